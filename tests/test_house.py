@@ -65,11 +65,11 @@ class Rooms:
         return target != room and target not in allowed
 
 
-BASE = frozenset({"location", "errors", "options", "ir", "ops"})
+BASE = frozenset({"aside", "frozen", "location", "errors", "options", "ir", "ops"})
 ROOMS: dict[str, Rooms] = {
     "tracebuf": Rooms(
-        ("location", "errors", "options", "ir", "ops", "analysis", "bufferize", "deallocate",
-         frozenset({"optimize", "lower"})),
+        (frozenset({"aside", "frozen"}), "location", "errors", "options", "ir", "ops", "analysis", "bufferize",
+         "deallocate", frozenset({"optimize", "lower"})),
         beside={
             "interpret": BASE,
             "explain": BASE | {"analysis"},

@@ -16,6 +16,7 @@ import warnings
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -41,13 +42,16 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.donations import donated
-from tracebuf.frontends.numpy.call.flatten import Tree, flatten, is_object, leaf_names
+from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, is_container, is_object, leaf_names
 from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, named
+from tracebuf.frontends.numpy.call.remembered import Remembered
 from tracebuf.frontends.numpy.call.static import check_names, static_key
+from tracebuf.frontends.numpy.call.watched import Watch, watching
 from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
 from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.paths.results import build_results
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
+from tracebuf.frozen import frozen
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.options import Options
 
@@ -77,6 +81,8 @@ class Specialization:
     guard: Callable[[Sequence[Any]], bool]
     calls: int = 0
     texts: dict[str, str] = field(default_factory=dict)
+    calls_users: bool = False
+    """Whether it calls functions of the user's, which may change what it took."""
 
     @property
     def key(self) -> tuple[Key, ...]:
@@ -102,7 +108,7 @@ class Specialization:
         return f"compiled for ({show_keys(self.call)}){guards}; {self.calls} calls"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Refusal:
     """A call outside the language (`fallback="numpy"`): the reason, and the calls for which it holds too. Not the
     exception, which would keep the arguments alive."""
@@ -124,7 +130,7 @@ class _Refusal:
         return UnsupportedError(self.reason, instead=self.instead, location=self.location)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Recent:
     """The programs for one signature of arguments, and the range of memory of each array's elements from its first."""
 
@@ -133,7 +139,7 @@ class _Recent:
     prepared: dict[Specialization, Prepared] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class OriginalCalls:
     """Calls that ran the original function, and why."""
 
@@ -192,6 +198,7 @@ class BufferizedFunction:
         self._hidden: tuple[Hidden, ...] = ()
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
+        self._last: Remembered[tuple[tuple[Named, Form], _Recent]] | None = None
         self._refusals: dict[tuple[Any, ...], list[_Refusal]] = {}
         self._awaited: dict[tuple[Any, ...], tuple[Hidden, tuple[Hidden, ...]]] = {}
         """By calls without them: the captured arrays that a refused trace of such a call has met."""
@@ -218,16 +225,20 @@ class BufferizedFunction:
         >>> bufferize(lambda a, b: a + 2 * b)(np.ones(3), np.arange(3.0))
         array([1., 3., 5.])
         """
-        values, form = self._values(args, kwargs)
+        given, form = self._values(args, kwargs)
         try:
-            given, values, containers = self._quick(values)
-            if given is not None and (known := self._recent.get((given, form))) and disjoint(values, known.extents):
+            known, values, containers = self._known(given, form)
+            if known is not None:
                 for spec in known.group:
                     if spec.fits(values):
-                        return self._run(spec, values, containers, known)
+                        if not spec.calls_users:
+                            return self._run(spec, values, containers, known)
+                        with self._watched(spec, values, args, kwargs):
+                            return self._run(spec, values, containers, known)
             found = self._specialization(args, kwargs)
             if found is not None:
-                return self._run(*found)
+                with self._watched(found[0], found[1], args, kwargs):
+                    return self._run(*found)
         except UnsupportedError as refusal:
             if not self._falls_back(refusal):
                 raise refusal.with_traceback(None)  # noqa: B904 (the text says where; our own frames say nothing more)
@@ -271,9 +282,22 @@ class BufferizedFunction:
         try:
             raw = spec.kernel.run(args, prepared)
         except UnsupportedError as refusal:
-            refusal._stored = bool(spec.traced.stored) or calls_users(spec.program.func)
+            refusal._stored = bool(spec.traced.stored) or spec.calls_users
             raise
         return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes)
+
+    def _watched(
+        self, spec: Specialization, values: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> AbstractContextManager[None]:
+        """The context of a native call, in which functions of the user's are watched."""
+        if not spec.calls_users:
+            return nullcontext()
+        hidden = spec.call.hidden
+
+        def fetch() -> FlatArguments:
+            return flatten(self._values(args, dict(kwargs), hidden)[0], self._static)
+
+        return watching(Watch(values, spec.call.names, fetch, spec.traced.captures))
 
     def _falls_back(self, refusal: UnsupportedError) -> bool:
         """Whether the original function is to run instead; it warns once for each reason."""
@@ -299,7 +323,8 @@ class BufferizedFunction:
             return self.eager(*args, **kwargs), None
         spec, values, containers = found
         spec.calls += 1
-        raw, counters = spec.kernel.run_counted([values[i] for i in spec.traced.arguments])
+        with self._watched(spec, values, args, kwargs):
+            raw, counters = spec.kernel.run_counted([values[i] for i in spec.traced.arguments])
         return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes), counters
 
     def trace(self, *args: Any, **kwargs: Any) -> tuple[Call, Traced]:
@@ -371,6 +396,7 @@ class BufferizedFunction:
         >>> _ = f(np.ones(1000))
         >>> f.release()
         """
+        self._last = None
         for group in list(self._compiled.values()):
             for spec in list(group):
                 spec.kernel.release()
@@ -398,13 +424,26 @@ class BufferizedFunction:
         named = {} if self._stars is None else bound.pop(self._stars)
         return (*bound.values(), *extra, *named.values()), tuple(named)
 
-    def _quick(self, values: tuple[Any, ...]) -> tuple[tuple[Any, ...] | None, tuple[Any, ...], tuple[Any, ...]]:
-        """The quick key of a call, its leaves and its containers."""
+    def _known(
+        self, values: tuple[Any, ...], form: tuple[Named, Form]
+    ) -> tuple[_Recent | None, Sequence[Any], tuple[Any, ...]]:
+        """The programs for a call whose keys need not be made; its leaves and its containers."""
         given = self._quick_key(values)
         if given is not None or self._static:
-            return given, values, ()
+            known = None if given is None else self._recent.get((given, form))
+            return known if known is not None and disjoint(values, known.extents) else None, values, ()
+        last = self._last
+        if last is not None and (leaves := last.again(values)) is not None and last.found[0] == form:
+            known = last.found[1]
+            return known if last.disjoint(leaves, known.extents) else None, leaves, last.containers
         flat = flatten(values)
-        return (None if flat.tree is None else self._quick_key(flat.values, flat.tree)), flat.values, flat.containers
+        given = None if flat.tree is None else self._quick_key(flat.values, flat.tree)
+        known = None if given is None else self._recent.get((given, form))
+        if known is None or not disjoint(flat.values, known.extents):
+            return None, flat.values, flat.containers
+        if not any(map(is_container, values[: len(values) - len(self._hidden)])):
+            self._last = Remembered.of(values, flat, (form, known))
+        return known, flat.values, flat.containers
 
     def _quick_key(self, values: Sequence[Any], tree: Tree | None = None) -> tuple[Any, ...] | None:
         """A hashable value that determines the keys of a call and is quick to make; None where only `_call` can
@@ -453,7 +492,7 @@ class BufferizedFunction:
         """Makes the captured arrays of a program an argument of every call; programs without them are dropped, for no
         call would find them."""
         if call.hidden is not self._hidden:
-            self._hidden = call.hidden
+            self._hidden, self._last = call.hidden, None
             for programs in (self._compiled, self._recent, self._refusals, self._awaited):
                 programs.clear()
 
@@ -462,6 +501,10 @@ class BufferizedFunction:
     ) -> tuple[Specialization, Sequence[Any], Sequence[Any]] | None:
         """The program for a call, compiled if need be, with the call's leaves and containers; None where the original
         function must run."""
+        if sys.meta_path is None:  # Python shuts down: nothing can be imported any more, which keys and tracing need
+            if count:
+                self._originals["Python is shutting down"] += 1
+            return None
         try:
             return self._complete(args, kwargs, lambda call: (self._fitting(call), call.values, call.containers))
         except RunOriginal as reason:
@@ -497,6 +540,7 @@ class BufferizedFunction:
                 return
             if len(self._recent) >= 256:
                 self._recent.clear()
+                self._last = None
             self._recent[given, (call.named, call.out)] = _Recent(self._compiled.setdefault(group, []), extents)
 
     def _find(self, call: Call) -> Specialization:
@@ -536,7 +580,9 @@ class BufferizedFunction:
         program = stages.bufferized(traced, self.options)
         kernel = program.compile(self.__wrapped__.__name__)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
-        return Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
+        spec = Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
+        spec.calls_users = calls_users(program.func)
+        return spec
 
 
 def _anchored(anchor: FunctionType) -> BufferizedFunction:
@@ -551,6 +597,8 @@ def release() -> None:
     """Gives back the memory that all compiled programs keep from one call to the next: `release` of each function."""
     if (kernels := sys.modules.get("tracebuf.backend.runtime.kernel")) is not None:
         kernels.release()
+    for function in list(_functions):
+        function._last = None
 
 
 _functions: weakref.WeakSet[BufferizedFunction] = weakref.WeakSet()

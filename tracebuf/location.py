@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tracebuf.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Location:
     """File, line (from 1), columns (from 0, end exclusive) and the function's name; `text` is another MLIR location
     (fused, a call site, named), verbatim."""

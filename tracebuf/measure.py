@@ -26,7 +26,6 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import MemberDescriptorType
 from typing import Any, Protocol
 
@@ -34,6 +33,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frontends.numpy.record.heap import blank
+from tracebuf.frozen import frozen
 
 __all__ = ["Counts", "Measurement", "attributes_of", "clone_arguments", "kept_in_place", "measure", "restored"]
 
@@ -51,7 +51,7 @@ _OBJECTS = 4096
 """Up to so many bytes beside arrays are Python objects."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Counts:
     """One side of a measurement, per call.
 
@@ -70,7 +70,7 @@ class Counts:
     """The most that was alive at once beside the data of arrays: the buffers of NumPy's iterator, above all."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Measurement:
     """One call of the function `name`, measured: `eager` and `native` Counts. As text, a table."""
 
@@ -172,7 +172,7 @@ _Memory = tuple[int, int, int, int | None, int | None]
 """allocations, allocated_bytes, peak_bytes, copies, copied_bytes"""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Given:
     """A call's arguments, and the arrays that cannot be cloned for it: captured ones and arguments on them."""
 

@@ -25,7 +25,6 @@ array([5., 1., 1.])
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -35,6 +34,7 @@ import numpy as np
 from tracebuf import pipeline
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.mlir import ReadError, generic, read, read_all
+from tracebuf.frozen import frozen
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.core import is_buffer
 from tracebuf.ir.func import Func, Module
@@ -52,7 +52,7 @@ __all__ = ["Program", "ReadError", "generic", "program", "read", "read_all"]
 DEFAULT = OneShotOptions(bufferize_function_boundaries=True, allow_return_allocs_from_loops=True, compat=None)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Program:
     """One function of a module, ready to run. `tensors` is the tensor program, `buffers` the memref program, both
     without calls.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import Field, dataclass, fields, replace
+from dataclasses import Field, fields, replace
 from typing import Any, Literal, get_args
 
 from tracebuf import pipeline
@@ -16,6 +16,7 @@ from tracebuf.analysis.modules.annotate import annotate, forget_annotations
 from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.errors import TracebufError
+from tracebuf.frozen import frozen
 from tracebuf.ir.attributes import inherent
 from tracebuf.ir.func import Func, Module
 from tracebuf.ops.memory.memref import Alloc
@@ -34,7 +35,7 @@ class UsageError(TracebufError):
     """A command line that makes no sense."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Pass:
     """`run(module, options, compat)`; `check(options, compat)` raises UsageError where the options make no sense."""
 

@@ -16,7 +16,7 @@ import sys
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frozen import frozen
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.testing import names
 from tracebuf.testing.drawn import Call
@@ -45,7 +46,7 @@ METHODS = "Methods of ufuncs"
 NATIVE, HOSTED, BOTH, KNOWN, REFUSED = "native", "host call", "native or host call", "known values", "not supported"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Limit:
     """A limit in short, and a call that meets it."""
 
@@ -53,7 +54,7 @@ class Limit:
     call: Call
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Row:
     """A row of the table: a name, how it is supported, and its limits, or what to write instead of it."""
 

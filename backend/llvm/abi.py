@@ -13,8 +13,8 @@ counters, arena slots. Kernels are called by `enter`, and call back by `ask` (ba
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import ELEMENTS, MemRefType, ScalarType, Type
 from tracebuf.ops.arrays.linalg import DestinationOp
@@ -43,7 +43,7 @@ since this was last set to 0."""
 ELEMENT_CODES = tuple(element.name for element in ELEMENTS.values())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Frame:
     """Where everything is in a kernel's frame: the first slot of each argument and result, of the error area; the
     size.
@@ -57,7 +57,7 @@ class Frame:
     size: int
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class KernelText:
     """An emitted kernel: LLVM IR, the loop nests it was written from, what it imports, how it is called."""
 

@@ -11,12 +11,12 @@ first.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block
 from tracebuf.ir.emitter import llvm_type
 from tracebuf.ir.types import C64, C128, F32, F64, MemRefType, ScalarType
@@ -35,7 +35,7 @@ def by_blas(op: la.Contraction, element: ScalarType) -> bool:
 _LIMIT = str(2**31 - 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Matrix:
     """Pointer, sizes and strides of a matrix operand."""
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tracebuf.frozen import frozen
 from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.types import I1, ScalarType
 
@@ -29,7 +30,7 @@ class OpenLoop:
     next: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Access:
     """The metadata of loads and stores to one storage: its alias scopes, and the access group of the loop around."""
 

@@ -32,13 +32,15 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
 
 import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 from llvmlite.binding.newpassmanagers import NewPassManager
+
+from tracebuf.aside import aside
+from tracebuf.frozen import frozen
 
 __all__ = ["CompiledObject", "Library", "compile_module", "compile_object", "host", "link_object"]
 
@@ -58,7 +60,7 @@ _unused: deque[tuple[_Engine, Any]] = deque()
 """Engine and tracker of each library that is to be unloaded."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Host:
     """What the machine code is for: part of an object cache's key, together with `llvm_version`."""
 
@@ -81,7 +83,7 @@ def host() -> Host:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CompiledObject:
     """An object image: relocatable, free of addresses, good for any process on the same `host()`."""
 
@@ -94,7 +96,7 @@ class CompiledObject:
     """CPU time of the compiling thread."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Library:
     """Machine code in memory. The code lives as long as this object: the holder of an address must hold the library."""
 
@@ -199,36 +201,13 @@ def _link(
 
 def _inside_llvm(work: Callable[[], T]) -> T:
     """The result of work that calls LLVM: of one thread at a time, which is not the main thread."""
-    if threading.current_thread() is not threading.main_thread():
+
+    def locked() -> T:
         with _lock:
             _unload()
             return work()
-    results: list[T] = []
-    errors: list[BaseException] = []
-    finished = threading.Lock()
-    finished.acquire()
 
-    def run() -> None:
-        with _lock:
-            try:
-                _unload()
-                results.append(work())
-            except BaseException as error:
-                errors.append(error)
-            finally:
-                finished.release()
-
-    try:
-        threading.Thread(target=run, name="tracebuf-llvm").start()
-    except RuntimeError:  # the interpreter is shutting down
-        run()
-    finished.acquire()
-    if errors:
-        try:
-            raise errors[0]
-        finally:
-            errors.clear()  # else the exception and this frame would keep one another alive
-    return results[0]
+    return aside(locked, "tracebuf-llvm")
 
 
 def unforked() -> AbstractContextManager[Any]:

@@ -9,13 +9,14 @@ before its stores, and every out of a block is written in the last stage, so an 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 
 from tracebuf.backend.llvm.code import Access, Code, OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.polls import BUDGET, Polls, cost
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.emitter import components, llvm_type
 from tracebuf.ir.types import MemRefType, ScalarType
@@ -33,7 +34,7 @@ DEAR = 64
 """The units of an element's body from which on one pass over large operands takes much longer than memory does."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Buffer:
     """A memref as LLVM values: base pointer, pointer to element 0, sizes, strides; `type`: what is known of them."""
 
@@ -57,7 +58,7 @@ def access_to(code: Code, buffer: Buffer, scopes: dict[int, str]) -> Access:
     return Access(text + (f", !noalias {code.metadata(others)}" if others else ""))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Row:
     """One run of the innermost loop, or one block of it: pointers and strides (LLVM values) of each operand, what is
     fixed, the indices of the loops around it, and where a block begins.
@@ -98,6 +99,8 @@ class NestWriter:
         self.stored = [o for o in nest.operands if o.written]
         self.failures: dict[CheckedIndex, str] = {}
         """For each op that raises after the loops, the slot that says whether it will."""
+        self.polled = 0, "0"
+        """How many loops are around a poll in each iteration (0: none), and the units between two of them."""
         self.fold_of = {f.out: FoldState(code, f, self._element(f.out), k) for k, f in enumerate(nest.folds)}
 
     def _element(self, k: int) -> ScalarType:
@@ -142,6 +145,10 @@ class NestWriter:
             polls.spend(code.product([*sizes, str(self.units)]))
             return
         inside = code.product([*sizes[levels:], str(self.units)])
+        if self.nest.rare and levels < len(sizes):  # slow, and to be compiled soon
+            self.polled = levels, inside
+            self._loops(sizes, strides, pointers, unit, [])
+            return
         chunks = self._chunks(sizes[:levels], inside)
 
         def cut(inner: list[str], pointers: dict[int, str], starts: list[str]) -> None:
@@ -233,6 +240,8 @@ class NestWriter:
                 inside = self._advance(pointers, strides[depth], loop.index)
                 index = self.code.add(starts[depth], loop.index) if starts else loop.index
                 self._loops(sizes, strides, inside, unit, starts, {**indices, dim: index})
+                if depth + 1 == self.polled[0]:
+                    self.polls.poll(self.polled[1])
         if folding:
             for k, state in self.fold_of.items():
                 state.finish(pointers[k], self._access(k))

@@ -6,7 +6,8 @@ kernel returns. No loop that LLVM vectorises is touched, and no short one. Limit
 gigabytes is not left half-way.
 
 - a nest that may take long (dear elements, or a product's) is cut into pieces of about `BUDGET` units, and polls after
-  each; any other, which takes no longer than to read its operands, only counts its work;
+  each; if it only stands in for a call of BLAS, it polls in each iteration of its outer loops; any other nest, which
+  takes no longer than to read its operands, only counts its work;
 - a loop of straight code (an `scf.for` without loops inside) is cut the same way;
 - a loop around others polls in each iteration, which is one subtraction and one branch that is never taken;
 - so does an `scf.while`, of which nobody knows how often it runs.

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.runtime.guard import chosen
 from tracebuf.backend.runtime.references import Reference
+from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
 from tracebuf.ops.arrays.linalg import DestinationOp
@@ -32,7 +32,7 @@ _Spec = ctypes.c_int64 * abi.SPEC_SLOTS
 _IN_ORDER = list(range(abi.SPEC_SLOTS))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Counters:
     """What one call did: allocations (arena and arrays) with their bytes, bytes live at the end and at the worst,
     copies.

@@ -16,14 +16,14 @@ import math
 import mmap
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Guard:
     """Where the buffers stand."""
 

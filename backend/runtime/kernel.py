@@ -11,7 +11,6 @@ import ctypes
 import struct
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.backend.runtime.entry import enter, runtime_address
 from tracebuf.errors import InternalError
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.ndarray import address
@@ -40,7 +40,7 @@ _FORMATS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Result:
     """How to make one result: its type, first slot, and the argument whose memory it is (None: asked at run time)."""
 
@@ -49,7 +49,7 @@ class _Result:
     argument: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Parameter:
     """What an array argument must be: sizes and strides (in bytes) that the compiled code takes for constants."""
 
@@ -85,7 +85,7 @@ class _Parameter:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Prepared:
     """A frame's argument slots with sizes and strides filled in, and the (slot, argument) of the arrays and scalars to
     fill at each call; a complex scalar's is the first of its two slots."""

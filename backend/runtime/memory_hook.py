@@ -29,11 +29,11 @@ import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from tracebuf.backend.llvm.jit import Library, compile_module
+from tracebuf.frozen import frozen
 
 __all__ = ["Allocations", "counting"]
 
@@ -174,7 +174,7 @@ define void @destroy(ptr %capsule) nounwind {
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Api:
     """Functions of NumPy and CPython, callable with Python objects."""
 

@@ -754,3 +754,63 @@ def test_a_loop_over_a_long_list_by_its_counter() -> None:
     error = refused(program_, [line()] * 700, line())
     assert "limits: 32 iterations, or 1000 operations" in error.reason
     assert "699 iterations" in error.reason  # the first is peeled
+
+
+def held_by_itself(a, p):
+    while a.any():
+        p.parts = p
+        a -= 1
+
+
+def held_by_its_tuple(a, p):
+    for x in a:
+        if x > 0:
+            p.parts = (p, a)
+
+
+def held_by_each_other(a, p):
+    q = [p, 0]
+    while a.any():
+        p.parts = q
+        q[1] = p
+        a -= 1
+
+
+@pytest.mark.parametrize("f", [held_by_itself, held_by_its_tuple, held_by_each_other])
+def test_put_into_itself_in_a_loop(f):
+    """It was a RecursionError inside: what held itself was restored before that was looked for."""
+    with pytest.raises(tracebuf.UnsupportedError, match="put into itself"):
+        tracebuf.bufferize(f)(np.ones(3), SimpleNamespace(parts=0))
+
+
+def one_of_two_lists(a):
+    p, q = [a], [a]
+    r = p if a[0] > 3 else q
+    return r is p, r is q, r, p
+
+
+def one_of_two_empty_lists(a):
+    p, q = [], []
+    r = p if a[0] > 3 else q
+    return r is p, r is q
+
+
+def one_of_two_dicts_twice(a):
+    p, q = {"x": a}, {"x": a * 2}
+    r = p if a[0] > 3 else q
+    s = r if a[1] > 3 else p
+    return s is p, s is r, s is q, s, p
+
+
+def one_of_the_callers_lists(a, p, q):
+    r = p if a[0] > 3 else q
+    return r is p, r is q, r
+
+
+@pytest.mark.parametrize("a", [[1.0, 5.0], [5.0, 5.0]])
+def test_c1_which_container_it_is_where_paths_met(a):
+    """`r is p` was False for one of two lists of one shape that were joined item by item."""
+    a = np.array(a)
+    for f in (one_of_two_lists, one_of_two_empty_lists, one_of_two_dicts_twice):
+        agree(f, a)
+    agree(one_of_the_callers_lists, a, [a * 1], [a * 2])

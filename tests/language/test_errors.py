@@ -3,7 +3,9 @@ refused, and with what words: golden_errors."""
 
 from __future__ import annotations
 
+import dataclasses
 import enum
+import statistics
 from typing import Any
 
 import numpy as np
@@ -201,3 +203,49 @@ def test_a_call_that_numpy_does_not_take_either_raises_what_numpy_raises(call: s
     for f in (in_the_open, in_a_branch, in_a_try):
         for n in (3, 7):
             agree(f, np.arange(4.0), n)
+
+
+# (expression of a and b on several lines, the line that Python's traceback names, from 1)
+OF_SEVERAL_LINES = [
+    ("a\n.reshape(5)\n.sum(axis=7)", 3), ("a\n.foo", 2), ("np\n.linalg\n.norm(a, axis=5)", 3), ("np\n.nothing(a)", 2),
+    ("a\n.T\n[0, 0]", 1), ("a\n+ b\n- b[:2]", 1), ("np.sum(\na + b[:3],\naxis=0)", 2), ("np.add(\na,\nb[:3])", 1),
+    ("a.sum(\n), a.sum(axis=\n3)", 2), ("[\na,\na + b[:3]]", 3), ("a\n.reshape(\n2,\n2)", 2),
+    ("0\n< a\n< b[:2]", 1), ("{'x': a,\n'y':\na @ b[:2]}", 3), ("nothing\n(a,\nnothing)", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text, line", OF_SEVERAL_LINES, ids=[t for t, _ in OF_SEVERAL_LINES])
+def test_an_expression_of_several_lines_is_shown_by_the_line_that_raises(text: str, line: int) -> None:
+    f = program(f"def f(a, b):\n    return (\n{text})")
+    args = np.arange(5.0), np.arange(5.0)
+    with pytest.raises(Exception) as eager:
+        f(*args)
+    assert eager.traceback[1].lineno + 1 == line + 2
+    with pytest.raises(type(eager.value)) as ours:
+        bufferize(f)(*args)
+    assert [f"line {line + 2}, in f" in note for note in ours.value.__notes__] == [True]
+
+
+def test_an_assertion_of_several_lines_is_shown_by_its_test() -> None:
+    f = program("def f(a):\n    assert (\n        a.sum() < 0), 'no'\n    return a")
+    with pytest.raises(AssertionError) as ours:
+        bufferize(f)(np.arange(5.0))
+    assert "line 3, in f\n       3 | a.sum() < 0), 'no'\n           ^^^^^^^^^^^" in ours.value.__notes__[0]
+
+
+@pytest.mark.parametrize("text", ["dataclasses.fields(5)", "dataclasses.asdict(a)", "dataclasses.replace(a)"])
+def test_what_pythons_library_raises_shows_the_users_line(text: str) -> None:
+    f = program(f"def f(a, k):\n    return {text}", dataclasses=dataclasses)
+    with pytest.raises(Exception) as eager:
+        f(np.arange(5.0), 2)
+    with pytest.raises(type(eager.value)) as ours:
+        bufferize(f)(np.arange(5.0), 2)
+    assert str(ours.value) == str(eager.value)
+    assert [f"line 2, in f\n       2 | return {text}" in note for note in ours.value.__notes__] == [True]
+
+
+def test_a_refusal_in_pythons_library_names_the_function_that_was_called() -> None:
+    f = program("def f(a):\n    return statistics.mean([a.sum()])", statistics=statistics)
+    error = refused(f, np.arange(5.0))
+    assert "line 2, in f" in str(error)
+    assert error.reason == "a call of statistics.mean cannot be traced: a call of set cannot be traced"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 import operator
+import pickle
 import re
+import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
@@ -30,7 +33,7 @@ from tracebuf.frontends.numpy.paths import joins
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.loops import trace as loop_trace
 from tracebuf.frontends.numpy.record.heap import Changed
-from tracebuf.frontends.numpy.record.raises import Control, DeadEnd, Raises, ask
+from tracebuf.frontends.numpy.record.raises import Control, DeadEnd, Raises, ask, quiet
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import PyInt
 
@@ -396,6 +399,42 @@ def test_no_object_of_the_tracer_gets_to_numpy() -> None:
         with pytest.raises(UnsupportedError, match="a value of the trace where add needs a known one"):
             ask(operator.add, x, 1)
     assert ask(operator.add, 1, 2) == 3
+
+
+def test_what_is_asked_on_stand_ins_does_not_warn() -> None:
+    """Their elements are not the call's: under `np.errstate(all="raise")` tracing would raise, and warn otherwise."""
+    with np.errstate(all="raise"):
+        assert np.isnan(ask(np.sqrt, -1.0)) and np.isinf(ask(operator.truediv, np.float64(1), 0))
+        assert tracebuf.bufferize(program("def f(a): return a / np.sqrt(a - 2)"))(np.full(3, 3.0)).tolist() == [3.0] * 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ask(float, np.complex128(2)) == 2.0 and np.isnan(ask(np.mean, np.zeros(0)))
+        with pytest.raises(UserWarning):
+            warnings.warn("mine", stacklevel=1)
+
+
+def test_warnings_of_other_threads_are_kept() -> None:
+    """What is asked is quiet in its own thread alone, and leaves the filters as they are."""
+    inside, done = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        inside.set()
+        assert done.wait(60)
+
+    thread = threading.Thread(target=ask, args=(wait,))
+    thread.start()
+    assert inside.wait(60)
+    with pytest.warns(RuntimeWarning):
+        np.float64(1) / np.float64(0)
+    with quiet():
+        warnings.warn("not seen", stacklevel=1)
+        done.set()
+        thread.join()
+    with pytest.warns(UserWarning, match="seen"):
+        warnings.warn("seen", stacklevel=1)
+    with quiet():
+        assert pickle.loads(pickle.dumps(warnings.filters)) == warnings.filters
+    assert all(kept[1] is None or isinstance(kept[1], (str, re.Pattern)) for kept in warnings.filters)
 
 
 def test_types_in_messages_are_those_that_the_user_knows() -> None:

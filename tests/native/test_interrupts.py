@@ -23,6 +23,7 @@ from tests.support.params import one_in
 from tests.support.signals import Alarm, Late, alarm
 from tracebuf import bufferize
 from tracebuf.backend.runtime.memory_hook import counting
+from tracebuf.frontends.numpy.source.source import definitions
 
 HUGE, MANY = 10**7, 10**13
 
@@ -142,6 +143,13 @@ LOOPS: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
 ]  # fmt: skip
 
 
+def test_a_handler_that_raises_ends_the_reading_of_a_long_file() -> None:
+    """CPython 3.11 makes SystemError of what is raised inside of `ast.parse`."""
+    text = "\n".join(f"x = [{i}, {i}, f({i}, a=[{i}])]" for i in range(8000))
+    with pytest.raises(Alarm), alarm(0.05):
+        definitions(text)
+
+
 @pytest.mark.parametrize("f, arguments", one_in(9, LOOPS, rows=True))
 def test_a_handler_that_raises_ends_any_loop(f: Callable[..., Any], arguments: Callable[[], tuple[Any, ...]]) -> None:
     """C3: what it raises is the caller's to catch, soon, and the call has kept no memory. Then all is as before."""
@@ -188,9 +196,12 @@ def test_a_handler_that_raises_in_the_first_call_is_the_callers(milliseconds: in
 
 
 SCRIPT = """
-import sys, threading
+import signal, sys, threading
 import numpy as np
 from tracebuf import bufferize
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the jobs of a shell's background ignore it
+signal.alarm(200)
 
 @bufferize
 def run(a):

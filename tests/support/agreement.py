@@ -38,9 +38,13 @@ def agree(f: Callable[..., Any], *args: Any, ulp: float = 0, **kwargs: Any) -> A
     g = f if isinstance(f, tracebuf.BufferizedFunction) else tracebuf.bufferize(verify=True)(f)
     a1, k1 = clone_arguments(args, kwargs)
     a2, k2 = clone_arguments(args, kwargs)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as found, np.errstate(all="warn"):
+        warnings.simplefilter("always")
         want, expected = outcome(g.__wrapped__, a1, k1)
+    strict = not found
+    with warnings.catch_warnings(), np.errstate(all="raise" if strict else "ignore"):
+        warnings.simplefilter("error" if strict else "ignore")
+        warnings.simplefilter("ignore", tracebuf.TracebufWarning)
         got, raised = outcome(g, a2, k2)
     if expected is not None or raised is not None:
         if type(raised) is not type(expected):

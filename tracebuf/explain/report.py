@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tracebuf.analysis.cost.certificate import Certificate
 from tracebuf.analysis.one_shot.base import Conflict
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Use
 from tracebuf.ir.dims import Dim, Sym, add, evaluate, symbols
 from tracebuf.ir.func import Func
@@ -22,7 +23,7 @@ NEW = "a new array"
 """The reason of a `tensor.empty` that has no other."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Entry:
     """One allocation, copy or host call. `bytes` is its size in this call (None where it varies while the function
     runs; `size` says how); `in_loop` where it happens in each iteration; `lives` is "result", "arena", "stack" or
@@ -62,7 +63,7 @@ class Entry:
         return [f"and {text}" for text in dict.fromkeys(map(str, self.conflicts)) if text != self.reason]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Explanation:
     """What a call still allocates and copies, and what it calls, in program order."""
 

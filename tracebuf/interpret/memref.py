@@ -11,7 +11,6 @@ it), not computed with. Programs of MLIR text may have tensors beside buffers: t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import permutations
 from math import prod
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError
+from tracebuf.frozen import frozen
 from tracebuf.interpret import Runner
 from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
 from tracebuf.interpret.tensor import argument, evaluated
@@ -39,7 +39,7 @@ from tracebuf.ops.scalars import arith
 __all__ = ["MemoryFault", "Result", "run"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Result:
     """`results`: arrays over the memory they are in (so aliases of arguments share it), NumPy scalars, ints for index.
     `written`: for each array result, which elements are defined (None for scalars)."""

@@ -7,12 +7,12 @@ bufferization. Does not model memory, so nor aliasing of results with arguments;
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import InternalError
+from tracebuf.frozen import frozen
 from tracebuf.interpret import Runner
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.func import Func
@@ -25,7 +25,7 @@ from tracebuf.ops.scalars.arith import convert
 __all__ = ["Result", "run"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Result:
     """`results`: what `func.return` returns (arrays, NumPy scalars, ints for index). `arguments`: the final contents of
     each argument that was stored to, by index. All arrays are read-only."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from tracebuf.frozen import frozen
 from tracebuf.ir.types import ScalarType
 from tracebuf.location import quoted
 
@@ -19,7 +19,7 @@ DYNAMIC = -(2**63)
 """MLIR's ShapedType::kDynamic: stands in an attribute for a value that is an operand."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Attr:
     """`text` is MLIR's (aliases expanded); `value` its meaning in Python where the reader knows it: int, float, bool,
     str, list, dict, a Type, None for `unit`. `inherent`: a property of the op (`<{...}>`), not a remark on it."""

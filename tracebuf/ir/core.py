@@ -18,6 +18,7 @@ from enum import Enum
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
+from tracebuf.frozen import frozen
 from tracebuf.ir.attributes import Attr, all_encoded, decoded, dynamic_integers
 from tracebuf.ir.dims import Expr
 from tracebuf.ir.types import (
@@ -107,7 +108,7 @@ class Relation(Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Alias:
     """`value` may share the buffer of an operand; `definite` is false where it is one of several candidates."""
 

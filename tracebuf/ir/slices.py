@@ -8,20 +8,20 @@ the special case of rising dimensions and positive strides. Size, offset and str
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import InternalError
+from tracebuf.frozen import frozen
 from tracebuf.ir.attributes import Attr, decoded, encoded, integers, segments
 from tracebuf.ir.core import Form, FormError, Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim, mul
 from tracebuf.ir.types import MemRefType, ShapedType, TensorType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Slice:
     """view[i...] = base[offsets[d] + strides[d] * i[dims.index(d)] for d ...]; a base dimension not in `dims` has
     size 1.

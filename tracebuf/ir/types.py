@@ -8,15 +8,15 @@ A memref's strides are ints or Exprs in elements, or None where only the run tim
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 
+from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Expr, Sym, mul, symbols
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ScalarType:
     """An element type: `i1` (bool), `i8` to `i64`, `ui8` to `ui64`, `f16`, `f32`, `f64`, `complex<f32>`,
     `complex<f64>`, or `index` (sizes and loop variables). Printed as MLIR's signless integers: signedness is a property
@@ -99,7 +99,7 @@ def scalar_type(dtype: np.dtype) -> ScalarType:
     return ELEMENTS[dtype]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ShapedType:
     """What tensors and memrefs share: shape and element type."""
 
@@ -122,7 +122,7 @@ class ShapedType:
         return "".join(f"{'?' if isinstance(d, Expr) else d}x" for d in self.shape)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class TensorType(ShapedType):
     """A value with immutable elements. MLIR: `tensor<?x4xf64>`; `encoding` is an attribute, verbatim."""
 
@@ -132,7 +132,7 @@ class TensorType(ShapedType):
         return f"tensor<{self._shape_text()}{self.element}{_more(self.encoding)}>"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class VectorType:
     """A value in registers. MLIR: `vector<4x[8]xf32>`; `scalable` names the dimensions in brackets."""
 
@@ -145,7 +145,7 @@ class VectorType:
         return f"vector<{''.join(sizes)}{self.element}>"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class UnrankedTensorType:
     """A tensor of any rank. MLIR: `tensor<*xf64>`."""
 
@@ -155,7 +155,7 @@ class UnrankedTensorType:
         return f"tensor<*x{self.element}>"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class UnrankedMemRefType:
     """A buffer of any rank. MLIR: `memref<*xf64>`."""
 
@@ -166,7 +166,7 @@ class UnrankedMemRefType:
         return f"memref<*x{self.element}{_more(self.memory_space)}>"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class MemRefType(ShapedType):
     """A buffer: a base pointer, an offset, sizes and strides (in elements). MLIR: `memref<?x?xf64, strided<[?, 1],
     offset: ?>>`; `layout` is a map that strides cannot say, verbatim, and `memory_space` an attribute."""

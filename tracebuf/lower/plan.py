@@ -18,9 +18,10 @@ one).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, add, evaluate, mul, symbols
 from tracebuf.ir.types import MemRefType, ScalarType, Type
@@ -38,7 +39,7 @@ PAIRWISE, ANY_ORDER, IN_ORDER = "pairwise", "any order", "in order"
 _FOLDS: dict[type[Op], str] = {arith.AddF: PAIRWISE, complex.Add: PAIRWISE, **dict.fromkeys(la.ANY_ORDER, ANY_ORDER)}
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Loop:
     """One loop over the dimensions `dims` (outermost first), which every operand crosses contiguously."""
 
@@ -47,7 +48,7 @@ class Loop:
     reduction: bool
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Operand:
     """An operand in memory: its stride in each loop in elements (None: known at run time only)."""
 
@@ -62,7 +63,7 @@ class Operand:
         return self.strides[-1]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Fold:
     """An out that does not vary in the innermost loop: `op` combines it with `element`; both None for folding in
     order.
@@ -74,7 +75,7 @@ class Fold:
     element: Value | None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Stage:
     """One pass over a block: scalar ops, values left in stack buffers, then calls of NumPy's loops on whole blocks."""
 
@@ -83,7 +84,7 @@ class Stage:
     calls: tuple[arith.Ufunc, ...]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Nest:
     """The loops of one structured op, outermost first."""
 

@@ -36,6 +36,7 @@ from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.analysis.one_shot.storages import Storages
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.bufferize import bufferize
+from tracebuf.frozen import frozen
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import MemoryFault, address
@@ -71,7 +72,7 @@ class FactError(AssertionError):
         super().__init__(f"{report.op}: declared facts are wrong\n" + "\n".join(map(str, report.refuted)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Finding:
     """One declared `fact` with its `verdict`: "refuted", "held", or "not seen" to matter; `detail`: the example and
     what was seen."""
@@ -84,7 +85,7 @@ class Finding:
         return f"  {self.fact}: {self.verdict}" + (f": {self.detail}" if self.detail else "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Report:
     """The findings for one op class over all examples, `refuted` those that are wrong."""
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.frozen import frozen
 from tracebuf.ir.types import SUPPORTED_DTYPES
 from tracebuf.testing.arrays import LAYOUTS, Layout, laid_out
 
@@ -79,7 +80,7 @@ def values(dtype: str, shape: tuple[int, ...], pool: str, seed: int, tame: bool)
     return array
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Array:
     """An array argument."""
 
@@ -96,7 +97,7 @@ class Array:
         return made
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Number:
     """A scalar argument: of a Python type, or of NumPy's with that name."""
 
@@ -109,7 +110,7 @@ class Number:
         return python.get(self.kind, np.dtype(self.kind).type)(item)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Call:
     """A program of one call: its lines, and what it takes."""
 

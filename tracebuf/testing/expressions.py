@@ -13,12 +13,12 @@ from __future__ import annotations
 import random
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from tracebuf.frozen import frozen
 from tracebuf.testing.arrays import COMPLEX_DTYPES, DTYPES, RARE_DTYPES
 
 __all__ = ["Expr", "Expressions", "Mode", "Sizes", "Var", "is_array"]
@@ -75,7 +75,7 @@ _INT_FORMS: tuple[tuple[str, Callable[[int], int]], ...] = (
 _STEPS = (None, None, None, None, 1, 2, -1, -1, -2, 3)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Expr:
     """A piece of source with its sizes and a one-element value of its dtype and Python type."""
 
@@ -90,7 +90,7 @@ class Expr:
         return self.text if self.atomic else f"({self.text})"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Var:
     """A name in scope. `values`: a Python int's value in each world. `writable`: False, where a store would raise."""
 

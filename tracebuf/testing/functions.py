@@ -30,6 +30,7 @@ import numpy as np
 
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import UnsupportedError
+from tracebuf.frozen import frozen
 from tracebuf.testing import names
 from tracebuf.testing.drawn import Call, Drawn, Pick
 from tracebuf.testing.holes import MASK
@@ -138,7 +139,7 @@ def function_of(source: str) -> FunctionType:
 # -- judging
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Verdict:
     """What became of a call: "ok", "raised" (as eager did), "refused" or "failed"."""
 

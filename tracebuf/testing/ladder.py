@@ -24,7 +24,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
 from tracebuf.frontends.numpy.paths.results import ChosenResult, NewContainer, build_results
+from tracebuf.frozen import frozen
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.func import Func
@@ -68,7 +69,7 @@ class Mismatch(AssertionError):
         super().__init__(f"{rung}: {what}\n{source}")
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Outcome:
     """What a call did: its result or the error it raised, and the arguments afterwards."""
 
@@ -77,7 +78,7 @@ class Outcome:
     error: Exception | None = None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Rules:
     """How strictly outcomes are compared."""
 

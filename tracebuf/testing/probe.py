@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from tracebuf.frozen import frozen
 from tracebuf.testing.expressions import Mode, Var
 
 __all__ = ["Visits", "run"]
@@ -32,7 +33,7 @@ _MOST = {
 _FRACTION = {"float64": 2.0**10, "float32": 2.0**4, "float16": 2.0**2}
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Visits:
     """The names seen: one Var each with what it held in every visit. `loose`: names that hold different types, or
     nothing, in some of them."""

@@ -19,13 +19,13 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracebuf.frozen import frozen
 from tracebuf.testing.arrays import LAYOUTS
 from tracebuf.testing.boxes import boxed_text
 from tracebuf.testing.expressions import CONSTANTS, Mode, Sizes, Var
@@ -51,7 +51,7 @@ BOXED = 0.15
 """How many programs have their names in containers."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Program:
     """The text of a module (see above). `tolerance` is in the text too, as TOLERANCE, and the parameters that are
     donated, as DONATED."""

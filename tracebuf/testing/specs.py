@@ -16,12 +16,13 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
+from tracebuf.frozen import frozen
 from tracebuf.testing import names
 from tracebuf.testing.drawn import FLOATS, INTEGERS, NUMBERS, SHAPES, Drawn, Hole, texts_of
 from tracebuf.testing.holes import (
@@ -82,7 +83,7 @@ PARAMETERS: dict[str, Hole | None] = {
 """None: not tried, for it has no meaning on plain arrays."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Spec:
     """How calls of one function are drawn and judged. `form` is the text around `{}`, the arguments; a form without it
     is filled by `whole`. `required` and `optional` are parameters with their holes, the former without their names."""

@@ -50,11 +50,13 @@ from tracebuf.frontends.numpy.record.values import (
     is_traced,
 )
 from tracebuf.ir.core import Block, Value
-from tracebuf.ir.dims import Dim, add, floordiv, mul, neg, sub
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith, casts
 
+FAR = 2**62
+"""A diagonal with a number beyond this is outside of every matrix."""
 Compute = Callable[[Body, list[Value], list[Value]], Value]
 """Records an element's value from its indices and from scalars."""
 
@@ -234,11 +236,9 @@ def linspace(
 # -- matrices
 
 
-def below(r: Recorder, shape: Sequence[Dim], k: Any, element: ScalarType, predicate: str) -> ArrayRef:
-    """A matrix with 1 where the column is equal to (eq), or at most (sle), the row + k, and 0 elsewhere."""
-    offset = as_int(r, k)
-    if offset is None:
-        raise Raises(TypeError(f"'{type(concrete(k)).__name__}' object cannot be interpreted as an integer"))
+def below(r: Recorder, shape: Sequence[Dim], offset: Dim, element: ScalarType, predicate: str) -> ArrayRef:
+    """A matrix with 1 where the column is equal to (eq), or at most (sle), the row + offset, and 0 elsewhere."""
+    offset = within_reach(r, offset, shape)
 
     def compute(body: Body, place: list[Value], scalars: list[Value]) -> Value:
         shifted = body.add(arith.AddI.of(place[0], scalars[0]))
@@ -247,13 +247,43 @@ def below(r: Recorder, shape: Sequence[Dim], k: Any, element: ScalarType, predic
     return indexed(r, shape, element, [r.i64(offset)], compute)
 
 
+def offset_of(r: Recorder, k: Any) -> Dim:
+    """The number of a diagonal."""
+    offset = as_int(r, k)
+    if offset is None:
+        raise Raises(TypeError(f"'{type(concrete(k)).__name__}' object cannot be interpreted as an integer"))
+    return offset
+
+
+def within_reach(r: Recorder, k: Dim, shape: Sequence[Dim]) -> Dim:
+    """The number of a diagonal of these matrices, or of another one that is outside on the same side: one that 64 bits
+    hold with a row's index added."""
+    small, large = r.ask_nonneg(sub(FAR, k)), r.ask_nonneg(add(k, FAR))
+    if small is False:
+        return shape[1]
+    if large is False:
+        return neg(shape[0])
+    return k if small and large else r.facts.simplify(dim_max(dim_min(k, shape[1]), neg(shape[0])))
+
+
+def lower_triangle(r: Recorder, shape: Sequence[Dim], k: Dim, element: ScalarType) -> ArrayRef:
+    """np.tri, which compares ranges from -k on: OverflowError where 64 bits do not hold their ends."""
+    wide, k_in_reach = "Python int too large to convert to C long", within_reach(r, k, shape)
+    if r.ask_nonneg(sub(2**63, k)) is False or (holds := r.ask_nonneg(sub(add(k, 2**63 - 1), shape[1]))) is False:
+        r.fail("OverflowError", wide)
+    if holds is None:
+        r.check(r.compare("sge", k, sub(shape[1], 2**63 - 1)), "OverflowError", wide)
+    return below(r, shape, k_in_reach, element, "sle")
+
+
 def eye(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C") -> ArrayRef:
     """np.eye."""
     shape = (*shape_arg(r, N), *shape_arg(r, N if M is None else M))
     element = element_of(r, float if dtype is None else dtype)
+    offset = offset_of(r, k)
     if order_of(order, "CF") == "C":
-        return below(r, shape, k, element, "eq")
-    return reversed_axes(below(r, shape[::-1], binary(r, "Mult", k, -1), element, "eq"))
+        return below(r, shape, offset, element, "eq")
+    return reversed_axes(below(r, shape[::-1], neg(offset), element, "eq"))
 
 
 def identity(r: Recorder, n: Any, dtype: Any = None) -> ArrayRef:
@@ -265,7 +295,7 @@ def tri(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> A
     """np.tri."""
     sizes = [whole_number(r, n) for n in (N, N if M is None else M)]
     shape = [one_or_more(r, at_least_zero(r, n)) for n in sizes]
-    return below(r, shape, k, element_of(r, float if dtype is None else dtype), "sle")
+    return lower_triangle(r, shape, offset_of(r, k), element_of(r, float if dtype is None else dtype))
 
 
 def _triangle(lower: bool) -> Callable[..., Any]:
@@ -276,7 +306,7 @@ def _triangle(lower: bool) -> Callable[..., Any]:
         if not ref.ndim:
             raise Raises(TypeError("tri() missing 1 required positional argument: 'N'"))
         shape = ref.shape[-2:] if ref.ndim > 1 else ref.shape * 2
-        mask = below(r, shape, k if lower else binary(r, "Sub", k, 1), I1, "sle")
+        mask = lower_triangle(r, shape, sub(offset_of(r, k), 0 if lower else 1), I1)
         zero = NpScalar(r.constant(ref.dtype.type(0).item(), ref.element), ref.element)
 
         def select(body: Body, args: list[Value]) -> Value:

@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.weak_ints import require_fits
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import require_same_or_one, shape_text
 from tracebuf.frontends.numpy.record.conditions import both
+from tracebuf.frontends.numpy.record.each_path import on_each_path
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
@@ -108,6 +109,8 @@ def store_numbers(r: Recorder, target: ArrayRef, values: Sequence[Operand]) -> N
 def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
     """`target[...] = value`, for an array or a number."""
     r.check_writable(target)
+    if on_each_path(r, [target], [value], lambda to, of: store_view(r, to[0], of[0])):
+        return
     if isinstance(value, ArrayRef):
         value = drop_leading_ones(value, target.ndim)
         source, source_values = shape_text([value.shape])

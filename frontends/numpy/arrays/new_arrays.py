@@ -12,6 +12,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import INT, Operand, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
+from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
@@ -147,7 +148,7 @@ def as_array(r: Recorder, a: Any) -> ArrayRef:
         return array_of(r, list(a), int) if isinstance(a, range) else array_of(r, a)
     if not isinstance(a, (Scalar, *NUMBERS)) or (isinstance(a, NpScalar) and a.maybe_python):
         reason = f"a {name_of(a)} where an array is expected"
-        raise r.refuse(reason, "pass an array")
+        raise r.refuse(reason, "list(d.values())" if isinstance(a, (dict, DictView)) else "pass an array")
     kind = weak_type(a)
     return filled(r, (), supported(np.dtype(kind), "the number", r.loc), a)
 

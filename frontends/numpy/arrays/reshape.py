@@ -8,7 +8,6 @@ stride decides, a guard makes the answer part of the specialisation (rule S7).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any
 
@@ -28,11 +27,12 @@ from tracebuf.frontends.numpy.record.values import (
     in_turn,
     stand_in,
 )
+from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, dim_max, floordiv, mod, mul, product, sub
 from tracebuf.ops.scalars import arith
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Axis:
     """An axis for the decision between view and copy: its size, its stride in memory, and how far it reaches there."""
 

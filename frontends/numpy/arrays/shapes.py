@@ -28,12 +28,15 @@ from tracebuf.frontends.numpy.arrays.reshape import (
     view_method,
     whole_number,
 )
+from tracebuf.frontends.numpy.numbers.weak_ints import require_fits
+from tracebuf.frontends.numpy.record.allocatable import MOST_COUNTED, require_memory
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, Scalar, in_turn
 from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
+from tracebuf.ir.types import I32
 
 # -- axes moved, added, dropped
 
@@ -166,6 +169,7 @@ def broadcast_to(r: Recorder, array: Any, shape: Any, subok: bool = False) -> Ar
             continue
         if n != 1:
             steps.append(methodcaller("narrow", axis, 0, 0, n))
+    require_memory(r, wanted, ref.element, lambda shape, dtype: np.broadcast_to(dtype.type(), shape), MOST_COUNTED)
     return ref.derive(in_turn(steps), read_only=True)
 
 
@@ -291,13 +295,13 @@ def unstack(r: Recorder, x: Any, *, axis: Any = 0) -> tuple[ArrayRef | Scalar, .
 
 def diagonal(r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> ArrayRef:
     """np.diagonal: a read-only view."""
-    ref = as_array(r, a)
+    ref, shift = as_array(r, a), whole_number(r, offset)
+    require_fits(r, shift, I32)
     if ref.ndim < 2:
         raise Raises(ValueError("diag requires an array of at least two dimensions"))
     i, j = (axis_of(r, axis, ref.ndim, bools=True) for axis in (axis1, axis2))
     if i == j:
         raise Raises(ValueError("axis1 and axis2 cannot be the same"))
-    shift = whole_number(r, offset)
     right = sure(r, r.ask_nonneg(shift))
     down, across = (0, shift) if right else (mul(shift, -1), 0)
     size = at_least_zero(r, r.facts.simplify(dim_min(sub(ref.shape[i], down), sub(ref.shape[j], across))))

@@ -11,7 +11,7 @@ import ctypes
 import types
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt, Storage
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Sym, sub, sym, symbols
 from tracebuf.ir.func import Func
@@ -51,7 +52,7 @@ MAX_SIZE = 2**40
 """No array in memory is longer along an axis, or has more elements: only repeated and empty ones."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ArrayKey:
     """What the compiled code depends on in an array argument.
 
@@ -67,14 +68,14 @@ class ArrayKey:
     repeated: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ScalarKey:
     """A dynamic scalar: "int", "float", "complex", "bool" (Python's), or NumPy's as "np." and the dtype's name."""
 
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class StaticKey:
     """A value that is part of the key; `text` is how it is shown, if not by its repr."""
 
@@ -296,7 +297,7 @@ def overlap(x: np.ndarray, y: np.ndarray) -> bool:
         return True
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Relations:
     """How the array arguments of a call may alias.
 
@@ -326,7 +327,7 @@ def relations(values: Sequence[Any]) -> Relations:
     return Relations(tuple(same), objects, tuple(shared))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Binding:
     """Where the value of a symbol comes from at a call: the size of argument `index` along `axis`, its stride there in
     elements (`stride`), or its own int value (`axis` None)."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,6 +18,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import has_supported_dtype
 from tracebuf.frontends.numpy.call.flatten import check_items, is_container
 from tracebuf.frontends.numpy.record.raises import Control
+from tracebuf.frozen import frozen
 from tracebuf.location import Location
 
 CapturePlace = tuple[Any, ...]
@@ -29,7 +29,7 @@ class ABSENT:
     """The value of an attribute that an object does not have."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Hidden:
     """A captured array or attribute: its name in texts, its place, and how it is fetched (from argument `root` if that
     is set)."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,6 +64,7 @@ from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.numbers.scalars import binary, concrete
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.each_path import on_each_path
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
 from tracebuf.frontends.numpy.record.judged import judged, method, numpys_error
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking, call_handler
@@ -83,6 +83,7 @@ from tracebuf.frontends.numpy.record.values import (
     is_traced,
     stand_in,
 )
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, dim_max, dim_min, mul, sub
 from tracebuf.ir.types import F64, I1, SUPPORTED_DTYPES, scalar_type
@@ -116,6 +117,7 @@ def layout_like(r: Recorder, a: ArrayRef, shape: Any, order: Any) -> tuple[tuple
 
 def _creator(value: float | None) -> Callable[..., ArrayRef]:
     """The handler of np.zeros, np.ones or np.empty."""
+
     def create(
         r: Recorder, shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
     ) -> ArrayRef:
@@ -129,6 +131,7 @@ def _creator(value: float | None) -> Callable[..., ArrayRef]:
 
 def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
     """The handler of np.zeros_like, np.ones_like or np.empty_like."""
+
     def create(
         r: Recorder,
         a: Any,
@@ -422,7 +425,7 @@ def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> A
     return out
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class ScalarMethod:
     """A bound method of a traced number."""
 
@@ -460,6 +463,11 @@ SCALAR_METHODS: dict[str, Handler] = {
     "conjugate": conjugate, "conj": conjugate, "astype": astype_of_number,
 }  # fmt: skip
 """By name of a method of traced numbers, where the number's type has it: its handler."""
+WRITERS = frozenset((
+    "fill", "sort", "partition", "put", "copyto", "place", "putmask", "put_along_axis", "at",
+    ".fill", ".sort", ".partition", ".put",
+))  # fmt: skip
+"""The names of functions, methods (with a dot) and methods of ufuncs that store to their first argument."""
 PURE = {
     tuple,
     list,
@@ -491,8 +499,26 @@ def call_judged(
     function: Callable[..., Any], handler: Handler, r: Recorder, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     """The result of a handler of NumPy's function; NumPy is the judge of what the handler raises or refuses."""
+    out = kwargs.get("out")
+    first = args[:1] if getattr(function, "__name__", "") in WRITERS else ()
+    written = [*first, *(out if isinstance(out, tuple) else [out])]
+
+    def on_path(to: list[Any], read: list[Any]) -> None:
+        outs = tuple(to[len(first) :]) if isinstance(out, tuple) else to[-1]
+        named = {**dict(zip(kwargs, read[len(args) :])), **({} if out is None else {"out": outs})}
+        call_judged(function, handler, r, [*to[: len(first)], *read[len(first) : len(args)]], named)
+
+    if on_each_path(r, written, [*args, *kwargs.values()], on_path):
+        return out if not isinstance(out, tuple) or len(out) > 1 else out[0]
+    return by_numpy(function, r, args, kwargs, lambda: call_handler(handler, r, *args, **kwargs))
+
+
+def by_numpy(
+    function: Callable[..., Any], r: Recorder, args: Sequence[Any], kwargs: dict[str, Any], run: Callable[[], Any]
+) -> Any:
+    """What `run` returns, the handler or formula of a call of NumPy's function; NumPy judges what it raises."""
     try:
-        return call_handler(handler, r, *args, **kwargs)
+        return run()
     except Raises as said:
         raise judged(r, function, args, kwargs, said) from None
     except UnsupportedError:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
@@ -19,12 +18,13 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, hold
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, is_traced
+from tracebuf.frozen import frozen
 
 MISSING = object()
 """Stands for an argument that is not given."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class ContainerMethod:
     """A method of a list, a dict or a named tuple."""
 

@@ -40,7 +40,6 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
-from tracebuf.frontends.numpy.record.judged import judged
 from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 from tracebuf.frontends.numpy.record.values import (
@@ -549,10 +548,8 @@ class Expressions(Comprehensions):
                     what = f"an object ({x.kind.__name__}) as an argument of {getattr(function, '__name__', 'this')}"
                     raise self.refuse(node, what, "pass its arrays")
         if (formula := table.formula_of(function)) is not None:
-            try:
-                return self.call_function(formula, args, static_flags(self.r, kwargs))
-            except Raises as said:
-                raise judged(self.r, function, args, kwargs, said) from None
+            named, wanted = static_flags(self.r, kwargs), formula
+            return table.by_numpy(function, self.r, args, kwargs, lambda: self.call_function(wanted, args, named))
         known = table.call_known(self.r, function, args, kwargs)
         if known is not NotImplemented:
             return self.own(known) if type(known) is list else known

@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range, sta
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.source.liveness import stored
-from tracebuf.frontends.numpy.source.source import make_source
+from tracebuf.frontends.numpy.source.source import make_source, parsed
 
 Short = Callable[[list[Any]], Any]
 FOLDS: dict[Any, tuple[str, str, str]] = {
@@ -101,7 +101,7 @@ def written(function: Any, default: bool, generator: ast.GeneratorExp | None) ->
     if function in (min, max):
         behind = EMPTY[default].format(name=function.__name__) + "\n" + behind
     body = "\n".join((before, "for x in items:", textwrap.indent(inside, "    "), behind))
-    (made,) = ast.parse(f"def fold(items, total, f):\n{textwrap.indent(body, '    ')}").body
+    (made,) = parsed(f"def fold(items, total, f):\n{textwrap.indent(body, '    ')}").body
     assert isinstance(made, ast.FunctionDef)
     for n in ast.walk(made):
         own_name(n)

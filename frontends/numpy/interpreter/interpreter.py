@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import os
+import sysconfig
 import types
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import partial
@@ -27,6 +29,7 @@ from tracebuf.frontends.numpy.interpreter.tracers import is_own
 from tracebuf.frontends.numpy.numbers.lattice import LEAVE, RETURN
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, goes_on, jump_of
+from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.raises import Raises, ask
@@ -36,10 +39,20 @@ from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.location import Location
 
+STANDARD = sysconfig.get_path("stdlib") + os.sep
+"""Where Python's standard library is."""
+OTHERS = tuple(STANDARD + name for name in ("site-packages", "dist-packages"))
+
 
 def is_internal(file: str) -> bool:
-    """Whether code belongs to this package: what happens in it is reported at the line that called it."""
-    return file == structured.FILE or is_formula(file)
+    """Whether code belongs to this package or to the standard library: what happens in it is reported at the line that
+    called it."""
+    return file == structured.FILE or is_formula(file) or is_standard(file)
+
+
+def is_standard(file: str) -> bool:
+    """Whether code belongs to the standard library."""
+    return file.startswith(STANDARD) and not file.startswith(OTHERS)
 
 
 class Interpreter(Statements):
@@ -84,7 +97,15 @@ class Interpreter(Statements):
             named = {**{n: bound[n] for n in parameters.named}, **(bound[parameters.stars] if parameters.stars else {})}
             plain = [bound[n] for n in (*parameters.first, *parameters.plain)]
             return self.direct.call(function, [*plain, *(bound[parameters.star] if parameters.star else ())], named)
-        return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, bound))
+        inside = bool(self.scopes) and is_internal(self.scope.source.file)
+        called = self.r.loc
+        try:
+            return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, bound))
+        except UnsupportedError as error:
+            if inside or not is_standard(source.file) or error.location != called:
+                raise
+            where = f"{function.__module__}.{function.__qualname__}"
+            raise self.r.refuse(f"a call of {where} cannot be traced: {error.reason}", refusals.call(where)) from None
 
     def global_lookup(self, function: types.FunctionType) -> Callable[[str], Any]:
         """A look-up of a function's free names: closure cells, globals, builtins; each result becomes a guard."""
@@ -163,8 +184,11 @@ class Interpreter(Statements):
             return self.r.loc  # the caller's
         s = self.scope.source
         line, column = node.lineno, getattr(node, "col_offset", 0)
+        name = node.func if isinstance(node, ast.Call) else node
+        if isinstance(name, ast.Attribute) and name.end_lineno is not None and name.end_lineno > line:
+            line, column = name.end_lineno, (name.end_col_offset or 0) - len(name.attr.encode())  # as in tracebacks
         end = getattr(node, "end_col_offset", 0) or 0
-        if getattr(node, "end_lineno", None) != getattr(node, "lineno", None):
+        if getattr(node, "end_lineno", None) != line:
             end = 10**6
         self.r.loc = Location(s.file, line, column, end, self.scope.name)
         return self.r.loc

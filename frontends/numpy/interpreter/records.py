@@ -15,7 +15,6 @@ import operator
 import types
 from abc import ABCMeta
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -33,6 +32,7 @@ from tracebuf.frontends.numpy.record.callees import Method, Partial
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_handler, hold
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, is_traced, stand_in
+from tracebuf.frozen import frozen
 from tracebuf.location import UNKNOWN
 
 MISSING = object()
@@ -40,7 +40,7 @@ MISSING = object()
 PASS_IT = "read it outside and pass the value as an argument"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class BoundMethod:
     """A method bound to an object or a class."""
 
@@ -48,7 +48,7 @@ class BoundMethod:
     owner: Any
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Super:
     """super(): an object, as the bases after `after` see it."""
 
@@ -399,8 +399,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 """By function: its handler for an object."""
 
 
-ITERATING = (list, tuple, sorted, sum, min, max, any, all, np.array, np.asarray, np.stack)
-"""Functions that iterate over a dict, or a view of one."""
+ITERATING = (list, tuple, sorted, sum, min, max, any, all)
+"""Functions that iterate over a dict, or a view of one. NumPy's do not: to them it is one object."""
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:

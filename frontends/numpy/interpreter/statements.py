@@ -24,7 +24,6 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, operators, records
-from tracebuf.frontends.numpy.interpreter.cycles import cycles_refused
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import escaped, text_of
@@ -44,6 +43,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
+from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, item, item_at, iterable_of, length
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
@@ -553,7 +553,7 @@ class Statements(Expressions, Protected):
 
     def stmt_Assert(self, node: ast.Assert, env: Env) -> None:
         known = self.decided(node.test, operators.holds(self, node.test, env))
-        self.at(node)
+        self.at(node.test)
         if known is True:
             return
 
@@ -563,14 +563,14 @@ class Statements(Expressions, Protected):
             except Raises as said:
                 self.reached(said)
                 raise
-            self.at(node)
+            self.at(node.test)
             self.r.fail(AssertionError, *self.message(node, given))
 
         if not isinstance(known, PyBool):
             fails(env)
         elif node.msg is None or is_harmless(node.msg, env):
             message = self.message(node, [] if node.msg is None else [self.expr(node.msg, env)])
-            self.at(node)
+            self.at(node.test)
             self.r.check(known.value, AssertionError, *message)
         else:  # evaluated where the assertion fails, and only there
             trace_if(self.r, known, env, [lambda env: None, fails], (), frozenset(env))

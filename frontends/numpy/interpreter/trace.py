@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,14 +22,14 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import Tree
-from tracebuf.frontends.numpy.interpreter.cycles import cycles_refused
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import leaves
-from tracebuf.frontends.numpy.paths.identity import identity, objects
+from tracebuf.frontends.numpy.paths.cycles import cycles_refused
+from tracebuf.frontends.numpy.paths.identity import container_identity, identity, objects
 from tracebuf.frontends.numpy.paths.loops.plan import arms_of
 from tracebuf.frontends.numpy.paths.outputs import Form, store_results
 from tracebuf.frontends.numpy.paths.outputs import arranged as as_given
-from tracebuf.frontends.numpy.paths.results import ContainerWrite, ResultPlan, Results
+from tracebuf.frontends.numpy.paths.results import ContainerWrite, ResultPlan, Results, containers_in
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
 from tracebuf.frontends.numpy.record.heap import Heap, Record, made_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
@@ -38,6 +38,7 @@ from tracebuf.frontends.numpy.record.sizes import Guard
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.frontends.numpy.source.source import heading
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
 from tracebuf.ir.func import Donation, Func
@@ -46,7 +47,7 @@ from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import func
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Conditions:
     """What tracing assumed of a call besides its key: guards on sizes and ints, and the values of names from
     outside."""
@@ -74,7 +75,7 @@ class Conditions:
             return False
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Traced(Conditions):
     """The result of tracing, valid where its conditions hold: the tensor program; the call argument of each SSA
     argument; the parameters it stores to; how results are put together."""
@@ -95,7 +96,7 @@ def same_capture(now: Any, then: Any) -> bool:
     return type(now) in (bool, int, str) and bool(now == then)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Call:
     """The arguments of one call.
 
@@ -274,6 +275,8 @@ def finish(
     returned_or_written = leaves((result, *(w.items for w in changes)))
     arrays = distinct(x for leaf in returned_or_written if isinstance(leaf, ArrayRef) for x in arms_of(leaf))
     results.held = counted(o for x in arrays for o in distinct(objects(identity(x))))
+    held = distinct(x for value in (result, *(w.items for w in changes)) for x in containers_in(value))
+    results.held_containers = counted(o for x in held for o in distinct(objects(container_identity(r, x))))
     returned = {g.storage for g, _ in results.given if g in results.held}
     stored = []
     for index, storage in entry.storages:
@@ -293,9 +296,9 @@ def finish(
     canonicalize_equal_sizes(entry.func, r)
     entry.func.forget_lost_uses()
     entry.func.forget_lost_symbols()
-    held = assumed(entry, r, interpreter)
+    under = assumed(entry, r, interpreter)
     return Traced(
-        held.guards, held.bindings, held.captures, entry.func, tuple(entry.arguments), tuple(stored), plan, writes
+        under.guards, under.bindings, under.captures, entry.func, tuple(entry.arguments), tuple(stored), plan, writes
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast, fits_into
+from tracebuf.frontends.numpy.record.each_path import on_each_path
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -61,6 +62,14 @@ def build_all(
     unsure: Unsure | None = None,
 ) -> list[ArrayRef | Scalar]:
     """An elementwise computation of several results, as one linalg.generic with one out for each (see `build`)."""
+    if None not in into:
+        masks = [] if mask is None else [mask]
+
+        def on_path(outs_: list[Any], read: list[Any]) -> None:
+            build_all(r, compute, read[len(masks) :], elements, outs, outs_, read[0] if masks else None)
+
+        if on_each_path(r, into, [*masks, *operands], on_path):
+            return list(into)  # type: ignore[arg-type]
     if mask is not None:
         operands, elements = [*operands, mask], [*elements, I1]
     arrays, targets = [o for o in operands if isinstance(o, ArrayRef)], [t for t in into if t is not None]

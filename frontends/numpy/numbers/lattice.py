@@ -7,7 +7,6 @@ value of a name that is bound on some paths only; `Choice` is a value whose type
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from tracebuf.frontends.numpy.record.values import (
     Scalar,
     Unsure,
 )
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
 
@@ -41,7 +41,7 @@ GO_ON, CONTINUE, BREAK, LEAVE, DONE = range(5)
 condition."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Kind:
     """The kind of a number: Python's int, float, complex or bool, or np with an element type."""
 
@@ -55,7 +55,7 @@ INT, FLOAT, BOOL = Kind("int", INDEX), Kind("float", F64), Kind("bool", I1)
 COMPLEX = Kind("complex", C128)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Maybe:
     """The value of a name that is bound on some paths only: those where `bound` (a PyBool or a bool) is True."""
 
@@ -63,7 +63,7 @@ class Maybe:
     value: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Choice:
     """A path-dependent value of different types: `then` where the condition held, `orelse` where it did not. It may be
     returned, or used after a test that decides the type (paths/choices)."""

@@ -7,19 +7,19 @@ An object is represented by a reference to it, and only compared.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import Choice, kind_of
+from tracebuf.frontends.numpy.numbers.lattice import Choice, is_container, kind_of
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyBool, Scalar
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1
 from tracebuf.ops.scalars import arith
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class EitherObject:
     """A path-dependent object: `then` where the condition held, else `orelse`."""
 
@@ -36,9 +36,14 @@ def identity(x: ArrayRef) -> Any:
 
 
 def without_identity(x: ArrayRef) -> ArrayRef:
-    """A reference as it is known after the loop that made it, without the identity that a test inside the loop gave
-    it."""
+    """The array as a reference of its own, where a test gave it its identity: for where that test is not known."""
     return ArrayRef(x.storage, x.view, x.read_only) if isinstance(x.origin, EitherObject) else x
+
+
+def with_identity(x: ArrayRef, found: Any) -> ArrayRef:
+    """The reference, which stands for an object from now on."""
+    x.origin = found
+    return x
 
 
 def objects(found: Any) -> Iterator[Any]:
@@ -82,8 +87,16 @@ def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     if isinstance(a, Choice):
         return select_truth(r, a.condition, same_thing(r, a.then, b), same_thing(r, a.orelse, b))
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
+        r.compared.update((o, None) for x in (a, b) for o in objects(identity(x)))
         return one_object(r, identity(a), identity(b))
+    if is_container(a) and is_container(b):
+        return one_object(r, container_identity(r, a), container_identity(r, b))
     return a is b or same_number(r, a, b)
+
+
+def container_identity(r: Recorder, x: Any) -> Any:
+    """The object that a container stands for: itself, another one, or an `EitherObject`."""
+    return r.heap.origins.get(x, x)
 
 
 def same_number(r: Recorder, a: Any, b: Any) -> bool | PyBool:

@@ -19,6 +19,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar
+from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
 from tracebuf.ops.scalars import arith, division
 
@@ -26,7 +27,7 @@ UNROLLED = 512
 """The most items that a loop is unrolled for where its length is part of the key."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Range:
     """range(start, stop, step). A step that is only known at run time is given with the number of iterations."""
 
@@ -67,7 +68,7 @@ class Range:
         return Range(last, sub(self.start, self.step), neg(self.step), self.count)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Items:
     """`count` items, each made from its index."""
 

@@ -35,7 +35,8 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
-from tracebuf.frontends.numpy.paths.identity import EitherObject, conditions, identity
+from tracebuf.frontends.numpy.paths.cycles import cycles_refused
+from tracebuf.frontends.numpy.paths.identity import EitherObject, conditions, container_identity, identity
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd
@@ -119,7 +120,8 @@ def trace_branch(
             if condition.nonneg is not None:
                 r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
             after = narrow(env, condition.value, positive)
-            body(after)
+            with cycles_refused(r):
+                body(after)
             return frame, after
         except DeadEnd:
             return frame, None
@@ -203,7 +205,15 @@ class Join:
             if (a, b) not in self.containers_made:
                 parts = [self.value(name, x, y) for x, y in zip(items_of(a), items_of(b))]
                 self.use(a, b)
-                self.containers_made[a, b] = once(lambda: self.new_container(a, b, [p() for p in parts]))
+                origins = [self.origin(name, container_identity(self.r, x), side) for side, x in enumerate((a, b))]
+
+                def made() -> Any:
+                    new, (first, second) = self.new_container(a, b, [p() for p in parts]), (o() for o in origins)
+                    one = first if first is second else EitherObject(self.condition.value, first, second)
+                    self.r.heap.origins[new] = one
+                    return new
+
+                self.containers_made[a, b] = once(made)
             return self.containers_made[a, b]
         kind = unify(kind_of(a), kind_of(b))
         if kind is not None:

@@ -7,19 +7,28 @@ dicts and objects is written into them after the call; if the call raises, nothi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, same_value
-from tracebuf.frontends.numpy.paths.identity import EitherObject, identity, objects
+from tracebuf.frontends.numpy.paths.identity import EitherObject, container_identity, identity, objects
 from tracebuf.frontends.numpy.paths.joins import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_one_type
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
-from tracebuf.frontends.numpy.record.heap import Heap, Record, blank, contents, is_named_tuple, is_of_class, made_of
+from tracebuf.frontends.numpy.record.heap import (
+    Heap,
+    Record,
+    blank,
+    contents,
+    is_named_tuple,
+    is_of_class,
+    items_of,
+    made_of,
+)
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
@@ -33,10 +42,11 @@ from tracebuf.frontends.numpy.record.values import (
     PyInt,
     Scalar,
 )
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ResultLeaf:
     """The plan of one result.
 
@@ -52,7 +62,7 @@ class ResultLeaf:
     read_only: bool = False
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ChosenResult:
     """The plan of a path-dependent result: `then` where result `index` (an i1) is True, else `orelse` (rule S8)."""
 
@@ -72,7 +82,7 @@ class NewContainer:
     items: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ContainerWrite:
     """The contents of the caller's container of a number after the call: all of them (`whole`), or these items (plans;
     traced values before)."""
@@ -107,6 +117,8 @@ class Results:
         """The array objects that results are, numbered: the plan outlives them."""
         self.held: ByIdentity[ArrayRef, int] = ByIdentity()
         """In how many of the results' references an object stands."""
+        self.held_containers: ByIdentity[Any, int] = ByIdentity()
+        """In how many of the results' containers a container stands."""
 
     def add(self, value: Value) -> int:
         """Adds a value to the results of the compiled function; its index."""
@@ -119,7 +131,7 @@ class Results:
         if number is not None:
             return ResultLeaf("container", number)
         if isinstance(x, (tuple, list, dict, Record)):
-            return self.container(x, taken)
+            return self.either_container(x, container_identity(self.r, x), taken)
         if isinstance(x, (GuardedRef, Choice)):
             arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
             first, second = (self.leaf(arm, (*taken, (x.condition, k))) for k, arm in enumerate(arms))
@@ -134,6 +146,28 @@ class Results:
         raise self.r.refuse(
             f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )
+
+    def either_container(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
+        """The plan of a container that is the object `found`, with the contents of `x`; one that may have been changed
+        since paths met is an object of its own."""
+        if not isinstance(found, EitherObject) or self.heap.find(x) is not None:
+            return self.container(x, taken)
+        if not any(self.held_containers.get(o, 0) > 1 for o in objects(found)):
+            return self.container(x, taken)
+        if not all(self.heap.outlives(o, self.r) for o in objects(found)):  # made on one path, with what is known there
+            return self.container(x, taken)
+        arms = enumerate((found.then, found.orelse))
+        first, second = (self.either_object(o, (*taken, (found.condition, k))) for k, o in arms)
+        return ChosenResult(self.add(found.condition), first, second)
+
+    def either_object(self, found: Any, taken: ArmPath) -> ResultPlan:
+        """The plan of a container that is the object `found`."""
+        if not isinstance(found, EitherObject):
+            return self.leaf(found, taken)
+        first, second = (
+            self.either_object(o, (*taken, (found.condition, k))) for k, o in enumerate((found.then, found.orelse))
+        )
+        return ChosenResult(self.add(found.condition), first, second)
 
     def container(self, x: Any, taken: ArmPath) -> ResultPlan:
         """The plan of a new container; one object wherever the same one occurs."""
@@ -226,6 +260,14 @@ class Results:
             if x.python is None
             else ChosenResult(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
         )
+
+
+def containers_in(x: Any) -> Iterator[Any]:
+    """The containers in a value, itself among them."""
+    if isinstance(x, (tuple, list, dict, Record)):
+        yield x
+        for item in items_of(x):
+            yield from containers_in(item)
 
 
 def unchanged(now: Any, then: Any) -> bool:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env
 from tracebuf.frontends.numpy.source.binding import parameters_in
 from tracebuf.frontends.numpy.source.source import Source
+from tracebuf.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Method:
     """A bound method of a traced array, or (`of_number`) of a number, whose results without axes are numbers."""
 
@@ -21,7 +21,7 @@ class Method:
     of_number: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class NestedFunction:
     """A function or lambda defined inside a traced function; free names are looked up where it was defined."""
 
@@ -38,7 +38,7 @@ class NestedFunction:
         return dict(zip(p.all, ask(p.bind, self.name, defaults, named, args, kwargs)))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Partial:
     """functools.partial of a function and traced arguments."""
 
@@ -47,7 +47,7 @@ class Partial:
     keywords: dict[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Text:
     """A text of which parts are known only at run time: a {} for each of `values`. `exact`: it is the text that eager
     has; else something is left out (the elements of an array, an address), and it may only be shown."""

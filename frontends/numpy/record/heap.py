@@ -16,6 +16,7 @@ from typing import Any
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.frontends.numpy.record.regions import Frame, Regions
+from tracebuf.frozen import frozen
 from tracebuf.location import Location
 
 
@@ -39,7 +40,7 @@ class Record:
         return {**self.base, **self.fields}
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class DictView:
     """items(), keys() or values() of a dict."""
 
@@ -58,7 +59,7 @@ class Changed(Control):
         self.labels = frozenset(labels)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Fixed:
     """A container that stays the same object where other containers are joined and carried item by item."""
 
@@ -150,6 +151,8 @@ class Heap:
         self.stand_ins: ByIdentity[Any, Any] = ByIdentity()
         self.merged: ByIdentity[Any, None] = ByIdentity()
         """Containers that another may represent from now on: they may not be changed any more."""
+        self.origins: ByIdentity[Any, Any] = ByIdentity()
+        """Of a container that stands for one or another where paths met: which object it is (paths/identity)."""
         self.joins = 0
         self.read: Callable[[Record, str], Any] = lambda x, name: x.known.get(name, self)
         """An attribute of the caller's object as it is at the start; the heap itself where there is none."""

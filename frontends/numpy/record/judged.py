@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 import operator
 import types
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +17,8 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError, note_location
 from tracebuf.frontends.numpy.record.callees import NestedFunction
-from tracebuf.frontends.numpy.record.raises import Raises, by_signal
+from tracebuf.frontends.numpy.record.heap import DictView
+from tracebuf.frontends.numpy.record.raises import Raises, by_signal, quiet
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -62,6 +62,8 @@ def example_of(r: Recorder, x: Any) -> Any:
         return type(x)(example_of(r, i) for i in x)
     if type(x) is dict:
         return {k: example_of(r, i) for k, i in x.items()}
+    if isinstance(x, DictView):
+        return getattr(example_of(r, x.of), x.sort)()
     if type(x) is slice:
         return slice(*(example_of(r, i) for i in (x.start, x.stop, x.step)))
     if isinstance(x, PLAIN) and not isinstance(x, Scalar):
@@ -141,8 +143,7 @@ def numpys_error(
 def error_of(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception | None:
     """What a call raises, without its traceback, whose frames hold the arguments."""
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with quiet():
             function(*args, **kwargs)
     except Exception as error:
         if (late := by_signal(error)) is not None:

@@ -15,10 +15,15 @@ from __future__ import annotations
 import inspect
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from types import CodeType, TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
+
+import numpy as np
 
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError, render
 from tracebuf.location import Location
@@ -98,18 +103,61 @@ def is_tracers(x: object) -> bool:
     return type(x).__module__.startswith(OWN)
 
 
+class _Inside:
+    """Matches any text of a warning in the threads that are inside `quiet()`; a filter takes it for a pattern."""
+
+    def __init__(self) -> None:
+        self.depths: dict[int, int] = {}
+
+    def match(self, text: str) -> bool:
+        return threading.get_ident() in self.depths
+
+    def __reduce__(self) -> str:
+        return "_inside"  # some libraries send the filters to their workers
+
+
+_inside = _Inside()
+_FILTER: Any = ("ignore", _inside, Warning, None, 0)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warnings from this thread, and none of NumPy's floating-point errors.
+
+    `warnings.catch_warnings` is the process's: two threads that leave it in the order in which they entered would leave
+    the filters of one of them behind, which ignore everything.
+    """
+    depths, me, filters = _inside.depths, threading.get_ident(), cast(list[Any], warnings.filters)
+    outer = depths.get(me, 0)
+    depths[me] = outer + 1
+    if filters[:1] != [_FILTER]:
+        filters.insert(0, _FILTER)
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        if outer:
+            depths[me] = outer
+        else:
+            del depths[me]
+        if not depths:
+            while _FILTER in filters:
+                filters.remove(_FILTER)
+
+
 def ask(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     """The result of a function of NumPy's or Python's; what it raises is raised by the traced code.
 
     This is the one door to them: objects of the tracer's own are stopped here, so that none gets into a message. What
-    needs one to be known is refused.
+    needs one to be known is refused. Stand-ins have other elements than the call's arguments: what NumPy would warn of,
+    or raise by `np.errstate`, says nothing of the call.
     """
     own = (getattr(function, "__module__", None) or "").startswith(OWN)
     for x in (*args, *kwargs.values()):
         if is_tracers(x) and not own:
             name = getattr(function, "__name__", type(function).__name__)
             raise UnsupportedError(f"a value of the trace where {name} needs a known one", instead=KNOWN)
-    with asking:
+    with asking, quiet():
         return function(*args, **kwargs)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from tracebuf.frontends.numpy.record.allocatable import require_memory
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.raises import DeadEnd
@@ -47,6 +48,8 @@ class Recorder(Sizes):
         self.unbound: set[str] = set()
         """Names that were read where nothing is bound to them."""
         self.watched: ByIdentity[ArrayRef, None] = ByIdentity()
+        self.compared: ByIdentity[Any, None] = ByIdentity()
+        """The array objects that `is` was asked about."""
         """What names hold at the heads of loops, where more than the name tells which object it is."""
         self.heap = Heap()
         self.outer_values: Callable[[], Iterable[Any]] = tuple
@@ -69,7 +72,8 @@ class Recorder(Sizes):
         return storage
 
     def empty(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int] | None = None) -> Value:
-        """A new tensor of undefined contents."""
+        """A new tensor of undefined contents; raises what NumPy raises where no memory holds it."""
+        require_memory(self, shape, element)
         sizes = [self.mixed(d) for d in shape]
         type_ = TensorType(tuple(self.facts.canon(d) for d in shape), element)
         return self.emit(tensor.Empty.of(type_, sizes, order=None if order is None else tuple(order)))

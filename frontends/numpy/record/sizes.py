@@ -7,13 +7,13 @@ An answer is proved, else guarded on entry values (decided by the traced call's 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NoReturn
 
 from tracebuf.errors import note_location
 from tracebuf.frontends.numpy.record.conditions import either, negation
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask
 from tracebuf.frontends.numpy.record.regions import Frame, Inside, Regions
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import SizeFacts
@@ -27,7 +27,7 @@ INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Guard:
     """A condition on entry sizes and integer arguments that the specialisation assumes: expr >= 0, == 0 or != 0."""
 

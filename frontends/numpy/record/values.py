@@ -9,13 +9,14 @@ where the array is path-dependent (rule S8). Scalars know whether they are Pytho
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, product, sub
 from tracebuf.ir.types import ScalarType, row_major, strides_in_order
@@ -69,7 +70,7 @@ Groups = tuple[tuple[int, ...], ...]
 """Consecutive groups of axes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Regrouping:
     """The elements of a view in C order under another shape (rule S5): one of the bases that an affine view can have.
 
@@ -88,7 +89,7 @@ class Regrouping:
         return [product(self.view.sizes[axis] for axis in group) for group in self.old]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Diagonal:
     """The diagonal of two axes of equal size, as the last axis. Read only."""
 
@@ -101,7 +102,7 @@ class Diagonal:
         return (*(n for k, n in enumerate(sizes) if k not in self.axes), sizes[self.axes[0]])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Recast:
     """The memory of a view as elements of another type (`tracebuf.recast`): complex numbers as pairs of floats."""
 
@@ -110,7 +111,7 @@ class Recast:
     shape: tuple[Dim, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Windows:
     """The runs of `size` consecutive elements along an axis of a view, as a new last axis. Read only."""
 
@@ -125,7 +126,7 @@ class Windows:
         return (*sizes, self.size)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class View:
     """The geometry of a view in its base: an offset and a stride per base dimension, and per view dimension its base
     dimension (None: a new axis) and its size.
@@ -347,20 +348,28 @@ class GuardedRef(ArrayRef):
 
     The arms have one element type and one order of axes; `sizes` is their common shape. Reads and stores through it are
     an `scf.if` with the access in each branch. `leaving`: the arm of a path that has left the loop, if there is one.
+    `joined`: sizes, with what each is on either path; a view of the reference keeps them.
     """
 
-    __slots__ = ("arms", "condition", "leaving", "sizes")
+    __slots__ = ("arms", "condition", "joined", "leaving", "sizes")
 
     def __init__(
-        self, condition: Value, arms: tuple[ArrayRef, ArrayRef], sizes: Sequence[Dim], leaving: int | None = None
+        self,
+        condition: Value,
+        arms: tuple[ArrayRef, ArrayRef],
+        sizes: Sequence[Dim],
+        leaving: int | None = None,
+        joined: Sequence[tuple[Dim, Dim, Dim]] | None = None,
     ) -> None:
+        own = zip(sizes, arms[0].shape, arms[1].shape, strict=True)
+        self.joined = [x for x in own if not x[0] == x[1] == x[2]] if joined is None else joined
         self.condition, self.arms, self.sizes, self.leaving = condition, arms, tuple(sizes), leaving
         self.read_only = arms[0].read_only or arms[1].read_only
         self.origin = None
 
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         first, second = (arm.derive(step, read_only) for arm in self.arms)
-        return GuardedRef(self.condition, (first, second), step(whole(self.sizes)).sizes, self.leaving)
+        return GuardedRef(self.condition, (first, second), step(whole(self.sizes)).sizes, self.leaving, self.joined)
 
     @property
     def shape(self) -> tuple[Dim, ...]:
@@ -461,7 +470,7 @@ EITHER = "int or float"
 """The `kind` of an `Unsure` number that is a Python int or float."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Unsure:
     """Where `flag` (an i1) is True, eager has a Python number here, of type `kind` (int, float, complex, bool or
     EITHER); otherwise a NumPy one."""

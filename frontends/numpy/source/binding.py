@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
+from tracebuf.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen(slots=False)
 class Parameters:
     """A function's parameters by kind: positional only, positional or by keyword, `*args`, by keyword only,
     `**kwargs`."""

@@ -10,6 +10,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from tracebuf.frozen import frozen
+
 
 @dataclass
 class Liveness:
@@ -28,7 +30,7 @@ class Liveness:
     floats: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class JumpTargets:
     """Names live everywhere, and where `continue` and `break` lead to."""
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
+import threading
 import types
-from dataclasses import dataclass
 from functools import lru_cache
 
+from tracebuf.aside import aside
 from tracebuf.frontends.numpy.source import liveness
 from tracebuf.frontends.numpy.source.matching import without_match
+from tracebuf.frozen import frozen
 from tracebuf.location import Location
+
+_parsing = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_parsing.acquire, after_in_parent=_parsing.release, after_in_child=_parsing.release)
 
 Definition = ast.FunctionDef | ast.Lambda
 """A function's syntax tree: a `def` or a `lambda`."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Source:
     """A function's syntax tree (lines and columns are the file's), its file, what is live where, and its local
     names."""
@@ -50,11 +57,22 @@ def heading(function: types.FunctionType) -> Location:
     return Location(code.co_filename, node.lineno, node.col_offset, end or 10**6, name)
 
 
+def parsed(text: str) -> ast.Module:
+    """`ast.parse`, whose answer depends neither on signals nor on other calls: CPython 3.11 has one counter for all that
+    convert trees, and what is raised in the midst leaves it as it was. Raises SyntaxError."""
+
+    def parse() -> ast.Module:
+        with _parsing:
+            return ast.parse(text)
+
+    return aside(parse, "tracebuf-parse")
+
+
 @lru_cache(maxsize=64)
 def definitions(text: str) -> dict[int, list[Definition]]:
     """The functions and lambdas of a file by first line (decorators count, as they do in code objects)."""
     try:
-        tree = without_match(ast.parse(text))
+        tree = without_match(parsed(text))
     except SyntaxError:
         return {}
     found: dict[int, list[Definition]] = {}

@@ -14,6 +14,7 @@ from tracebuf.analysis.one_shot.base import Conflict
 from tracebuf.analysis.one_shot.chosen import illegal
 from tracebuf.analysis.one_shot.one_shot import OneShot
 from tracebuf.errors import InternalError
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Use
 
 CLOSE = 1e-9
@@ -44,7 +45,7 @@ class Node:
         return self.children
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Search:
     """One component's search: the operands that are out of place whatever is decided begin at the root. `least`: a
     bound of the costs (of the whole program, where other components are as they were taken)."""
@@ -56,7 +57,7 @@ class Search:
     nodes: int
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Certificate:
     """`cost` and `lower_bound` in bytes under the cost model: equal where `proved`, else the search ended at its limit
     of nodes. `conflicts`: for each operand out of place, what would go wrong if it were in place beside the others

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from math import inf
 
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.derived import Analysis
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Mixed, Op, Region, Relation, Use, Value
 from tracebuf.ir.dims import Sym, evaluate, symbols
 from tracebuf.ir.types import ShapedType
@@ -29,7 +29,7 @@ VIEWS = (tensor.ExtractSlice, tensor.Regrouping, tensor.ExtractDiagonal, Extract
 """Ops that make an alias and access no element: out of place, their result is copied and not their operand."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Assumptions:
     """Assumed values for what is known at run time only: the iterations of a loop, the size of a dimension, how often
     the first branch of an scf.if is taken (its weight is at most 1, and the other's is the rest)."""
@@ -39,7 +39,7 @@ class Assumptions:
     then: float = 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Item:
     """One allocation or copy that the rewrite emits in `block`. `because`: the operand that is not in place, or that a
     loop yields, or whose elements the op stores; None for a new array that the program asks for, which is `made`."""
@@ -56,7 +56,7 @@ class Item:
         return self.nbytes if self.kind == "allocation" else 2 * self.nbytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Cost:
     """The items of one program under one analysis; `bytes` is their sum, weighted by how often their blocks run."""
 
@@ -364,7 +364,7 @@ class _View:
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Regrouped:
     """Stands for a view of another shape."""
 

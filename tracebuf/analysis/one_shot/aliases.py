@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tracebuf.analysis.one_shot.dataflow import Dataflow
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Region, Use, Value
 from tracebuf.ops.control import scf
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Read:
     """An operand that reads, its definitions, and the span (numbers of ops, inclusive) of writes that may conflict with
     it. `around`: the numbers before the span of ops that hold its begin, which may be such writes as well.

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Protocol
 
 from tracebuf.errors import TracebufError
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Use, Value
 from tracebuf.location import Location
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
@@ -27,7 +27,7 @@ class AnalysisError(TracebufError):
         super().__init__(place + reason)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Conflict:
     """Why an operand is out of place.
 

@@ -7,12 +7,12 @@ element, whatever the analysis decides. Offsets are compared as symbolic sizes; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.indices import Indices
 from tracebuf.analysis.one_shot.order import post_order
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Relation, Use, Value
 from tracebuf.ir.dims import Dim, add, mul, sub
 from tracebuf.ir.facts import SizeFacts
@@ -21,7 +21,7 @@ from tracebuf.ops.arrays.tensor import ExtractSlice, InsertSlice, Regrouping, Sl
 from tracebuf.ops.control import scf
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Regrouped:
     """A step that gives the elements another shape, or type (their C order stays)."""
 

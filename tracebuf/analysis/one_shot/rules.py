@@ -9,7 +9,6 @@ are cited by their numbers in docs/mlir-behaviours.md.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tracebuf.analysis.one_shot.aliases import Read, loop_between
 from tracebuf.analysis.one_shot.base import Conflict
@@ -18,6 +17,7 @@ from tracebuf.analysis.one_shot.indices import Indices
 from tracebuf.analysis.one_shot.order import within
 from tracebuf.analysis.one_shot.parts import Parts
 from tracebuf.analysis.one_shot.storages import Storages
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Op, Use, Value, happens_in
 from tracebuf.ops.arrays.linalg import Generic
 from tracebuf.ops.arrays.tensor import ExtractSlice, InsertSlice, SliceOp
@@ -25,7 +25,7 @@ from tracebuf.ops.control import scf
 from tracebuf.options import Improvement
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Rules:
     """The rules over one function. `parts` is None to decide as MLIR 22 does; else `improved` says beyond what."""
 

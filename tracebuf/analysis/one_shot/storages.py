@@ -19,16 +19,55 @@ from tracebuf.ops.control import scf
 class Storages:
     """Storages of the values of one function, each computed once."""
 
-    __slots__ = ("_flow", "_reached", "_roots")
+    __slots__ = ("_flow", "_memory", "_reached", "_roots")
 
     def __init__(self, flow: Dataflow) -> None:
         self._flow = flow
         self._roots: dict[Value, frozenset[Value]] = {}
         self._reached: dict[scf.Loop, list[set[int]]] = {}
+        self._memory: dict[Value, frozenset[Value]] = {}
 
     def disjoint(self, a: Value, b: Value) -> bool:
         """Whether no storage is common to both."""
         return self.of(a).isdisjoint(self.of(b))
+
+    def apart(self, a: Value, b: Value) -> bool:
+        """Whether the two are never in the same memory, in whichever iterations of loops around them: all that either
+        may come from are arguments and new arrays, and others than the other's."""
+        return bool(self.memory(a)) and bool(self.memory(b)) and self.memory(a).isdisjoint(self.memory(b))
+
+    def memory(self, value: Value) -> frozenset[Value]:
+        """The arguments and new arrays in whose memory a value may be, those that loops rotate to it included; none
+        where it may also come from elsewhere."""
+        if value not in self._memory:
+            work, seen, ends = [value], {value}, set[Value]()
+            while work:
+                current = work.pop()
+                near = self._sources_in_any_iteration(current)
+                if not near and not self._is_made(current):
+                    ends.clear()
+                    break
+                ends |= set() if near else {current}
+                work += [v for v in near if v not in seen]
+                seen.update(near)
+            self._memory[value] = frozenset(ends)
+        return self._memory[value]
+
+    def _sources_in_any_iteration(self, value: Value) -> list[Value]:
+        loop = value.owner.parent_op if isinstance(value.owner, Block) else value.owner
+        if not isinstance(loop, scf.Loop):
+            return [use.value for use, _, _ in self._flow.aliasing_uses(value)]
+        if not value.is_tensor:
+            return []
+        carried = [*loop.inits, *loop.passed, *(loop.yielded if isinstance(loop, scf.While) else ())]
+        place = loop.args.index(value) if value in loop.args else value.index
+        if loop.straight and place < len(loop.inits) and (value in loop.args or value.owner is loop):
+            return [loop.inits[place].value, loop.passed[place].value]
+        return [use.value for use in carried if use.value.is_tensor]
+
+    def _is_made(self, value: Value) -> bool:
+        op = value.defining_op
+        return value.owner is self._flow.func.block if op is None else op.bufferizes_to_allocation(value)
 
     def of(self, value: Value) -> frozenset[Value]:
         """The values that stand for the storages."""

@@ -9,12 +9,12 @@ function, with the facts of linalg's named ops.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frozen import frozen
 from tracebuf.ir.attributes import encoded
 from tracebuf.ir.core import Form, Interpreter, Op, Use, Value
 from tracebuf.location import UNKNOWN, Location
@@ -24,7 +24,7 @@ Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
 """Computes the outs in place from the inputs (arrays, NumPy scalars, ints)."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class HostFunction:
     """The called function. `may_keep`: it is the user's, and may keep a reference to its arguments after it has
     returned. `returns`: the number of outs, the first ones, for which it makes arrays of its own that are copied into

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from tracebuf.errors import note_location
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Effect, Effects, Form, FormError, Interpreter, Op, Value
 from tracebuf.location import UNKNOWN, Location
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Shown:
     """An argument of an exception: a text with a {} for each of the next `count` operands."""
 
@@ -21,7 +21,7 @@ class Shown:
     count: int
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Number:
     """An argument of an exception: the next operand, as a number of the type `kind` (Python's or NumPy's)."""
 

@@ -4,9 +4,9 @@ Bufferization/FuncBufferizableOpInterfaceImpl.cpp."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Self
 
+from tracebuf.frozen import frozen
 from tracebuf.ir.attributes import inherent
 from tracebuf.ir.core import Alias, Facts, Form, FormError, Op, Relation, Rewriter, Use, Value, no_effects
 from tracebuf.ir.types import Type
@@ -60,7 +60,7 @@ class Return(Terminator):
         rewriter.add(Return.of(values, self.loc))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Summary:
     """What callers must know of an analysed function, by the numbers of its arguments and results (MLIR:
     FuncAnalysisState)."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tracebuf.errors import InternalError
+from tracebuf.frozen import frozen
 from tracebuf.ir.attributes import inherent
 from tracebuf.ir.core import Block, Form, Op, no_effects
 from tracebuf.ir.types import INDEX, ShapedType, Type
@@ -54,7 +53,7 @@ class Index(Op):
             raise InternalError(f"linalg.index: there is no loop {self.dim} around it")
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Spec:
     """A structured op as loops: operand types, their maps, the iterators, the number of inputs, the scalar body."""
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import InternalError, UnsupportedError
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Form, FormError, Mixed
 
 
@@ -25,7 +25,7 @@ def constant_index(value: Mixed) -> int | None:
     return found if isinstance(found, int) else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class AffineMap:
     """(d0, ..., dn-1) -> results: each a loop dimension, or None for the constant 0 (a broadcast dimension of size 1).
 

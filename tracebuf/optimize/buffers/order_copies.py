@@ -12,9 +12,8 @@ copies as well. MLIR has no counterpart; the C library's memmove is the special 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tracebuf.deallocate.facts import flow_blocks
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Mixed, Op, Value
 from tracebuf.ir.effects import is_effect_free
 from tracebuf.ir.func import Func
@@ -53,7 +52,7 @@ def _round_trip(alloc: memref.Alloc) -> tuple[Op, Op] | None:
     return (there, back) if all(map(is_effect_free, between)) else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Vector:
     """Elements `offsets[axis] + i * step` of a buffer along one axis, at fixed indices along the others."""
 

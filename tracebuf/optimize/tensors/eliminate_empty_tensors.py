@@ -12,13 +12,14 @@ loops in it stays where it is; then nothing may touch the destination meanwhile.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
 from tracebuf.analysis.one_shot.base import describe
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.parts import Parts
+from tracebuf.analysis.one_shot.storages import Storages
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Op, Use, Value, dominates
 from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import tensor
@@ -30,7 +31,7 @@ from tracebuf.optimize.tensors.versions import Versions
 Store = tensor.InsertSlice | MaterializeInDestination
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Chain:
     """`empty` -> `links` (in program order, each continuing the one before) -> `store`."""
 
@@ -60,6 +61,7 @@ class ChainFacts:
     def __init__(self, func: Func) -> None:
         self._func, self.versions = func, Versions(func)
         self._regrouped = [op.source for op in func.walk() if isinstance(op, tensor.Regrouping)]
+        self._storages: Storages | None = None
 
     def is_regrouped(self, value: Value) -> bool:
         """Whether a version of the value's storage is reshaped, which depends on its layout."""
@@ -68,6 +70,16 @@ class ChainFacts:
     @cached_property
     def parts(self) -> Parts:
         return Parts(Dataflow(self._func))
+
+    def apart(self, a: Value, b: Value) -> bool:
+        """Whether two values of which a path makes one value, here or later, are never in the same memory."""
+        if self._storages is None:
+            self._storages = Storages(Dataflow(self._func))
+        return self._storages.apart(a, b)
+
+    def changed(self) -> None:
+        """A value is made in other memory from here on."""
+        self._storages = None
 
 
 def eliminate_empty_tensors(func: Func) -> None:
@@ -121,6 +133,7 @@ class _Mover:
             for use in op.tensor_uses():
                 self.versions.also_used_at(use.value, self.block, place)
         chain.links[0].set(target)
+        self.known.changed()
         self.versions.join(store.operand(1), chain.empty.result)
         _retype(chain.links)
         if not chain.empty.result.uses:
@@ -284,7 +297,7 @@ def reads_only_its_own_elements(chain: Chain, known: ChainFacts) -> bool:
             if use is link or not known.versions.same_storage(use.value, chain.dest):
                 continue
             own = position == 0 and reads_own_element(use, chain)
-            if not (own or reads_apart(use, chain, known)):
+            if not (own or reads_apart(use, chain, known) or known.apart(use.value, chain.dest)):
                 return False
     return True
 

@@ -13,12 +13,12 @@ It runs after reuse-dying-inputs, so that a chain of temporaries asks for one bu
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from tracebuf.analysis.one_shot.base import describe
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.storages import Storages
 from tracebuf.errors import DonationError
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Use, Value
 from tracebuf.ir.func import Donation, Func
 from tracebuf.ir.types import TensorType, strides_in_order
@@ -31,7 +31,7 @@ from tracebuf.optimize.tensors.reuse_dying_inputs import beginning, is_read_wher
 from tracebuf.optimize.tensors.versions import Versions, destinations
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Fresh:
     """A new array: where it is made, the operand it begins as, and the indices in the block of its first op and its
     last use."""

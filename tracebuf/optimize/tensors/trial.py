@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tracebuf.analysis.cost.cost import Cost, CostModel
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.errors import InternalError
+from tracebuf.frozen import frozen
 from tracebuf.ir.func import Func
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Trial:
     """The decisions for a program as it is now, and what they cost."""
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frozen import frozen
 from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.fuzz import kinds
 from tracebuf.testing.fuzz.exits import check_exit
@@ -44,7 +45,7 @@ PATIENCE = 60.0
 """Seconds after which a program counts as hanging."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Report:
     """What became of one program: kind is "ok", "raised" (as eager did), "refused" or "failed"; `again` is the command
     that draws it again."""
@@ -157,7 +158,7 @@ def ends_within(seconds: float) -> Iterator[None]:
 # -- the worker
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Drawn:
     """Which programs are drawn, and how they run; the options of the command."""
 

@@ -11,11 +11,11 @@ import sys
 import types
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tracebuf.frozen import frozen
 from tracebuf.measure import attributes_of
 
 __all__ = ["Place", "Sight", "run"]
@@ -28,7 +28,7 @@ MOST = 2.0**26
 """The largest number: sums and products of a few stay exact."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Place:
     """A text and what it holds: the kind is "array", "number" (an array's element), "int", "float", "bool", "none", or
     the name of a container's class. `length`: the least in any world; `values` of an int; `settable`: may be assigned
@@ -44,7 +44,7 @@ class Place:
     """Whether an array is of integers."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Sight:
     """What is reached at the end of a program; `error` is what the last call that raised did raise."""
 

@@ -10,11 +10,13 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Literal
+
+from tracebuf.frozen import frozen
 
 __all__ = ["EXCEPTIONS", "MODULES", "Compared", "Run", "compare", "exceptions", "run"]
 
@@ -48,7 +50,7 @@ EXCEPTIONS = Path(__file__).with_name("exceptions.txt")
 Mode = Literal["", "functions", "methods"]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Run:
     """What became of each test ("passed", "skipped", or the text of its failure), and the counts of calls, where the
     module was rewritten."""
@@ -60,7 +62,7 @@ class Run:
     reasons: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Compared:
     """A module's run through tracebuf beside the one without it.
 

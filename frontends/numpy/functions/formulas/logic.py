@@ -161,6 +161,8 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True) -> Any:
 
 
 def isfortran(a: Any) -> Any:
+    if not is_array(a) and not isinstance(a, np.generic):
+        refuse("np.isfortran of what is no array", "pass an array")
     return is_array(a) and order_of_memory(a) == "F"
 
 

@@ -124,7 +124,13 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
     grids = [laid(np.asanyarray(x).reshape(-1), k, n) for x, k in zip(xi, places)]
     if not sparse:
         grids = broadcast_arrays(*grids)
+    elif not copy:
+        return SPARSE(grids)
     return tuple([x.copy() for x in grids]) if copy else grids
+
+
+SPARSE = type(np.meshgrid(copy=False, sparse=True))
+"""What np.meshgrid returns without copies: a list, from NumPy 2.5 on a tuple."""
 
 
 def broadcast_arrays(*args: Any, subok: Any = False) -> Any:

@@ -8,7 +8,6 @@ NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, NoReturn
 
@@ -40,6 +39,7 @@ from tracebuf.frontends.numpy.record.values import (
     is_traced,
     storages_of,
 )
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I64, INDEX, ScalarType
@@ -53,7 +53,7 @@ Arguments = dict[str, Any]
 """A call's arguments by parameter, when the program runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class UpTo:
     """The size of a result that only the elements determine, and its upper bound."""
 
@@ -64,7 +64,7 @@ Shapes = Callable[[Recorder, Given], Sequence[Sequence[Dim | UpTo]]]
 """The shapes of a call's results, from its arguments."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class HostEntry:
     """One function of the table.
 
@@ -210,7 +210,7 @@ class HostEntry:
         return run
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Bounded:
     """The shape of the buffer for a result, and the axis of which perhaps only the first part is used."""
 
@@ -234,7 +234,7 @@ class Bounded:
         return copy_of(r, used, ref.element, ref.storage.order)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Passed:
     """An argument that is known when the program runs: its index among the inputs, and which of Python's types it has
     (None: the type it arrives with)."""

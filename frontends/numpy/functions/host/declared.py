@@ -6,7 +6,7 @@ Outside of a traced function it runs the function in the same way: on the same k
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, shape_arg
+from tracebuf.frontends.numpy.call.watched import call_watched
 from tracebuf.frontends.numpy.functions.host.calls import number, record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -29,6 +30,7 @@ from tracebuf.frontends.numpy.record.values import (
     is_traced,
     storages_of,
 )
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.ndarray import address, array_at, leases, still_lent
 from tracebuf.ops.arrays.host import HostFunction, kept_error, read_only
@@ -62,9 +64,11 @@ def host_call(
       not read may hold anything when `fn` begins, so `fn` must store to all of it.
 
     Calls are made in program order, never left out, repeated or merged. Apart from what is declared `fn` must not
-    store to arrays that the program sees, and it must not keep those it was given: it keeps copies.
+    store to arrays that the program sees, and it must not keep those it was given: it keeps copies. Nor may it bind a
+    name anew, or change a list, dict or object, that the traced function uses: compiled code took it when it began.
 
-    Raises what `fn` raises; TracebufError where it gives another shape or dtype than is declared, or keeps an array;
+    Raises what `fn` raises; TracebufError where it gives another shape or dtype than is declared, keeps an array, or
+    has changed what compiled code took;
     ValueError where an array in `writes` is read-only.
 
         def draw(n):
@@ -92,7 +96,7 @@ def host_call(
     return results if several else results[0] if results else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Declared:
     """Which arguments are read, and which are written, by position."""
 
@@ -173,7 +177,7 @@ ArgumentSource = tuple[Literal["in", "out", "int", "float", "complex", "bool", "
 known value."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class DeclaredCall:
     """What runs at a host call: the function on its arguments, in their order."""
 
@@ -188,7 +192,8 @@ class DeclaredCall:
         for kind, k in self.places:
             source = ins if kind != "out" else outs[self.n_results :]
             args.append(k if kind == "known" else kinds[kind](ins[k]) if kind in kinds else source[k])
-        deliver(self.fn(*args), outs[: self.n_results], self.several, name_of(self.fn), args)
+        result = call_watched(self.fn, name_of(self.fn), args)
+        deliver(result, outs[: self.n_results], self.several, name_of(self.fn), args)
 
 
 def innermost(fn: Any) -> Any:

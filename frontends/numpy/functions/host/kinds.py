@@ -7,9 +7,8 @@ sizes are then known too). Calls are cached by all that stand-ins are made from,
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from math import prod
 from typing import Any, TypeVar
@@ -20,13 +19,14 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import k_order
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyInt, Scalar, stand_in
+from tracebuf.frozen import frozen
 
 T = TypeVar("T")
 SMALL = 64
 """The most elements of a stand-in that has its operand's sizes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ArrayKind:
     """The part of an array operand that determines results: its dtype, its axes, outermost first, those of stride 0,
     and its sizes as far as they are known. `fill`: what its stand-in is filled with, if it matters."""
@@ -49,14 +49,14 @@ class ArrayKind:
         return np.broadcast_to(dense, shape) if self.repeated else dense
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class NumberKind:
     """A traced number, only the type of which is known."""
 
     type: type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class KnownValue:
     """A known value, distinguished from equal values of other types."""
 
@@ -64,7 +64,7 @@ class KnownValue:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ItemKinds:
     """A tuple or list of kinds."""
 
@@ -148,7 +148,7 @@ def made(kind: Any, size: int, number: int = 1) -> Any:
 # -- results
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class HostResult:
     """One result: a new array, a number (of type `number`), or the very array that is an argument."""
 
@@ -168,7 +168,7 @@ class HostResult:
         return HostResult(array.dtype, array.shape, tuple(order), None if array is x else type(x), same)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Described:
     """The results of a function: one, or several in a tuple of type `kind`. `exact`: their shapes are the program's."""
 
@@ -243,9 +243,7 @@ def described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...], 
 @lru_cache(maxsize=4096)
 def _described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...], size: int) -> Described:
     arguments = {name: made(kind, size) for name, kind in kinds}
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        result = ask(call_by_name, function, arguments)
+    result = ask(call_by_name, function, arguments)
     if isinstance(result, tuple):
         return Described(tuple(HostResult.of(x, arguments) for x in result), type(result), False)
     return Described((HostResult.of(result, arguments),), None, False)

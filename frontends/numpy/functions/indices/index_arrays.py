@@ -8,7 +8,6 @@ first of these axes if only ints are between the arrays, else they are in front.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,12 @@ from tracebuf.frontends.numpy.arrays.indexing import index_parts, index_steps
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I1
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Advanced:
     """An index with arrays, taken apart.
 

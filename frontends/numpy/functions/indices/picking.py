@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
-from tracebuf.frontends.numpy.arrays.creation import arange, asarray
+from tracebuf.frontends.numpy.arrays.creation import arange, array, asarray
 from tracebuf.frontends.numpy.arrays.indexing import check_number, read_item, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled, k_order, shape_arg, strong
 from tracebuf.frontends.numpy.arrays.reshape import ravelled_values, reshaped
@@ -64,11 +64,14 @@ def mode_of(r: Recorder, mode: Any) -> Bring:
 
 
 def index_array(r: Recorder, indices: Any) -> ArrayRef:
-    """An index argument as an array of integers; bools count as integers; TypeError as NumPy's for others."""
+    """An index argument as an array of integers; bools count as integers. Numbers, alone or in lists, are converted as
+    int() does it, arrays by the rule "safe": NumPy's errors."""
     ref = asarray(r, indices) if isinstance(indices, (list, tuple)) and indices else indices
     if isinstance(ref, (list, tuple)):
         return filled(r, (0,), I64, None)
     ref = as_array(r, ref)
+    if not isinstance(indices, ArrayRef) and ref.dtype.kind in "fc":
+        ref = array(r, indices, np.intp)
     if not np.can_cast(ref.dtype, np.intp, "safe") and ref.dtype.kind != "u":
         wanted = np.dtype(np.intp)
         raise Raises(TypeError(f"Cannot cast array data from {ref.dtype!r} to {wanted!r} according to the rule 'safe'"))

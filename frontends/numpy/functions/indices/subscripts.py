@@ -16,6 +16,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import filled
 from tracebuf.frontends.numpy.functions.indices.index_arrays import advanced_index, is_advanced
 from tracebuf.frontends.numpy.functions.indices.masks import is_one_mask, mask_view, read_advanced, store_advanced
 from tracebuf.frontends.numpy.numbers.operands import Operand
+from tracebuf.frontends.numpy.record.each_path import on_each_path
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, storages_of
 from tracebuf.ir.core import Value
@@ -58,5 +59,12 @@ def store(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence[Oper
     if not is_advanced(index):
         return store_item(r, ref, index, value)
     r.check_writable(ref)
+    parts = list(index) if isinstance(index, tuple) else [index]
+
+    def on_path(to: list[Any], read: list[Any]) -> None:
+        store(r, to[0], tuple(read[1:]) if isinstance(index, tuple) else read[1], read[0])
+
+    if on_each_path(r, [ref], [value, *parts], on_path):
+        return
     given = asarray(r, list(value), ref.dtype) if isinstance(value, Sequence) else value
     store_advanced(r, advanced_index(r, ref, arrays_in(r, index)), given)

@@ -6,7 +6,6 @@ Modes whose margins are computed are a formula (functions/formulas/padding).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
@@ -16,6 +15,7 @@ from tracebuf.frontends.numpy.functions.joining.stacking import part
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool
+from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mod, mul, sub
 
 
@@ -25,7 +25,7 @@ def reflected_index(p: Dim, n: Dim, period: Dim) -> Dim:
     return dim_min(q, sub(sub(period, q), 1) if period == mul(n, 2) else sub(period, q))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Mode:
     """How rows are continued. `row(p, n)`: which of n rows is at index p. As long as a margin is at most `reach(n)`
     wide, its rows are rows of the middle in order: `before(n, w)` and `after(n)` are the first ones, `step` apart."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from operator import methodcaller
 from typing import Any
@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, in_turn, storages_of
+from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
 from tracebuf.ir.types import UI64
 
@@ -47,7 +48,7 @@ def arrays_of(r: Recorder, items: Any, what: str = "concatenate") -> list[ArrayR
     return [as_array(r, i) for i in items]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Into:
     """The optional parameters of functions that join arrays: the destination of the result, or its dtype."""
 
@@ -334,8 +335,8 @@ def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack, np.row_stack: vstack,
-    np.dstack: dstack,
+    np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack,
+    getattr(np, "row_stack", np.vstack): vstack, np.dstack: dstack,
     np.append: append, np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile,
 }  # fmt: skip
 """By NumPy's function: its handler."""

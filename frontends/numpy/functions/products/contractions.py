@@ -8,7 +8,6 @@ product, which adds to its destination: nothing is copied. Everything else is on
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import permutations, product
 from math import prod
@@ -23,6 +22,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.record.broadcasting import broadcast_dim
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, evaluate, mul
 from tracebuf.ir.types import C64, C128, F16, F32, F64, ScalarType
@@ -34,7 +34,7 @@ Sizes = Mapping[str, Dim]
 """The size of each axis name."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Labelled:
     """An operand whose axes have names, each once; a number has none."""
 
@@ -136,7 +136,7 @@ def sum_of_products(
 # -- pairs that contract like matrices
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ContractedPair:
     """Two operands and what they contract to, with the axis names by kind: in both and the result (`batch`), in both
     but not the result (`summed`), in one and the result (`left`, `right`)."""

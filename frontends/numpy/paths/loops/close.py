@@ -23,7 +23,15 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     to_value,
     zero,
 )
-from tracebuf.frontends.numpy.paths.identity import EitherObject, identity, one_object, select_truth, without_identity
+from tracebuf.frontends.numpy.paths.identity import (
+    EitherObject,
+    conditions,
+    identity,
+    one_object,
+    select_truth,
+    with_identity,
+    without_identity,
+)
 from tracebuf.frontends.numpy.paths.joins import (
     deep_parameters,
     once,
@@ -33,7 +41,8 @@ from tracebuf.frontends.numpy.paths.joins import (
     with_parts,
 )
 from tracebuf.frontends.numpy.paths.loops.compare import LoopComparison
-from tracebuf.frontends.numpy.paths.loops.plan import WHICH, ArrayCarry, CarriedStorage, Item, goes_on
+from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
+from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
 from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
@@ -52,9 +61,12 @@ class LoopClose(LoopComparison):
         r = self.r
         carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]] = {}
         self.watch(carried)
+        self.identities_after(carried)
+        self.unwatch()
         finishes = [] if self.spec.exits else self.bound_inside(carried)
         self.close_items(carried)
         self.close_storages(carried)
+        self.close_owned(carried)
         for storage, phi in list(self.frame.phis.items()):
             outside = r.value(storage)
             if self.frame.values[storage] is phi:
@@ -70,6 +82,14 @@ class LoopClose(LoopComparison):
             finish()
         self.carried_containers.close()
 
+    def identities_after(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+        """Notes which objects the names hold after the loop whose identity an iteration decides."""
+        for i in self.items:
+            found = identity(i.back) if plain(i.back) and plain(i.head) and i.back is not i.head else None
+            wanted = self.plan.other_objects or i.path[0] in self.plan.first_bound_inside
+            if isinstance(found, EitherObject) and wanted:
+                self.moved[i.head, i.back] = self.last_identity(carried, str(i.path[0]), found)
+
     def set_storage(self, storage: Storage) -> Callable[[Value], None]:
         """The function that makes a result of the loop the value of a storage."""
         return lambda value: self.r.set_value(storage, value)
@@ -79,16 +99,31 @@ class LoopClose(LoopComparison):
         too."""
         r = self.r
         for i in self.items:
+            if i.is_entry is not None and i.is_entry not in carried:
+                with r.inside(self.frame):
+                    still = self.truth(one_object(r, identity(i.back), identity(i.entry)))
+                carried[i.is_entry] = (r.constant(True, I1), still, self.found_entry(i.is_entry))
+        for i in self.items:
             key = i.entry, i.back
-            if i.how is WHICH or i.back is i.head or key in self.unchanged_flags or not self.observed(i):
+            if i.is_entry is not None or i.how in (WHICH, OWNED) or i.back is i.head:
+                continue
+            if key in self.unchanged_flags or not self.observed(i):
                 continue
             phi = self.block.add_arg(I1)
 
             def last(i: Item = i, phi: Value = phi) -> Value:
                 same = select_truth(r, phi, one_object(r, identity(i.back), identity(i.head)), False)
-                return same.value if isinstance(same, PyBool) else r.constant(same, I1)
+                return self.truth(same)
 
             carried[phi] = (r.constant(True, I1), self.inner(last), self.found_stayed(key))
+
+    def truth(self, x: bool | PyBool) -> Value:
+        """A truth as an i1."""
+        return x.value if isinstance(x, PyBool) else self.r.constant(x, I1)
+
+    def found_entry(self, flag: Value) -> Callable[[Value], None]:
+        """The function that takes the result which says whether a name holds the object of before the loop."""
+        return lambda value: self.entry_flags.update([(flag, value)])
 
     def found_stayed(self, key: tuple[Any, Any]) -> Callable[[Value], None]:
         return lambda value: self.unchanged_flags.update([(key, value)])
@@ -98,6 +133,8 @@ class LoopClose(LoopComparison):
         r = self.r
         for item in self.items:
             if item.phi is None:
+                continue
+            if item.how is OWNED:
                 continue
             if item.kind is None:
                 init, last = self.which_value(item.entry), self.inner(lambda i=item: self.which_value(i.back))  # type: ignore[misc]
@@ -159,9 +196,47 @@ class LoopClose(LoopComparison):
         """The function that takes the result which says which candidate a name holds."""
         def done(value: Value) -> None:
             which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
-            item.found = self.one_of(which)
+            item.found = self.one_of(which, self.candidates)
 
         return done
+
+    # -- arrays that names hold in turn
+    def close_owned(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+        """Adds the arrays that names own, their sizes, and which array each name holds."""
+        for group in self.groups:
+            items = {i.path: i for i in self.items}
+            before = group.holder({p: s.entry for p, s in group.slots.items()}, [e for e, _ in group.owners.values()])
+            after = group.holder({p: items[p].back for p in group.slots}, [items[p].back for p in group.owners])
+            inits = before.values()
+            with self.r.inside(self.frame):
+                lasts = after.values()
+            for slot, init, last in zip(group.slots.values(), inits, lasts):
+                phi = items[slot.path].phi
+                assert phi is not None
+                for value, a, b in zip((phi, *slot.sizes, slot.phi), init, last, strict=True):
+                    carried[value] = (a, b, slot.after.append)
+
+    def found_owned(self, group: OwnedGroup) -> None:
+        """Binds the names of a group after the loop, once the results stand in `after`."""
+        items = {i.path: i for i in self.items}
+        slots = [self.owned_after(s, items[s.path].phi) for s in group.slots.values()]
+        refs = group.candidates([items[p].found for p in group.owners], [ref for ref, _ in slots])
+        for (path, slot), (_, which) in zip(group.slots.items(), slots):
+            number = self.r.symbol(which, f"which {path[0]}", 0, len(refs) - 1)
+            items[path].found = self.one_of(number, refs, slot.entry.shape)
+
+    def owned_after(self, slot: Slot, phi: Value | None) -> tuple[ArrayRef, Value]:
+        """The array that a name owns after the loop, and the number of the array that it holds."""
+        results = {self.block.args.index(v): v for v in (phi, *slot.sizes, slot.phi) if v is not None}
+        ordered = dict(zip((results[k] for k in sorted(results)), slot.after, strict=True))
+        shape = tuple(self.r.symbol(ordered[v], "size", lo=0) for v in slot.sizes)
+        value = ordered[slot.phi]
+        value.type = TensorType(tuple(self.r.facts.canon(d) for d in shape), slot.inner.element)
+        slot.inner.shape = shape
+        self.outer.values[slot.inner] = value
+        self.outer.locals.add(slot.inner)
+        assert phi is not None
+        return ArrayRef(slot.inner), ordered[phi]
 
     def close_storages(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
         """Adds the storages carried by value, their sizes, and the parts of views."""
@@ -244,11 +319,13 @@ class LoopClose(LoopComparison):
         """Binds the carried names to their values after the loop."""
         made: PairsByIdentity[ArrayRef] = PairsByIdentity()
         for item in self.items:
-            if isinstance(item.entry, ArrayRef) and item.how is not WHICH:
+            if isinstance(item.entry, ArrayRef) and item.how not in (WHICH, OWNED):
                 one = item.head, item.back  # names of one array object stay names of one
                 item.found = made[one] = made[one] if one in made else self.array_after(item)
             elif item.phi is None:
                 item.found = item.entry
+        for group in self.groups:
+            self.found_owned(group)
         for name, like in self.entry_values.items():
             founds = iter([i.found for i in self.items if i.path[0] == name])
             flag = next(founds) if isinstance(like, Maybe) else True
@@ -291,6 +368,11 @@ class LoopClose(LoopComparison):
             made = ArrayRef(head.storage, view, head.read_only)
         moved = item.back if isinstance(identity(item.back), EitherObject) else identity(item.back)
         moved = identity(item.entry) if item.back is head else moved
+        if (head, item.back) in self.moved:
+            moved = self.moved[head, item.back]()
+        if item.is_entry is not None:
+            made.origin = EitherObject(self.entry_flags[item.is_entry], identity(item.entry), moved)
+            return made
         flag = self.unchanged_flags.get((item.entry, item.back))
         made.origin = moved if flag is None else EitherObject(flag, identity(item.entry), moved)
         return made
@@ -398,7 +480,10 @@ class LoopClose(LoopComparison):
             return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in shape])
         mine = x.storage in self.frame.locals
         if not mine and all(self.r.in_scope(d) for d in deep_parameters(x.view)):
-            return lambda: without_identity(x)
+            if all(self.r.is_visible(c) for c in conditions(x.origin)):
+                return lambda: x
+            found = self.last_identity(carried, name, identity(x))
+            return lambda: with_identity(without_identity(x), found())
         over = x.view.over
         if over is not None and not all(self.r.in_scope(d) for d in (*over.shape, *deep_parameters(over.view))):
             raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")
@@ -406,6 +491,18 @@ class LoopClose(LoopComparison):
         offsets = [self.last_dim(carried, d)[1] for d in x.view.offsets]
         sizes = [self.last_dim(carried, d)[1] for d in x.view.sizes]
         return lambda: ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only)
+
+    def last_identity(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: Any
+    ) -> Callable[[], Any]:
+        """Which object an array of the last iteration is, as it is known after the loop."""
+        if not isinstance(x, EitherObject):
+            return lambda: x
+        then, orelse = self.last_identity(carried, name, x.then), self.last_identity(carried, name, x.orelse)
+        if self.r.is_visible(x.condition):
+            return lambda: EitherObject(x.condition, then(), orelse())
+        flag = self.last_value(carried, name, PyBool(x.condition))
+        return lambda: EitherObject(flag().value, then(), orelse())
 
     def last_storage(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], storage: Storage

@@ -24,11 +24,20 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     unify,
     zero,
 )
-from tracebuf.frontends.numpy.paths.identity import identity, without_identity
-from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain
+from tracebuf.frontends.numpy.paths.identity import conditions, identity, objects, without_identity
+from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
-from tracebuf.frontends.numpy.paths.loops.plan import WHICH, ArrayCarry, CarriedStorage, Item, Path, arms_of, similar
+from tracebuf.frontends.numpy.paths.loops.plan import (
+    OWNED,
+    WHICH,
+    ArrayCarry,
+    CarriedStorage,
+    Item,
+    Path,
+    arms_of,
+    similar,
+)
 from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -103,9 +112,16 @@ class LoopComparison(LoopHead):
         """Finds the arrays that differ from the head, and decides how to carry each."""
         moved: list[Item] = []
         for item in arrays:
-            if item.how is WHICH:
+            if item.how is OWNED:
+                group = self.group_of(item.entry)
+                held = None if group is None else self.holdable(item, group.heads, arrays)
+                if held != ():
+                    self.plan.peel_for = str(item.path[0]) if held is None else self.plan.peel_for
+                    self.plan.may_be_held, self.plan.retry = (*self.plan.may_be_held, *(held or ())), True
+            elif item.how is WHICH:
                 if not all(any(one_array(a, c) for c in self.candidates) for a in arms_of(item.back)):
                     self.plan.peel_for = str(item.path[0])
+                    del self.plan.arrays[item.path]  # it may be like the others after the first iteration
             elif isinstance(item.how, ArrayCarry) and item.how.by_value:
                 moved.append(item)
             elif plain(item.head) and plain(item.back) and item.head.storage is item.back.storage:
@@ -127,6 +143,23 @@ class LoopComparison(LoopHead):
         parts = tuple(k or not self.r.facts.equal(a, b) for k, (a, b) in zip(known, pairs))
         if parts != known:
             self.plan.arrays[item.path], self.plan.retry = ArrayCarry(False, (), parts), True
+        elif identity(item.back) is not identity(item.head) and item.is_entry is None and self.is_asked_for(item):
+            self.plan.other_objects, self.plan.retry = self.plan.other_objects | {item.path}, True
+        elif item.is_entry is not None:
+            others = [i for i in self.items if i.is_entry is item.is_entry]
+            if any(identity(i.back) is not identity(item.back) for i in others):
+                self.plan.apart, self.plan.retry = self.plan.apart | {i.path for i in others}, True
+
+    def is_asked_for(self, item: Item) -> bool:
+        """Whether it matters in an iteration which object a leaf held at its head: `is` asks, or another name takes
+        it."""
+        if not self.observed(item):
+            return False
+        head = identity(item.head)
+        taken = [i.back for i in self.items if i is not item]
+        taken += [x for n, x in self.after.items() if n in self.spec.assigned and n not in self.entry_values]
+        taking = {id(o) for x in references(taken) for o in objects(identity(x))}
+        return any(id(o) in taking or o in self.r.compared for o in objects(head))
 
     def compare_moved(self, arrays: Sequence[Item], moved: Sequence[Item]) -> None:
         """Compares arrays whose storage is another one than at the head (rules S8, S9)."""
@@ -162,10 +195,72 @@ class LoopComparison(LoopHead):
             self.plan.may_take_others = (*self.plan.may_take_others, *(p for p in places if p))
             self.plan.retry = True
             return
+        alike = [[i for i in moved if self.alike(i.entry, m.entry)] for m in moved]
+        groups = [g for g, m in zip(alike, moved) if g and g[0] is m]
+        if sum(map(len, groups)) == len(moved) and all(all(map(movable, g)) or self.may_own(g, arrays) for g in groups):
+            for group in groups:
+                if all(map(movable, group)):
+                    for item in group:
+                        self.carry_by_value(item, arrays)
+                else:
+                    self.plan_owned(group, arrays)
+            return
         self.plan.peel_for = str(moved[0].path[0])
         for item in moved:
             if becomes(item) and item.path not in self.plan.arrays:
                 self.plan.arrays[item.path] = ArrayCarry(True, *self.changes(item))
+
+    def owners(self, group: Sequence[Item], arrays: Sequence[Item]) -> list[Item]:
+        """The items that hold another array of their own at the end of each iteration."""
+        owners: list[Item] = []
+        for i in group:
+            fresh = plain(i.back) and i.back.storage in self.frame.locals and self.fresh_whole(i.back, arrays)
+            if fresh and plain(i.head) and i.head.is_whole and all(i.back is not o.back for o in owners):
+                owners.append(i)
+        return owners
+
+    def may_own(self, group: Sequence[Item], arrays: Sequence[Item]) -> bool:
+        """Whether names hold arrays of the loop in turn (owned.py)."""
+        fixed, owners = self.anchored(), self.owners(group, arrays)
+        if any(i.entry.storage.arg is not None or {i.head.storage, i.back.storage} & fixed for i in owners):
+            return False
+        heads = [a for i in group for a in arms_of(i.head)]
+        return all(self.holdable(i, heads, arrays) is not None for i in group if i not in owners)
+
+    def plan_owned(self, group: Sequence[Item], arrays: Sequence[Item]) -> None:
+        """Plans that names hold arrays of the loop in turn."""
+        owners = self.owners(group, arrays)
+        others = [i for i in group if i not in owners]
+        heads, outer = [a for i in group for a in arms_of(i.head)], list[Path]()
+        for i in others:
+            outer += self.holdable(i, heads, arrays) or ()
+        for i in owners:
+            sizes, parts = (False,) * len(i.head.storage.shape), (False,) * len(parameters(i.head.view))
+            self.plan.arrays[i.path] = ArrayCarry(True, sizes, parts)
+        self.plan.arrays |= dict.fromkeys((i.path for i in others), OWNED)
+        self.plan.may_be_held, self.plan.retry = (*self.plan.may_be_held, *outer), True
+
+    def fresh_whole(self, ref: ArrayRef, arrays: Sequence[Item]) -> bool:
+        """Whether a storage that an iteration has made is known to carried names as this one array object only."""
+        refs = [a for i in arrays if isinstance(i.back, ArrayRef) for a in arms_of(i.back) if a.storage is ref.storage]
+        return ref.is_whole and not ref.read_only and all(a is ref for a in refs)
+
+    def holdable(self, item: Item, heads: Sequence[ArrayRef], arrays: Sequence[Item]) -> tuple[Path, ...] | None:
+        """Where the arrays of before the loop stand that an item carried as `OWNED` holds at the end, besides those at
+        the head; None where it holds something else that no name can own."""
+        if not isinstance(item.back, ArrayRef) or not self.alike(item.entry, item.back):
+            return None
+        fixed, outer = self.anchored(), list[Path]()
+        for a in arms_of(item.back):
+            if any(one_array(a, h) for h in heads):
+                continue
+            if a.storage in self.frame.locals and a.storage not in fixed and self.fresh_whole(a, arrays):
+                continue
+            place = self.place_of(a)
+            if place is None:
+                return None
+            outer.append(place)
+        return tuple(outer)
 
     def place_of(self, ref: ArrayRef) -> Path | None:
         """The name that holds an array both before the loop and inside it."""
@@ -189,7 +284,7 @@ class LoopComparison(LoopHead):
             if plain(other.head) and other.head.storage is item.head.storage:
                 mine = parts if other is item else self.changes(other)[1]
                 wanted = ArrayCarry(True, sizes, mine)
-                if other.how != wanted:
+                if other.how is not OWNED and other.how != wanted:
                     self.plan.arrays[other.path], self.plan.retry = wanted, True
 
     def changes(self, item: Item) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
@@ -307,7 +402,7 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Rec
         of, there = storage, has_value(r, storage)
         if storage not in frame.locals and there and all(r.in_scope(d) for d in deep_parameters(view)):
             # the object does not depend on the iteration; or another attempt at a loop around made it
-            return without_identity(x)
+            return x if all(r.is_visible(c) for c in conditions(x.origin)) else without_identity(x)
         if storage in frame.locals or not there:
             value = r.placeholder(storage.element, storage.shape, storage.order)
             of = r.new_storage(storage.element, value.tensor_type.shape, storage.order, value)

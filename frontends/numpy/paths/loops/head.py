@@ -16,10 +16,12 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     kind_of,
     rebuild,
 )
-from tracebuf.frontends.numpy.paths.identity import identity, objects
+from tracebuf.frontends.numpy.paths.identity import EitherObject, identity, objects
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
+from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import (
+    OWNED,
     WHICH,
     ArrayCarry,
     CarriedStorage,
@@ -66,6 +68,10 @@ class LoopHead:
         self.replaced_phis: dict[Value, Value] = {}
         self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()
         self.unchanged_flags: PairsByIdentity[Value] = PairsByIdentity()
+        self.groups: list[OwnedGroup] = []
+        self.entry_flags: dict[Value, Value] = {}
+        self.moved: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
+        self.watching: list[ArrayRef] = []
 
     # -- the head
     def enter(self, given: Env) -> Env:
@@ -78,12 +84,15 @@ class LoopHead:
         names = [n for n in dict.fromkeys((*spec.assigned, *self.plan.first_bound_inside)) if n in given]
         self.forget_misfits(names, given)
         self.private_storages = self.private(given, names)
+        self.owned_groups(given, names)
         for name in names:
             inside[name] = self.name(name, given[name])
         if spec.exits:
             self.name(JUMP, GO_ON)
             inside[JUMP] = GO_ON
-        self.r.watched.update(distinct(i.head for i in self.items if self.observed(i)))
+        heads = distinct(i.head for i in self.items if self.observed(i))
+        self.watching = [x for x in heads if x not in self.r.watched]
+        self.r.watched.update((x, None) for x in self.watching)
         return inside
 
     def forget_misfits(self, names: Sequence[str], given: Env) -> None:
@@ -113,21 +122,81 @@ class LoopHead:
         live = self.spec.head | self.spec.after
         fixed = anchored(self.r, (x for n, x in given.items() if n not in names and n in live))
         planned: set[Storage] = set()
+        owned: list[ArrayRef] = []
         for name in names:
             x = given[name]
             for k, leaf in enumerate(carried_parts(x)):
                 how = self.plan.arrays.get((name, k))
                 if plain(leaf) and isinstance(how, ArrayCarry) and how.by_value:
                     planned.add(leaf.storage)
+                elif isinstance(leaf, ArrayRef) and how is OWNED:
+                    owned += arms_of(leaf)
                 elif isinstance(leaf, ArrayRef):
                     fixed |= set(storages_of(leaf))
+        planned |= {arm.storage for arm in owned}
+        for arm in owned:  # one that a view, or another object, shares with is not owned by a name
+            leaves_of = [x for n in names for leaf in carried_parts(given[n]) for x in references(leaf)]
+            others = [x for leaf in leaves_of for x in arms_of(leaf) if x.storage is arm.storage]
+            if not arm.is_whole or any(x is not arm for x in others) or self.is_watched(arm):
+                fixed.add(arm.storage)
         return {s for s in planned - fixed if s.arg is None}
+
+    def is_watched(self, ref: ArrayRef) -> bool:
+        """Whether it is compared later which object a reference stood for."""
+        return any(o in self.r.watched for o in (ref, *objects(identity(ref))))
+
+    # -- arrays that names hold in turn
+    def owned_groups(self, given: Env, names: Sequence[str]) -> None:
+        """Makes the groups of the names that are carried as `OWNED`, and what they may hold."""
+        leaves = [((n, k), leaf) for n in names for k, leaf in enumerate(carried_parts(given[n]))]
+        planned = [(p, x) for p, x in leaves if self.plan.arrays.get(p) is OWNED and isinstance(x, ArrayRef)]
+        for _, entry in planned:
+            if self.group_of(entry) is None:
+                self.groups.append(OwnedGroup(self.r, entry))
+        for path, x in leaves if planned else ():
+            how, group = self.plan.arrays.get(path), self.group_of(x)
+            if group is None or not (plain(x) and isinstance(how, ArrayCarry) and how.by_value and x.is_whole):
+                continue
+            if x.storage in self.private_storages and not any(how.sizes) and not any(how.parts):
+                if all(x is not entry for entry, _ in group.owners.values()):
+                    group.owners[path] = x, self.one_head(path, x, how).head
+        outer = [carried_parts(self.env[n])[k] for n, k in self.plan.may_be_held if n in self.env]
+        for path, entry in planned:
+            group = self.group_of(entry)
+            assert group is not None
+            group.slots[path] = self.slot(path, entry, arms_of(entry)[0].storage)
+            entries = [x for x, _ in group.owners.values()]
+            for arm in (*arms_of(entry), *(a for x in outer if self.group_of(x) is group for a in arms_of(x))):
+                shared = arm.storage not in self.private_storages
+                if shared and not any(arm.same(c) and identity(arm) is identity(c) for c in (*entries, *group.outer)):
+                    group.outer.append(arm)
+
+    def group_of(self, x: Any) -> OwnedGroup | None:
+        """The group of arrays that are like an array, if there is one."""
+        return next((g for g in self.groups if isinstance(x, ArrayRef) and self.alike(g.like, x)), None)
+
+    def alike(self, a: ArrayRef, b: ArrayRef) -> bool:
+        """Whether a name may hold either array: of the same element type, order of axes and shape."""
+        if a.element is not b.element or a.ndim != b.ndim or a.read_only != b.read_only:
+            return False
+        orders = {tuple(arm.stride_rank(k) for k in range(a.ndim)) for x in (a, b) for arm in arms_of(x)}
+        return len(orders) == 1 and all(self.r.facts.equal(x, y) for x, y in zip(a.shape, b.shape))
+
+    def slot(self, path: Path, entry: ArrayRef, like: Storage) -> Slot:
+        """The storage that a name owns at the head; its sizes are 0 where the name owns none."""
+        sizes = [self.block.add_arg(INDEX) for _ in like.shape]
+        shape = [self.r.symbol(v, "size", lo=0) for v in sizes]
+        inner = Storage(like.element, shape, like.order, name=like.name)
+        phi = self.block.add_arg(TensorType(tuple(shape), like.element))
+        self.frame.values[inner] = phi
+        self.frame.locals.add(inner)
+        return Slot(path, entry, inner, phi, sizes, ArrayRef(inner))
 
     def name(self, name: str, x: Any) -> Any:
         """One carried name at the head."""
         self.entry_values[name] = x
         value = x.value if isinstance(x, Maybe) else x
-        items = [self.item((name, k), leaf) for k, leaf in enumerate(carried_parts(x))]
+        items = [self.with_object(self.item((name, k), leaf)) for k, leaf in enumerate(carried_parts(x))]
         self.items += items
         heads = iter([i.head for i in items])
         flag = [next(heads)] if isinstance(x, Maybe) else []
@@ -145,7 +214,8 @@ class LoopHead:
             self.assume_direction(path, entry, head)
             return Item(path, entry, head, kind, phi=phi, flag=flag)
         how = self.plan.arrays.get(path)
-        if not isinstance(entry, ArrayRef) or how is None or isinstance(entry, GuardedRef) and how is not WHICH:
+        guarded = isinstance(entry, GuardedRef) and how not in (WHICH, OWNED)
+        if not isinstance(entry, ArrayRef) or how is None or guarded:
             return Item(path, entry, entry)
         if isinstance(how, ArrayCarry) and how.by_value and entry.storage not in self.private_storages:
             return Item(path, entry, entry)
@@ -156,11 +226,40 @@ class LoopHead:
         if isinstance(how, OneOfCandidates):
             phi = self.block.add_arg(INDEX)
             which = self.r.symbol(phi, f"which {path[0]}", 0, len(self.candidates) - 1)
-            return Item(path, entry, self.one_of(which), how=how, phi=phi)
+            return Item(path, entry, self.one_of(which, self.candidates), how=how, phi=phi)
+        if how is OWNED:
+            group = self.group_of(entry)
+            assert group is not None
+            phi = self.block.add_arg(INDEX)
+            which = self.r.symbol(phi, f"which {path[0]}", 0, len(group.heads) - 1)
+            return Item(path, entry, self.one_of(which, group.heads, entry.shape), how=how, phi=phi)
+        assert isinstance(how, ArrayCarry)
+        return replace(self.one_head(path, entry, how), path=path)
+
+    def one_head(self, path: Path, entry: ArrayRef, how: ArrayCarry) -> Item:
+        """An array at the head; names of one array object stay names of one."""
         same_how = self.heads_by_array.setdefault(how, ByIdentity())
-        if entry not in same_how:  # names of one array object stay names of one
+        if entry not in same_how:
             same_how[entry] = self.array(path, entry, how)
-        return replace(same_how[entry], path=path)
+        return same_how[entry]
+
+    def with_object(self, item: Item) -> Item:
+        """A leaf whose object other iterations replace: at the head it carries whether it is still the one of before
+        the loop."""
+        if item.path not in self.plan.other_objects or not plain(item.head) or self.is_by_value(item):
+            return item
+        for other in self.items:
+            same = other.is_entry is not None and other.entry is item.entry and other.how == item.how
+            if same and not {other.path, item.path} & self.plan.apart:
+                return replace(other, path=item.path)  # names of one array object stay names of one
+        flag, head = self.block.add_arg(I1), ArrayRef(item.head.storage, item.head.view, item.head.read_only)
+        another = ArrayRef(head.storage, head.view, head.read_only)
+        head.origin = EitherObject(flag, identity(item.entry), another)
+        return replace(item, head=head, is_entry=flag)
+
+    def is_by_value(self, item: Item) -> bool:
+        """Whether the loop carries the array of a leaf by value."""
+        return isinstance(item.how, ArrayCarry) and item.how.by_value
 
     def assume_direction(self, path: Path, entry: Any, head: Any) -> None:
         """Assumes that an int rises (most do) until an iteration shows otherwise."""
@@ -221,17 +320,24 @@ class LoopHead:
                         found.append(arm)
         return found
 
-    def one_of(self, which: Dim) -> ArrayRef:
-        """The candidate array that a number selects."""
-        refs = self.candidates
+    def one_of(self, which: Dim, refs: Sequence[ArrayRef], shape: Sequence[Dim] | None = None) -> ArrayRef:
+        """The candidate array that a number selects; all are of the shape, or the first one's."""
         made = refs[-1]
         for k in reversed(range(len(refs) - 1)):
-            made = GuardedRef(self.r.compare("eq", which, k), (refs[k], made), refs[k].shape)
+            sizes = refs[k].shape if shape is None else shape
+            made = GuardedRef(self.r.compare("eq", which, k), (refs[k], made), sizes)
         return made
 
     def discard(self) -> None:
         """Drops what the attempt recorded."""
+        self.unwatch()
         self.r.forget(self.mark)
+
+    def unwatch(self) -> None:
+        """After the loop nothing is compared with the objects at its head."""
+        for x in self.watching:
+            del self.r.watched[x]
+        self.watching = []
 
     def inner(self, make: Callable[[], Value]) -> Value:
         """A value recorded at the end of the body."""

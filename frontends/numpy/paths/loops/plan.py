@@ -12,6 +12,7 @@ from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool, PyInt, Storage
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 
@@ -21,7 +22,7 @@ Path = tuple[Any, ...]
 """A leaf of a name (the name and the number of the leaf), or the key of a loop."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ArrayCarry:
     """How an array is carried: by value, or as a view of one storage by its parameters only. `sizes` says which of the
     storage's sizes change, `parts` which of the view's offsets and sizes do."""
@@ -44,25 +45,40 @@ class OneOfCandidates:
 WHICH = OneOfCandidates()
 
 
+class OneOfOwned:
+    """How a name is carried that in each iteration holds an array of its own, one that another name of the loop holds,
+    or one of before the loop (owned.py)."""
+
+
+OWNED = OneOfOwned()
+Carry = ArrayCarry | OneOfCandidates | OneOfOwned
+"""How an array is carried."""
+
+
 @dataclass
 class LoopPlan:
     """What attempts at a loop have shown.
 
     `numbers`: the kinds of numbers; `arrays`: how arrays are carried; `directions`: whether ints rise (1) or fall (-1);
     `first_bound_inside`: names first bound inside, with their placeholders; `may_take_others`: leaves whose arrays
-    other names may come to hold; `containers`: labels of containers that are changed; `rebound_containers`: names of
-    containers that are others in each iteration; `sizes_diverge`: sizes that begin equal do not stay equal. `retry` and
-    `peel_for` (the name that requires it) are the verdict of the last attempt; `peel_first`: the first iteration is
-    traced by itself; `unrolled`: no iteration is like another, for the reason in `refusal`.
+    other names may come to hold, `may_be_held` those that a name carried as `OWNED` may; `containers`: labels of
+    containers that are changed; `rebound_containers`: names of containers that are others in each iteration;
+    `other_objects`: leaves that hold the object of before the loop only at first, and are asked which; `apart`: those
+    of them that begin as one object and do not stay one; `sizes_diverge`: sizes that begin equal do not stay equal.
+    `retry` and `peel_for` (the name that requires it) are the verdict of the last attempt; `peel_first`: the first
+    iteration is traced by itself; `unrolled`: no iteration is like another, for the reason in `refusal`.
     """
 
     numbers: dict[Path, Kind] = field(default_factory=dict)
-    arrays: dict[Path, ArrayCarry | OneOfCandidates] = field(default_factory=dict)
+    arrays: dict[Path, Carry] = field(default_factory=dict)
     directions: dict[Path, int] = field(default_factory=dict)
     first_bound_inside: dict[str, Any] = field(default_factory=dict)
     may_take_others: tuple[Path, ...] = ()
+    may_be_held: tuple[Path, ...] = ()
     containers: frozenset[Any] = frozenset()
     rebound_containers: frozenset[str] = frozenset()
+    other_objects: frozenset[Path] = frozenset()
+    apart: frozenset[Path] = frozenset()
     sizes_diverge: bool = False
     retry: bool = False
     peel_for: str = ""
@@ -71,7 +87,7 @@ class LoopPlan:
     refusal: UnsupportedError | None = None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class LoopSpec:
     """One loop: `run(env, place)` does an iteration, over a range (place: its int), or while `test(env)` holds.
 
@@ -112,15 +128,16 @@ def goes_on(r: Recorder, env: Env, below: int) -> bool | PyBool:
 @dataclass
 class Item:
     """One leaf of a carried name: its value before the loop (`entry`), at the head, and at the end of the body
-    (`back`)."""
+    (`back`); `is_entry` says at the head whether it is still the object of before the loop, where that is carried."""
 
     path: Path
     entry: Any
     head: Any
     kind: Kind | None = None
-    how: ArrayCarry | OneOfCandidates | None = None
+    how: Carry | None = None
     phi: Value | None = None
     flag: Value | None = None
+    is_entry: Value | None = None
     parts: tuple[Value | None, ...] = ()
     back: Any = None
     found: Any = None

@@ -11,7 +11,7 @@ peeled: traced before the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -29,17 +29,19 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     path_dependent,
     structure,
 )
+from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, trace_if
 from tracebuf.frontends.numpy.paths.loops.close import LoopClose
+from tracebuf.frontends.numpy.paths.loops.compare import one_array
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers
 from tracebuf.frontends.numpy.paths.loops.plan import (
     MAX_PEELED,
     WHICH,
     ArrayCarry,
+    Carry,
     Item,
     LoopPlan,
     LoopSpec,
-    OneOfCandidates,
     Path,
     goes_on,
 )
@@ -48,6 +50,7 @@ from tracebuf.frontends.numpy.record.heap import Changed, items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool
+from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
 
@@ -116,7 +119,7 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, peeled: int) 
     return None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Budget:
     """How many ops may have been recorded when a loop is unrolled, and why no plan fits it."""
 
@@ -173,9 +176,9 @@ def guarded(x: Any) -> Iterator[GuardedRef]:
             yield from guarded(arm)
 
 
-def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, ArrayCarry | OneOfCandidates]:
+def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry]:
     """A first guess: private arrays whose names the body rebinds are carried by value."""
-    found: dict[Path, ArrayCarry | OneOfCandidates] = {}
+    found: dict[Path, Carry] = {}
     for name in spec.assigned:
         x = env.get(name)
         if name in spec.rebound and isinstance(x, ArrayRef) and plain(x) and x.is_whole and x.storage.arg is None:
@@ -278,21 +281,25 @@ class Loop(LoopClose):
         given = self.env | {n: make(r) for n, make in self.plan.first_bound_inside.items()}
         with r.region("loop", self.block) as self.frame:
             try:
-                inside = self.enter(given)
-                self.after = dict(inside)
-                if self.spec.test is not None:
-                    self.once_more(self.spec.test(inside), inside, lambda env: self.spec.run(env, None))
-                elif self.spec.exits:
-                    self.count(inside)
-                else:
-                    return self.iterate(inside)
-                self.after = inside
-                self.compare()
+                with cycles_refused(r):
+                    self.iteration(self.enter(given))
             except DeadEnd:
                 self.dead = True
                 self.note_end_values()
             finally:
                 r.heap.leave(self.frame)
+
+    def iteration(self, inside: Env) -> None:
+        """The body of the loop, and what its end shows."""
+        self.after = dict(inside)
+        if self.spec.test is not None:
+            self.once_more(self.spec.test(inside), inside, lambda env: self.spec.run(env, None))
+        elif self.spec.exits:
+            self.count(inside)
+        else:
+            return self.iterate(inside)
+        self.after = inside
+        self.compare()
 
     def iterate(self, inside: Env) -> None:
         """The body of an scf.for."""
@@ -390,7 +397,7 @@ class Loop(LoopClose):
             return 0
         if all(i.head.storage.arg is None for i in items) and not {i.head.storage for i in items} & self.anchored():
             return 0  # private arrays are carried, and their buffers are exchanged
-        order = [predecessor(i, items) for i in items]
+        order = [predecessor(i, items, self.observed(i)) for i in items]
         if sorted(order) != list(range(len(items))):
             return 0
         now, period = list(order), 1
@@ -399,10 +406,12 @@ class Loop(LoopClose):
         return period if period <= 3 else 0
 
 
-def predecessor(item: Item, items: Sequence[Item]) -> int:
-    """The leaf at whose head an item's array stood: that of the very object if there is one; -1 for none."""
-    exact = [k for k, j in enumerate(items) if item.back is j.head]
-    return next(iter([*exact, *(k for k, j in enumerate(items) if item.back.same(j.head))]), -1)
+def predecessor(item: Item, items: Sequence[Item], exactly: bool) -> int:
+    """The leaf at whose head an item's array stood: that of the very object, or else (not `exactly`) one of the same
+    elements; -1 for none."""
+    exact = [k for k, j in enumerate(items) if item.back is j.head or one_array(item.back, j.head)]
+    alike = [] if exactly else [k for k, j in enumerate(items) if item.back.same(j.head)]
+    return next(iter([*exact, *alike]), -1)
 
 
 def same_rotations(turns: Sequence[Env], cycle: int) -> bool:

@@ -1,7 +1,7 @@
 """Containers that hold themselves, which no walk over containers gets to the end of.
 
-Found when a walk has not come to its end, so that stores cost nothing; an argument that holds itself is refused before
-anything is traced (call/flatten).
+Found when a walk has not come to its end, so that stores cost nothing; before a region is left, because that restores
+what containers held before it. An argument that holds itself is refused before anything is traced (call/flatten).
 """
 
 from __future__ import annotations

@@ -1,0 +1,137 @@
+"""Arrays that several names of a loop hold in turn, at most one owner each (rule S11): `best = x` in some iterations.
+
+Each name of a group owns one array at a time, a storage that is carried by value; a name whose array is path-dependent
+also carries which array it holds: its own, one that another name owns, or one of before the loop. At the end of an
+iteration each array goes to the first name that holds it. So arrays that no name holds any more are freed, no array is
+copied, and stores through one name are seen through the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tracebuf.frontends.numpy.paths.identity import identity
+from tracebuf.frontends.numpy.paths.loops.plan import Path
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, Storage
+from tracebuf.ir.core import Value
+
+Taken = tuple[tuple[Value, int], ...]
+"""Conditions that are decided on a path: which arm of each is taken."""
+
+
+@dataclass(eq=False)
+class Slot:
+    """The array that a name owns: its entry, the storage inside, its value at the head, and the values of its sizes,
+    which are 0 while the name owns none."""
+
+    path: Path
+    entry: ArrayRef
+    inner: Storage
+    phi: Value
+    sizes: list[Value]
+    ref: ArrayRef
+    after: list[Value] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class OwnedGroup:
+    """Arrays of one element type, order and shape: `owners` are the leaves (number of the item's path) that hold an
+    array of their own in every iteration, with their references before the loop and at the head; `outer` the arrays of
+    before the loop that stay where they are."""
+
+    r: Recorder
+    like: ArrayRef
+    owners: dict[Path, tuple[ArrayRef, ArrayRef]] = field(default_factory=dict)
+    slots: dict[Path, Slot] = field(default_factory=dict)
+    outer: list[ArrayRef] = field(default_factory=list)
+
+    def candidates(self, owners: Sequence[ArrayRef], slots: Sequence[ArrayRef]) -> list[ArrayRef]:
+        """The arrays that a name may hold, in the order of their numbers."""
+        return [*owners, *self.outer, *slots]
+
+    @property
+    def heads(self) -> list[ArrayRef]:
+        """The arrays that a name may hold at the head."""
+        return self.candidates([head for _, head in self.owners.values()], [s.ref for s in self.slots.values()])
+
+    def holder(self, trees: dict[Path, ArrayRef], owners: Sequence[ArrayRef]) -> Holder:
+        """Who owns what, where the names hold `trees` and `owners`."""
+        return Holder(self.r, [*owners, *self.outer], [trees[path] for path in self.slots])
+
+
+@dataclass(eq=False)
+class Holder:
+    """Finds the owner of each array: `fixed` are those owned by others than the `trees`, which hold the rest; an array
+    belongs to the first tree that holds it."""
+
+    r: Recorder
+    fixed: list[ArrayRef]
+    trees: list[ArrayRef]
+
+    def values(self, taken: Taken = ()) -> list[list[Value]]:
+        """For each tree the number of the array that it holds (among the fixed ones, then those of the trees), and the
+        sizes and elements of the array that it owns: without elements where it owns none.
+
+        One scf.if yields them all, for each condition: in its branches it is seen that each buffer has one owner.
+        """
+        condition = next((c for c in (undecided(t, taken) for t in self.trees) if c is not None), None)
+        if condition is None:
+            return self.owned([ends(tree, taken)[0] for tree in self.trees])
+        counts: list[int] = []
+
+        def side(k: int) -> list[Value]:
+            found = self.values((*taken, (condition, k)))
+            counts[:] = map(len, found)
+            return [value for values in found for value in values]
+
+        joined, found = self.r.either(condition, side), list[list[Value]]()
+        for n in counts:
+            which, *sizes, value = joined[:n]
+            del joined[:n]
+            element = value.tensor_type.element
+            value.type = self.r.tensor_type([self.r.symbol(size, "size", lo=0) for size in sizes], element)
+            found.append([which, *sizes, value])
+        return found
+
+    def owned(self, held: Sequence[ArrayRef]) -> list[list[Value]]:
+        """The numbers, sizes and elements where it is known which array each tree holds."""
+        r, found = self.r, list[list[Value]]()
+        for k, ref in enumerate(held):
+            place = self.place(ref)
+            first = next(i for i, x in enumerate(held) if x.storage is ref.storage)
+            storage = ref.storage
+            if place is None and first == k:
+                value, shape = r.value(storage), storage.shape
+            else:
+                value = r.placeholder(storage.element, storage.shape, storage.order, False)
+                shape = value.tensor_type.shape
+            found.append([r.index(len(self.fixed) + first if place is None else place), *map(r.index, shape), value])
+        return found
+
+    def place(self, ref: ArrayRef) -> int | None:
+        """The number of a fixed array."""
+        return next((n for n, x in enumerate(self.fixed) if x.same(ref) and identity(x) is identity(ref)), None)
+
+
+def undecided(ref: ArrayRef, taken: Taken) -> Value | None:
+    """A condition that a path leaves open on which it depends which array a reference is."""
+    if not isinstance(ref, GuardedRef):
+        return None
+    side = decided(ref, taken)
+    return ref.condition if side is None else undecided(ref.arms[side], taken)
+
+
+def decided(ref: GuardedRef, taken: Taken) -> int | None:
+    """The arm that a path takes, where it decides that."""
+    return next((side for condition, side in taken if condition is ref.condition), None)
+
+
+def ends(ref: ArrayRef, taken: Taken) -> list[ArrayRef]:
+    """The arrays that a reference may be on a path."""
+    if not isinstance(ref, GuardedRef):
+        return [ref]
+    side = decided(ref, taken)
+    arms = ref.arms if side is None else (ref.arms[side],)
+    return [end for arm in arms for end in ends(arm, taken)]

@@ -1,0 +1,104 @@
+"""Stores through path-dependent arrays (`x = a if c else b; x += a`), and of what they hold, recorded for each array
+that they may be (rules S2, S8).
+
+Each path then reads and writes plain arrays and is in place wherever eager NumPy is. Recorded once for all paths, the
+operands would be joined before and the result stored after, through a temporary. Where there would be many paths, that
+is what happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, storages_of
+from tracebuf.ir.core import Value
+
+MOST_PATHS = 16
+"""The most paths that an operation is recorded for."""
+
+
+def guards(written: Sequence[Any], read: Sequence[Any]) -> list[GuardedRef]:
+    """The path-dependent references on which it depends whether an operation is in place."""
+    targets = [x for x in written if isinstance(x, ArrayRef)]
+    stored = {s for x in targets for s in storages_of(x)}
+    found = [x for x in targets if isinstance(x, GuardedRef)]
+    return found + [x for x in read if isinstance(x, GuardedRef) and not stored.isdisjoint(storages_of(x))]
+
+
+def on_each_path(
+    r: Recorder, written: Sequence[Any], read: Sequence[Any], run: Callable[[list[Any], list[Any]], object]
+) -> bool:
+    """Records `run(written, read)` in branches of an `scf.if` for each condition, with the arrays that the references
+    are on that path; False, and nothing recorded, if none is path-dependent or the paths are too many."""
+    if not guards(written, read) or not 1 < count(guards(written, read)) <= MOST_PATHS:
+        return False
+    record(r, list(written), list(read), run)
+    return True
+
+
+def record(r: Recorder, written: list[Any], read: list[Any], run: Callable[[list[Any], list[Any]], object]) -> None:
+    found = guards(written, read)
+    if not found:
+        run(written, read)
+        return
+    condition = found[0].condition
+    joined = [sizes for x in (*written, *read) if is_by(x, condition) for sizes in x.joined]
+
+    def side(k: int) -> list[Value]:
+        for size, *on in joined:
+            r.facts.assume_equal(size, on[k], entry=False)
+        try:
+            to, of = ([in_sizes(r, on_path(x, condition, k)) for x in refs] for refs in (written, read))
+            record(r, to, of, run)
+        except Raises as said:
+            if said.placed:
+                raise
+            r.fail(said.error)
+        return []
+
+    r.either(condition, side)
+
+
+def is_by(x: Any, condition: Value) -> bool:
+    """Whether a reference depends on this condition first."""
+    return isinstance(x, GuardedRef) and x.condition is condition
+
+
+def in_sizes(r: Recorder, x: Any) -> Any:
+    """An array with its view in terms of the sizes on this path."""
+    if not isinstance(x, ArrayRef) or isinstance(x, GuardedRef):
+        return x
+    offsets, strides, sizes = (
+        tuple(map(r.facts.canon, part)) for part in (x.view.offsets, x.view.strides, x.view.sizes)
+    )
+    view = replace(x.view, offsets=offsets, strides=strides, sizes=sizes)
+    all_of_it = view.over is None and view.is_whole(tuple(map(r.facts.canon, x.storage.shape)))
+    return ArrayRef(x.storage, None if all_of_it else view, x.read_only)
+
+
+def on_path(x: Any, condition: Value, side: int) -> Any:
+    """What a reference refers to where a condition holds (side 0) or does not (side 1)."""
+    if not isinstance(x, GuardedRef):
+        return x
+    if x.condition is condition:
+        return on_path(x.arms[side], condition, side)
+    first, second = (on_path(arm, condition, side) for arm in x.arms)
+    same = first is x.arms[0] and second is x.arms[1]
+    return x if same else GuardedRef(x.condition, (first, second), x.sizes, x.leaving, x.joined)
+
+
+def count(refs: Sequence[Any]) -> int:
+    """The number of paths on which the references differ; more than MOST_PATHS are not counted."""
+    first = next((x for x in refs if isinstance(x, GuardedRef)), None)
+    if first is None:
+        return 1
+    total = 0
+    for side in (0, 1):
+        total += count([on_path(x, first.condition, side) for x in refs])
+        if total > MOST_PATHS:
+            break
+    return total

@@ -1,0 +1,245 @@
+"""Arrays that the names of a loop hold in turn (rule S11): the best one so far, the last two, refused ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree
+from tracebuf.testing.ladder import climb
+
+Program = Callable[..., Any]
+
+
+def best_of(a, n):
+    x = a.copy()
+    best, least = x, x.sum()
+    for i in range(n):
+        x = x * 0.5 + i
+        if abs(x.sum() - 7) < least:
+            best, least = x, abs(x.sum() - 7)
+    return best
+
+
+def best_of_an_argument(a, n):
+    x = a
+    best, least = x, x.sum()
+    for i in range(n):
+        x = x * 0.5 + i
+        if abs(x.sum() - 7) < least:
+            best, least = x, abs(x.sum() - 7)
+    return best, x, best is x, best is a
+
+
+def best_two(a, n):
+    x = a + 1
+    best, second, least = x, x, 1e9
+    for i in range(n):
+        x = np.sin(x * (i + 2)) * 3
+        if abs(x.sum()) < least:
+            second = best
+            best, least = x, abs(x.sum())
+    second[0] = 5
+    return best, second, best is second, x is second, x
+
+
+def stored_through_the_best(a, n):
+    x = a + 1
+    best, least = a, 1e9
+    for i in range(n):
+        x = np.sin(x * (i + 2)) * 3
+        if abs(x.sum()) < least:
+            best, least = x, abs(x.sum())
+        best[0] += 1
+        x[1] -= 1
+    best[-1] = 9
+    return best, x
+
+
+def accepted_or_refused(a, n):
+    x, best, last = a, a, 1e9
+    for i in range(n):
+        candidate = np.cos(x + i) * 2
+        value = candidate.sum()
+        if value < last + 0.5:
+            x = candidate
+            if value < last:
+                best, last = x, value
+    return x, best, x is best
+
+
+def until_small(a, n):
+    x = a + 1
+    best, steps = x, 0
+    while steps < n and best[0] < 40:
+        x = x * 1.5 - steps
+        steps += 1
+        if x[1] > best[0]:
+            best = x
+    return best, steps
+
+
+def left_early(a, n):
+    x = a + 1
+    best = x
+    for i in range(n):
+        x = x * 1.5 - i
+        if x[1] > best[0]:
+            best = x
+        if x[0] > 30:
+            break
+    return best, x
+
+
+def restarted(a, n):
+    best = a
+    for k in range(n):
+        x = best
+        for i in range(3):
+            x = np.sin(x * (i + 2 + k)) * 3
+            if x.sum() < best.sum():
+                best = x
+    return best, x is best
+
+
+def in_a_dict(a, n):
+    x = a + 1
+    best = {"x": x, "value": x.sum()}
+    for i in range(n):
+        x = np.sin(x * (i + 2)) * 3
+        if x.sum() < best["value"]:
+            best["x"], best["value"] = x, x.sum()
+    return best, best["x"] is x
+
+
+def two_shapes(a, n):
+    x, y = a + 1, np.outer(a, a)
+    best_x, best_y, least = x, y, 1e9
+    for i in range(n):
+        x, y = np.sin(x * (i + 2)), np.cos(y * (i + 1))
+        if x.sum() + y.sum() < least:
+            best_x, best_y, least = x, y, x.sum() + y.sum()
+    return best_x, best_y
+
+
+def a_view_of_the_best(a, n):
+    x = a + 1
+    best = x
+    for i in range(n):
+        x = np.sin(x * (i + 2)) * 3
+        if x.sum() < best[1:].sum():
+            best = x
+    return best[1:], best.shape
+
+
+def the_one_before(a, n):
+    x = a + 1
+    best = before = x
+    for i in range(n):
+        x = np.sin(x * (i + 2)) * 3
+        if x.sum() < best.sum():
+            best = before
+        before = x
+    return best, before, x is before, best is before
+
+
+def another_one_of_before(a, b, n):
+    x = a + b  # so the two are known to be of one shape
+    best = x
+    for i in range(n):
+        x = np.sin(x * (i + 2)) * 3
+        if x.sum() < best.sum():
+            best = x
+        elif x[0] > 2:
+            best = b
+    return best
+
+
+def of_constant_size(a, n):
+    x = np.zeros(5)
+    best = x
+    for i in range(n):
+        x = np.sin(x * (i + 2) + a[0]) * 3
+        if x.sum() < best.sum():
+            best = x
+    return best
+
+
+def given_up_twice(a, n):
+    x = a + 1
+    best = x
+    for i in range(n):
+        x = np.sin(x * (i + 2)) * 3
+        if x.sum() < best.sum():
+            best = x
+    y = x
+    for i in range(n):
+        y = np.cos(y * (i + 2)) * 3
+        if y.sum() < best.sum():
+            best = y
+    return best, best is x, best is y
+
+
+def a_view_is_held(a, n):
+    x = a + 1
+    best = x[:]
+    for i in range(n):
+        x = np.sin(x * (i + 2)) * 3
+        if x.sum() < best.sum():
+            best = x[:]
+    return best, best is x, x
+
+
+PROGRAMS: list[Program] = [
+    best_of, best_of_an_argument, best_two, stored_through_the_best, accepted_or_refused, until_small, left_early,
+    restarted, in_a_dict, two_shapes, a_view_of_the_best, the_one_before, of_constant_size, given_up_twice,
+]  # fmt: skip
+
+
+def one_by_one(programs: list[Program]) -> list[Any]:
+    """The programs as parameters; the first is fast."""
+    return [pytest.param(f, id=f.__name__, marks=pytest.mark.slow if k else ()) for k, f in enumerate(programs)]
+
+
+@pytest.mark.parametrize("f", one_by_one(PROGRAMS))
+def test_s11_arrays_held_in_turn(f):
+    """They were refused, or the loop was unrolled, and each iteration's array kept until the end."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for seed in range(4):
+        a = np.random.default_rng(seed).random(4)
+        for n in (6, 0, 1, 2, 40):
+            agree(bufferized, a, n, ulp=8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_s11_arrays_held_in_turn_on_every_rung(f):
+    for seed in range(3):
+        climb(f, (np.random.default_rng(seed).random(4), 6), tolerance=1e-12)
+
+
+@pytest.mark.slow
+def test_s11_one_of_before_the_loop_may_be_held_too():
+    bufferized = tracebuf.bufferize(verify=True)(another_one_of_before)
+    for seed in range(4):
+        a, b = np.random.default_rng(seed).random((2, 4))
+        for n in (6, 0, 1, 2, 40):
+            agree(bufferized, a, b, n, ulp=8)
+
+
+@pytest.mark.slow
+def test_s11_a_short_loop_with_a_view_of_what_is_held():
+    for n in (0, 1, 5):
+        agree(tracebuf.bufferize(static_argnames="n")(a_view_is_held), np.random.default_rng(n).random(4), n, ulp=8)
+
+
+@pytest.mark.parametrize("f", one_by_one([best_of, best_of_an_argument, in_a_dict, of_constant_size, until_small]))
+def test_s11_what_no_name_holds_any_more_is_freed(f):
+    """The peak grew with the number of iterations: 4.8 MB for eager's 1.6 after 12."""
+    seen = tracebuf.measure(tracebuf.bufferize(f), np.random.default_rng(1).random(20_000), 25, repeat=1)
+    assert seen.native.peak_bytes <= seen.eager.peak_bytes
+    assert seen.native.copies == 0

@@ -1,0 +1,155 @@
+"""Which array object a name holds after a loop, and in it (rules S3, C1)."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree
+
+
+def bound_inside_and_path_dependent(b, a):
+    if a[0] > 0:
+        a = a.reshape(-1)
+    for _x in b:
+        t = a
+    return t
+
+
+def an_argument_or_a_view_of_it(b, a):
+    for x in b:
+        if x[0] > 0:
+            t = a
+        else:
+            t = a.view()
+    return t, t is a
+
+
+def one_of_two_arguments(b, a, c):
+    for x in b:
+        t = a if x[0] > 0 else c
+    return t, t is a, t is c
+
+
+def bound_before_a_break(b, a):
+    if a[0] > 0:
+        a2 = a.reshape(-1)
+    else:
+        a2 = a
+    for x in b:
+        t = a2
+        if x[0] > 5:
+            break
+    return t, a2, a
+
+
+def kept_or_viewed(b, a):
+    u = a
+    for x in b:
+        if x[0] > 0:
+            u = a[:]
+        t = u
+    return t, u, t is u, t is a, u is a
+
+
+def two_names_of_one(b, a):
+    for x in b:
+        if x[0] > 0:
+            t = a
+        else:
+            t = a[:]
+        s = t
+    return t, s, s is t, s is a
+
+
+def attributes_swapped_unrolled(b,p,a):
+    for _i in range(3):
+        p.items = a[:]
+        p.items, p.a = p.a, p.items
+    return p.items is a
+
+
+def attributes_swapped(b,p,a):
+    for _x in b:
+        p.items = a[:]
+        p.items, p.a = p.a, p.items
+    return p.items is a, p
+
+
+def names_swapped(a, n):
+    u, v = a, a
+    for _i in range(n):
+        u = a[:]
+        u, v = v, u
+    return u, v, u is a, v is a
+
+
+def names_swapped_in_a_while(a, n):
+    u = v = a
+    while n > 0:
+        u = a[:]
+        u, v = v, u
+        n -= 1
+    return u, v, u is a, v is a, u is v
+
+
+def three_names_passed_on(a, n):
+    u = v = w = a
+    for _i in range(n):
+        w, v, u = v, u, a[:]
+    return u, v, w, u is a, v is a, w is a
+
+
+def asked_in_the_loop(a, n):
+    count, v = 0, a
+    for _i in range(n):
+        if v is a:
+            count += 1
+        v = a[:]
+    return count, v
+
+
+def slow(f):
+    return pytest.param(f, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(
+    "f", [
+        bound_inside_and_path_dependent,
+        *(slow(f) for f in (an_argument_or_a_view_of_it, bound_before_a_break, kept_or_viewed, two_names_of_one)),
+    ],
+)  # fmt: skip
+def test_c1_a_name_bound_in_a_loop_by_the_path(f):
+    """It was a view of the argument where eager has the argument itself."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for sign in (1, -1):
+        agree(bufferized, np.array([[1.0, 2], [3, sign]]), np.array([sign * 1.0, 2]))
+
+
+@pytest.mark.slow
+def test_c1_one_of_two_arguments_bound_in_a_loop():
+    for sign in (1, -1):
+        agree(one_of_two_arguments, np.array([[1.0, 2], [sign, 3]]), np.ones(2), np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    "f", [names_swapped, slow(names_swapped_in_a_while), slow(three_names_passed_on), slow(asked_in_the_loop)]
+)
+def test_c1_names_of_one_argument_exchange_its_views(f):
+    """A name that took another's view of the iteration before counted as the argument."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for n in (3, 0, 1, 2, 4):
+        agree(bufferized, np.ones(3), n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", [attributes_swapped_unrolled, attributes_swapped])
+@pytest.mark.parametrize("begin", [lambda a: a, lambda a: a[:], lambda a: np.zeros(3)])
+def test_c1_attributes_exchange_views(f, begin):
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for n in (3, 0, 1, 2, 5):
+        a = np.ones(3)
+        agree(bufferized, np.ones(n), SimpleNamespace(a=a, items=begin(a)), a)
