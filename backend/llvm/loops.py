@@ -25,6 +25,8 @@ from tracebuf.ops.arrays.gather import CheckedIndex, Element, SortedPlace
 from tracebuf.ops.arrays.linalg import Index
 from tracebuf.ops.scalars import arith
 
+TINY = 16
+"""LLVM's TinyTripCountVectorThreshold."""
 CHEAP = 4
 """A strided loop of so few ops gains nothing from gathered vectors, which take twice the time to compile."""
 
@@ -349,11 +351,13 @@ class NestWriter:
 
     def _wide(self, group: str, count: str) -> str:
         """Loop metadata for a float fold: a width, so that a sum's error does not depend on LLVM's cost model. None
-        ("") for a known count that fills no vector, and for the maximum of a `where`, of which LLVM makes a condition
-        on the step; it would say on stderr that it cannot keep to the width."""
+        ("") for a known count that fills no vector or that LLVM calls tiny (it takes no check of strides then), and for
+        the maximum of a `where`, of which LLVM makes a condition on the step; it would say on stderr that it cannot
+        keep to the width."""
         code = self.code
         size = max(s.element.component.itemsize for s in self.fold_of.values())
-        if count.isdigit() and int(count) < 64 // size or any(s.may_be_conditional for s in self.fold_of.values()):
+        short = count.isdigit() and int(count) < max(64 // size, TINY)
+        if short or any(s.may_be_conditional for s in self.fold_of.values()):
             return ""
         parallel = code.metadata(f'!"llvm.loop.parallel_accesses", {group.rpartition(" ")[2]}')
         width = code.metadata(f'!"llvm.loop.vectorize.width", i32 {64 // size}')
