@@ -23,6 +23,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import syntax
 from tests.support.syntax import statements
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -150,7 +151,7 @@ def imported(name: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 @cache
 def tree_of(name: str) -> ast.Module:
-    return ast.parse(MODULES[name].read_text())
+    return syntax.tree_of(MODULES[name].resolve())
 
 
 def room_in(folder: str, module: str) -> str:

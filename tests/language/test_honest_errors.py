@@ -21,6 +21,7 @@ import tracebuf
 from tests.support.agreement import agree, program
 from tests.support.params import one_in
 from tests.support.second_package import ranked
+from tests.support.syntax import tree_of
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.arrays import reshape
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
@@ -383,7 +384,7 @@ def test_nothing_in_the_front_end_catches_every_exception() -> None:
     root = Path(statements.__file__).parents[1]
     found = []
     for path in sorted(root.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path.resolve())):
             if isinstance(node, ast.ExceptHandler):
                 caught = "" if node.type is None else ast.unparse(node.type)
                 if caught in ("", "Exception", "BaseException") and "internal_error" not in ast.unparse(node):
@@ -442,7 +443,7 @@ def test_types_in_messages_are_those_that_the_user_knows() -> None:
     root = Path(statements.__file__).parents[1]
     found = []
     for path in sorted(root.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path.resolve())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Raises":
                 for inner in ast.walk(node):
                     if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "type":
@@ -466,7 +467,7 @@ def test_what_is_asked_of_numpy_goes_through_one_door() -> None:
     for path in root.rglob("*.py"):
         if path.parent.name == "formulas" and path.name != "primitives.py":
             continue  # which are traced
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path.resolve())):
             if isinstance(node, ast.Call) and re.fullmatch(r"(np|operator)(\.\w+)+", name := ast.unparse(node.func)):
                 found.add((path.relative_to(root).as_posix(), name.partition(".")[2]))
     beyond = {x for x in found if x[1] not in allowed} - {("record/judged.py", "methodcaller")}

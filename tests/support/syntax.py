@@ -1,9 +1,23 @@
-"""Walks over syntax trees that are quick because they look at statements alone."""
+"""The syntax trees of files, and walks over them that are quick because they look at statements alone."""
 
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The tree of a file, made once for all that walk over it; the collector, which would look at each of its nodes
+    again and again, waits."""
+    gc.disable()
+    try:
+        return ast.parse(path.read_text())
+    finally:
+        gc.enable()
 
 
 def statements(tree: ast.AST) -> Iterator[ast.stmt]:

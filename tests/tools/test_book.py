@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.syntax import statements
+from tests.support.syntax import statements, tree_of
 from tracebuf import opt
 
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "pyproject.toml").is_file())
@@ -68,9 +68,9 @@ BEHAVIOUR = sections("mlir-behaviours.md")
 
 
 # -- what is cited
-def prose(text: str) -> Iterator[str]:
+def prose(text: str, tree: ast.Module) -> Iterator[str]:
     """Comments, lines that follow one another as one, and strings that stand by themselves, spaces made single."""
-    for node in statements(ast.parse(text)):
+    for node in statements(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield " ".join(node.value.value.split())
     if not IN_COMMENT.search(text):
@@ -158,7 +158,7 @@ def test_what_code_and_tests_cite_exists() -> None:
         names = rules_in_names(text) if TESTS in path.parents else set()
         said = [f"rule {x}, in a name" for x in names - RULE.keys()]
         if re.search(rf"\b{LABEL}\b|ehaviour|test_|\(\d|ules? \d", text):
-            said += [x for part in prose(text) for x in (*unknown(part), *bare_numbers(part))]
+            said += [x for part in prose(text, tree_of(path)) for x in (*unknown(part), *bare_numbers(part))]
         wrong += [f"{path.relative_to(ROOT)}: {x}" for x in said]
     assert not wrong, "\n".join(wrong)
 
@@ -192,7 +192,7 @@ def test_a_wrong_citation_is_found(text: str, wrong: list[str]) -> None:
 
 def test_citations_are_found_in_comments_docstrings_and_names() -> None:
     code = 'def test_n1_s99_shifts():\n    """Text (rule\n    S97)."""\n    x = 1  # rule S98\n    y = "rule S96"\n'
-    assert sorted(x for part in prose(code) for x in unknown(part)) == ["rule S97", "rule S98"]
+    assert sorted(x for part in prose(code, ast.parse(code)) for x in unknown(part)) == ["rule S97", "rule S98"]
     assert rules_in_names(code) == {"N1", "S99"}
 
 

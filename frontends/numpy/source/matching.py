@@ -11,8 +11,10 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-SEQUENCES = (tuple, list, range)
-"""The builtin classes that a sequence pattern matches in a trace."""
+import numpy as np
+
+SEQUENCES: tuple[type, ...] = (tuple, list, range, *((np.ndarray,) if np.ndarray.__flags__ & 1 << 5 else ()))
+"""What `[a, b]` matches: arrays too, from NumPy 2.5 on, where they have Py_TPFLAGS_SEQUENCE."""
 ITSELF = ("bool", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple")
 """Builtin classes of which `int(x)` captures the subject itself."""
 
@@ -97,7 +99,7 @@ def tests(pattern: ast.pattern, subject: ast.expr) -> list[ast.expr]:
 
 
 def sequence(pattern: ast.MatchSequence, subject: ast.expr) -> list[ast.expr]:
-    """The tests of `[a, b, *c]`, which matches tuples, lists and ranges; arrays do not match, as in Python."""
+    """The tests of `[a, b, *c]`, which matches `SEQUENCES`."""
     count = len(pattern.patterns)
     star = next((k for k, p in enumerate(pattern.patterns) if isinstance(p, ast.MatchStar)), None)
     size = ast.Call(known(len), [subject], [])

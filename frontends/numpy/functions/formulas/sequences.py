@@ -129,7 +129,7 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
     return tuple([x.copy() for x in grids]) if copy else grids
 
 
-SPARSE: type[Any] = type(np.meshgrid(copy=False, sparse=True))
+SPARSE: Any = type(np.meshgrid(copy=False, sparse=True))
 """What np.meshgrid returns without copies: a list, from NumPy 2.5 on a tuple."""
 
 
