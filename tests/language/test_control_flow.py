@@ -386,3 +386,15 @@ def test_small_vectors(f: Program) -> None:
     g = tracebuf.bufferize(verify=True)(f)
     for n in (3, 4, 5, 2, 1, 0):
         agree(g, vector(n, 3))
+
+
+@pytest.mark.parametrize("entry", [5, 1])
+def test_f1_a_condition_that_raises_once_the_body_has_run(entry: int) -> None:
+    def search(a, b):
+        w = a.shape[0]
+        while w > 0 and b[0, 0] <= 2:
+            b = w
+            w -= 1
+        return b
+
+    agree(search, np.ones(3), np.full((2, 2), entry))

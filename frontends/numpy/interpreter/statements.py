@@ -435,7 +435,11 @@ class Statements(Expressions, Protected):
         def test(inner: Env) -> bool | PyBool:
             self.at(node)
             with self.scope.inside(inner):
-                return self.decided(node.test, self.test(node.test, inner))
+                try:
+                    return self.decided(node.test, self.test(node.test, inner))
+                except Raises as said:
+                    self.reached(said)  # here, where it is known whether the loop gets here at all
+                    raise
 
         self.loop(node, None, lambda inner, place: self.branch(node.body)(inner), True, env, test)
 
