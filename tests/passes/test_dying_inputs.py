@@ -49,7 +49,11 @@ def inside_a_loop(x, n):
     return s
 
 
-@pytest.mark.parametrize("function", [softmax, chain])
+def scan(x):
+    return np.cumsum(x) * 0.01
+
+
+@pytest.mark.parametrize("function", [softmax, chain, scan])
 def test_the_last_use_gives_its_buffer(function: Callable[..., Any]) -> None:
     assert arrays_made(function, matrix()) == 1
 

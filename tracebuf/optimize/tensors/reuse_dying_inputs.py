@@ -66,10 +66,9 @@ def may_become(operand: Use, out: Use, empty: Empty, versions: Versions) -> bool
 def is_alike(value: Value, empty: Empty) -> bool:
     """Whether the operand has the size, dtype and axis order of the result, and begins as a new array in the same
     block."""
-    maker = value.defining_op
-    while maker is not None and not isinstance(maker, Empty) and maker.block is empty.block:
-        link = continued(maker.results[0]) if len(maker.results) == 1 else None
-        maker = None if link is None else link.value.defining_op
+    start, maker = value, value.defining_op
+    while maker is not None and maker.block is empty.block and (link := continued(start)) is not None:
+        start, maker = link.value, link.value.defining_op
     return (
         isinstance(maker, Empty)
         and maker.block is empty.block
