@@ -776,11 +776,19 @@ def held_by_each_other(a, p):
         a -= 1
 
 
-@pytest.mark.parametrize("f", [held_by_itself, held_by_its_tuple, held_by_each_other])
-def test_put_into_itself_in_a_loop(f):
+def held_on_one_path(a, p):
+    p.parts = p
+    if a.any():
+        return 1
+    else:
+        p.count -= 1
+
+
+@pytest.mark.parametrize("f", [held_by_itself, held_by_its_tuple, held_by_each_other, held_on_one_path])
+def test_put_into_itself_in_a_loop_or_branch(f):
     """It was a RecursionError inside: what held itself was restored before that was looked for."""
     with pytest.raises(tracebuf.UnsupportedError, match="put into itself"):
-        tracebuf.bufferize(f)(np.ones(3), SimpleNamespace(parts=0))
+        tracebuf.bufferize(f)(np.ones(3), SimpleNamespace(parts=0, count=2.0))
 
 
 def one_of_two_lists(a):
