@@ -59,7 +59,7 @@ from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Op
 from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import MemRefType, ScalarType, UnrankedMemRefType
-from tracebuf.ir.verifier import Level, verify
+from tracebuf.ir.verifier import Level, Verified, verify
 from tracebuf.optimize.buffers.assign_storage import assign_storage
 from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.keep_layouts import keep_layouts
@@ -279,11 +279,12 @@ def _run(
     options: Options,
     observe: Observer | None,
 ) -> None:
+    verified = Verified(level)
     for name, step in passes:
         if name in SWITCHES and SWITCHES[name] not in options.improved:
             continue
         step(func)
         if options.verify:
-            verify(func, level)
+            verified.again(func)
         if observe is not None:
             observe(name, func)

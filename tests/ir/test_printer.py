@@ -15,7 +15,7 @@ from tracebuf.ir.core import Op
 from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_func, print_module, print_op
 from tracebuf.ir.types import F16, F32, F64, I1, I8, I32, I64, INDEX, UI8, UI64, TensorType
-from tracebuf.ir.verifier import verify
+from tracebuf.ir.verifier import Verified, verify
 from tracebuf.location import Location
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.control import checks, func
@@ -130,9 +130,15 @@ def refused(f: Func, match: str) -> None:
 
 
 def broken(name: str, change: Callable[[Func], object], match: str) -> None:
+    """The verifier finds it, also where it has seen the function before the change."""
     f = by_name(name).build()
+    verified = Verified("tensor")
+    verified.again(f)
+    verified.again(f)
     change(f)
     refused(f, match)
+    with pytest.raises(InternalError, match=match):
+        verified.again(f)
 
 
 def test_verifier_names_op_and_line() -> None:

@@ -25,6 +25,9 @@ from tracebuf import bufferize
 from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.frontends.numpy.source.source import definitions
 
+# CPython reports, and goes on, where a handler that it calls inside of a weak reference's callback raises.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 HUGE, MANY = 10**7, 10**13
 
 

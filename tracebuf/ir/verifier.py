@@ -12,9 +12,10 @@ class's own `verify`. MLIR counterpart: the traits and type constraints of ODS; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Literal
+from operator import is_
+from typing import Any, Literal
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Op, Region, Value
@@ -83,6 +84,45 @@ def verify(func: Func, level: Level) -> None:
         for use in value.uses:
             if use.op not in verifier.seen or use.index >= len(use.op.uses) or use.op.uses[use.index] is not use:
                 raise InternalError(f"{where(use.op)}: use lists are broken: {value!r} counts a use that is gone")
+
+
+class Verified:
+    """Verifies a function after each of several passes; where a pass changed nothing, once is enough."""
+
+    __slots__ = ("_level", "_parts")
+
+    def __init__(self, level: Level) -> None:
+        self._level, self._parts = level, list[Any]()
+
+    def again(self, func: Func) -> None:
+        """`verify`, unless the function is what it was before."""
+        parts = list(_parts(func))
+        if len(parts) != len(self._parts) or not all(map(is_, parts, self._parts)):
+            verify(func, self._level)
+            self._parts = parts
+
+
+def _parts(func: Func) -> Iterator[Any]:
+    """All that `verify` looks at, in a fixed order; equal functions have the same objects."""
+    yield len(func.arg_attrs)
+    for symbol, value in func.symbols.items():
+        yield from (symbol, value)
+    for block in func.body.blocks:
+        yield from _parts_of_block(block)
+
+
+def _parts_of_block(block: Block) -> Iterator[Any]:
+    yield from (block, block.region)
+    for arg in block.args:
+        yield from (arg, arg.owner, arg.index, arg.type, *arg.uses)
+    for op in block.ops:
+        yield from (op, op.block, *op.uses, *op.operands, *op.attrs, *op.attrs.values(), *op.successors)
+        for result in op.results:
+            yield from (result, result.owner, result.index, result.type, *result.uses)
+        for region in op.regions:
+            yield from (region, region.op)
+            for inner in region.blocks:
+                yield from _parts_of_block(inner)
 
 
 def verify_module(module: Module) -> None:
