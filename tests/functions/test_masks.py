@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program
 from tests.support.params import slow_but
+from tracebuf import bufferize
 from tracebuf.testing import ladder
 from tracebuf.testing.ladder import climb
 
@@ -193,6 +196,22 @@ OWN = {
     "in a loop": ("for _ in range(n): b[b] = b[b]", (3, 0)),
     "a part": ("b[1:][b[:-1]] = b[1:][b[1:]][0]", (2, 1)),
 }
+
+
+def test_s2_a_mask_that_is_an_expression_and_a_destination_that_is_not_read_cost_nothing() -> None:
+    """Counts of masks need no check for memory, which would stand between the mask and its use; the size of what is
+    stored to is no reason to copy it."""
+
+    def flipped(v: Any, low: Any, high: Any) -> None:
+        v[low | high] *= -1
+
+    def rows(f: Any, wall: Any) -> None:
+        f[:, wall] = f[:, wall][::-1]
+
+    a = np.arange(12.0).reshape(3, 4)
+    for f, args in ((flipped, (a, a > 9, a < 2)), (rows, (a.reshape(2, 3, 2), a.reshape(3, 4)[:, :2] > 3))):
+        agree(f, *args)
+        assert tracebuf.measure(bufferize(f), *args, repeat=1).native.allocations <= (f is rows)
 
 
 @pytest.mark.parametrize("name", slow_but(list(OWN)[:1], OWN))

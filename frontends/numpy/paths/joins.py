@@ -42,6 +42,7 @@ from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
+from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Env,
@@ -529,7 +530,7 @@ def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: ArrayRef | Choic
     def size(x: Dim, y: Dim) -> Dim:
         if r.facts.equal(x, y):
             return x
-        return r.symbol(r.emit(arith.Select.of(condition, r.index(x), r.index(y))), "size", lo=0)
+        return r.symbol(r.emit(arith.Select.of(condition, r.index(x), r.index(y))), "size", 0, USUAL)
 
     return GuardedRef(condition, (a, b), [size(x, y) for x, y in zip(a.shape, b.shape)])
 

@@ -30,6 +30,7 @@ from tracebuf.frontends.numpy.record.heap import (
     made_of,
 )
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
     NUMBERS,
@@ -236,7 +237,7 @@ class Results:
             return [*map(r.index, value.tensor_type.shape), value]
 
         *sizes, value = r.either(condition, side)
-        value.type = r.tensor_type([r.symbol(size, "size", lo=0) for size in sizes], x.element)
+        value.type = r.tensor_type([r.symbol(size, "size", 0, USUAL) for size in sizes], x.element)
         return value
 
     def scalar(self, x: Scalar) -> ResultPlan:

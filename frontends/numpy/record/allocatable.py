@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 
 from tracebuf.frontends.numpy.record.raises import Raises, ask
-from tracebuf.frontends.numpy.record.sizes import Sizes
+from tracebuf.frontends.numpy.record.sizes import USUAL, Sizes
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, evaluate, mul, sub, symbols
 from tracebuf.ir.types import F64, I64, ScalarType
@@ -20,11 +20,10 @@ from tracebuf.ops.scalars import arith, casts
 
 MOST_BYTES = 2**47
 """What a process can address."""
+TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
 MOST_COUNTED = 2**63 - 1
 """The bytes of the largest array that NumPy can describe; sizes that are 0 do not count there."""
-USUAL = 2**40
-"""Sizes that are known to be at most this are not looked at: those of arrays that exist, and of their parts."""
-TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
+
 
 
 def require_memory(

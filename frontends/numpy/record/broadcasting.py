@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.ir.dims import Dim
 from tracebuf.ops.control import checks
 from tracebuf.ops.scalars import arith
@@ -69,7 +70,7 @@ def broadcast_dim(
     ok = either(r, equal, either(r, a1, b1))
     r.check(ok, exception, message, [r.index(v) for v in values])
     size = r.emit(arith.Select.of(a1, r.index(b), r.index(a)))
-    return r.symbol(size, "broadcast", 0, 2**40)
+    return r.symbol(size, "broadcast", 0, USUAL)
 
 
 def fits_into(r: Recorder, shape: tuple[Dim, ...], target: tuple[Dim, ...]) -> None:

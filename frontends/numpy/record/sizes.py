@@ -25,6 +25,8 @@ from tracebuf.ops.scalars import arith, division, integers
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
+USUAL = 2**40
+"""The most elements along an axis of an array that exists, or of a part of one; such sizes need no check for memory."""
 
 
 @frozen()

@@ -136,8 +136,9 @@ class Loops:
     def copy_first(self, dest: Value, place: Sequence[Value]) -> None:
         """Copies the destination where it is an input too, once, as NumPy does: `np.add.at(a, a, a)`. Left to the
         analysis, the destination would be copied, and copied back. Not where each step stores to the element that it
-        reads: `b[b] = v`."""
-        inputs = [k for k, value in enumerate(self.values) if value is dest and not self.maps[k].whole]
+        reads: `b[b] = v`, nor where it reads none, and the input only says how many steps there are."""
+        read = [v is dest and bool(arg.uses) for v, arg in zip(self.values, self.block.args)]
+        inputs = [k for k, is_read in enumerate(read) if is_read and not self.maps[k].whole]
         loops = [self._known.get(("loop", d)) for d in range(len(self.shape))]
         if not inputs or all(self.maps[k].is_identity for k in inputs) and list(place) == loops:
             return

@@ -23,6 +23,7 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, View
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, neg, product, sub
@@ -39,7 +40,7 @@ def count_of(r: Recorder, mask: ArrayRef) -> Dim:
         found = reduce(r, np.add, mask, None, np.intp)
         assert isinstance(found, NpScalar)
         made = r.remember(("count", value), r.emit(arith.IndexCast.of(found.value, INDEX)))
-        r.index_symbols[made] = r.symbol(made, f"n{len(r.func.symbols)}", 0)
+        r.index_symbols[made] = r.symbol(made, f"n{len(r.func.symbols)}", 0, USUAL)
         r.facts.assume_nonneg(add(product(mask.shape), neg(r.index_symbols[made])))
     return r.index_symbols[made]
 

@@ -45,6 +45,7 @@ from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
 from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
+from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, mod, mul, sub, substitute, sym
@@ -229,7 +230,7 @@ class LoopClose(LoopComparison):
         """The array that a name owns after the loop, and the number of the array that it holds."""
         results = {self.block.args.index(v): v for v in (phi, *slot.sizes, slot.phi) if v is not None}
         ordered = dict(zip((results[k] for k in sorted(results)), slot.after, strict=True))
-        shape = tuple(self.r.symbol(ordered[v], "size", lo=0) for v in slot.sizes)
+        shape = tuple(self.r.symbol(ordered[v], "size", 0, USUAL) for v in slot.sizes)
         value = ordered[slot.phi]
         value.type = TensorType(tuple(self.r.facts.canon(d) for d in shape), slot.inner.element)
         slot.inner.shape = shape

@@ -35,6 +35,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
+from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, storages_of
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
@@ -185,7 +186,7 @@ class LoopHead:
     def slot(self, path: Path, entry: ArrayRef, like: Storage) -> Slot:
         """The storage that a name owns at the head; its sizes are 0 where the name owns none."""
         sizes = [self.block.add_arg(INDEX) for _ in like.shape]
-        shape = [self.r.symbol(v, "size", lo=0) for v in sizes]
+        shape = [self.r.symbol(v, "size", 0, USUAL) for v in sizes]
         inner = Storage(like.element, shape, like.order, name=like.name)
         phi = self.block.add_arg(TensorType(tuple(shape), like.element))
         self.frame.values[inner] = phi

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from tracebuf.frontends.numpy.paths.identity import identity
 from tracebuf.frontends.numpy.paths.loops.plan import Path
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, Storage
 from tracebuf.ir.core import Value
 
@@ -91,7 +92,7 @@ class Holder:
             which, *sizes, value = joined[:n]
             del joined[:n]
             element = value.tensor_type.element
-            value.type = self.r.tensor_type([self.r.symbol(size, "size", lo=0) for size in sizes], element)
+            value.type = self.r.tensor_type([self.r.symbol(size, "size", 0, USUAL) for size in sizes], element)
             found.append([which, *sizes, value])
         return found
 
