@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import weakref
 
+import pytest
+
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
 
 
@@ -26,6 +28,7 @@ def test_equal_objects_are_different_keys() -> None:
     assert a not in found and len(found) == 1
 
 
+@pytest.mark.slow
 def test_keys_are_held() -> None:
     found: ByIdentity[Thing, int] = ByIdentity()
     thing = Thing()

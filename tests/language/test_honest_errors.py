@@ -94,7 +94,7 @@ def program_text(f: FunctionType) -> list[str]:
     return linecache.getlines(f.__code__.co_filename)
 
 
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("position", one_in(3, POSITIONS))
 @pytest.mark.parametrize("kind", one_in(4, FAULTS))
 def test_a_fault_of_a_handler_is_internal_everywhere(
     position: str, kind: type[Exception], monkeypatch: pytest.MonkeyPatch
@@ -253,7 +253,7 @@ RAISING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("position", one_in(3, POSITIONS))
 @pytest.mark.parametrize("expression", one_in(8, RAISING))
 def test_what_the_language_raises_stays_numpys(position: str, expression: str) -> None:
     """Raised where eager raises it and as eager's class, or refused; caught where the function catches it."""

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tests.support.growth import kept
-from tests.support.params import one_in
 from tests.support.threads import at_once
 from tracebuf.backend.llvm import jit
 
@@ -119,7 +118,8 @@ def test_a_missing_symbol_is_named() -> None:
         jit.compile_module(CALLER, "caller", {})
 
 
-@pytest.mark.parametrize("text", one_in(6, [*REFUSED, CALLER]))
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [*REFUSED, CALLER])
 def test_what_a_kept_refusal_holds_is_collected_without_a_crash(text: str) -> None:
     """The collector disposed of a refused module's context first, then of the module: a segmentation fault."""
 
