@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.support.agreement import agree
 from tests.support.params import one_in
 from tracebuf import bufferize
 from tracebuf.measure import clone_arguments
@@ -366,3 +367,12 @@ def test_many_paths_take_a_temporary() -> None:
         given, other = arguments(first), arguments(first)
         assert np.array_equal(bufferize(program)(*given), program(*other))
         assert all(map(np.array_equal, given, other))
+
+
+@pytest.mark.parametrize("function", [np.sort, np.partition])
+def test_functions_with_the_name_of_a_method_that_stores(function):
+    def f(a, b, c):
+        x = a if c[0] > 0 else b
+        return function(x, 1) if function is np.partition else function(x)
+
+    agree(f, np.array([3.0, 1, 2]), np.array([6.0, 5, 4]), np.ones(1))

@@ -500,7 +500,8 @@ def call_judged(
 ) -> Any:
     """The result of a handler of NumPy's function; NumPy is the judge of what the handler raises or refuses."""
     out = kwargs.get("out")
-    first = args[:1] if getattr(function, "__name__", "") in WRITERS else ()
+    stores = getattr(function, "__name__", "") in WRITERS and function not in (np.sort, np.partition)
+    first = args[:1] if stores else ()
     written = [*first, *(out if isinstance(out, tuple) else [out])]
 
     def on_path(to: list[Any], read: list[Any]) -> None:
