@@ -6,6 +6,9 @@ WORKERS ?= 2
 SECONDS ?= 600
 SEED    ?= 0
 
+# Byte code is kept, whatever the environment says: the tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 RUN  := $(VENV)/bin/python
 PIP  := $(RUN) -m pip install --quiet --disable-pip-version-check

@@ -190,7 +190,12 @@ def improved_module(module: Module, options: OneShotOptions) -> Module:
 def to_memref(func: Func, options: Options, observe: Observer | None = None) -> Func:
     """From the optimised tensor program to the memref program that is compiled; DonationError where the memory of an
     argument that `options.donate` names cannot be reused."""
-    analysis = analyze(func, options)
+    return decided_to_memref(func, analyze(func, options), options, observe)
+
+
+def decided_to_memref(func: Func, analysis: Analysis, options: Options, observe: Observer | None = None) -> Func:
+    """`to_memref` by decisions that are made. The program is theirs: whatever made them (strategy, heuristic), equal
+    ones make it equal."""
     if options.donate or options.donate_optional:
         check_donations(func, analysis, options.donate)
     program = bufferize(func, analysis)

@@ -1,8 +1,9 @@
 """From LLVM IR as text to callable machine code, in this process.
 
-Two steps, so that an object cache can stand between them: `compile_object` runs LLVM's own pipeline on the text and
-gives an object image, a plain value; `link_object` loads an image into an ORC LLJIT of this process and gives a
-`Library`. `compile_module` is both. Counterpart: MLIR's `ExecutionEngine` over `LLJITBuilder`.
+Two steps: `compile_object` runs LLVM's own pipeline on the text and gives an object image, a plain value, of which the
+last `IMAGES` are kept for equal texts (a cell of a notebook that runs again, a function made again by its factory);
+`link_object` loads an image into an ORC LLJIT of this process and gives a `Library`. `compile_module` is both.
+Counterpart: MLIR's `ExecutionEngine` over `LLJITBuilder`.
 
 Rules that hold here, each learnt from a crash or a wrong number:
 
@@ -32,7 +33,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, TypeVar
 
 import llvmlite.binding as llvm
@@ -47,6 +48,8 @@ __all__ = ["CompiledObject", "Library", "compile_module", "compile_object", "hos
 SpeedLevel = Literal[0, 1, 2, 3]
 
 T = TypeVar("T")
+IMAGES = 128
+"""How many object images are kept; most have 5 to 20 KiB, and so have their texts."""
 LINKS = 16
 """How many libraries one engine links; a new one takes a millisecond."""
 
@@ -150,8 +153,10 @@ def compile_module(
     )
 
 
+@lru_cache(IMAGES)
 def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> CompiledObject:
-    """Compile IR text to an object image. Raises RuntimeError when LLVM refuses the text."""
+    """Compile IR text to an object image, or take the one the same text gave. Raises RuntimeError when LLVM refuses the
+    text."""
     return _inside_llvm(lambda: _compile(text, name, speed_level))
 
 

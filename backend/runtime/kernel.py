@@ -17,7 +17,7 @@ import numpy as np
 
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.emit import emit_kernel
-from tracebuf.backend.llvm.jit import compile_module
+from tracebuf.backend.llvm.jit import compile_module, compile_object
 from tracebuf.backend.llvm.numpy_loops import inner_loop
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
@@ -227,7 +227,8 @@ _kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
 
 
 def release() -> None:
-    """Gives back the memory that all kernels keep."""
+    """Gives back the memory that all kernels keep, and the object images kept for kernels to come."""
+    compile_object.cache_clear()
     for kernel in list(_kernels):
         kernel.release()
 

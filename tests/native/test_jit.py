@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import itertools
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from tests.support.growth import kept
 from tests.support.threads import at_once
 from tracebuf.backend.llvm import jit
+from tracebuf.backend.runtime import kernel
 
 SQUARE = """
 define void @square(ptr noalias %a, ptr noalias %b, i64 %n) nounwind {
@@ -139,13 +141,24 @@ def test_what_a_kept_refusal_holds_is_collected_without_a_crash(text: str) -> No
 def test_compiling_keeps_no_memory(text: str) -> None:
     """LLVM's pass managers (70 KiB and more), its engines (9 KiB a library) and what was refused are given back."""
 
+    numbers = itertools.count()
+
     def attempt() -> None:
         try:
-            jit.compile_module(text, "again", speed_level=2)
+            jit.compile_module(f"{text}\n; {next(numbers)}", "again", speed_level=2)
         except RuntimeError:
             pass
 
     assert kept(attempt, 300) < 8 * 1024
+
+
+def test_equal_texts_are_compiled_once() -> None:
+    """The last images are kept, until all memory is given back."""
+    first = jit.compile_object(SQUARE, "square")
+    assert jit.compile_object(SQUARE, "square") is first
+    assert jit.compile_object(SQUARE, "square", speed_level=1) is not first
+    kernel.release()
+    assert jit.compile_object(SQUARE, "square") is not first
 
 
 @pytest.mark.slow

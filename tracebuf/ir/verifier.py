@@ -12,7 +12,7 @@ class's own `verify`. MLIR counterpart: the traits and type constraints of ODS; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from operator import is_
 from typing import Any, Literal
@@ -96,33 +96,34 @@ class Verified:
 
     def again(self, func: Func) -> None:
         """`verify`, unless the function is what it was before."""
-        parts = list(_parts(func))
+        parts = _parts(func)
         if len(parts) != len(self._parts) or not all(map(is_, parts, self._parts)):
             verify(func, self._level)
             self._parts = parts
 
 
-def _parts(func: Func) -> Iterator[Any]:
+def _parts(func: Func) -> list[Any]:
     """All that `verify` looks at, in a fixed order; equal functions have the same objects."""
-    yield len(func.arg_attrs)
-    for symbol, value in func.symbols.items():
-        yield from (symbol, value)
+    parts: list[Any] = [len(func.arg_attrs)]
+    for item in func.symbols.items():
+        parts += item
     for block in func.body.blocks:
-        yield from _parts_of_block(block)
+        _add_parts(block, parts)
+    return parts
 
 
-def _parts_of_block(block: Block) -> Iterator[Any]:
-    yield from (block, block.region)
+def _add_parts(block: Block, parts: list[Any]) -> None:
+    parts += (block, block.region)
     for arg in block.args:
-        yield from (arg, arg.owner, arg.index, arg.type, *arg.uses)
+        parts += (arg, arg.owner, arg.index, arg.type, *arg.uses)
     for op in block.ops:
-        yield from (op, op.block, *op.uses, *op.operands, *op.attrs, *op.attrs.values(), *op.successors)
+        parts += (op, op.block, *op.uses, *op.operands, *op.attrs, *op.attrs.values(), *op.successors)
         for result in op.results:
-            yield from (result, result.owner, result.index, result.type, *result.uses)
+            parts += (result, result.owner, result.index, result.type, *result.uses)
         for region in op.regions:
-            yield from (region, region.op)
+            parts += (region, region.op)
             for inner in region.blocks:
-                yield from _parts_of_block(inner)
+                _add_parts(inner, parts)
 
 
 def verify_module(module: Module) -> None:

@@ -298,10 +298,15 @@ def interpreters(
         with rung("tensor, optimised", source) as name:
             pipeline.optimize_tensors(traced.func, Options(verify=True))
             tried(on_values, traced.func, name, replace(rules, sharing=False))
+        met: set[tuple[bool, ...]] = set()
         for options in strategies:
             with rung(f"memref, {options.strategy}, {options.heuristic}, seed {options.seed}", source) as name:
-                program = pipeline.to_memref(clone_func(traced.func)[0], options)
-                tried(on_memory, program, name, rules)
+                func = clone_func(traced.func)[0]
+                analysis = pipeline.analyze(func, options)
+                decided = (*(analysis.is_in_place(u) for op in func.walk() for u in op.tensor_uses()), analysis.rotates)
+                if decided not in met:  # else it is a program that was tried
+                    met.add(decided)
+                    tried(on_memory, pipeline.decided_to_memref(func, analysis, options), name, rules)
     return stored
 
 

@@ -29,8 +29,8 @@ class Dataflow:
     """
 
     __slots__ = (
-        "_aliases", "_allowed", "_defining", "_definitions", "_owns_arguments", "_reads", "_read_values", "_writes",
-        "as_mlir", "func", "order",
+        "_aliased", "_aliases", "_allowed", "_defining", "_definitions", "_owns_arguments", "_reads", "_read_values",
+        "_writes", "as_mlir", "func", "order",
     )  # fmt: skip
 
     def __init__(
@@ -46,6 +46,7 @@ class Dataflow:
         self._reads: dict[Use, bool] = {}
         self._writes: dict[Use, bool] = {}
         self._aliases: dict[Use, list[Alias]] = {}
+        self._aliased: dict[Value, list[tuple[Use, Relation, bool]]] = {}
         self._read_values: dict[Value, bool] = {}
         self._definitions: dict[Value, tuple[Value, ...]] = {}
         self._defining: dict[Value, bool] = {}
@@ -116,6 +117,11 @@ class Dataflow:
     def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
         """The operands whose buffer the value may share. None where the op is unknown; a block's argument starts a
         buffer of its own, unless branches go to the block."""
+        if (known := self._aliased.get(value)) is None:
+            known = self._aliased[value] = self._aliasing_uses(value)
+        return known
+
+    def _aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
         op = value.owner
         if isinstance(op, Block):
             if self.as_mlir and op.region.op is None and not self._owns_arguments:

@@ -95,7 +95,10 @@ class Loop(Op):
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         index = use.index - self.first
-        if index < 0 or index >= len(self.results) or str(use.value.type) != str(self.results[index].type):
+        if index < 0 or index >= len(self.results):
+            return []
+        init, result = use.value.type, self.results[index].type
+        if init is not result and str(init) != str(result):
             return []
         same = self.keeps(index, lambda a, b: a is b)
         return [Alias(self.results[index], Relation.EQUIVALENT if same else Relation.UNKNOWN, definite=same)]
