@@ -59,10 +59,14 @@ def is_scope(node: ast.AST) -> bool:
 
 def loaded(node: ast.AST) -> set[str]:
     """Names read anywhere in a node (an augmented assignment reads its target)."""
-    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    return names | {
-        n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
-    }
+    names: set[str] = set()
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name):
+            if isinstance(n.ctx, ast.Load):
+                names.add(n.id)
+        elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
+            names.add(n.target.id)
+    return names
 
 
 def stored(nodes: Iterable[ast.AST], surely: bool = False) -> tuple[str, ...]:

@@ -72,7 +72,9 @@ def parsed(text: str) -> ast.Module:
 def definitions(text: str) -> dict[int, list[Definition]]:
     """The functions and lambdas of a file by first line (decorators count, as they do in code objects)."""
     try:
-        tree = without_match(parsed(text))
+        tree = parsed(text)
+        if "match" in text:
+            tree = without_match(tree)
     except SyntaxError:
         return {}
     found: dict[int, list[Definition]] = {}
@@ -91,13 +93,18 @@ def matches(node: Definition, code: types.CodeType) -> bool:
         return False
     count = code.co_argcount + code.co_kwonlyargcount
     parameters = [a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
-    used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {
-        n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)
-    }
+    used: set[str] = set()
     plain = {n for n in code.co_names if n.isidentifier() and not n.startswith(("@", "_"))}
-    if any(isinstance(n, ast.Assert) for n in ast.walk(node)):
-        plain.discard("AssertionError")  # pytest rewrites assertions
-    imported = any(isinstance(n, (ast.Import, ast.ImportFrom)) for n in ast.walk(node))
+    imported = False
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            used.add(inner.id)
+        elif isinstance(inner, ast.Attribute):
+            used.add(inner.attr)
+        elif isinstance(inner, ast.Assert):
+            plain.discard("AssertionError")  # pytest rewrites assertions
+        elif isinstance(inner, (ast.Import, ast.ImportFrom)):
+            imported = True
     return parameters == list(code.co_varnames[:count]) and (imported or plain <= used)
 
 
