@@ -9,6 +9,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
+from tracebuf.testing.ladder import climb
 
 
 def bound_inside_and_path_dependent(b, a):
@@ -65,14 +66,14 @@ def two_names_of_one(b, a):
     return t, s, s is t, s is a
 
 
-def attributes_swapped_unrolled(b,p,a):
+def attributes_swapped_unrolled(b, p, a):
     for _i in range(3):
         p.items = a[:]
         p.items, p.a = p.a, p.items
     return p.items is a
 
 
-def attributes_swapped(b,p,a):
+def attributes_swapped(b, p, a):
     for _x in b:
         p.items = a[:]
         p.items, p.a = p.a, p.items
@@ -153,3 +154,27 @@ def test_c1_attributes_exchange_views(f, begin):
     for n in (3, 0, 1, 2, 5):
         a = np.ones(3)
         agree(bufferized, np.ones(n), SimpleNamespace(a=a, items=begin(a)), a)
+
+
+def items_of_one_view(a, p):
+    k = 0
+    while k < len(p):
+        p[0] = a[:]
+        p[1] = p[0]
+        k += 1
+    return p
+
+
+def items_passed_on(a, p):
+    k = 0
+    while k < len(p):
+        p[1] = p[0]
+        p[0] = a[:]
+        k += 1
+    return p, p[0] is p[1]
+
+
+@pytest.mark.parametrize("f", [items_of_one_view, slow(items_passed_on)])
+def test_c1_items_of_a_list_that_are_one_object(f):
+    """Two items that a loop carries of one list were never one object at its head."""
+    climb(f, (np.ones(3), [np.zeros(3), np.zeros(3)]))

@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.paths.identity import EitherObject, container_iden
 from tracebuf.frontends.numpy.paths.joins import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_one_type
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.by_identity import ByIdentity
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
 from tracebuf.frontends.numpy.record.heap import (
     Heap,
     Record,
@@ -111,7 +111,7 @@ class Results:
         self.numbers = ByIdentity((g, i) for i, g in enumerate(given) if isinstance(g, Scalar))
         self.values: list[Value] = []
         self.seen: defaultdict[ArmPath, ByIdentity[ArrayRef, ResultLeaf]] = defaultdict(ByIdentity)
-        self.made: defaultdict[ArmPath, ByIdentity[Any, NewContainer]] = defaultdict(ByIdentity)
+        self.made: defaultdict[ArmPath, PairsByIdentity[NewContainer]] = defaultdict(PairsByIdentity)
         self.new: ByIdentity[Any, int] = ByIdentity()
         """The new containers, numbered."""
         self.objects: ByIdentity[ArrayRef, int] = ByIdentity()
@@ -151,35 +151,31 @@ class Results:
     def either_container(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
         """The plan of a container that is the object `found`, with the contents of `x`; one that may have been changed
         since paths met is an object of its own."""
-        if not isinstance(found, EitherObject) or self.heap.find(x) is not None:
-            return self.container(x, taken)
-        if not any(self.held_containers.get(o, 0) > 1 for o in objects(found)):
-            return self.container(x, taken)
-        if not all(self.heap.outlives(o, self.r) for o in objects(found)):  # made on one path, with what is known there
-            return self.container(x, taken)
-        arms = enumerate((found.then, found.orelse))
-        first, second = (self.either_object(o, (*taken, (found.condition, k))) for k, o in arms)
-        return ChosenResult(self.add(found.condition), first, second)
+        own = self.heap.find(x) is not None or not any(self.held_containers.get(o, 0) > 1 for o in objects(found))
+        return self.container(x, x, taken) if own else self.container_object(x, found, taken)
 
-    def either_object(self, found: Any, taken: ArmPath) -> ResultPlan:
-        """The plan of a container that is the object `found`."""
-        if not isinstance(found, EitherObject):
+    def container_object(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
+        """The plan of a container that is the object `found`, with the contents of `x` where it was made on one path,
+        with what is known there."""
+        if isinstance(found, EitherObject):
+            arms = enumerate((found.then, found.orelse))
+            first, second = (self.container_object(x, o, (*taken, (found.condition, k))) for k, o in arms)
+            return ChosenResult(self.add(found.condition), first, second)
+        if self.heap.number(found) is not None or self.heap.outlives(found, self.r):
             return self.leaf(found, taken)
-        first, second = (
-            self.either_object(o, (*taken, (found.condition, k))) for k, o in enumerate((found.then, found.orelse))
-        )
-        return ChosenResult(self.add(found.condition), first, second)
+        return self.container(x, found, taken)
 
-    def container(self, x: Any, taken: ArmPath) -> ResultPlan:
-        """The plan of a new container; one object wherever the same one occurs."""
+    def container(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
+        """The plan of a new container, the object `found` with the contents of `x`; one object wherever the same one
+        occurs."""
         containers = self.made[taken]
-        if x not in containers:
+        if (x, found) not in containers:
             kind, keys, items = parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
                 raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
-            made = containers[x] = NewContainer(kind, keys, self.new.setdefault(x, len(self.new)))
+            made = containers[x, found] = NewContainer(kind, keys, self.new.setdefault(found, len(self.new)))
             made.items = tuple(self.leaf(i, taken) for i in items)
-        return containers[x]
+        return containers[x, found]
 
     def changes(self) -> list[ContainerWrite]:
         """The plans of what the function has changed in the caller's containers."""
@@ -265,6 +261,9 @@ class Results:
 
 def containers_in(x: Any) -> Iterator[Any]:
     """The containers in a value, itself among them."""
+    if isinstance(x, Choice):
+        yield from containers_in(x.then)
+        yield from containers_in(x.orelse)
     if isinstance(x, (tuple, list, dict, Record)):
         yield x
         for item in items_of(x):

@@ -197,9 +197,10 @@ class LoopHead:
         """One carried name at the head."""
         self.entry_values[name] = x
         value = x.value if isinstance(x, Maybe) else x
-        items = [self.with_object(self.item((name, k), leaf)) for k, leaf in enumerate(carried_parts(x))]
-        self.items += items
-        heads = iter([i.head for i in items])
+        first = len(self.items)
+        for k, leaf in enumerate(carried_parts(x)):  # a leaf may be the same object as one before it
+            self.items.append(self.with_object(self.item((name, k), leaf)))
+        heads = iter([i.head for i in self.items[first:]])
         flag = [next(heads)] if isinstance(x, Maybe) else []
         made = rebuild(value, heads)
         stand_in(self.r, value, made)
