@@ -9,6 +9,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
+from tests.support.params import one_in
 from tracebuf.testing.ladder import climb
 
 
@@ -178,3 +179,91 @@ def items_passed_on(a, p):
 def test_c1_items_of_a_list_that_are_one_object(f):
     """Two items that a loop carries of one list were never one object at its head."""
     climb(f, (np.ones(3), [np.zeros(3), np.zeros(3)]))
+
+
+def one_of_two_outer_arrays(a, p, n):
+    b, c = p
+    k = 0
+    while k < n:
+        t = b if a[k] > 1 else c
+        k += 1
+    return t, t is b
+
+
+def one_of_two_outer_arrays_before_a_break(a, p, n):
+    b, c = p
+    for k in range(n):
+        t = b if a[k] < 1 else c
+        if a[k] > 1:
+            break
+    return t, t is b
+
+
+def an_array_or_its_view_in_a_while(a, p, n):
+    v = a[:]
+    k = 0
+    while k < n:
+        if a[k] > 1:
+            t = v
+        elif a[k] > 0:
+            t = a[:]
+        else:
+            t = a
+        s = t
+        k += 1
+    return t, t is a, t is v, v, s, s is t
+
+
+def another_outer_object(a, p, n):
+    v = a[:]
+    u = w = a
+    k = 0
+    while k < n:
+        w = u
+        if a[k] > 0:
+            u = v
+        k += 1
+    return u, w, v, u is a, u is v, w is a, w is v, w is u
+
+
+def another_outer_object_by_the_path(a, p, n):
+    v, u = a[:], a
+    for k in range(n):
+        if a[k] > 1:
+            u = v
+        elif a[k] > 0:
+            u = a[:]
+    return u, u is a, u is v, v
+
+
+def items_swapped(a, p, n):
+    v = a[:]
+    k = 0
+    p[0], p[1] = v, a
+    while k < n:
+        if a[k] > 0:
+            p[0], p[1] = p[1], p[0]
+        k += 1
+    return p, v
+
+
+LATER = [
+    another_outer_object_by_the_path, items_swapped, one_of_two_outer_arrays_before_a_break,
+    an_array_or_its_view_in_a_while, one_of_two_outer_arrays, another_outer_object,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", one_in(3, LATER))
+def test_c1_an_outer_object_that_a_loop_binds(f):
+    """A name that a later iteration bound to an object of before the loop, by the path, counted as a new view of it;
+    one of two arrays, of which only an iteration bound one, was refused."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for n in (2, 0, 1, 3, 4):
+        agree(bufferized, np.arange(4.0), [np.ones(3), np.zeros(3)], n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", LATER)
+def test_c1_an_outer_object_that_a_loop_binds_on_every_rung(f):
+    args = [(np.arange(4.0), [np.ones(3), np.zeros(3)], n) for n in (2, 3)]
+    climb(f, args[0], again=args[1:])

@@ -28,6 +28,7 @@ from tracebuf.frontends.numpy.paths.identity import (
     conditions,
     identity,
     one_object,
+    one_of_known,
     select_truth,
     with_identity,
     without_identity,
@@ -100,13 +101,15 @@ class LoopClose(LoopComparison):
         too."""
         r = self.r
         for i in self.items:
-            if i.is_entry is not None and i.is_entry not in carried:
-                with r.inside(self.frame):
-                    still = self.truth(one_object(r, identity(i.back), identity(i.entry)))
-                carried[i.is_entry] = (r.constant(True, I1), still, self.found_entry(i.is_entry))
+            for flag, found in i.known:
+                if flag not in carried:
+                    with r.inside(self.frame):
+                        still = self.truth(one_object(r, identity(i.back), found))
+                    first = self.truth(one_object(r, identity(i.entry), found))
+                    carried[flag] = (first, still, self.found_entry(flag))
         for i in self.items:
             key = i.entry, i.back
-            if i.is_entry is not None or i.how in (WHICH, OWNED) or i.back is i.head:
+            if i.known or i.how in (WHICH, OWNED) or i.back is i.head:
                 continue
             if key in self.unchanged_flags or not self.observed(i):
                 continue
@@ -195,6 +198,7 @@ class LoopClose(LoopComparison):
 
     def found_which(self, item: Item) -> Callable[[Value], None]:
         """The function that takes the result which says which candidate a name holds."""
+
         def done(value: Value) -> None:
             which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
             item.found = self.one_of(which, self.candidates)
@@ -256,6 +260,7 @@ class LoopClose(LoopComparison):
 
     def found_size(self, phi: Value) -> Callable[[Value], None]:
         """The function that takes the result of a carried size."""
+
         def done(value: Value) -> None:
             self.phi_inits[phi] = value
 
@@ -371,9 +376,8 @@ class LoopClose(LoopComparison):
         moved = identity(item.entry) if item.back is head else moved
         if (head, item.back) in self.moved:
             moved = self.moved[head, item.back]()
-        if item.is_entry is not None:
-            made.origin = EitherObject(self.entry_flags[item.is_entry], identity(item.entry), moved)
-            return made
+        if item.known:
+            return with_identity(made, one_of_known([(self.entry_flags[flag], o) for flag, o in item.known], moved))
         flag = self.unchanged_flags.get((item.entry, item.back))
         made.origin = moved if flag is None else EitherObject(flag, identity(item.entry), moved)
         return made

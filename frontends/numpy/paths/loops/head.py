@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     kind_of,
     rebuild,
 )
-from tracebuf.frontends.numpy.paths.identity import EitherObject, identity, objects
+from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
@@ -113,7 +113,9 @@ class LoopHead:
         if self.reference_counts is None:
             refs = [*references((*self.env.values(), *self.r.outer_values()))]
             stood_for = (o for x in refs for o in objects(identity(x)) if o is not x)
-            self.reference_counts = counted((*self.r.given, *refs, *stood_for))
+            asked = (self.held_before(p) for places in self.plan.other_objects.values() for p in places)
+            asked_for = (o for x in asked if x is not None for o in objects(identity(x)))
+            self.reference_counts = counted((*self.r.given, *refs, *stood_for, *asked_for))
         return item.entry in self.r.watched or any(
             self.reference_counts.get(o, 0) > 1 for o in (item.entry, *objects(identity(item.entry)))
         )
@@ -247,17 +249,26 @@ class LoopHead:
 
     def with_object(self, item: Item) -> Item:
         """A leaf whose object other iterations replace: at the head it carries whether it is still the one of before
-        the loop."""
-        if item.path not in self.plan.other_objects or not plain(item.head) or self.is_by_value(item):
+        the loop, or which other one of then."""
+        places = self.plan.other_objects.get(item.path)
+        if places is None or not plain(item.head) or self.is_by_value(item):
             return item
         for other in self.items:
-            same = other.is_entry is not None and other.entry is item.entry and other.how == item.how
-            if same and not {other.path, item.path} & self.plan.apart:
-                return replace(other, path=item.path)  # names of one array object stay names of one
-        flag, head = self.block.add_arg(I1), ArrayRef(item.head.storage, item.head.view, item.head.read_only)
+            same = other.known and other.entry is item.entry and other.how == item.how
+            if same and self.plan.other_objects.get(other.path) == places:
+                if not {other.path, item.path} & self.plan.apart:
+                    return replace(other, path=item.path)  # names of one array object stay names of one
+        head = ArrayRef(item.head.storage, item.head.view, item.head.read_only)
+        outer = distinct(identity(x) for x in (item.entry, *map(self.held_before, places)) if x is not None)
+        known = tuple((self.block.add_arg(I1), found) for found in outer)
         another = ArrayRef(head.storage, head.view, head.read_only)
-        head.origin = EitherObject(flag, identity(item.entry), another)
-        return replace(item, head=head, is_entry=flag)
+        return replace(item, head=with_identity(head, one_of_known(known, another)), known=known)
+
+    def held_before(self, place: Path) -> ArrayRef | None:
+        """The array that stands at a place before the loop."""
+        parts = carried_parts(self.env[place[0]]) if place[0] in self.env else []
+        found = parts[place[1]] if place[1] < len(parts) else None
+        return found if plain(found) else None
 
     def is_by_value(self, item: Item) -> bool:
         """Whether the loop carries the array of a leaf by value."""
