@@ -66,7 +66,7 @@ from tracebuf.frontends.numpy.numbers.scalars import binary, concrete
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.each_path import WRITERS, on_each_path, stores
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
-from tracebuf.frontends.numpy.record.judged import judged, method, numpys_error
+from tracebuf.frontends.numpy.record.judged import for_plain_arrays, judged, method, numpys_error
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, unknown_origin
@@ -488,6 +488,7 @@ PURE = {
 
 def call_array_method(r: Recorder, a: ArrayRef, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """`a.name(...)`, by `METHODS`."""
+    kwargs = for_plain_arrays(r, method(name), (a, *args), kwargs)
     check_parameters(r, getattr(np.ndarray, name), METHODS[name], (a, *args), kwargs, bound=True)
     return call_judged(method(name), METHODS[name], r, (a, *args), static_flags(r, kwargs))
 

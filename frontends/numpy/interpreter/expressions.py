@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
+from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 from tracebuf.frontends.numpy.record.values import (
@@ -547,6 +548,7 @@ class Expressions(Comprehensions):
                 if isinstance(x, Record):
                     what = f"an object ({x.kind.__name__}) as an argument of {getattr(function, '__name__', 'this')}"
                     raise self.refuse(node, what, "pass its arrays")
+            kwargs = for_plain_arrays(self.r, function, args, kwargs)
         if (formula := table.formula_of(function)) is not None:
             named, wanted = static_flags(self.r, kwargs), formula
             return table.by_numpy(function, self.r, args, kwargs, lambda: self.call_function(wanted, args, named))

@@ -492,6 +492,8 @@ def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) 
         if isinstance(picked, ArrayRef):
             elementwise(r, ufunc, operands, into=picked, casting="unsafe", called=True)
         else:
+            if isinstance(given, ArrayRef) and given.ndim:
+                raise Raises(ValueError("array is not broadcastable to correct shape"))
             new = scalar_value(r, elementwise(r, ufunc, operands, called=True), a.element)  # converted from any type
             store(r, a, indices, NpScalar(new, a.element))
         return
