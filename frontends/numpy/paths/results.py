@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.paths.identity import EitherObject, container_iden
 from tracebuf.frontends.numpy.paths.joins import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_one_type
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import (
     Heap,
     Record,
@@ -42,9 +42,12 @@ from tracebuf.frontends.numpy.record.values import (
     PyFloat,
     PyInt,
     Scalar,
+    arms_of,
 )
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
+from tracebuf.ir.types import I1
+from tracebuf.ops.scalars import arith
 
 
 @frozen(slots=False)
@@ -112,6 +115,8 @@ class Results:
         self.values: list[Value] = []
         self.seen: defaultdict[ArmPath, ByIdentity[ArrayRef, ResultLeaf]] = defaultdict(ByIdentity)
         self.made: defaultdict[ArmPath, PairsByIdentity[NewContainer]] = defaultdict(PairsByIdentity)
+        self.conditions: dict[tuple[Value, Value | bool, Value | bool], Value] = {}
+        """By condition and what it selects from: where a path-dependent array is one of its arms."""
         self.new: ByIdentity[Any, int] = ByIdentity()
         """The new containers, numbered."""
         self.objects: ByIdentity[ArrayRef, int] = ByIdentity()
@@ -133,6 +138,8 @@ class Results:
             return ResultLeaf("container", number)
         if isinstance(x, (tuple, list, dict, Record)):
             return self.either_container(x, container_identity(self.r, x), taken)
+        if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
+            return self.one_of(x, taken)
         if isinstance(x, (GuardedRef, Choice)):
             arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
             first, second = (self.leaf(arm, (*taken, (x.condition, k))) for k, arm in enumerate(arms))
@@ -147,6 +154,34 @@ class Results:
         raise self.r.refuse(
             f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )
+
+    def one_of(self, x: GuardedRef, taken: ArmPath) -> ResultPlan:
+        """The plan of an array that is one of several: each is read once, under one condition, on however many paths it
+        is that array."""
+        plan: ResultPlan | None = None
+        for arm in reversed(list(distinct(arms_of(x)))):
+            condition = self.where(x, arm)
+            if isinstance(condition, bool):  # on all paths
+                return self.leaf(arm, taken)
+            one = self.leaf(arm, (*taken, (condition, 0)))
+            plan = one if plan is None else ChosenResult(self.add(condition), one, plan)
+        assert plan is not None
+        return plan
+
+    def where(self, x: ArrayRef, arm: ArrayRef) -> Value | bool:
+        """Where a reference is this arm of it: a condition, or known."""
+        if not isinstance(x, GuardedRef):
+            return x is arm
+        first, second = (self.where(a, arm) for a in x.arms)
+        if first is second:
+            return first
+        if first is True and second is False:
+            return x.condition
+        key = x.condition, first, second
+        if key not in self.conditions:
+            a, b = (self.r.constant(v, I1) if isinstance(v, bool) else v for v in (first, second))
+            self.conditions[key] = self.r.emit(arith.Select.of(x.condition, a, b))
+        return self.conditions[key]
 
     def either_container(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
         """The plan of a container that is the object `found`, with the contents of `x`; one that may have been changed

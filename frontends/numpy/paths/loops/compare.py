@@ -41,14 +41,13 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     CarriedStorage,
     Item,
     Path,
-    arms_of,
     similar,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, Storage
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, Storage, arms_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1

@@ -11,7 +11,7 @@ from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Kind
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool, PyInt, Storage
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyBool, PyInt, Storage
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
@@ -154,11 +154,6 @@ class CarriedStorage:
     inner: Storage
     phi: Value
     sizes: list[Value | None]
-
-
-def arms_of(ref: ArrayRef) -> list[ArrayRef]:
-    """The references that a path-dependent reference may be."""
-    return [a for arm in ref.arms for a in arms_of(arm)] if isinstance(ref, GuardedRef) else [ref]
 
 
 def similar(a: ArrayRef, b: ArrayRef) -> bool:
