@@ -593,6 +593,7 @@ def test_objects_and_paths_on_every_rung(f: Program) -> None:
         climb(f, (a, c))
 
 
+@pytest.mark.slow
 def test_each_array_that_a_result_may_be_is_read_once() -> None:
     """It was read on each path on which it was the result, under all conditions of that path: with the number of
     iterations the program grew with its third power, and the time to compile it with the sixth."""
