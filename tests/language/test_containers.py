@@ -875,3 +875,31 @@ def test_c1_a_list_made_on_one_path_that_two_results_hold(f):
     g = bufferize(f)
     for first in ([1.0, 1.0], [5.0, 1.0], [5.0, 5.0]):
         agree(g, np.array(first))
+
+
+def first_bound_in_a_loop_that_changes_it(a, n):
+    q, k = [a, a], 0
+    while k < n:
+        q[0] = q[0] + 1
+        t = (q, k)
+        k += 1
+    return t[0][0], t[0] is q, t
+
+
+def bound_by_the_path_in_a_loop_that_changes_it(a, n):
+    q = [a, a]
+    for k in range(n):
+        q[0] = q[0] + 1
+        if a[k] > 1:
+            t = q
+        if a[k] > 2:
+            break
+    return t[0], t is q, q
+
+
+@pytest.mark.parametrize("f", [first_bound_in_a_loop_that_changes_it, bound_by_the_path_in_a_loop_that_changes_it])
+def test_a_container_that_a_loop_changes_and_binds(f):
+    """After the loop the tracer's own stand-in for the container was what the name held."""
+    g = bufferize(f)
+    for n in (2, 0, 3):
+        agree(g, line(), n)
