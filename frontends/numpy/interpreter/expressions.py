@@ -151,10 +151,10 @@ class Expressions(Comprehensions):
         """The items of an iterable whose length is known, or made part of the key."""
         return list(static_items(self.r, self.iterable(node, value), "this"))
 
-    def iterable(self, node: ast.AST, value: Any) -> Iterable:
-        """What a loop over a value iterates over."""
-        self.at(node)
-        it = iterable_of(self.r, value)
+    def iterable(self, node: ast.AST, value: Any, statement: ast.AST | None = None) -> Iterable:
+        """What a loop over a value iterates over; `statement`: the loop, where it is one."""
+        self.at(node if statement is None else statement)
+        it = iterable_of(self.r, records.iterator_of(self, node, value))
         if it is None:
             reason = f"iterating over a {refusals.name_of(value)} is not supported"
             raise self.refuse(node, reason, "use range(...), an array, a tuple or a list")
