@@ -267,3 +267,26 @@ def test_c1_an_outer_object_that_a_loop_binds(f):
 def test_c1_an_outer_object_that_a_loop_binds_on_every_rung(f):
     args = [(np.arange(4.0), [np.ones(3), np.zeros(3)], n) for n in (2, 3)]
     climb(f, args[0], again=args[1:])
+
+
+def two_names_of_a_list(a, n):
+    q = r = [a, 1]
+    for k in range(n):
+        q = r = [a, k]
+    return q, r, q is r
+
+
+def a_list_of_the_last_iteration(a, n):
+    q = [a, 1]
+    for k in range(n):
+        q = [a, k]
+        r = q
+    return q, {"r": r}, q is r
+
+
+@pytest.mark.parametrize("f", [two_names_of_a_list, slow(a_list_of_the_last_iteration)])
+def test_c1_names_of_one_list_after_a_loop(f):
+    """Two names of a list that each iteration makes held two lists after the loop."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for n in (2, 0, 1, 3):
+        agree(bufferized, np.arange(4.0), n)

@@ -7,7 +7,7 @@ dicts and objects is written into them after the call; if the call raises, nothi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,6 @@ from tracebuf.frontends.numpy.record.heap import (
     contents,
     is_named_tuple,
     is_of_class,
-    items_of,
     made_of,
 )
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -292,17 +291,6 @@ class Results:
             if x.python is None
             else ChosenResult(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
         )
-
-
-def containers_in(x: Any) -> Iterator[Any]:
-    """The containers in a value, itself among them."""
-    if isinstance(x, Choice):
-        yield from containers_in(x.then)
-        yield from containers_in(x.orelse)
-    if isinstance(x, (tuple, list, dict, Record)):
-        yield x
-        for item in items_of(x):
-            yield from containers_in(item)
 
 
 def unchanged(now: Any, then: Any) -> bool:

@@ -65,6 +65,8 @@ class LoopHead:
         self.counter: Value | None = None
         self.last_arrays: ByIdentity[ArrayRef, Callable[[], ArrayRef]] = ByIdentity()
         self.last_storages: dict[Storage, Storage] = {}
+        self.last_containers: ByIdentity[Any, Callable[[], Any]] = ByIdentity()
+        self.containers_known: ByIdentity[Any, int] | None = None
         self.replaced_phis: dict[Value, Value] = {}
         self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()
         self.unchanged_flags: PairsByIdentity[Value] = PairsByIdentity()
