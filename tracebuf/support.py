@@ -193,8 +193,8 @@ _HEAD = """# What is supported, name by name
   before and after it are compiled as always, but nothing fuses across it.
 - **known values**: may be called on what is known while tracing (dtypes, shapes, constants), not on arrays.
 - A **limit** ("not") raises `UnsupportedError` while tracing, though NumPy does it: a parameter by its name, or the
-  reason that the error gives, met by calls drawn at random. `like=`, `device=` and `subok=` are nowhere supported, and
-  not repeated.
+  reason that the error gives, met by calls drawn at random. `like=`, `device=` and `subok=` are taken with all values
+  that NumPy takes, and change nothing.
 
 Other modules (`np.random`, `np.ma`, `np.char`, `np.strings`, `np.polynomial`, `np.lib`, `np.testing`, SciPy) are not
 supported inside: call them outside, or through `tracebuf.host_call`.

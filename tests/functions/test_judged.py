@@ -42,6 +42,10 @@ np.arange(None, k) | np.searchsorted(v, 2, a) | np.trace(v, {}) | np.std(v, 3, {
 np.add(k, m, outx=None) | np.matmul.at(x, [0], x) | np.astype([1, 2], float) | np.broadcast_to(a, 'x')
 np.sort(a, 'x') | np.argsort(a, axis=1.5) | np.stack(a, 'x')
 np.isfortran(k) | np.isfortran([v]) | np.isfortran({}) | np.polyint({}) | np.polyder({}) | np.polyval({}, 1)
+np.add.at(v, 0, [1]) | np.add.at(v, (0,), v[:2]) | v.sum(zzz=None) | v.max(like=v) | v.clip(0, 1, zzz=None)
+np.ogrid[k] | np.zeros(3, device=k) | np.zeros(3, like=3) | np.asarray(a, device='gpu') | np.eye(3, like='x')
+np.zeros_like(a, device='gpu') | np.full_like(a, 2, device='gpu') | np.zeros_like(a, subok='no') | a.sum(like=a)
+np.add(a, a, subok='x') | np.add(a, a, subok=None) | np.eye(3, device='gpu') | np.add(a, a, like=a)
 np.interp({}, v, v) | np.vander({}) | np.stack({1: v}.values()) | np.polyint({1: v}, k) | np.polyadd({}, 1)
 """
 
@@ -60,6 +64,29 @@ def test_c1_class_and_text_of_an_error_are_numpys(text: str) -> None:
         tracebuf.bufferize(f)(*args)
     assert type(ours.value) is type(eager.value) and str(ours.value) == str(eager.value)
     assert not leaked(ours.value)
+
+
+OF_OTHER_ARRAYS = """
+np.eye(3, like=a) | np.zeros(3, device='cpu') | np.full(3, 1, like=a) | np.linspace(0, 1, 3, device='cpu')
+np.add(a, a, subok=False) | np.zeros_like(a, device=None) | np.array(a, subok='x') | np.astype(a, int, device='cpu')
+a.astype(int, subok=False) | np.arange(k, like=v) | np.tri(3, like=a) | np.broadcast_to(v, (2, 5), subok=True)
+"""
+
+
+@pytest.mark.parametrize("text", one_in(4, split(OF_OTHER_ARRAYS)))
+def test_c1_what_means_nothing_for_numpys_own_arrays(text: str) -> None:
+    """device=, like= and subok= were refused, or taken whatever they were."""
+    f, args = compiled(text)
+    agree(f, *args)
+
+
+@pytest.mark.parametrize("text", ["x, = np.ogrid[:,]", "x = np.mgrid[2:, :k]", "x = np.mgrid[v]"])
+def test_c1_grids_without_an_end(text: str) -> None:
+    def of(names):
+        return program(f"def f({', '.join(names)}):\n    {text}\n    return x")
+
+    names = names_in(text, VALUES)
+    assert isinstance(agree(of(names), *[VALUES[n] for n in names]), AttributeError)
 
 
 ACCEPTED = """

@@ -609,6 +609,13 @@ MERGED = cases("""
     else: l = d['k']
     l[0] = 5.0
     return d
+# a list of a branch, where branches of it met
+    l = m = [0.0]
+    if a[0] > 0:
+      l = [1.0]
+      m = l if a[1] > 0 else [2.0]
+    m[0] = 5.0
+    return l
 """)
 
 
@@ -822,3 +829,77 @@ def test_c1_which_container_it_is_where_paths_met(a):
     for f in (one_of_two_lists, one_of_two_empty_lists, one_of_two_dicts_twice):
         agree(f, a)
     agree(one_of_the_callers_lists, a, [a * 1], [a * 2])
+
+
+def two_names_on_one_path(a):
+    if a[0] > 3:
+        q = [a + 1, 1]
+        r = q
+    else:
+        q, r = [a, 2], [a, 2]
+    return q, r, q is r
+
+
+def one_of_two_bound_anew(a):
+    q = r = [a, 1]
+    if a[0] > 3:
+        q = [a, a]
+    return q, r
+
+
+def in_a_dict_on_one_path(a):
+    r = None
+    if a[0] > 3:
+        q = {"x": [a[0], a]}
+        r = q["x"]
+    else:
+        q = {"x": [2.0, a]}
+    return q, r
+
+
+def on_two_paths_of_one(a):
+    r = None
+    if a[0] > 3:
+        q = [a, 1]
+        r = q if a[1] > 3 else [a, q]
+    else:
+        q = [a, a]
+    return {"q": q, "r": r}
+
+
+@pytest.mark.parametrize(
+    "f", [two_names_on_one_path, one_of_two_bound_anew, in_a_dict_on_one_path, on_two_paths_of_one]
+)
+def test_c1_a_list_made_on_one_path_that_two_results_hold(f):
+    """Two lists were returned where eager returns one: known was only that of a list made outside of the branches."""
+    g = bufferize(f)
+    for first in ([1.0, 1.0], [5.0, 1.0], [5.0, 5.0]):
+        agree(g, np.array(first))
+
+
+def first_bound_in_a_loop_that_changes_it(a, n):
+    q, k = [a, a], 0
+    while k < n:
+        q[0] = q[0] + 1
+        t = (q, k)
+        k += 1
+    return t[0][0], t[0] is q, t
+
+
+def bound_by_the_path_in_a_loop_that_changes_it(a, n):
+    q = [a, a]
+    for k in range(n):
+        q[0] = q[0] + 1
+        if a[k] > 1:
+            t = q
+        if a[k] > 2:
+            break
+    return t[0], t is q, q
+
+
+@pytest.mark.parametrize("f", [first_bound_in_a_loop_that_changes_it, bound_by_the_path_in_a_loop_that_changes_it])
+def test_a_container_that_a_loop_changes_and_binds(f):
+    """After the loop the tracer's own stand-in for the container was what the name held."""
+    g = bufferize(f)
+    for n in (2, 0, 3):
+        agree(g, line(), n)

@@ -235,3 +235,30 @@ def test_a_loop_over_a_dict_whose_keys_change_is_refused() -> None:
             A,
         ).reason
     )
+
+
+class Rows:
+    def __init__(self, x):
+        self.x = x
+
+    def __iter__(self):
+        return iter(self.x)
+
+
+class NoRows(Rows):
+    def __iter__(self):
+        return self.x
+
+
+def of_objects(a, b):
+    total = 0.0
+    for row in Rows(a):
+        total += row.sum()
+    first, second = Rows([a, b])
+    return total, [row + 1 for row in Rows((a, b))], first is a, second, (*Rows([b, 1]),)
+
+
+def test_f1_objects_are_iterated_over_by_their_iter():
+    """`for x in obj` was refused where `for x in iter(obj)` was traced."""
+    agree(of_objects, np.ones((2, 3)), np.zeros((2, 3)))
+    assert isinstance(agree(lambda a: [x + 1 for x in NoRows([a])], np.ones(2)), TypeError)

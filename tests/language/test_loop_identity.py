@@ -9,6 +9,8 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
+from tests.support.params import one_in
+from tracebuf.testing.ladder import climb
 
 
 def bound_inside_and_path_dependent(b, a):
@@ -65,14 +67,14 @@ def two_names_of_one(b, a):
     return t, s, s is t, s is a
 
 
-def attributes_swapped_unrolled(b,p,a):
+def attributes_swapped_unrolled(b, p, a):
     for _i in range(3):
         p.items = a[:]
         p.items, p.a = p.a, p.items
     return p.items is a
 
 
-def attributes_swapped(b,p,a):
+def attributes_swapped(b, p, a):
     for _x in b:
         p.items = a[:]
         p.items, p.a = p.a, p.items
@@ -153,3 +155,138 @@ def test_c1_attributes_exchange_views(f, begin):
     for n in (3, 0, 1, 2, 5):
         a = np.ones(3)
         agree(bufferized, np.ones(n), SimpleNamespace(a=a, items=begin(a)), a)
+
+
+def items_of_one_view(a, p):
+    k = 0
+    while k < len(p):
+        p[0] = a[:]
+        p[1] = p[0]
+        k += 1
+    return p
+
+
+def items_passed_on(a, p):
+    k = 0
+    while k < len(p):
+        p[1] = p[0]
+        p[0] = a[:]
+        k += 1
+    return p, p[0] is p[1]
+
+
+@pytest.mark.parametrize("f", [items_of_one_view, slow(items_passed_on)])
+def test_c1_items_of_a_list_that_are_one_object(f):
+    """Two items that a loop carries of one list were never one object at its head."""
+    climb(f, (np.ones(3), [np.zeros(3), np.zeros(3)]))
+
+
+def one_of_two_outer_arrays(a, p, n):
+    b, c = p
+    k = 0
+    while k < n:
+        t = b if a[k] > 1 else c
+        k += 1
+    return t, t is b
+
+
+def one_of_two_outer_arrays_before_a_break(a, p, n):
+    b, c = p
+    for k in range(n):
+        t = b if a[k] < 1 else c
+        if a[k] > 1:
+            break
+    return t, t is b
+
+
+def an_array_or_its_view_in_a_while(a, p, n):
+    v = a[:]
+    k = 0
+    while k < n:
+        if a[k] > 1:
+            t = v
+        elif a[k] > 0:
+            t = a[:]
+        else:
+            t = a
+        s = t
+        k += 1
+    return t, t is a, t is v, v, s, s is t
+
+
+def another_outer_object(a, p, n):
+    v = a[:]
+    u = w = a
+    k = 0
+    while k < n:
+        w = u
+        if a[k] > 0:
+            u = v
+        k += 1
+    return u, w, v, u is a, u is v, w is a, w is v, w is u
+
+
+def another_outer_object_by_the_path(a, p, n):
+    v, u = a[:], a
+    for k in range(n):
+        if a[k] > 1:
+            u = v
+        elif a[k] > 0:
+            u = a[:]
+    return u, u is a, u is v, v
+
+
+def items_swapped(a, p, n):
+    v = a[:]
+    k = 0
+    p[0], p[1] = v, a
+    while k < n:
+        if a[k] > 0:
+            p[0], p[1] = p[1], p[0]
+        k += 1
+    return p, v
+
+
+LATER = [
+    another_outer_object_by_the_path, items_swapped, one_of_two_outer_arrays_before_a_break,
+    an_array_or_its_view_in_a_while, one_of_two_outer_arrays, another_outer_object,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", one_in(3, LATER))
+def test_c1_an_outer_object_that_a_loop_binds(f):
+    """A name that a later iteration bound to an object of before the loop, by the path, counted as a new view of it;
+    one of two arrays, of which only an iteration bound one, was refused."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for n in (2, 0, 1, 3, 4):
+        agree(bufferized, np.arange(4.0), [np.ones(3), np.zeros(3)], n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", LATER)
+def test_c1_an_outer_object_that_a_loop_binds_on_every_rung(f):
+    args = [(np.arange(4.0), [np.ones(3), np.zeros(3)], n) for n in (2, 3)]
+    climb(f, args[0], again=args[1:])
+
+
+def two_names_of_a_list(a, n):
+    q = r = [a, 1]
+    for k in range(n):
+        q = r = [a, k]
+    return q, r, q is r
+
+
+def a_list_of_the_last_iteration(a, n):
+    q = [a, 1]
+    for k in range(n):
+        q = [a, k]
+        r = q
+    return q, {"r": r}, q is r
+
+
+@pytest.mark.parametrize("f", [two_names_of_a_list, slow(a_list_of_the_last_iteration)])
+def test_c1_names_of_one_list_after_a_loop(f):
+    """Two names of a list that each iteration makes held two lists after the loop."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for n in (2, 0, 1, 3):
+        agree(bufferized, np.arange(4.0), n)

@@ -161,6 +161,26 @@ def by_sort(a, b, c):
     x.sort()
 
 
+def by_partition(a, b, c):
+    x = pick(a, b, c)
+    x.partition(2)
+
+
+def by_place(a, b, c):
+    x = pick(a, b, c)
+    np.place(x, a > 2, c)
+
+
+def by_put(a, b, c):
+    x = pick(a, b, c)
+    x.put([0, 1], a)
+
+
+def by_at(a, b, c):
+    x = pick(a, b, c)
+    np.add.at(x, [0, 1], a[:2])
+
+
 def partial(a, b, c):
     x = pick(a[:4], b[2:], c)
     a[1:5] += x

@@ -591,3 +591,22 @@ def test_objects_and_paths_on_every_rung(f: Program) -> None:
     for a, c in ARGUMENTS:
         agree(f, a, c)
         climb(f, (a, c))
+
+
+@pytest.mark.slow
+def test_each_array_that_a_result_may_be_is_read_once() -> None:
+    """It was read on each path on which it was the result, under all conditions of that path: with the number of
+    iterations the program grew with its third power, and the time to compile it with the sixth."""
+
+    def f(x, y):
+        for i in range(len(x)):
+            y = [v + x[i] for v in y]
+            if y[0][0] > 8:
+                return y
+        return y
+
+    arrays = [np.arange(4.0) + k for k in range(4)]
+    text = tracebuf.bufferize(f).lower(arrays, arrays).as_text("traced")
+    assert text.count("scf.if") < 3 * 4 * 4  # once for each item after each iteration, and those of the loop
+    for start in (0.0, 9.0, 4.0):
+        agree(f, arrays, [v + start for v in arrays])

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from tracebuf.frontends.numpy.record.raises import bind
+from tracebuf.frontends.numpy.record.judged import numpys_error
+from tracebuf.frontends.numpy.record.raises import Raises, bind
 from tracebuf.frontends.numpy.record.recorder import Recorder
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -55,6 +56,8 @@ def check_parameters(
     if numpys is None:
         return
     bind(numpys, args, kwargs)  # which raises TypeError
+    if (error := numpys_error(r, function, args, kwargs)) is not None:  # it may take any, and pass them on
+        raise Raises(error)
     if not strange:
         strange = [*numpys.parameters][int(by_place) : len(args)]
     of = "np.ndarray." if bound else "np."

@@ -64,9 +64,9 @@ from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.numbers.scalars import binary, concrete
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.each_path import on_each_path
+from tracebuf.frontends.numpy.record.each_path import WRITERS, on_each_path, stores
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
-from tracebuf.frontends.numpy.record.judged import judged, method, numpys_error
+from tracebuf.frontends.numpy.record.judged import for_plain_arrays, judged, method, numpys_error
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, unknown_origin
@@ -283,10 +283,12 @@ def clip_bound(r: Recorder, a: Any, bound: Any, side: int) -> Any:
     return None if beyond else bound
 
 
+@stores
 def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
     store_view(r, a, numeric(r, value))
 
 
+@stores
 def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """np.copyto: a store that converts within a kind only; Python's ints may be stored into any integers that hold
     them."""
@@ -463,11 +465,6 @@ SCALAR_METHODS: dict[str, Handler] = {
     "conjugate": conjugate, "conj": conjugate, "astype": astype_of_number,
 }  # fmt: skip
 """By name of a method of traced numbers, where the number's type has it: its handler."""
-WRITERS = frozenset((
-    "fill", "sort", "partition", "put", "copyto", "place", "putmask", "put_along_axis", "at",
-    ".fill", ".sort", ".partition", ".put",
-))  # fmt: skip
-"""The names of functions, methods (with a dot) and methods of ufuncs that store to their first argument."""
 PURE = {
     tuple,
     list,
@@ -491,6 +488,7 @@ PURE = {
 
 def call_array_method(r: Recorder, a: ArrayRef, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """`a.name(...)`, by `METHODS`."""
+    kwargs = for_plain_arrays(r, method(name), (a, *args), kwargs)
     check_parameters(r, getattr(np.ndarray, name), METHODS[name], (a, *args), kwargs, bound=True)
     return call_judged(method(name), METHODS[name], r, (a, *args), static_flags(r, kwargs))
 
@@ -500,8 +498,7 @@ def call_judged(
 ) -> Any:
     """The result of a handler of NumPy's function; NumPy is the judge of what the handler raises or refuses."""
     out = kwargs.get("out")
-    stores = getattr(function, "__name__", "") in WRITERS and function not in (np.sort, np.partition)
-    first = args[:1] if stores else ()
+    first = args[:1] if handler in WRITERS else ()
     written = [*first, *(out if isinstance(out, tuple) else [out])]
 
     def on_path(to: list[Any], read: list[Any]) -> None:
@@ -626,7 +623,7 @@ def handler_of(function: Any) -> Handler | None:
         return lambda r, *args, **kwargs: call_handler(call_ufunc, r, function, args, kwargs)
     if isinstance(ufunc := getattr(function, "__self__", None), np.ufunc):
         if function.__name__ == "at":
-            return lambda r, *args: call_handler(picking.ufunc_at, r, ufunc, *args)
+            return stores(lambda r, *args: call_handler(picking.ufunc_at, r, ufunc, *args))
         return lambda r, *args, **kwargs: call_handler(call_method, r, ufunc, function.__name__, args, kwargs)
     try:
         return HANDLERS.get(function) or primitives.HANDLERS.get(function)

@@ -180,7 +180,7 @@ class Evaluator(ABC):
         """The values, with the items of containers in place of these."""
 
     @abstractmethod
-    def iterable(self, node: ast.AST, value: Any) -> Iterable:
+    def iterable(self, node: ast.AST, value: Any, statement: ast.AST | None = None) -> Iterable:
         """What a loop over a value iterates over."""
 
     @abstractmethod

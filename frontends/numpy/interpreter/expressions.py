@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
+from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 from tracebuf.frontends.numpy.record.values import (
@@ -150,10 +151,10 @@ class Expressions(Comprehensions):
         """The items of an iterable whose length is known, or made part of the key."""
         return list(static_items(self.r, self.iterable(node, value), "this"))
 
-    def iterable(self, node: ast.AST, value: Any) -> Iterable:
-        """What a loop over a value iterates over."""
-        self.at(node)
-        it = iterable_of(self.r, value)
+    def iterable(self, node: ast.AST, value: Any, statement: ast.AST | None = None) -> Iterable:
+        """What a loop over a value iterates over; `statement`: the loop, where it is one."""
+        self.at(node if statement is None else statement)
+        it = iterable_of(self.r, records.iterator_of(self, node, value))
         if it is None:
             reason = f"iterating over a {refusals.name_of(value)} is not supported"
             raise self.refuse(node, reason, "use range(...), an array, a tuple or a list")
@@ -547,6 +548,7 @@ class Expressions(Comprehensions):
                 if isinstance(x, Record):
                     what = f"an object ({x.kind.__name__}) as an argument of {getattr(function, '__name__', 'this')}"
                     raise self.refuse(node, what, "pass its arrays")
+            kwargs = for_plain_arrays(self.r, function, args, kwargs)
         if (formula := table.formula_of(function)) is not None:
             named, wanted = static_flags(self.r, kwargs), formula
             return table.by_numpy(function, self.r, args, kwargs, lambda: self.call_function(wanted, args, named))

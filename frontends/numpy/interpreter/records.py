@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_pyt
 from tracebuf.frontends.numpy.functions.host.declared import host_call
 from tracebuf.frontends.numpy.interpreter import dicts, extremes
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, Partial
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class, without_methods
@@ -449,6 +450,16 @@ def call_with_objects(i: Evaluator, node: ast.AST, function: Any, args: list[Any
             raise i.refuse(node, reason, "pass the number, array or list that it stands for")
     named = {key: without_methods(x) for key, x in kwargs.items()}
     return i.call(node, function, [without_methods(x) for x in args], named)
+
+
+def iterator_of(i: Evaluator, node: ast.AST, x: Any) -> Any:
+    """What is iterated over: of an object, the iterator that its class's `__iter__` gives."""
+    if not isinstance(x, Record) or in_class(x.kind.__mro__, "__iter__") is MISSING:
+        return x
+    found = i.call(node, special(i, node, x, "__iter__", "is not iterable"), [], {})
+    if not isinstance(found, (OneShotIterator, Record)):
+        raise Raises(TypeError(f"iter() returned non-iterator of type '{refusals.name_of(found)}'"))
+    return found
 
 
 def takes_numbers(function: Any) -> bool:

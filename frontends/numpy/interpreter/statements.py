@@ -44,7 +44,7 @@ from tracebuf.frontends.numpy.numbers.scalars import BINARY, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
-from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, item, item_at, iterable_of, length
+from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, item, item_at, length
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
@@ -412,11 +412,7 @@ class Statements(Expressions, Protected):
     # -- loops
     def stmt_For(self, node: ast.For, env: Env) -> None:
         x = self.expr(node.iter, env)
-        self.at(node)
-        it = iterable_of(self.r, x)
-        if it is None:
-            reason = f"iterating over a {refusals.name_of(x)} is not supported"
-            raise self.refuse(node.iter, reason, "use range(...), an array, a tuple or a list")
+        it = self.iterable(node.iter, x, node)
         if isinstance(it, list):
             self.unroll(node, it, env)
             return
@@ -506,9 +502,7 @@ class Statements(Expressions, Protected):
         if ended in (GO_ON, CONTINUE):
             self.block(node.orelse, env)
 
-    def unrolled(
-        self, node: ast.For, items: Sequence[Any], env: Env, targets: frozenset[str], first: int = 0
-    ) -> None:
+    def unrolled(self, node: ast.For, items: Sequence[Any], env: Env, targets: frozenset[str], first: int = 0) -> None:
         k, most = first, len(items) + UNROLLED
         while one := item_at(items, k):
             if k >= most:

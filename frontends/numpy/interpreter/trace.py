@@ -23,19 +23,18 @@ from tracebuf.frontends.numpy.call.arguments import (
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
-from tracebuf.frontends.numpy.numbers.lattice import leaves
+from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, objects
-from tracebuf.frontends.numpy.paths.loops.plan import arms_of
 from tracebuf.frontends.numpy.paths.outputs import Form, store_results
 from tracebuf.frontends.numpy.paths.outputs import arranged as as_given
-from tracebuf.frontends.numpy.paths.results import ContainerWrite, ResultPlan, Results, containers_in
+from tracebuf.frontends.numpy.paths.results import ContainerWrite, ResultPlan, Results
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
 from tracebuf.frontends.numpy.record.heap import Heap, Record, made_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import Guard
-from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frontends.numpy.record.values import ArrayRef, arms_of
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.frontends.numpy.source.source import heading
 from tracebuf.frozen import frozen

@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.call.static import exact
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import is_exactly
 from tracebuf.frontends.numpy.record.conditions import both, either
-from tracebuf.frontends.numpy.record.heap import Record, is_named_tuple, items_of, with_items
+from tracebuf.frontends.numpy.record.heap import Fixed, Record, is_named_tuple, items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_nan
 from tracebuf.frontends.numpy.record.values import (
@@ -195,6 +195,21 @@ def leaves(x: Any) -> Iterator[Any]:
         yield from leaves(x.orelse)
     else:
         yield x
+
+
+def containers_in(x: Any) -> Iterator[Any]:
+    """The containers in a value, itself among them."""
+    if isinstance(x, Maybe):
+        yield from containers_in(x.value)
+    elif isinstance(x, Choice):
+        yield from containers_in(x.then)
+        yield from containers_in(x.orelse)
+    elif isinstance(x, Fixed):
+        yield from containers_in(x.of)
+    elif isinstance(x, (tuple, list, dict, Record)):
+        yield x
+        for item in items_of(x):
+            yield from containers_in(item)
 
 
 def parts_of(x: Any) -> Iterator[Any]:

@@ -6,7 +6,7 @@ An object is represented by a reference to it, and only compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import Choice, is_container, kind_of
@@ -63,8 +63,17 @@ def conditions(found: Any) -> Iterator[Value]:
         yield from conditions(found.orelse)
 
 
+def one_of_known(known: Sequence[tuple[Value, Any]], other: Any) -> Any:
+    """The first of some objects whose flag is set, or another one."""
+    for flag, found in reversed(known):
+        other = EitherObject(flag, found, other)
+    return other
+
+
 def one_object(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     """Whether two identities are the same object: a bool, or a condition."""
+    if a is b:
+        return True
     if not isinstance(a, EitherObject) and isinstance(b, EitherObject):
         a, b = b, a
     if not isinstance(a, EitherObject):

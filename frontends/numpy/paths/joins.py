@@ -238,7 +238,9 @@ class Join:
             return made
         for x in (a, b):
             heap.merge(x, self.r)
-        private = not any(heap.outlives(x, self.r) or self.uses[x] > 1 for x in (a, b))
+        private = not any(
+            heap.find(x) is None or x in heap.merged or heap.outlives(x, self.r) or self.uses[x] > 1 for x in (a, b)
+        )
         return heap.own(made, self.r) if private else made
 
     def number(self, name: str, kind: Kind, a: Any, b: Any) -> Finish:
@@ -319,6 +321,7 @@ class Join:
 
     def with_origin(self, made: Finish, first: Finish, second: Finish | None = None) -> Finish:
         """The joined reference, with the identity that either side gives it."""
+
         def finish() -> ArrayRef:
             ref: ArrayRef = made()
             if plain(ref):
@@ -440,7 +443,14 @@ class Join:
             if x not in self.containers_lifted[side]:
                 parts = [self.lift(name, i, side) for i in items_of(x)]
                 self.use(x)
-                self.containers_lifted[side][x] = once(lambda: self.new_container(x, x, [p() for p in parts]))
+                found = self.origin(name, container_identity(self.r, x), side)
+
+                def lifted() -> Any:
+                    new = self.new_container(x, x, [p() for p in parts])
+                    self.r.heap.origins[new] = found()
+                    return new
+
+                self.containers_lifted[side][x] = once(lifted)
             return self.containers_lifted[side][x]
         if isinstance(x, Choice):
             first, second = self.lift(name, x.then, side), self.lift(name, x.orelse, side)

@@ -7,7 +7,7 @@ dicts and objects is written into them after the call; if the call raises, nothi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.paths.identity import EitherObject, container_iden
 from tracebuf.frontends.numpy.paths.joins import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_one_type
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.by_identity import ByIdentity
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import (
     Heap,
     Record,
@@ -26,7 +26,6 @@ from tracebuf.frontends.numpy.record.heap import (
     contents,
     is_named_tuple,
     is_of_class,
-    items_of,
     made_of,
 )
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -42,9 +41,12 @@ from tracebuf.frontends.numpy.record.values import (
     PyFloat,
     PyInt,
     Scalar,
+    arms_of,
 )
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
+from tracebuf.ir.types import I1
+from tracebuf.ops.scalars import arith
 
 
 @frozen(slots=False)
@@ -111,7 +113,9 @@ class Results:
         self.numbers = ByIdentity((g, i) for i, g in enumerate(given) if isinstance(g, Scalar))
         self.values: list[Value] = []
         self.seen: defaultdict[ArmPath, ByIdentity[ArrayRef, ResultLeaf]] = defaultdict(ByIdentity)
-        self.made: defaultdict[ArmPath, ByIdentity[Any, NewContainer]] = defaultdict(ByIdentity)
+        self.made: defaultdict[ArmPath, PairsByIdentity[NewContainer]] = defaultdict(PairsByIdentity)
+        self.conditions: dict[tuple[Value, Value | bool, Value | bool], Value] = {}
+        """By condition and what it selects from: where a path-dependent array is one of its arms."""
         self.new: ByIdentity[Any, int] = ByIdentity()
         """The new containers, numbered."""
         self.objects: ByIdentity[ArrayRef, int] = ByIdentity()
@@ -133,6 +137,8 @@ class Results:
             return ResultLeaf("container", number)
         if isinstance(x, (tuple, list, dict, Record)):
             return self.either_container(x, container_identity(self.r, x), taken)
+        if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
+            return self.one_of(x, taken)
         if isinstance(x, (GuardedRef, Choice)):
             arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
             first, second = (self.leaf(arm, (*taken, (x.condition, k))) for k, arm in enumerate(arms))
@@ -148,38 +154,62 @@ class Results:
             f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )
 
+    def one_of(self, x: GuardedRef, taken: ArmPath) -> ResultPlan:
+        """The plan of an array that is one of several: each is read once, under one condition, on however many paths it
+        is that array."""
+        plan: ResultPlan | None = None
+        for arm in reversed(list(distinct(arms_of(x)))):
+            condition = self.where(x, arm)
+            if isinstance(condition, bool):  # on all paths
+                return self.leaf(arm, taken)
+            one = self.leaf(arm, (*taken, (condition, 0)))
+            plan = one if plan is None else ChosenResult(self.add(condition), one, plan)
+        assert plan is not None
+        return plan
+
+    def where(self, x: ArrayRef, arm: ArrayRef) -> Value | bool:
+        """Where a reference is this arm of it: a condition, or known."""
+        if not isinstance(x, GuardedRef):
+            return x is arm
+        first, second = (self.where(a, arm) for a in x.arms)
+        if first is second:
+            return first
+        if first is True and second is False:
+            return x.condition
+        key = x.condition, first, second
+        if key not in self.conditions:
+            a, b = (self.r.constant(v, I1) if isinstance(v, bool) else v for v in (first, second))
+            self.conditions[key] = self.r.emit(arith.Select.of(x.condition, a, b))
+        return self.conditions[key]
+
     def either_container(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
         """The plan of a container that is the object `found`, with the contents of `x`; one that may have been changed
         since paths met is an object of its own."""
-        if not isinstance(found, EitherObject) or self.heap.find(x) is not None:
-            return self.container(x, taken)
-        if not any(self.held_containers.get(o, 0) > 1 for o in objects(found)):
-            return self.container(x, taken)
-        if not all(self.heap.outlives(o, self.r) for o in objects(found)):  # made on one path, with what is known there
-            return self.container(x, taken)
-        arms = enumerate((found.then, found.orelse))
-        first, second = (self.either_object(o, (*taken, (found.condition, k))) for k, o in arms)
-        return ChosenResult(self.add(found.condition), first, second)
+        own = self.heap.find(x) is not None or not any(self.held_containers.get(o, 0) > 1 for o in objects(found))
+        return self.container(x, x, taken) if own else self.container_object(x, found, taken)
 
-    def either_object(self, found: Any, taken: ArmPath) -> ResultPlan:
-        """The plan of a container that is the object `found`."""
-        if not isinstance(found, EitherObject):
+    def container_object(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
+        """The plan of a container that is the object `found`, with the contents of `x` where it was made on one path,
+        with what is known there."""
+        if isinstance(found, EitherObject):
+            arms = enumerate((found.then, found.orelse))
+            first, second = (self.container_object(x, o, (*taken, (found.condition, k))) for k, o in arms)
+            return ChosenResult(self.add(found.condition), first, second)
+        if self.heap.number(found) is not None or self.heap.outlives(found, self.r):
             return self.leaf(found, taken)
-        first, second = (
-            self.either_object(o, (*taken, (found.condition, k))) for k, o in enumerate((found.then, found.orelse))
-        )
-        return ChosenResult(self.add(found.condition), first, second)
+        return self.container(x, found, taken)
 
-    def container(self, x: Any, taken: ArmPath) -> ResultPlan:
-        """The plan of a new container; one object wherever the same one occurs."""
+    def container(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
+        """The plan of a new container, the object `found` with the contents of `x`; one object wherever the same one
+        occurs."""
         containers = self.made[taken]
-        if x not in containers:
+        if (x, found) not in containers:
             kind, keys, items = parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
                 raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
-            made = containers[x] = NewContainer(kind, keys, self.new.setdefault(x, len(self.new)))
+            made = containers[x, found] = NewContainer(kind, keys, self.new.setdefault(found, len(self.new)))
             made.items = tuple(self.leaf(i, taken) for i in items)
-        return containers[x]
+        return containers[x, found]
 
     def changes(self) -> list[ContainerWrite]:
         """The plans of what the function has changed in the caller's containers."""
@@ -261,14 +291,6 @@ class Results:
             if x.python is None
             else ChosenResult(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
         )
-
-
-def containers_in(x: Any) -> Iterator[Any]:
-    """The containers in a value, itself among them."""
-    if isinstance(x, (tuple, list, dict, Record)):
-        yield x
-        for item in items_of(x):
-            yield from containers_in(item)
 
 
 def unchanged(now: Any, then: Any) -> bool:

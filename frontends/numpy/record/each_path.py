@@ -10,15 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakSet
 
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, storages_of
 from tracebuf.ir.core import Value
 
+HandlerT = TypeVar("HandlerT", bound=Callable[..., Any])
 MOST_PATHS = 16
 """The most paths that an operation is recorded for."""
+WRITERS: WeakSet[Callable[..., Any]] = WeakSet()
+"""The handlers that store to their first argument."""
+
+
+def stores(handler: HandlerT) -> HandlerT:
+    """Decorates the handler of a function that stores to its first argument."""
+    WRITERS.add(handler)
+    return handler
 
 
 def guards(written: Sequence[Any], read: Sequence[Any]) -> list[GuardedRef]:

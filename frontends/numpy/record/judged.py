@@ -42,6 +42,10 @@ OF_ELEMENTS = (np.linalg.LinAlgError, ZeroDivisionError, FloatingPointError, Ind
 """Errors that may come from the elements of an example."""
 
 
+OF_OTHER_ARRAYS = ("device", "like", "subok")
+"""Parameters about arrays of other classes and devices."""
+
+
 class NoExample(Exception):
     """A value has no example: only the run time knows it, or it is no value of NumPy's."""
 
@@ -138,6 +142,28 @@ def numpys_error(
         return None
     known = not any(is_traced(x) for y in (*args, *kwargs.values()) for x in (y if type(y) in (list, tuple) else (y,)))
     return found if known or isinstance(found, (TypeError, AttributeError)) else None
+
+
+def for_plain_arrays(
+    r: Recorder, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """The named arguments of a call without those that mean nothing for NumPy's own arrays. NumPy says whether the
+    function takes them, and these values of them."""
+    rest = {name: x for name, x in kwargs.items() if name not in OF_OTHER_ARRAYS}
+    if len(rest) == len(kwargs):
+        return kwargs
+    try:
+        found, without = (
+            error_of(function, [example_of(r, x) for x in args], {name: example_of(r, x) for name, x in named.items()})
+            for named in (kwargs, rest)
+        )
+    except NoExample:
+        return kwargs
+    if isinstance(found, NoExample):
+        return kwargs
+    if found is not None and type(found) is not type(without):
+        raise Raises(found)
+    return rest
 
 
 def error_of(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception | None:

@@ -413,6 +413,11 @@ class GuardedRef(ArrayRef):
         return self.arms[0].stride_rank(axis)
 
 
+def arms_of(ref: ArrayRef) -> list[ArrayRef]:
+    """The references that a path-dependent reference may be."""
+    return [a for arm in ref.arms for a in arms_of(arm)] if isinstance(ref, GuardedRef) else [ref]
+
+
 def storages_of(ref: ArrayRef) -> list[Storage]:
     """The storages that a reference may refer to."""
     if isinstance(ref, GuardedRef):

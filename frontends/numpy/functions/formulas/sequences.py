@@ -52,6 +52,7 @@ def linspace(
     points = points.astype(loop if dtype is None else dtype, copy=False)
     return (points, step) if retstep else points
 
+
 def as_double(x: Any) -> Any:
     """A number as np.float64, unless it is a Python int or float."""
     return x if isinstance(x, (int, float)) and not isinstance(x, bool) else np.float64(x)
@@ -66,9 +67,7 @@ def logspace(
     return points if dtype is None else points.astype(dtype, copy=False)
 
 
-def geomspace(
-    start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = None, axis: Any = 0
-) -> Any:
+def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = None, axis: Any = 0) -> Any:
     start, stop = np.asanyarray(start), np.asanyarray(stop)
     if np.any(start == 0) or np.any(stop == 0):
         raise ValueError("Geometric sequence cannot include zero")
@@ -152,11 +151,18 @@ def grid_step(part: Any) -> Any:
     return start, step, size, (start, part.stop, step)
 
 
+def grid_steps(key: Any) -> Any:
+    """`grid_step` of each slice of a tuple; NumPy takes a tuple that it cannot count with for a single slice."""
+    if any(isinstance(part, slice) and part.stop is None for part in key):
+        raise AttributeError("'tuple' object has no attribute 'step'")
+    return [grid_step(part) for part in key]
+
+
 def mgrid(key: Any) -> Any:
     """np.mgrid[key]."""
     if not isinstance(key, tuple):
         return ranged(key)
-    steps = [grid_step(part) for part in key]
+    steps = grid_steps(key)
     dtype = np.result_type(0, *[x for step in steps for x in step[3]])
     vectors = [np.arange(size, dtype=dtype) * step + start for start, step, size, _ in steps]
     return stacked(vectors, [step[2] for step in steps], dtype)
@@ -166,7 +172,7 @@ def ogrid(key: Any) -> Any:
     """np.ogrid[key]."""
     if not isinstance(key, tuple):
         return ranged(key)
-    steps = [grid_step(part) for part in key]
+    steps = grid_steps(key)
     dtype = np.result_type(0, *[x for step in steps for x in step[3]])
     vectors = [np.arange(max(size, 0), dtype=dtype) * step + start for start, step, size, _ in steps]
     return tuple([laid(x, k, len(steps)) for k, x in enumerate(vectors)])
@@ -174,8 +180,6 @@ def ogrid(key: Any) -> Any:
 
 def ranged(part: Any) -> Any:
     """The grid of a single slice."""
-    if not isinstance(part, slice):
-        refuse("a grid of what is no slice", "np.mgrid[a:b]")
     if isinstance(part.step, complex):
         start, step, size, kinds = grid_step(part)
         return np.arange(0, size, 1, dtype=np.result_type(*kinds)) * step + start

@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     record,
     reduced,
 )
+from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, storages_of
 from tracebuf.ir.core import Value
@@ -190,6 +191,7 @@ def changed_in_place(name: str) -> Callable[..., None]:
     """a.sort() or a.partition(kth): the array itself is written."""
     entry = FUNCTIONS[getattr(np, name)]
 
+    @stores
     def method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> None:
         given = entry.bind(r, (a, *args), kwargs)
         array = given.pop("a")

@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, out_of, scala
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
@@ -191,6 +192,7 @@ def take_along_axis(r: Recorder, arr: Any, indices: Any, axis: Any = -1) -> Arra
     return gathered(r, along(r, *along_axis(r, arr, indices, axis)))
 
 
+@stores
 def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """np.put_along_axis."""
     check_places(arr, indices, axis)
@@ -198,6 +200,7 @@ def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) 
     scattered(r, along(r, *along_axis(r, arr, indices, axis)), given)
 
 
+@stores
 def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """np.put: `v`, repeated, stored at ravelled indices."""
     bring = mode_of(r, mode)
@@ -242,6 +245,7 @@ def unravelled(loops: Loops, place: Value, shape: Sequence[Dim]) -> list[Value]:
     return [place, *reversed(found)]
 
 
+@stores
 def put_method(r: Recorder, a: ArrayRef, indices: Any, values: Any, mode: str = "raise") -> None:
     """a.put(...)."""
     put(r, a, indices, values, mode)
@@ -311,6 +315,7 @@ def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
     return gathered(r, Advanced(ref, (picked,), (0,), 0, ref, ()), order=(0,))
 
 
+@stores
 def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     """np.place: the values, repeated, stored in turn where the mask is not zero."""
     if not isinstance(arr, ArrayRef):
@@ -323,6 +328,7 @@ def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     spread(r, arr, where, given, by_count=True)
 
 
+@stores
 def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
     """np.putmask: the values, repeated to all elements, stored where the mask is not zero."""
     if not isinstance(a, ArrayRef):
@@ -463,6 +469,7 @@ def require_below(r: Recorder, index: Any, total: Any) -> None:
         r.fail("ValueError", "index is out of bounds for array with this number of elements")
 
 
+@stores
 def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) -> None:
     """`ufunc.at`: in place, one index after another, so that an index that occurs twice is applied twice."""
     if not isinstance(a, ArrayRef):
@@ -485,6 +492,8 @@ def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) 
         if isinstance(picked, ArrayRef):
             elementwise(r, ufunc, operands, into=picked, casting="unsafe", called=True)
         else:
+            if isinstance(given, ArrayRef) and given.ndim:
+                raise Raises(ValueError("array is not broadcastable to correct shape"))
             new = scalar_value(r, elementwise(r, ufunc, operands, called=True), a.element)  # converted from any type
             store(r, a, indices, NpScalar(new, a.element))
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     Choice,
     Kind,
     Maybe,
+    containers_in,
     from_value,
     is_container,
     kind_of,
@@ -20,14 +21,18 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     python_flag,
     rebuild,
     same_value,
+    structure,
     to_value,
     zero,
 )
 from tracebuf.frontends.numpy.paths.identity import (
     EitherObject,
     conditions,
+    container_identity,
     identity,
+    objects,
     one_object,
+    one_of_known,
     select_truth,
     with_identity,
     without_identity,
@@ -43,7 +48,7 @@ from tracebuf.frontends.numpy.paths.joins import (
 from tracebuf.frontends.numpy.paths.loops.compare import LoopComparison
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
-from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity
+from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, counted
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
@@ -100,13 +105,15 @@ class LoopClose(LoopComparison):
         too."""
         r = self.r
         for i in self.items:
-            if i.is_entry is not None and i.is_entry not in carried:
-                with r.inside(self.frame):
-                    still = self.truth(one_object(r, identity(i.back), identity(i.entry)))
-                carried[i.is_entry] = (r.constant(True, I1), still, self.found_entry(i.is_entry))
+            for flag, found in i.known:
+                if flag not in carried:
+                    with r.inside(self.frame):
+                        still = self.truth(one_object(r, identity(i.back), found))
+                    first = self.truth(one_object(r, identity(i.entry), found))
+                    carried[flag] = (first, still, self.found_entry(flag))
         for i in self.items:
             key = i.entry, i.back
-            if i.is_entry is not None or i.how in (WHICH, OWNED) or i.back is i.head:
+            if i.known or i.how in (WHICH, OWNED) or i.back is i.head:
                 continue
             if key in self.unchanged_flags or not self.observed(i):
                 continue
@@ -195,6 +202,7 @@ class LoopClose(LoopComparison):
 
     def found_which(self, item: Item) -> Callable[[Value], None]:
         """The function that takes the result which says which candidate a name holds."""
+
         def done(value: Value) -> None:
             which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
             item.found = self.one_of(which, self.candidates)
@@ -256,6 +264,7 @@ class LoopClose(LoopComparison):
 
     def found_size(self, phi: Value) -> Callable[[Value], None]:
         """The function that takes the result of a carried size."""
+
         def done(value: Value) -> None:
             self.phi_inits[phi] = value
 
@@ -327,10 +336,14 @@ class LoopClose(LoopComparison):
                 item.found = item.entry
         for group in self.groups:
             self.found_owned(group)
+        containers: PairsByIdentity[Any] = PairsByIdentity()
         for name, like in self.entry_values.items():
             founds = iter([i.found for i in self.items if i.path[0] == name])
             flag = next(founds) if isinstance(like, Maybe) else True
-            value = rebuild(like.value if isinstance(like, Maybe) else like, founds)
+            before, back = (x.value if isinstance(x, Maybe) else x for x in (like, self.after.get(name)))
+            value = rebuild(before, founds)
+            if structure(before) == structure(back):
+                value = self.container_after(before, back, value, containers)
             self.env[name] = value if flag is True else Maybe(flag, value)
             if value is not like:
                 self.r.heap.merge_all(like, self.r)
@@ -339,6 +352,31 @@ class LoopClose(LoopComparison):
                 self.env.pop(name, None)
         if self.rotation:
             self.bind_rotated()
+
+    def container_after(self, before: Any, back: Any, made: Any, known: PairsByIdentity[Any]) -> Any:
+        """A container after the loop, and those in it: names of one container, before the loop and at the end of each
+        iteration, stay names of one; it is the last iteration's where nothing else knows the one of before."""
+        if not is_container(before):
+            return made
+        if (before, back) not in known:
+            inside = zip(items_of(before), items_of(back), items_of(made), strict=True)
+            parts = [self.container_after(a, b, c, known) for a, b, c in inside]
+            found = known[before, back] = with_items(made, parts)
+            last = container_identity(self.r, back)
+            if not isinstance(last, EitherObject) and not self.knows_container(before):
+                self.r.heap.origins[found] = last
+        return known[before, back]
+
+    def knows_container(self, x: Any) -> bool:
+        """Whether a container of before the loop is the caller's, or stands in more than one place."""
+        if self.containers_known is None:
+            values = (*self.env.values(), *self.r.outer_values())
+            self.containers_known = counted(o for v in values for c in containers_in(v) for o in self.objects_of(c))
+        return any(self.r.heap.number(o) is not None or self.containers_known.get(o, 0) > 1 for o in self.objects_of(x))
+
+    def objects_of(self, x: Any) -> Iterable[Any]:
+        """The containers that one may be."""
+        return objects(container_identity(self.r, x))
 
     def array_after(self, item: Item) -> ArrayRef:
         """The array of a name after the loop, where it is of one storage: the same object if no iteration replaced
@@ -371,9 +409,8 @@ class LoopClose(LoopComparison):
         moved = identity(item.entry) if item.back is head else moved
         if (head, item.back) in self.moved:
             moved = self.moved[head, item.back]()
-        if item.is_entry is not None:
-            made.origin = EitherObject(self.entry_flags[item.is_entry], identity(item.entry), moved)
-            return made
+        if item.known:
+            return with_identity(made, one_of_known([(self.entry_flags[flag], o) for flag, o in item.known], moved))
         flag = self.unchanged_flags.get((item.entry, item.back))
         made.origin = moved if flag is None else EitherObject(flag, identity(item.entry), moved)
         return made
@@ -431,8 +468,10 @@ class LoopClose(LoopComparison):
         """A value from the last iteration, as it is after the loop."""
         r = self.r
         if is_container(x) and r.heap.number(x) is None:
-            parts = [self.last_value(carried, name, i) for i in items_of(x)]
-            return lambda: with_items(x, [p() for p in parts])
+            if x not in self.last_containers:  # names of one container stay names of one
+                parts = [self.last_value(carried, name, i) for i in items_of(x)]
+                self.last_containers[x] = once(lambda: self.last_container(x, [p() for p in parts]))
+            return self.last_containers[x]
         if isinstance(x, Choice):
             flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), x.then, x.orelse)]
             return lambda: Choice(flag().value, *(arm() for arm in arms))
@@ -456,6 +495,13 @@ class LoopClose(LoopComparison):
         if x not in self.last_arrays:  # names of one array object stay names of one
             self.last_arrays[x] = once(self.last_array(carried, name, x))
         return self.last_arrays[x]
+
+    def last_container(self, x: Any, items: Sequence[Any]) -> Any:
+        """A container that the last iteration made, with its items as they are after the loop."""
+        made, found = with_items(x, items), container_identity(self.r, x)
+        if not isinstance(found, EitherObject):
+            self.r.heap.origins[made] = found
+        return made
 
     def last_dim(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim, none: bool = False

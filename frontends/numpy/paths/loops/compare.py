@@ -24,7 +24,13 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     unify,
     zero,
 )
-from tracebuf.frontends.numpy.paths.identity import conditions, identity, objects, without_identity
+from tracebuf.frontends.numpy.paths.identity import (
+    EitherObject,
+    conditions,
+    identity,
+    objects,
+    without_identity,
+)
 from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
@@ -35,16 +41,21 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     CarriedStorage,
     Item,
     Path,
-    arms_of,
     similar,
 )
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
-from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt, Storage
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, Storage, arms_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1
+
+LeafMaker = Callable[[Recorder], Any]
+"""How to make a placeholder for one leaf."""
+Template = Callable[[Recorder, dict[LeafMaker, Any]], Any]
+"""How to make a placeholder for a name."""
 
 
 class LoopComparison(LoopHead):
@@ -143,23 +154,42 @@ class LoopComparison(LoopHead):
         parts = tuple(k or not self.r.facts.equal(a, b) for k, (a, b) in zip(known, pairs))
         if parts != known:
             self.plan.arrays[item.path], self.plan.retry = ArrayCarry(False, (), parts), True
-        elif identity(item.back) is not identity(item.head) and item.is_entry is None and self.is_asked_for(item):
-            self.plan.other_objects, self.plan.retry = self.plan.other_objects | {item.path}, True
-        elif item.is_entry is not None:
-            others = [i for i in self.items if i.is_entry is item.is_entry]
+        elif (places := self.outer_objects(item)) or (not item.known and self.is_asked_for(item)):
+            self.plan.other_objects[item.path] = (*self.plan.other_objects.get(item.path, ()), *places)
+            self.plan.retry = True
+        elif item.known:
+            others = [i for i in self.items if i.known is item.known]
             if any(identity(i.back) is not identity(item.back) for i in others):
                 self.plan.apart, self.plan.retry = self.plan.apart | {i.path for i in others}, True
 
     def is_asked_for(self, item: Item) -> bool:
         """Whether it matters in an iteration which object a leaf held at its head: `is` asks, or another name takes
         it."""
-        if not self.observed(item):
+        if identity(item.back) is identity(item.head) or not self.observed(item):
             return False
         head = identity(item.head)
         taken = [i.back for i in self.items if i is not item]
         taken += [x for n, x in self.after.items() if n in self.spec.assigned and n not in self.entry_values]
         taking = {id(o) for x in references(taken) for o in objects(identity(x))}
         return any(id(o) in taking or o in self.r.compared for o in objects(head))
+
+    def outer_objects(self, item: Item) -> tuple[Path, ...]:
+        """The places before the loop of objects that a leaf may hold at the end by the path, and that its head does not
+        know yet."""
+        if not isinstance(found := identity(item.back), EitherObject):
+            return ()
+        known = distinct(o for x in (identity(item.entry), identity(item.head)) for o in objects(x))
+        places = (self.place_before(o) for o in distinct(objects(found)) if o not in known)
+        old = self.plan.other_objects.get(item.path, ())
+        return tuple(p for p in places if p is not None and p not in old)
+
+    def place_before(self, found: Any) -> Path | None:
+        """Where an array object stood before the loop."""
+        for name, x in self.env.items():
+            for k, leaf in enumerate(carried_parts(x)):
+                if plain(leaf) and identity(leaf) is found:
+                    return name, k
+        return None
 
     def compare_moved(self, arrays: Sequence[Item], moved: Sequence[Item]) -> None:
         """Compares arrays whose storage is another one than at the head (rules S8, S9)."""
@@ -326,13 +356,14 @@ class LoopComparison(LoopHead):
     def note_first_bound_inside(self) -> None:
         """Plans to carry names that are first bound inside, where the loop may be left early, or where an iteration
         reads what the one before it bound."""
+        makers: ByIdentity[Any, LeafMaker] = ByIdentity()
         for name in (*self.spec.assigned, RETURN):
             wanted = name in self.spec.head or name == RETURN
             if not wanted or name in self.entry_values or name not in self.after:
                 continue
             partly = isinstance(self.after[name], Maybe)  # an iteration may leave what an earlier one bound
             if self.spec.exits or partly or name in self.r.unbound:
-                self.plan.first_bound_inside[name] = template(self.r, name, self.after[name], self.frame)
+                self.plan.first_bound_inside[name] = template(self.r, name, self.after[name], self.frame, makers)
                 self.plan.arrays |= arrays_first_bound_inside(self.r, name, self.after[name], self.frame)
                 self.plan.retry = True
 
@@ -342,15 +373,22 @@ def one_array(a: ArrayRef, b: ArrayRef) -> bool:
     return a.same(b) and identity(a) is identity(b)
 
 
-def template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder], Any]:
+def template(r: Recorder, name: str, x: Any, frame: Frame, makers: ByIdentity[Any, LeafMaker]) -> Template:
     """How to make a placeholder, before the first iteration, for a name that an iteration first binds; it is never
-    read."""
+    read. Names that one iteration binds to one object have one placeholder: `makers` and, for one attempt, `made`."""
     value = x.value if isinstance(x, Maybe) else x
-    makers = [leaf_template(r, name, leaf, frame) for leaf in parts_of(value)]
+    found = list(parts_of(value))
+    for leaf in found:
+        if leaf not in makers:
+            makers[leaf] = leaf_template(r, name, leaf, frame)
+    mine = [makers[leaf] for leaf in found]
 
-    def make(r: Recorder) -> Any:
-        made = rebuild(value, iter([m(r) for m in makers]))
-        return made if name == RETURN else Maybe(False, made)
+    def make(r: Recorder, made: dict[LeafMaker, Any]) -> Any:
+        for maker in mine:
+            if maker not in made:
+                made[maker] = maker(r)
+        whole = rebuild(value, iter([made[maker] for maker in mine]))
+        return whole if name == RETURN else Maybe(False, whole)
 
     return make
 
@@ -383,7 +421,7 @@ def has_value(r: Recorder, storage: Storage) -> bool:
     return frame is not None
 
 
-def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder], Any]:
+def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> LeafMaker:
     """How to make a placeholder for one leaf; UnsupportedError where there is none."""
     kind = kind_of(x)
     if kind is not None and is_number(x):
@@ -394,6 +432,8 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Rec
         raise path_dependent(r, name, "values of different types")
     if not isinstance(x, ArrayRef):
         return lambda r: x
+    if isinstance(x, GuardedRef) and all(outlives(r, arm, frame) for arm in arms_of(x)):
+        x = arms_of(x)[0]
     if not plain(x):
         raise path_dependent(r, name, "one of several arrays inside the loop only")
     view, storage = x.view, x.storage

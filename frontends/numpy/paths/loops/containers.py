@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.lattice import shell
+from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, shell
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec
 from tracebuf.frontends.numpy.record.heap import (
     Changed,
@@ -105,7 +105,7 @@ class CarriedContainers:
         if isinstance(x, dict) or type(x) is tuple or is_named_tuple(x):
             items = [self.wrapped(i, inside) for i in items_of(x)]
             return x if all(a is b for a, b in zip(items, items_of(x))) else with_items(x, items)
-        return x
+        return within_choices(x, lambda y: self.wrapped(y, inside))
 
     def is_contents(self, x: Any) -> bool:
         """Whether a dict is the contents of a container, and not itself one."""
@@ -118,7 +118,7 @@ class CarriedContainers:
         if (isinstance(x, dict) and self.is_contents(x)) or type(x) is tuple or is_named_tuple(x):
             items = [self.unwrapped(i) for i in items_of(x)]
             return x if all(a is b for a, b in zip(items, items_of(x))) else with_items(x, items)
-        return x
+        return within_choices(x, self.unwrapped)
 
     def restore(self) -> None:
         """Undoes the attempt: containers and names are as they were before it."""
@@ -137,6 +137,17 @@ class CarriedContainers:
             set_contents(x, new[name])
         if self.active:
             self.env.update((n, self.unwrapped(self.env[n])) for n in self.original_spec.assigned if n in self.env)
+
+
+def within_choices(x: Any, change: Callable[[Any], Any]) -> Any:
+    """A value that is bound, or of a type, on some paths only, with what it is there changed; else the value itself."""
+    if isinstance(x, Maybe):
+        value = change(x.value)
+        return x if value is x.value else Maybe(x.bound, value)
+    if isinstance(x, Choice):
+        then, orelse = change(x.then), change(x.orelse)
+        return x if then is x.then and orelse is x.orelse else Choice(x.condition, then, orelse)
+    return x
 
 
 def check_changes(r: Recorder, frame: Frame) -> None:

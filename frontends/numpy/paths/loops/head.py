@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     kind_of,
     rebuild,
 )
-from tracebuf.frontends.numpy.paths.identity import EitherObject, identity, objects
+from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
@@ -30,13 +30,12 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     LoopSpec,
     OneOfCandidates,
     Path,
-    arms_of,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, arms_of, storages_of
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1, INDEX, TensorType
@@ -66,6 +65,8 @@ class LoopHead:
         self.counter: Value | None = None
         self.last_arrays: ByIdentity[ArrayRef, Callable[[], ArrayRef]] = ByIdentity()
         self.last_storages: dict[Storage, Storage] = {}
+        self.last_containers: ByIdentity[Any, Callable[[], Any]] = ByIdentity()
+        self.containers_known: ByIdentity[Any, int] | None = None
         self.replaced_phis: dict[Value, Value] = {}
         self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()
         self.unchanged_flags: PairsByIdentity[Value] = PairsByIdentity()
@@ -113,7 +114,9 @@ class LoopHead:
         if self.reference_counts is None:
             refs = [*references((*self.env.values(), *self.r.outer_values()))]
             stood_for = (o for x in refs for o in objects(identity(x)) if o is not x)
-            self.reference_counts = counted((*self.r.given, *refs, *stood_for))
+            asked = (self.held_before(p) for places in self.plan.other_objects.values() for p in places)
+            asked_for = (o for x in asked if x is not None for o in objects(identity(x)))
+            self.reference_counts = counted((*self.r.given, *refs, *stood_for, *asked_for))
         return item.entry in self.r.watched or any(
             self.reference_counts.get(o, 0) > 1 for o in (item.entry, *objects(identity(item.entry)))
         )
@@ -197,9 +200,10 @@ class LoopHead:
         """One carried name at the head."""
         self.entry_values[name] = x
         value = x.value if isinstance(x, Maybe) else x
-        items = [self.with_object(self.item((name, k), leaf)) for k, leaf in enumerate(carried_parts(x))]
-        self.items += items
-        heads = iter([i.head for i in items])
+        first = len(self.items)
+        for k, leaf in enumerate(carried_parts(x)):  # a leaf may be the same object as one before it
+            self.items.append(self.with_object(self.item((name, k), leaf)))
+        heads = iter([i.head for i in self.items[first:]])
         flag = [next(heads)] if isinstance(x, Maybe) else []
         made = rebuild(value, heads)
         stand_in(self.r, value, made)
@@ -246,17 +250,26 @@ class LoopHead:
 
     def with_object(self, item: Item) -> Item:
         """A leaf whose object other iterations replace: at the head it carries whether it is still the one of before
-        the loop."""
-        if item.path not in self.plan.other_objects or not plain(item.head) or self.is_by_value(item):
+        the loop, or which other one of then."""
+        places = self.plan.other_objects.get(item.path)
+        if places is None or not plain(item.head) or self.is_by_value(item):
             return item
         for other in self.items:
-            same = other.is_entry is not None and other.entry is item.entry and other.how == item.how
-            if same and not {other.path, item.path} & self.plan.apart:
-                return replace(other, path=item.path)  # names of one array object stay names of one
-        flag, head = self.block.add_arg(I1), ArrayRef(item.head.storage, item.head.view, item.head.read_only)
+            same = other.known and other.entry is item.entry and other.how == item.how
+            if same and self.plan.other_objects.get(other.path) == places:
+                if not {other.path, item.path} & self.plan.apart:
+                    return replace(other, path=item.path)  # names of one array object stay names of one
+        head = ArrayRef(item.head.storage, item.head.view, item.head.read_only)
+        outer = distinct(identity(x) for x in (item.entry, *map(self.held_before, places)) if x is not None)
+        known = tuple((self.block.add_arg(I1), found) for found in outer)
         another = ArrayRef(head.storage, head.view, head.read_only)
-        head.origin = EitherObject(flag, identity(item.entry), another)
-        return replace(item, head=head, is_entry=flag)
+        return replace(item, head=with_identity(head, one_of_known(known, another)), known=known)
+
+    def held_before(self, place: Path) -> ArrayRef | None:
+        """The array that stands at a place before the loop."""
+        parts = carried_parts(self.env[place[0]]) if place[0] in self.env else []
+        found = parts[place[1]] if place[1] < len(parts) else None
+        return found if plain(found) else None
 
     def is_by_value(self, item: Item) -> bool:
         """Whether the loop carries the array of a leaf by value."""

@@ -11,7 +11,7 @@ from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Kind
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool, PyInt, Storage
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyBool, PyInt, Storage
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
@@ -63,8 +63,9 @@ class LoopPlan:
     `first_bound_inside`: names first bound inside, with their placeholders; `may_take_others`: leaves whose arrays
     other names may come to hold, `may_be_held` those that a name carried as `OWNED` may; `containers`: labels of
     containers that are changed; `rebound_containers`: names of containers that are others in each iteration;
-    `other_objects`: leaves that hold the object of before the loop only at first, and are asked which; `apart`: those
-    of them that begin as one object and do not stay one; `sizes_diverge`: sizes that begin equal do not stay equal.
+    `other_objects`: leaves that hold the object of before the loop only at first, and are asked which, with the places
+    of other objects of before the loop that they may hold; `apart`: those of them that begin as one object and do not
+    stay one; `sizes_diverge`: sizes that begin equal do not stay equal.
     `retry` and `peel_for` (the name that requires it) are the verdict of the last attempt; `peel_first`: the first
     iteration is traced by itself; `unrolled`: no iteration is like another, for the reason in `refusal`.
     """
@@ -77,7 +78,7 @@ class LoopPlan:
     may_be_held: tuple[Path, ...] = ()
     containers: frozenset[Any] = frozenset()
     rebound_containers: frozenset[str] = frozenset()
-    other_objects: frozenset[Path] = frozenset()
+    other_objects: dict[Path, tuple[Path, ...]] = field(default_factory=dict)
     apart: frozenset[Path] = frozenset()
     sizes_diverge: bool = False
     retry: bool = False
@@ -128,7 +129,8 @@ def goes_on(r: Recorder, env: Env, below: int) -> bool | PyBool:
 @dataclass
 class Item:
     """One leaf of a carried name: its value before the loop (`entry`), at the head, and at the end of the body
-    (`back`); `is_entry` says at the head whether it is still the object of before the loop, where that is carried."""
+    (`back`); `known` says at the head whether it is the object of before the loop, or another one of then, where that
+    is carried."""
 
     path: Path
     entry: Any
@@ -137,7 +139,7 @@ class Item:
     how: Carry | None = None
     phi: Value | None = None
     flag: Value | None = None
-    is_entry: Value | None = None
+    known: tuple[tuple[Value, Any], ...] = ()
     parts: tuple[Value | None, ...] = ()
     back: Any = None
     found: Any = None
@@ -152,11 +154,6 @@ class CarriedStorage:
     inner: Storage
     phi: Value
     sizes: list[Value | None]
-
-
-def arms_of(ref: ArrayRef) -> list[ArrayRef]:
-    """The references that a path-dependent reference may be."""
-    return [a for arm in ref.arms for a in arms_of(arm)] if isinstance(ref, GuardedRef) else [ref]
 
 
 def similar(a: ArrayRef, b: ArrayRef) -> bool:

@@ -278,7 +278,8 @@ class Loop(LoopClose):
         """Records the body in a region of its own, and what it shows about the plan."""
         r = self.r
         self.plan.retry, self.plan.peel_for = False, ""
-        given = self.env | {n: make(r) for n, make in self.plan.first_bound_inside.items()}
+        made: dict[Callable[..., Any], Any] = {}
+        given = self.env | {n: make(r, made) for n, make in self.plan.first_bound_inside.items()}
         with r.region("loop", self.block) as self.frame:
             try:
                 with cycles_refused(r):
