@@ -115,7 +115,7 @@ def check_all(names: Sequence[str]) -> None:
 
 
 @needs_mlir
-def test_rows_are_true() -> None:
+def test_a_row_is_true() -> None:
     check_all(SOME[::7])
 
 
