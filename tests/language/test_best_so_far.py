@@ -243,3 +243,23 @@ def test_s11_what_no_name_holds_any_more_is_freed(f):
     seen = tracebuf.measure(tracebuf.bufferize(f), np.random.default_rng(1).random(20_000), 25, repeat=1)
     assert seen.native.peak_bytes <= seen.eager.peak_bytes
     assert seen.native.copies == 0
+
+
+@pytest.mark.slow
+def test_s11_names_that_begin_as_one_array_own_theirs_after_the_first_iteration():
+    """They were carried as names that hold arrays in turn, and so was `r`, which needed a new array each time."""
+
+    def f(a, b, n):
+        p = v = np.zeros_like(b)
+        r = b * 2
+        while n > 0:
+            p = r + 0.5 * (p - v)
+            v = a @ p
+            r = (r - v) * 0.1
+            n -= 1
+        return r
+
+    g, a = tracebuf.bufferize(f), np.random.default_rng(0).random((6, 6))
+    few, many = (tracebuf.measure(g, a, np.ones(6), n, repeat=1).native.allocations for n in (3, 13))
+    assert many - few <= 10
+    np.testing.assert_allclose(g(a, np.ones(6), 4), f(a, np.ones(6), 4))
