@@ -20,6 +20,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
+from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.ops.scalars import arith
 
 
@@ -30,6 +31,8 @@ def shorten_liveness(func: Func) -> None:
         for op in [op for op in block.ops if freed_by(op) is not None]:
             for free in split_by_path(op, block, origins, flags):
                 bring_decision_forward(free, block, origins, flags)
+        for op in [op for op in block.ops if isinstance(op, scf.If) and only_frees(op)]:
+            bring_frees_forward(op, block, origins)
         after: dict[int, list[Op]] = {}
         for op in block.ops:
             if (dealloc := freed_by(op)) is not None:
@@ -215,6 +218,31 @@ def is_given(value: Value, buffer: Value, at: Op, made: list[Op], origins: Origi
     there = flags.both(condition, then, made, at.loc)
     other = flags.both(flags.negation(condition, made, at.loc), orelse, made, at.loc)
     return flags.any([there, other], made, at.loc)
+
+
+def only_frees(op: scf.If) -> bool:
+    """Whether the branches of an scf.if free buffers, pass others on, and do nothing else."""
+    inside = [o for o in op.walk() if not isinstance(o, scf.Yield | scf.If) and not decides(o)]
+    frees = any(isinstance(o, memref.Dealloc) for o in inside)
+    return frees and all(isinstance(o, memref.Dealloc) or is_placeholder(o) for o in inside)
+
+
+def is_placeholder(op: Op) -> bool:
+    """Whether an op allocates a buffer without elements, where another path has one with them."""
+    return isinstance(op, memref.Alloc) and any(constant_index(v) == 0 for v in op.operands)
+
+
+def bring_frees_forward(op: scf.If, block: Block, origins: Origins) -> None:
+    """Moves an scf.if that only frees up to where the last op stands that touches one of the buffers."""
+    freed = [memref.base_of(o.operand(0)) for o in op.walk() if isinstance(o, memref.Dealloc)]
+    touching = [u.op for v in set().union(*(sharers(b, origins) for b in freed)) for u in v.uses if accesses(u.op)]
+    makers = [v.defining_op for o in (op, *op.walk()) for v in o.operands if v.defining_op is not None]
+    here = block.op_index(op)
+    anchors = {a for o in (*touching, *makers) if (a := happens_in(o, block)) is not None and a is not op}
+    place = max((k for k in map(block.op_index, anchors) if k < here), default=-1)
+    if place + 1 < here:
+        ops = block.ops
+        block.replace_ops([*ops[: place + 1], op, *ops[place + 1 : here], *ops[here + 1 :]])
 
 
 def decides(op: Op) -> bool:
