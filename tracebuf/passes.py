@@ -19,6 +19,7 @@ from tracebuf.errors import TracebufError
 from tracebuf.frozen import frozen
 from tracebuf.ir.attributes import inherent
 from tracebuf.ir.func import Func, Module
+from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.memory.memref import Alloc
 from tracebuf.optimize.mlir.alloc_tensor_to_empty import empty_to_alloc_tensor
 from tracebuf.optimize.mlir.drop_equivalent_results import drop_equivalent_buffer_results
@@ -200,6 +201,24 @@ def merge_equal(module: Module, text: str, compat: Compat) -> Module:
     return module
 
 
+def fold(module: Module, text: str, compat: Compat) -> Module:
+    for func in functions(module):
+        canonicalize(func)
+        while compat == "mlir" and drop_unused_materializations(func):
+            canonicalize(func)
+    return module
+
+
+def drop_unused_materializations(func: Func) -> bool:
+    """Drops each materialize_in_destination on tensors whose result is unused: to MLIR it is an op on values, without
+    effects. (Not so in traced functions, where it says what the caller's array holds in the end.)"""
+    unused = [op for op in func.walk() if isinstance(op, MaterializeInDestination) and op.results]
+    unused = [op for op in unused if not op.result.uses]
+    for op in unused:
+        op.erase()
+    return bool(unused)
+
+
 def drop_results(module: Module, text: str, compat: Compat) -> Module:
     drop_equivalent_buffer_results(module)
     return module
@@ -217,7 +236,7 @@ PASSES: dict[str, Pass] = {
         "each tensor.empty has a buffer of its own", on_functions(empty_to_alloc_tensor)
     ),
     "drop-equivalent-buffer-results": Pass("private functions do not return their arguments", drop_results),
-    "canonicalize": Pass("folds, and removes what is not used", on_functions(canonicalize)),
+    "canonicalize": Pass("folds, and removes what is not used", fold),
     "cse": Pass("merges equal ops", merge_equal),
 }
 

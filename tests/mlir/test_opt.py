@@ -131,6 +131,20 @@ def test_decisions_on_the_corpus_are_mlirs(heuristic: str) -> None:
     assert not different
 
 
+def test_an_unused_materialization_is_dead_to_mlir() -> None:
+    """On tensors it is an op on values; what it was the only user of is dead too."""
+    text = """
+func.func @f(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %m = bufferization.materialize_in_destination %a in %e : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %n = bufferization.materialize_in_destination %m in %b : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %a : tensor<8xf32>
+}
+"""
+    assert "tensor.empty" not in (found := run(text, "-canonicalize")) and "materialize" not in found
+    assert "materialize" in run(text, "-canonicalize", "--compat=tracebuf")
+
+
 def test_conflicts_are_printed_as_attributes() -> None:
     text = run(SLICE, "-one-shot-bufferize=test-analysis-only print-conflicts bufferize-function-boundaries", GENERIC)
     assert '"C_0[READ: 0]"' in text and '"C_0[CONFL-WRITE: 1]"' in text and '"C_0[DEF: bbArg 0]"' in text

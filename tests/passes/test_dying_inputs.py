@@ -53,9 +53,18 @@ def scan(x):
     return np.cumsum(x) * 0.01
 
 
-@pytest.mark.parametrize("function", [softmax, chain, scan])
+def reshaped(x):
+    return np.exp(x).reshape(-1) * 2
+
+
+@pytest.mark.parametrize("function", [softmax, chain, scan, reshaped])
 def test_the_last_use_gives_its_buffer(function: Callable[..., Any]) -> None:
     assert arrays_made(function, matrix()) == 1
+
+
+def test_what_is_repeated_gives_its_buffer() -> None:
+    """It has another shape while it is made."""
+    assert arrays_made(lambda x: np.repeat(x, 2) * 2, matrix()) == 2
 
 
 def test_buffers_of_an_iteration_are_reused_in_it() -> None:
@@ -87,7 +96,12 @@ def test_is_unused_afterwards() -> None:
         e[0] = 7
         return q, e.max()
 
-    for function in (both, a_view, stored_through):
+    def under_another_shape(x):
+        e = np.exp(x)
+        q = e.reshape(-1) * 2
+        return q, e.max()
+
+    for function in (both, a_view, stored_through, under_another_shape):
         assert arrays_made(function, matrix()) == 2
 
 
@@ -141,5 +155,9 @@ def test_is_alike() -> None:
         e = np.exp(x[:1])
         return x / e.max() * e
 
-    for function in (other_dtype, other_order, smaller):
+    def other_order_reshaped(x):
+        e = np.exp(x.T)
+        return e.T.reshape(-1) / e.sum(), np.exp(x).reshape(2, 6, -1).transpose(1, 0, 2) * 2
+
+    for function in (other_dtype, other_order, smaller, other_order_reshaped):
         arrays_made(function, matrix())

@@ -51,10 +51,6 @@ def test_arrays_that_stand_already_are_summed_in_one_loop() -> None:
     assert text.count("linalg.generic") == 1
 
 
-
-
-
-
 def replaced(v: Any, n: Any) -> Any:
     for _ in range(n):
         v = np.roll(v, 1)
@@ -122,4 +118,83 @@ LOOPS = (exchanged, replaced_on_one_path, replaced, updated, two_names, read_aft
 def test_m4_loops_that_replace_arrays(f: Callable[..., Any]) -> None:
     """The array that such a loop began with, or the one before the last, was alive until the function's end."""
     eager, native = peaks(f, array(), 7)
+    assert native <= eager
+
+
+def takes_over(v: Any, n: Any) -> Any:
+    v = v + 1
+    w = v
+    for _ in range(n):
+        if w[0] > 1.5:
+            w = v
+        v = np.roll(v, 1)
+    return w
+
+
+def takes_over_an_argument(v: Any, n: Any) -> Any:
+    w = v
+    v = v + 1
+    for _ in range(n):
+        if w[0] > 0.5:
+            w = v
+        v = np.roll(v, 1)
+    return w
+
+
+def takes_over_before_a_quotient(v: Any, n: Any) -> Any:
+    w = v * 2
+    for _ in range(n):
+        if w[0] > 0.5:
+            w = v
+        w = w / 1
+    return w
+
+
+def updated_on_either_side(v: Any, n: Any) -> Any:
+    w = v
+    v = v * 0.5
+    for _ in range(n):
+        w += v
+        if w[0] > 1:
+            w = np.roll(v, 3)
+        w += v
+    return w
+
+
+def takes_over_at_first(v: Any, n: Any) -> Any:
+    w = v.copy()
+    for _ in range(n):
+        if w[0] > 0.5:
+            w = v
+        v = np.roll(v, 1)
+    return w
+
+
+def is_replaced_before_the_loop(v: Any, n: Any) -> Any:
+    v = v + 1
+    w = v
+    for _ in range(n):
+        if w[0] > v[0]:
+            w = v + 1
+        w *= 0.3
+        v = np.roll(v, 1)
+    return w
+
+
+TAKEN = (takes_over, takes_over_an_argument, takes_over_before_a_quotient, updated_on_either_side)
+TAKEN_ONCE = ((takes_over_at_first, 1), (is_replaced_before_the_loop, 5))
+
+
+@pytest.mark.parametrize("f", TAKEN)
+def test_a_name_that_takes_over_anothers_array_frees_its_own(f: Callable[..., Any]) -> None:
+    """The array that it held was alive until the iteration's end, beside the ones made until then."""
+    eager, native = peaks(f, array() + 1, 7)
+    assert native <= eager
+
+
+@pytest.mark.parametrize(("f", "n"), TAKEN_ONCE)
+def test_a_name_that_takes_over_anothers_array_before_a_loop(f: Callable[..., Any], n: int) -> None:
+    """An scf.if that frees on one path stood after the next array was made; what two paths gave a loop, the loop did
+    not own."""
+    eager, native = peaks(f, np.random.default_rng(5).random(N) * 2, n)
     assert native <= eager

@@ -234,6 +234,9 @@ class Flags:
         known = constant_flag(a)
         if known is not None:
             return self.constant(not known)
+        op = a.defining_op
+        if isinstance(op, arith.XorI) and constant_flag(op.operand(1)):
+            return op.operand(0)
         return self._emit(arith.XorI.of(a, self.constant(True), loc), ops)
 
     @staticmethod

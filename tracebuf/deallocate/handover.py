@@ -38,7 +38,7 @@ def handed_to_branches(op: scf.If, owned: Collection[Value], origins: Origins) -
     block reaches but through its results."""
     passed = [v for b in op.branches for v in b.terminator.operands]
     bases = [base for v in passed if isinstance(v.type, MemRefType) and (base := memref.base_of(v)) in owned]
-    if not bases or not _makes_buffers(op, passed, origins):
+    if not bases or not (_makes_buffers(op, passed, origins) or _enters_loop(op)):
         return []
     inside = _derived(op)
     return [b for b in dict.fromkeys(bases) if _only_reached_by(op, None, b, owned, inside, origins)]
@@ -48,6 +48,11 @@ def _makes_buffers(op: Op, passed: Sequence[Value], origins: Origins) -> bool:
     """Whether one of the values that leave the op's regions may be a buffer that is allocated in it."""
     made = {v for value in passed if isinstance(value.type, MemRefType) for v in origins.of(value)}
     return any(v.defining_op is not None and _within(v.defining_op, op) for v in made)
+
+
+def _enters_loop(op: scf.If) -> bool:
+    """Whether a loop begins with what the branches give: it may replace it, where it owns it."""
+    return any(isinstance(use.op, scf.Loop) for result in op.results for use in result.uses)
 
 
 def _within(inner: Op, op: Op) -> bool:

@@ -75,8 +75,13 @@ def _free(buffer: Value, condition: Value, ops: list[Op], loc: Location) -> None
     if known:
         ops.append(memref.Dealloc.of(buffer, loc))
     elif known is None:
-        then, orelse = Block(), Block()
-        then.append(memref.Dealloc.of(buffer, loc))
-        for block in (then, orelse):
-            block.append(scf.Yield.of([], loc))
-        ops.append(scf.If.of(condition, [], then, orelse, loc))
+        ops.append(free_if(condition, buffer, loc))
+
+
+def free_if(condition: Value, buffer: Value, loc: Location) -> scf.If:
+    """The free of a buffer where a condition holds."""
+    then, orelse = Block(), Block()
+    then.append(memref.Dealloc.of(buffer, loc))
+    for block in (then, orelse):
+        block.append(scf.Yield.of([], loc))
+    return scf.If.of(condition, [], then, orelse, loc)

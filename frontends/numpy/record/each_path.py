@@ -86,8 +86,7 @@ def in_sizes(r: Recorder, x: Any) -> Any:
         tuple(map(r.facts.canon, part)) for part in (x.view.offsets, x.view.strides, x.view.sizes)
     )
     view = replace(x.view, offsets=offsets, strides=strides, sizes=sizes)
-    all_of_it = view.over is None and view.is_whole(tuple(map(r.facts.canon, x.storage.shape)))
-    return ArrayRef(x.storage, None if all_of_it else view, x.read_only)
+    return ArrayRef(x.storage, view, x.read_only)
 
 
 def on_path(x: Any, condition: Value, side: int) -> Any:

@@ -20,7 +20,7 @@ from tracebuf.analysis.one_shot.storages import Storages
 from tracebuf.ir.core import Block, Op, Use, Value
 from tracebuf.ir.func import Func
 from tracebuf.ops.arrays.linalg import DestinationOp
-from tracebuf.ops.arrays.tensor import Empty
+from tracebuf.ops.arrays.tensor import Empty, Regrouping
 from tracebuf.ops.control import scf
 from tracebuf.optimize.tensors.eliminate_empty_tensors import continued
 from tracebuf.optimize.tensors.versions import Versions
@@ -65,16 +65,26 @@ def may_become(operand: Use, out: Use, empty: Empty, versions: Versions) -> bool
 
 def is_alike(value: Value, empty: Empty) -> bool:
     """Whether the operand has the size, dtype and axis order of the result, and begins as a new array in the same
-    block."""
-    start, maker = value, value.defining_op
-    while maker is not None and maker.block is empty.block and (link := continued(start)) is not None:
-        start, maker = link.value, link.value.defining_op
-    return (
-        isinstance(maker, Empty)
-        and maker.block is empty.block
-        and value.type == maker.result.type == empty.result.type
-        and maker.attrs["order"] == empty.attrs["order"]
-    )
+    block; under another shape, as far as both lie in C order."""
+    start, maker, reshaped = value, value.defining_op, False
+    while maker is not None and maker.block is empty.block:
+        if isinstance(maker, Regrouping):
+            start, reshaped = maker.source, True
+        elif (link := continued(start)) is not None:
+            start = link.value
+        else:
+            break
+        maker = start.defining_op
+    if not isinstance(maker, Empty) or maker.block is not empty.block or value.type != empty.result.type:
+        return False
+    if reshaped:
+        return in_c_order(maker) and in_c_order(empty)
+    return maker.result.type == empty.result.type and maker.attrs["order"] == empty.attrs["order"]
+
+
+def in_c_order(empty: Empty) -> bool:
+    """Whether the elements of a new array lie in C order."""
+    return tuple(empty.attrs["order"]) == tuple(range(empty.result.tensor_type.rank))
 
 
 def is_unused_afterwards(operand: Use, versions: Versions) -> bool:

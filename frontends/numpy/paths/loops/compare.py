@@ -42,6 +42,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     Item,
     Path,
     similar,
+    without_left_paths,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import Fixed
@@ -201,6 +202,10 @@ class LoopComparison(LoopHead):
             """Whether the name may carry its storage by value, once the storage at the head is private."""
             return plain(i.head) and plain(i.back) and i.back.storage in fresh and similar(i.head, i.back)
 
+        def replaced(i: Item) -> bool:
+            """Whether each iteration gives the name another array, so that after the first it has one of its own."""
+            return becomes(replace(i, back=without_left_paths(i.back)))
+
         def movable(i: Item) -> bool:
             if not becomes(i):
                 return False
@@ -227,7 +232,8 @@ class LoopComparison(LoopHead):
             return
         alike = [[i for i in moved if self.alike(i.entry, m.entry)] for m in moved]
         groups = [g for g, m in zip(alike, moved) if g and g[0] is m]
-        if sum(map(len, groups)) == len(moved) and all(all(map(movable, g)) or self.may_own(g, arrays) for g in groups):
+        owned = sum(map(len, groups)) == len(moved) and not (self.plan.may_peel and all(map(replaced, moved)))
+        if owned and all(all(map(movable, g)) or self.may_own(g, arrays) for g in groups):
             for group in groups:
                 if all(map(movable, group)):
                     for item in group:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Kind
+from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Kind, is_container
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
+from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyBool, PyInt, Storage
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool, PyInt, Storage
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
@@ -66,8 +67,9 @@ class LoopPlan:
     `other_objects`: leaves that hold the object of before the loop only at first, and are asked which, with the places
     of other objects of before the loop that they may hold; `apart`: those of them that begin as one object and do not
     stay one; `sizes_diverge`: sizes that begin equal do not stay equal.
-    `retry` and `peel_for` (the name that requires it) are the verdict of the last attempt; `peel_first`: the first
-    iteration is traced by itself; `unrolled`: no iteration is like another, for the reason in `refusal`.
+    `retry` and `peel_for` (the name that requires it) are the verdict of the last attempt; `may_peel`: the first
+    iteration may be traced by itself; `peel_first`: it is; `unrolled`: no iteration is like another, for the reason in
+    `refusal`.
     """
 
     numbers: dict[Path, Kind] = field(default_factory=dict)
@@ -83,6 +85,7 @@ class LoopPlan:
     sizes_diverge: bool = False
     retry: bool = False
     peel_for: str = ""
+    may_peel: bool = True
     peel_first: bool = False
     unrolled: bool = False
     refusal: UnsupportedError | None = None
@@ -154,6 +157,15 @@ class CarriedStorage:
     inner: Storage
     phi: Value
     sizes: list[Value | None]
+
+
+def without_left_paths(x: Any) -> Any:
+    """A value where the loop goes on: without what it is on the paths that have left it. Lists that do not change stay
+    the same object."""
+    if isinstance(x, GuardedRef) and x.leaving is not None:
+        return without_left_paths(x.arms[1 - x.leaving])
+    items = [without_left_paths(i) for i in items_of(x)] if is_container(x) else []
+    return x if all(i is j for i, j in zip(items, items_of(x) if items else ())) else with_items(x, items)
 
 
 def similar(a: ArrayRef, b: ArrayRef) -> bool:

@@ -23,7 +23,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     INT,
     JUMP,
     RETURN,
-    is_container,
     kind_of,
     leaves,
     path_dependent,
@@ -44,9 +43,10 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     LoopSpec,
     Path,
     goes_on,
+    without_left_paths,
 )
 from tracebuf.frontends.numpy.record.callees import NestedFunction
-from tracebuf.frontends.numpy.record.heap import Changed, items_of, with_items
+from tracebuf.frontends.numpy.record.heap import Changed
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool
@@ -94,6 +94,7 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, peeled: int) 
     """An attempt at a loop that may be recorded; None where the first iteration has to be peeled."""
     if plan.unrolled:
         raise plan.refusal or r.refuse("this loop is unrolled")
+    plan.may_peel = peeled < MAX_PEELED
     for _ in range(0 if plan.peel_first else 8):
         carried = CarriedContainers(r, spec, env, plan.containers, plan.rebound_containers)
         loop = Loop(r, carried.spec, env, plan, carried)
@@ -259,15 +260,6 @@ def conditionally(
         trace_if(r, condition, env, [body, done], names, live, frozenset([RETURN]))
     else:
         (body if condition else done)(env)
-
-
-def without_left_paths(x: Any) -> Any:
-    """A value where the loop goes on: without what it is on the paths that have left it. Lists that do not change stay
-    the same object."""
-    if isinstance(x, GuardedRef) and x.leaving is not None:
-        return without_left_paths(x.arms[1 - x.leaving])
-    items = [without_left_paths(i) for i in items_of(x)] if is_container(x) else []
-    return x if all(i is j for i, j in zip(items, items_of(x) if items else ())) else with_items(x, items)
 
 
 class Loop(LoopClose):
