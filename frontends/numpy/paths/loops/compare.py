@@ -203,8 +203,10 @@ class LoopComparison(LoopHead):
             return plain(i.head) and plain(i.back) and i.back.storage in fresh and similar(i.head, i.back)
 
         def replaced(i: Item) -> bool:
-            """Whether each iteration gives the name another array, so that after the first it has one of its own."""
-            return becomes(replace(i, back=without_left_paths(i.back)))
+            """Whether each iteration gives the name another array, so that after the first it has one of its own. Items
+            of containers are left: after a first iteration they may be one container or another."""
+            named = isinstance(self.env.get(str(i.path[0])), ArrayRef)
+            return named and becomes(replace(i, back=without_left_paths(i.back)))
 
         def movable(i: Item) -> bool:
             if not becomes(i):
