@@ -234,6 +234,7 @@ def test_no_circle_of_files() -> None:
     assert not circles(edges())
 
 
+@pytest.mark.slow
 def test_no_circle_of_folders() -> None:
     folders: dict[str, set[str]] = defaultdict(set)
     for name, targets in edges().items():
@@ -329,6 +330,7 @@ def assigned_state(tree: ast.AST, recorder: bool = False) -> Iterator[tuple[int,
                 yield node.lineno, node.attr
 
 
+@pytest.mark.slow
 def test_contexts_hold_the_state_of_the_tracer() -> None:
     front = ROOT / "frontends" / "numpy"
     for name, path in MODULES.items():
@@ -373,11 +375,13 @@ def succeed(*args: str, cwd: Path) -> str:
     return run.stdout
 
 
+@pytest.mark.slow
 def test_import_loads_neither_numba_nor_scipy() -> None:
     code = "import sys, tracebuf; print(sorted({'numba', 'scipy'} & {m.partition('.')[0] for m in sys.modules}))"
     assert succeed("-c", code, cwd=ROOT).strip() == "[]"
 
 
+@pytest.mark.slow
 def test_the_decorator_is_not_hidden_by_the_package_of_its_name() -> None:
     """Loading a submodule binds its name in the parent, so the package must load before the decorator is bound."""
     code = "import tracebuf, tracebuf.bufferize, tracebuf.api; assert tracebuf.bufferize is tracebuf.api.bufferize"

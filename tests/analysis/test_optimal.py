@@ -233,6 +233,7 @@ def test_programs_compute_what_numpy_does(program: Program) -> None:
         np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.slow
 def test_numpy_functions() -> None:
     @bufferize(strategy="optimal")
     def f(a: np.ndarray) -> Any:

@@ -374,6 +374,7 @@ def test_b6_threads_call_at_once() -> None:
     assert len(g.specializations()) == 1
 
 
+@pytest.mark.slow
 def test_x2_lower_explain_and_measure_leave_the_arguments_alone() -> None:
     def f(a, b):
         a += b

@@ -140,6 +140,7 @@ def test_b5_a_name_may_become_an_array_and_stop_being_one() -> None:
         MODE = None
 
 
+@pytest.mark.slow
 def test_b5_closures_are_told_apart() -> None:
     def make(a: np.ndarray) -> Any:
         def f(x):

@@ -80,6 +80,7 @@ def test_checks_are_those_of_ufuncs(k: int) -> None:
         assert (got is second) == (want is first) or isinstance(second, tuple)
 
 
+@pytest.mark.slow
 def test_the_buffer_is_written_directly() -> None:
     """Rule S2: no allocation and no copy for what goes into the buffer, even where it is the argument."""
     g = bufferize(linear)

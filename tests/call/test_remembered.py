@@ -115,6 +115,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 def test_every_change_is_seen() -> None:
     a = np.ones(3)
     f = warm(a)

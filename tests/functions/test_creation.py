@@ -164,6 +164,7 @@ def test_z1_sizes_in_loops_and_other_calls() -> None:
     climb(f, (VALUES["v"], 7), again=[(VALUES["a"][0], 4), (VALUES["a"][1], 9)], tolerance=1e-14)
 
 
+@pytest.mark.slow
 def test_s4_indices_move_right_in_fused_bodies() -> None:
     """Rule S4: indices keep their axes when bodies are joined, through broadcasts, blocks and axes of size one."""
     f = program("""

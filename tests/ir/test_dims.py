@@ -124,6 +124,7 @@ def test_substitution_commutes_with_evaluation(tree: Tree, x: Tree, y: Tree, env
     assert evaluate(substitute(e, {**env}), {}) == plain
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(TREES, TREES, TREES)
 def test_the_algebra_is_canonical(x: Tree, y: Tree, z: Tree) -> None:

@@ -677,6 +677,7 @@ def f1_tuples_of_what_a_loop_computes(a, x):
     return hits, (a[0] > 1, x) == (True, 2), (a[0], 1) == (1.0, 1)
 
 
+@pytest.mark.slow
 def test_tuples_of_computed_numbers_are_compared() -> None:
     """Rules C1, F1: at run time where only that knows; a NaN could be an item of both, which is refused."""
     for x in (1, 2):

@@ -377,6 +377,7 @@ def test_control_flow_never_reaches_the_user() -> None:
     assert f.captured(odd) == [] and len(f(odd)) == 5 and f.call_counted(odd)[1] is None
 
 
+@pytest.mark.slow
 def test_nothing_in_the_front_end_catches_every_exception() -> None:
     """Handlers are called in no `try` that takes what a bug raises: `except Exception` stands only where its exception
     becomes InternalError, around the repr of an object of the user's, or around a function of NumPy's that is
@@ -438,6 +439,7 @@ def test_warnings_of_other_threads_are_kept() -> None:
     assert all(kept[1] is None or isinstance(kept[1], (str, re.Pattern)) for kept in warnings.filters)
 
 
+@pytest.mark.slow
 def test_types_in_messages_are_those_that_the_user_knows() -> None:
     """`type(x).__name__` in the text of an error is of a value that stands for the user's: else `name_of(x)`."""
     root = Path(statements.__file__).parents[1]
@@ -458,6 +460,7 @@ OF_NEW_ARRAYS = "empty ones zeros eye empty_like zeros_like array asarray ndarra
 AT_THE_CALL = "argsort copyto may_share_memory shares_memory invert prod shape isscalar iterable"
 
 
+@pytest.mark.slow
 def test_what_is_asked_of_numpy_goes_through_one_door() -> None:
     """Handlers call NumPy's functions by `ask`; themselves only those of dtypes, those that make an example, and those
     of plain values or of the arrays of a call."""

@@ -116,6 +116,7 @@ def test_ints_that_are_pythons_or_numpys_are_compared() -> None:
         bufferize(beside)(np.array([0, 0, 1]), 2)
 
 
+@pytest.mark.slow
 def test_an_index_that_an_iteration_makes_a_float() -> None:
     """Rules N1, F3: an int on one path is an index there; on the other the float raises what it raises in eager."""
 

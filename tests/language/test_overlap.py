@@ -127,6 +127,7 @@ def test_a_temporary_of_no_bytes_is_none() -> None:
         assert counters is not None and max(counters.allocations, counters.copies) <= wanted
 
 
+@pytest.mark.slow
 def test_the_transpose_of_one_element_is_the_array() -> None:
     """Rule S2: NumPy copies a (1, 1) array onto its transpose without a temporary."""
 

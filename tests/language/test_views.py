@@ -111,6 +111,7 @@ def test_s7_an_array_without_elements_is_a_view() -> None:
         agree(f, a, n)
 
 
+@pytest.mark.slow
 def test_s7_a_computed_size() -> None:
     """A size may turn out to be negative at run time: then it is what is left over, as -1 is."""
     text = "def f(a):\n n = int(a[0])\n return a.reshape(n, 3), np.ones((n + 9, 2)).reshape(-1)"

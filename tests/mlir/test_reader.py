@@ -273,6 +273,7 @@ WHOLE = '"func.func"() <{function_type = (index, i1, tensor<?xf32>) -> (tensor<?
 )
 
 
+@pytest.mark.slow
 def test_any_text_is_read_or_refused() -> None:
     rng = random.Random(0)
     pieces = '" ( ) < > { } [ ] %0 %t ^bb0 -> : , 1 - i32 #a !b = f32 index'.split()

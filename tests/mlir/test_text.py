@@ -86,6 +86,7 @@ def test_what_is_printed_is_read_as_the_same() -> None:
     assert printed(read_all(text), "generic", True) == text
 
 
+@pytest.mark.slow
 def test_ops_of_mlir_have_classes() -> None:
     """What stands for an op that nobody has registered is seen here when a name is misspelled in a class."""
     unknown = {op.name for m in read_all(RECORDED) for f in m.funcs for op in f.walk() if isinstance(op, UnknownOp)}

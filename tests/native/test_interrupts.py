@@ -146,6 +146,7 @@ LOOPS: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_handler_that_raises_ends_the_reading_of_a_long_file() -> None:
     """CPython 3.11 makes SystemError of what is raised inside of `ast.parse`."""
     text = "\n".join(f"x = [{i}, {i}, f({i}, a=[{i}])]" for i in range(8000))

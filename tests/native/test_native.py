@@ -284,6 +284,7 @@ def test_sums_are_as_exact_as_numpys(make: Any) -> None:
     assert worst <= 2 * numpys + 1e-7
 
 
+@pytest.mark.slow
 def test_a_reduction_with_a_chain_and_a_numpy_loop_in_one_pass() -> None:
     def body(b: Builder, v: Sequence[Value]) -> list[Value]:
         e = b.add(arith.Ufunc.of("exp", "d->d", [b.add(arith.NegF.of(v[0], L)).result], F64, L)).result

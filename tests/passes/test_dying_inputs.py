@@ -79,6 +79,7 @@ def test_means_divide_where_they_were_summed() -> None:
     assert tracebuf.measure(f, matrix(), repeat=1).native.allocations == 1
 
 
+@pytest.mark.slow
 def test_is_unused_afterwards() -> None:
     def both(x):
         e = np.exp(x)
@@ -142,6 +143,7 @@ def test_arguments_are_not_taken() -> None:
         assert arrays_made(function, matrix()) == 1
 
 
+@pytest.mark.slow
 def test_is_alike() -> None:
     def other_dtype(x):
         e = np.exp(x)

@@ -149,6 +149,7 @@ def documents() -> list[Path]:
     return [*sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("*.md"))]
 
 
+@pytest.mark.slow
 def test_what_code_and_tests_cite_exists() -> None:
     wrong = []
     for path in modules():
@@ -269,6 +270,7 @@ def allocations_and_copies(texts: Sequence[str]) -> list[str]:
     return [f"{text.count('memref.alloc(')}/{text.count('memref.copy ')}" for text in cleaned]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(MLIR_OPT is None, reason="mlir-opt-22 is not installed (Debian: mlir-22-tools)")
 def test_the_examples_of_behaviours() -> None:
     """Allocations and copies, in MLIR, under compat and by default, as the first line of each tells."""

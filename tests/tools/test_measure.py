@@ -212,6 +212,7 @@ def arguments() -> tuple[Any, Any]:
     return np.arange(float(SIZE)), np.ones(SIZE)
 
 
+@pytest.mark.slow
 def test_both_sides_are_counted_and_the_data_stays() -> None:
     x, y = arguments()
     f = Fake(original, native, FakeCounters(1, RESULT, RESULT, 2, 160, 1, RESULT))
