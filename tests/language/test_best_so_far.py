@@ -263,24 +263,3 @@ def test_s11_names_that_begin_as_one_array_own_theirs_after_the_first_iteration(
     few, many = (tracebuf.measure(g, a, np.ones(6), n, repeat=1).native.allocations for n in (3, 13))
     assert many - few <= 10
     np.testing.assert_allclose(g(a, np.ones(6), 4), f(a, np.ones(6), 4))
-
-
-@pytest.mark.slow
-def test_s11_what_the_first_iteration_made_is_not_copied_for_a_loop_that_may_not_run():
-    """It was read where the first iteration left the loop, and the loop owned it where not: on one path of two."""
-
-    def f(v, n):
-        best = v
-        while n > 0:
-            v = v * 1.01
-            if v[0] > best[0]:
-                best = v
-            n -= 1
-            if v[1] > 1.95:
-                break
-        return best
-
-    g, v = tracebuf.bufferize(f), np.ones(5)
-    assert tracebuf.measure(g, v, 9, repeat=1).native.copies == 0
-    for n in (0, 1, 9, 99):
-        np.testing.assert_array_equal(g(v, n), f(v, n))

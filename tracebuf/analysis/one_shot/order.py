@@ -137,18 +137,13 @@ class Order:
         return self.parallel[block]
 
     def mutually_exclusive(self, a: Op, b: Op) -> bool:
-        """Whether one run of the region around both can only meet one of them: two branches of an scf.if, or, beyond
-        MLIR, of two that ask one condition."""
-        mine = dict(self._branches_around(a))
-        return any(mine.get(asked, branch) != branch for asked, branch in self._branches_around(b))
-
-    def _branches_around(self, op: Op) -> Iterator[tuple[Op | Value, int]]:
-        """The conditions on which it depends that an op is met, each with the number of the branch."""
-        block = op.block
-        while block is not None and (parent := block.parent_op) is not None:
-            if isinstance(parent, scf.If):
-                yield parent if self._unordered else parent.operand(0), parent.regions.index(block.region)
-            block = parent.block
+        """Whether one run of the function around both can only meet one of them: two branches of an scf.if."""
+        region: Region | None = a.block.region if a.block is not None else None
+        while region is not None and region.op is not None:
+            if self.contains(region.op, b):
+                return region.op is not b and isinstance(region.op, scf.If) and within(b, region) is None
+            region = region.op.block.region if region.op.block is not None else None
+        return False
 
 
 def within(op: Op, region: Region) -> Op | None:
