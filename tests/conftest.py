@@ -23,6 +23,11 @@ os.environ.setdefault("TRACEBUF_VERIFY", "1")
 gc.set_threshold(100_000, 50, 100)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests begin, else one worker would end with them alone."""
+    items.sort(key=lambda item: "tests/tools/" not in item.nodeid)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
