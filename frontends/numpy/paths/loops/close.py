@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     Choice,
     Kind,
     Maybe,
-    containers_in,
     from_value,
     is_container,
     kind_of,
@@ -30,7 +29,6 @@ from tracebuf.frontends.numpy.paths.identity import (
     conditions,
     container_identity,
     identity,
-    objects,
     one_object,
     one_of_known,
     select_truth,
@@ -46,9 +44,10 @@ from tracebuf.frontends.numpy.paths.joins import (
     with_parts,
 )
 from tracebuf.frontends.numpy.paths.loops.compare import LoopComparison
+from tracebuf.frontends.numpy.paths.loops.objects import Carried, carried_containers
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
-from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, counted
+from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
@@ -69,7 +68,9 @@ class LoopClose(LoopComparison):
         self.watch(carried)
         self.identities_after(carried)
         self.unwatch()
+        self.containers_after(carried)
         finishes = [] if self.spec.exits else self.bound_inside(carried)
+        self.objects.carry(carried, self.frame)
         self.close_items(carried)
         self.close_storages(carried)
         self.close_owned(carried)
@@ -95,6 +96,20 @@ class LoopClose(LoopComparison):
             wanted = self.plan.other_objects or i.path[0] in self.plan.first_bound_inside
             if isinstance(found, EitherObject) and wanted:
                 self.moved[i.head, i.back] = self.last_identity(carried, str(i.path[0]), found)
+
+    def containers_after(self, carried: Carried) -> None:
+        """Notes which objects the names' containers are after the loop."""
+        pairs: list[tuple[Any, Any]] = []
+        for name, like in self.entry_values.items():
+            before, back = (x.value if isinstance(x, Maybe) else x for x in (like, self.after.get(name)))
+            if structure(before) == structure(back):
+                self.objects.note_ends(name, back)
+                if name in self.spec.after or not name.isidentifier():
+                    pairs += zip(carried_containers(before), carried_containers(back))
+        for a, b in pairs:
+            if (a, b) not in self.container_objects:
+                ends = container_identity(self.r, a), container_identity(self.r, b)
+                self.container_objects[a, b] = self.objects.after(carried, *ends, self.frame)
 
     def set_storage(self, storage: Storage) -> Callable[[Value], None]:
         """The function that makes a result of the loop the value of a storage."""
@@ -355,28 +370,16 @@ class LoopClose(LoopComparison):
 
     def container_after(self, before: Any, back: Any, made: Any, known: PairsByIdentity[Any]) -> Any:
         """A container after the loop, and those in it: names of one container, before the loop and at the end of each
-        iteration, stay names of one; it is the last iteration's where nothing else knows the one of before."""
+        iteration, stay names of one."""
         if not is_container(before):
             return made
         if (before, back) not in known:
             inside = zip(items_of(before), items_of(back), items_of(made), strict=True)
             parts = [self.container_after(a, b, c, known) for a, b, c in inside]
             found = known[before, back] = with_items(made, parts)
-            last = container_identity(self.r, back)
-            if not isinstance(last, EitherObject) and not self.knows_container(before):
-                self.r.heap.origins[found] = last
+            if (before, back) in self.container_objects:
+                self.r.heap.origins[found] = self.container_objects[before, back]()
         return known[before, back]
-
-    def knows_container(self, x: Any) -> bool:
-        """Whether a container of before the loop is the caller's, or stands in more than one place."""
-        if self.containers_known is None:
-            values = (*self.env.values(), *self.r.outer_values())
-            self.containers_known = counted(o for v in values for c in containers_in(v) for o in self.objects_of(c))
-        return any(self.r.heap.number(o) is not None or self.containers_known.get(o, 0) > 1 for o in self.objects_of(x))
-
-    def objects_of(self, x: Any) -> Iterable[Any]:
-        """The containers that one may be."""
-        return objects(container_identity(self.r, x))
 
     def array_after(self, item: Item) -> ArrayRef:
         """The array of a name after the loop, where it is of one storage: the same object if no iteration replaced
@@ -470,7 +473,8 @@ class LoopClose(LoopComparison):
         if is_container(x) and r.heap.number(x) is None:
             if x not in self.last_containers:  # names of one container stay names of one
                 parts = [self.last_value(carried, name, i) for i in items_of(x)]
-                self.last_containers[x] = once(lambda: self.last_container(x, [p() for p in parts]))
+                found_after = self.objects.after(carried, None, container_identity(self.r, x), self.frame)
+                self.last_containers[x] = once(lambda: self.last_container(x, [p() for p in parts], found_after()))
             return self.last_containers[x]
         if isinstance(x, Choice):
             flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), x.then, x.orelse)]
@@ -496,11 +500,10 @@ class LoopClose(LoopComparison):
             self.last_arrays[x] = once(self.last_array(carried, name, x))
         return self.last_arrays[x]
 
-    def last_container(self, x: Any, items: Sequence[Any]) -> Any:
-        """A container that the last iteration made, with its items as they are after the loop."""
-        made, found = with_items(x, items), container_identity(self.r, x)
-        if not isinstance(found, EitherObject):
-            self.r.heap.origins[made] = found
+    def last_container(self, x: Any, items: Sequence[Any], found: Any) -> Any:
+        """A container that the last iteration made, the object `found`, with its items as they are after the loop."""
+        made = with_items(x, items)
+        self.r.heap.origins[made] = found
         return made
 
     def last_dim(

@@ -19,6 +19,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
+from tracebuf.frontends.numpy.paths.loops.objects import ContainerObjects
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import (
     OWNED,
@@ -66,7 +67,7 @@ class LoopHead:
         self.last_arrays: ByIdentity[ArrayRef, Callable[[], ArrayRef]] = ByIdentity()
         self.last_storages: dict[Storage, Storage] = {}
         self.last_containers: ByIdentity[Any, Callable[[], Any]] = ByIdentity()
-        self.containers_known: ByIdentity[Any, int] | None = None
+        self.container_objects: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
         self.replaced_phis: dict[Value, Value] = {}
         self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()
         self.unchanged_flags: PairsByIdentity[Value] = PairsByIdentity()
@@ -74,6 +75,9 @@ class LoopHead:
         self.entry_flags: dict[Value, Value] = {}
         self.moved: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
         self.watching: list[ArrayRef] = []
+        values = (*env.values(), *r.outer_values())
+        live = [x for n, x in env.items() if n in spec.after or n in spec.assigned or not n.isidentifier()]
+        self.objects = ContainerObjects(r, self.block, values, (*live, *r.outer_values()))
 
     # -- the head
     def enter(self, given: Env) -> Env:
@@ -207,6 +211,7 @@ class LoopHead:
         flag = [next(heads)] if isinstance(x, Maybe) else []
         made = rebuild(value, heads)
         stand_in(self.r, value, made)
+        self.objects.at_head(name, value, made)
         return Maybe(flag[0], made) if flag else made
 
     def item(self, path: Path, entry: Any) -> Item:
