@@ -471,3 +471,62 @@ def stored_into_one_or_another(a, n):
 def test_s8_a_list_that_a_loop_bound_by_the_path_is_not_changed():
     error = refused(stored_into_one_or_another, np.arange(4.0), 3)
     assert "one or another" in error.reason
+
+
+def a_tuple_with_what_a_test_decides(a, n):
+    c = a[0] > 0
+    x = a if c else a * 2
+    t = u = (x, 1)
+    if c:
+        s = t
+    else:
+        s = (x, 2)
+    return s, u, s is u, s is t
+
+
+def a_tuple_that_holds_a_changed_list(a, n):
+    q = [a, 1]
+    d = e = (q, 5)
+    for k in range(n):
+        q[0] = a + k
+        e = d
+    return d, e, d is e, d[0] is q, q
+
+
+def items_in_turn(a, n):
+    p = [[a, 1], [a, 2], [a, 3]]
+    s = p[0]
+    k = 0
+    while k < n:
+        p = [p[1], p[2], p[0]]
+        if a[k] > 0:
+            s = p[0]
+        k += 1
+    return s, p, s is p[0], s is p[1], s is p[2]
+
+
+@pytest.mark.parametrize(
+    "f", [a_tuple_that_holds_a_changed_list, slow(a_tuple_with_what_a_test_decides), slow(items_in_turn)]
+)
+def test_c1_a_copy_with_what_is_known_there_is_the_tuple(f):
+    """A tuple of which more was known on a path, or in a loop that changes a list in it, was another object there."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for first in ([0.0, 1, 2, 3], [1.0, 2, -1, 0]):
+        for n in (3, 0, 1, 2):
+            agree(bufferized, np.array(first), n)
+
+
+def the_callers_tuple_by_the_path(a, n, x):
+    t = x
+    for k in range(n):
+        if a[k] > 1:
+            t = (a, k)
+    return t
+
+
+def test_c1_the_callers_tuple_after_a_loop():
+    """It was a copy of the caller's tuple."""
+    bufferized, x = tracebuf.bufferize(the_callers_tuple_by_the_path), (np.ones(4), 1)
+    for value in (0.0, 2.0):
+        found = bufferized(np.full(4, value), 3, x)
+        assert (found is x) == (the_callers_tuple_by_the_path(np.full(4, value), 3, x) is x)

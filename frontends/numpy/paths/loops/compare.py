@@ -206,7 +206,7 @@ class LoopComparison(LoopHead):
             """Whether each iteration gives the name another array, so that after the first it has one of its own. Items
             of containers are left: after a first iteration they may be one container or another."""
             named = isinstance(self.env.get(str(i.path[0])), ArrayRef)
-            return named and becomes(replace(i, back=without_left_paths(i.back)))
+            return named and becomes(replace(i, back=without_left_paths(i.back, self.r.heap)))
 
         def movable(i: Item) -> bool:
             if not becomes(i):

@@ -75,9 +75,7 @@ class LoopHead:
         self.entry_flags: dict[Value, Value] = {}
         self.moved: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
         self.watching: list[ArrayRef] = []
-        values = (*env.values(), *r.outer_values())
-        live = [x for n, x in env.items() if n in spec.after or n in spec.assigned or not n.isidentifier()]
-        self.objects = ContainerObjects(r, self.block, values, (*live, *r.outer_values()))
+        self.objects = ContainerObjects(r, self.block, env, spec.after)
 
     # -- the head
     def enter(self, given: Env) -> Env:

@@ -18,11 +18,11 @@ from tracebuf.frontends.numpy.paths.identity import (
     one_object,
     one_of_known,
 )
-from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import items_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
-from tracebuf.frontends.numpy.record.values import PyBool
+from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.types import I1
@@ -45,15 +45,16 @@ class EndObject:
 class ContainerObjects:
     """The containers that one attempt at a loop carries, as objects."""
 
-    def __init__(self, r: Recorder, block: Block, values: Iterable[Any], live: Iterable[Any]) -> None:
-        self.r, self.block, self.values, self.live = r, block, values, live
+    def __init__(self, r: Recorder, block: Block, env: Env, live: frozenset[str]) -> None:
+        self.r, self.block, self.env, self.live = r, block, env, live
         self.mark = len(r.heap.known)
         self.entries: ByIdentity[HeadObject, Any] = ByIdentity()
         self.ends: ByIdentity[HeadObject, Any] = ByIdentity()
         self.heads: dict[str, list[HeadObject]] = {}
         self.flags: PairsByIdentity[Value] = PairsByIdentity()
         self.before: ByIdentity[Any, None] | None = None
-        self.known: ByIdentity[Any, int] | None = None
+        self.slots: ByIdentity[Any, None] = ByIdentity()
+        self.known: ByIdentity[Any, None] | None = None
         self.found: list[EndObject] = []
         self.closed = False
 
@@ -64,6 +65,7 @@ class ContainerObjects:
         for x, y in zip(carried_containers(before), carried_containers(made)):
             head = HeadObject(self.ask, depth)
             heads.append(head)
+            self.slots[x] = None
             self.entries[head] = container_identity(self.r, x)
             self.r.heap.origins[y] = head
 
@@ -82,12 +84,14 @@ class ContainerObjects:
     def objects_before(self) -> ByIdentity[Any, None]:
         """The containers that there were before the loop."""
         if self.before is None:
-            self.before = distinct([*list(self.r.heap.known)[: self.mark], *self.objects_in(self.values)])
+            values = (*self.env.values(), *self.r.outer_values())
+            found = self.objects_of(x for v in values for x in containers_in(v))
+            self.before = distinct([*list(self.r.heap.known)[: self.mark], *found])
         return self.before
 
-    def objects_in(self, values: Iterable[Any]) -> Iterator[Any]:
-        """The objects that the containers in some values may be."""
-        return (o for v in values for x in containers_in(v) for o in objects(container_identity(self.r, x)))
+    def objects_of(self, containers: Iterable[Any]) -> Iterator[Any]:
+        """The objects that containers may be."""
+        return (o for x in containers for o in objects(container_identity(self.r, x)))
 
     # -- at its end
     def note_ends(self, name: str, value: Any) -> None:
@@ -117,9 +121,8 @@ class ContainerObjects:
         """The identity after the loop of what a name holds at the end of the body; `entry` before the loop."""
         if entry is not None and self.entries.get(end) is entry and self.end(end) is end:
             return lambda: entry
-        held = distinct([] if entry is None else objects(entry))
-        mine = EndObject(entry, end, self.may_be(end, *held), object())
-        outer = [(x, x, x) for x in mine.may_be if x in self.objects_before() and self.is_known(x, x in held)]
+        mine = EndObject(entry, end, self.may_be(end) if entry is None else self.may_be(end, entry), object())
+        outer = [(x, x, x) for x in mine.may_be if x in self.objects_before() and self.is_known(x)]
         others = [(o.entry, o.end, o.own) for o in self.found if any(x in mine.may_be for x in o.may_be)]
         self.found.append(mine)
         choices: list[tuple[list[Value], Any]] = []
@@ -144,11 +147,17 @@ class ContainerObjects:
         carried[self.block.add_arg(I1)] = (self.truth(first), yielded, results.append)
         return results
 
-    def is_known(self, x: Any, held: bool) -> bool:
-        """Whether something knows an object of before the loop, besides the name (`held`: which held it then)."""
+    def is_known(self, x: Any) -> bool:
+        """Whether an object of before the loop is known other than by what the loop carries, and may replace: for all
+        names that may hold it, or for none."""
         if self.known is None:
-            self.known = counted(self.objects_in(self.live))
-        return isinstance(x, HeadObject) or self.r.heap.number(x) is not None or self.known.get(x, 0) > held
+            named = [(n in self.heads, v) for n, v in self.env.items() if n in self.live or not n.isidentifier()]
+            outer = [(False, v) for v in self.r.outer_values()]
+            found = ((carried, x) for carried, v in (*named, *outer) for x in containers_in(v))
+            others = self.objects_of(x for carried, x in found if not (carried and x in self.slots))
+            kept = (o for head, entry in self.entries.items() if self.end(head) is head for o in objects(entry))
+            self.known = distinct((*others, *kept))
+        return isinstance(x, HeadObject) or self.r.heap.number(x) is not None or x in self.known
 
     def carry(self, carried: Carried, frame: Frame) -> None:
         """Adds the flags that were asked for; a flag's last value may ask for others."""
