@@ -530,3 +530,143 @@ def test_c1_the_callers_tuple_after_a_loop():
     for value in (0.0, 2.0):
         found = bufferized(np.full(4, value), 3, x)
         assert (found is x) == (the_callers_tuple_by_the_path(np.full(4, value), 3, x) is x)
+
+
+def views_of_an_iteration_passed_on(a, n):
+    u, v = a[:], a[:]
+    k = 0
+    while k < n:
+        if a[k] > 1:
+            u = a[:]
+        else:
+            v = u
+        k += 1
+    return u, v, u is v
+
+
+def one_view_for_three_names_by_the_path(a, n):
+    u, v = a[:], a[:]
+    w = a[:]
+    k = 0
+    while k < n:
+        w = a[:]
+        if a[k] > 1:
+            u = w
+        if a[k] > 0:
+            v = w
+        k += 1
+    return u, v, u is v, w is u, w is v
+
+
+def two_names_of_one_view_or_none(a, n):
+    u, v = a[:], a[:]
+    for _k in range(n):
+        u = v = a[:]
+    return u, v, u is v
+
+
+def three_names_asked_in_a_while(a, n):
+    u = v = w = a[:]
+    c = k = 0
+    while k < n:
+        t = a[:]
+        c += (u is v) + 10 * (u is w) + 100 * (w is v)
+        if a[k] > 1:
+            u = t
+            w = v
+        elif a[k] > 0:
+            v = t
+        else:
+            u = v = t
+        k += 1
+    return u, v, w, c
+
+
+def views_exchanged_and_replaced(a, n):
+    u, v = a[:], a[:]
+    z = u
+    k = 0
+    while k < n:
+        if a[k] > 0:
+            u, v = v, u
+        if a[k] > 1:
+            v = a[:]
+        elif a[k] == 0:
+            u = v
+        k += 1
+    return u, v, z, u is v, z is v
+
+
+def a_view_first_bound_and_taken(a, n):
+    u = a[:]
+    for k in range(n):
+        t = a[:]
+        if a[k] > 1:
+            u = t
+    return u, t, u is t
+
+
+def in_a_while_of_one_branch(a, n):
+    u = v = a[:]
+    if a[0] > 0:
+        k = 0
+        while k < n:
+            t = a[:]
+            if a[k] > 1:
+                u = t
+            if a[k] > 0:
+                v = t
+            k += 1
+    for k in range(n):
+        if a[k] == 0:
+            u = v
+        elif a[k] > 1:
+            u, v = v, u
+    return u, v, u is v, u is a
+
+
+def items_of_a_list_asked(a, n):
+    p = [a[:], a[:]]
+    c = 0
+    k = 0
+    while k < n:
+        t = a[:]
+        if a[k] > 1:
+            p[0] = t
+        elif a[k] > 0:
+            p[1] = p[0]
+        c += p[0] is p[1]
+        k += 1
+    return p, c, p[0] is p[1]
+
+
+def in_an_inner_loop(a, n):
+    u = v = a[:]
+    w = u
+    for k in range(n):
+        for j in range(n):
+            t = a[:]
+            if a[j] > 1:
+                u = t
+            if a[k] > 0:
+                v = t
+        if a[k] == 0:
+            w = v
+    return u, v, w, u is v, u is w, v is w
+
+
+MADE = [
+    views_of_an_iteration_passed_on, two_names_of_one_view_or_none, a_view_first_bound_and_taken, items_of_a_list_asked,
+    one_view_for_three_names_by_the_path, three_names_asked_in_a_while, views_exchanged_and_replaced,
+    in_a_while_of_one_branch, in_an_inner_loop,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", one_in(4, MADE))
+def test_c1_a_view_that_a_loop_makes_and_names_share_by_the_path(f):
+    """Two names that held one view of an iteration held two, where another iteration or path had bound one of them;
+    two that became one in each iteration were one also where none ran."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for first in ([0.0, 1, 2, 3], [2.0, 0, 0, 1], [1.0, 2, -1, 0]):
+        for n in (3, 0, 1, 2):
+            agree(bufferized, np.array(first), n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,6 +30,7 @@ from tracebuf.frontends.numpy.paths.identity import (
     conditions,
     container_identity,
     identity,
+    objects,
     one_object,
     one_of_known,
     select_truth,
@@ -41,13 +43,14 @@ from tracebuf.frontends.numpy.paths.joins import (
     one_or_other,
     parameters,
     plain,
+    references,
     with_parts,
 )
 from tracebuf.frontends.numpy.paths.loops.compare import LoopComparison
 from tracebuf.frontends.numpy.paths.loops.objects import Carried, carried_containers
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
-from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity
+from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
@@ -68,6 +71,7 @@ class LoopClose(LoopComparison):
         self.watch(carried)
         self.identities_after(carried)
         self.unwatch()
+        self.arrays_of_one_object(carried)
         self.containers_after(carried)
         finishes = [] if self.spec.exits else self.bound_inside(carried)
         self.objects.carry(carried, self.frame)
@@ -91,11 +95,27 @@ class LoopClose(LoopComparison):
 
     def identities_after(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
         """Notes which objects the names hold after the loop whose identity an iteration decides."""
+        names = [x for n, x in self.after.items() if n in self.spec.after and n not in self.entry_values]
+        bound = distinct(o for x in references(names) for o in objects(identity(x)))
         for i in self.items:
             found = identity(i.back) if plain(i.back) and plain(i.head) and i.back is not i.head else None
-            wanted = self.plan.other_objects or i.path[0] in self.plan.first_bound_inside
+            wanted = self.plan.other_objects and not i.known or i.path[0] in self.plan.first_bound_inside
+            wanted = wanted or any(o in bound for o in objects(found))
             if isinstance(found, EitherObject) and wanted:
                 self.moved[i.head, i.back] = self.last_identity(carried, str(i.path[0]), found)
+
+    def arrays_of_one_object(self, carried: Carried) -> None:
+        """Notes which names hold one array object after the loop, of those whose objects are asked for."""
+        asked = [i for i in self.items if i.another is not None]
+        self.objects.ends.update((i.another, identity(i.back)) for i in asked)
+        live = [i for i in asked if i.path[0] in self.spec.after or not str(i.path[0]).isidentifier()]
+        found = PairsByIdentity(((i.entry, i.back), i) for i in live)  # names of one object at both ends stay so
+        for (_, j), (key, i) in itertools.combinations(found.items(), 2):  # each with those before it, in order
+            with self.r.inside(self.frame):
+                last = one_object(self.r, identity(i.back), identity(j.back))
+            first = one_object(self.r, identity(i.entry), identity(j.entry))
+            if not (first is False and last is False):
+                self.one_as.setdefault(key, []).append((self.objects.flag(carried, first, last, self.frame), j))
 
     def containers_after(self, carried: Carried) -> None:
         """Notes which objects the names' containers are after the loop."""
@@ -413,10 +433,19 @@ class LoopClose(LoopComparison):
         if (head, item.back) in self.moved:
             moved = self.moved[head, item.back]()
         if item.known:
-            return with_identity(made, one_of_known([(self.entry_flags[flag], o) for flag, o in item.known], moved))
+            outer = [(self.entry_flags[flag], o) for flag, o in item.known]
+            same = self.one_as.get((item.entry, item.back), ())
+            others = [(flag[0], self.other_object(i)) for flag, i in same]
+            return with_identity(made, one_of_known([*outer, *others], moved))
         flag = self.unchanged_flags.get((item.entry, item.back))
         made.origin = moved if flag is None else EitherObject(flag, identity(item.entry), moved)
         return made
+
+    def other_object(self, item: Item) -> Any:
+        """What an array is after the loop where it is none of those of before the loop."""
+        found = identity(self.array_after(item))
+        *_, last = objects(found)
+        return found if (item.head, item.back) in self.moved else last
 
     def bind_rotated(self) -> None:
         """Binds names that rotate arrays, by the number of iterations, which a guard makes known if entry values decide

@@ -73,6 +73,8 @@ class LoopHead:
         self.unchanged_flags: PairsByIdentity[Value] = PairsByIdentity()
         self.groups: list[OwnedGroup] = []
         self.entry_flags: dict[Value, Value] = {}
+        self.meet: set[Path] | None = None
+        self.one_as: PairsByIdentity[list[tuple[list[Value], Item]]] = PairsByIdentity()
         self.moved: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
         self.watching: list[ArrayRef] = []
         self.objects = ContainerObjects(r, self.block, env, spec.after)
@@ -263,10 +265,11 @@ class LoopHead:
                 if not {other.path, item.path} & self.plan.apart:
                     return replace(other, path=item.path)  # names of one array object stay names of one
         head = ArrayRef(item.head.storage, item.head.view, item.head.read_only)
-        outer = distinct(identity(x) for x in (item.entry, *map(self.held_before, places)) if x is not None)
+        before = (x for x in (item.entry, *map(self.held_before, places)) if x is not None)
+        outer = distinct(o for x in before for o in objects(identity(x)))
         known = tuple((self.block.add_arg(I1), found) for found in outer)
-        another = ArrayRef(head.storage, head.view, head.read_only)
-        return replace(item, head=with_identity(head, one_of_known(known, another)), known=known)
+        another = self.objects.array_at_head(identity(item.entry))
+        return replace(item, head=with_identity(head, one_of_known(known, another)), known=known, another=another)
 
     def held_before(self, place: Path) -> ArrayRef | None:
         """The array that stands at a place before the loop."""

@@ -81,6 +81,16 @@ class ContainerObjects:
             self.flags[key] = self.block.add_arg(I1)
         return PyBool(self.flags[key])
 
+    def array_at_head(self, entry: Any) -> HeadObject:
+        """The object of an array at the head that is none of the ones of before the loop that its name may hold."""
+        head = HeadObject(self.ask_array, sum(1 for _ in self.r.frames()))
+        self.entries[head] = entry
+        return head
+
+    def ask_array(self, head: HeadObject, other: Any) -> bool | PyBool:
+        """Whether two names hold one array object at the head; after the loop flags say so."""
+        return False if self.closed or other not in self.entries else self.ask(head, other)
+
     def objects_before(self) -> ByIdentity[Any, None]:
         """The containers that there were before the loop."""
         if self.before is None:

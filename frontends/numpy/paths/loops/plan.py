@@ -133,7 +133,7 @@ def goes_on(r: Recorder, env: Env, below: int) -> bool | PyBool:
 class Item:
     """One leaf of a carried name: its value before the loop (`entry`), at the head, and at the end of the body
     (`back`); `known` says at the head whether it is the object of before the loop, or another one of then, where that
-    is carried."""
+    is carried; `another` stands for any other object."""
 
     path: Path
     entry: Any
@@ -143,6 +143,7 @@ class Item:
     phi: Value | None = None
     flag: Value | None = None
     known: tuple[tuple[Value, Any], ...] = ()
+    another: Any = None
     parts: tuple[Value | None, ...] = ()
     back: Any = None
     found: Any = None
