@@ -73,7 +73,7 @@ class ContainerObjects:
         """Whether the object at the head is another object: a flag that the loop carries; one that an iteration makes
         is not at its head."""
         if self.closed:
-            raise self.r.refuse("`is` between containers that a loop has bound", "keep their numbers")
+            raise self.r.refuse("`is` between containers that a loop has bound", "give each a number, compare that")
         if other not in self.entries and not isinstance(other, HeadObject) and other not in self.objects_before():
             return False
         key = (other, head) if (other, head) in self.flags else (head, other)
