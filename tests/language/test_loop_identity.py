@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree
+from tests.support.agreement import agree, refused
 from tests.support.params import one_in
 from tracebuf.testing.ladder import climb
 
@@ -290,3 +290,383 @@ def test_c1_names_of_one_list_after_a_loop(f):
     bufferized = tracebuf.bufferize(verify=True)(f)
     for n in (2, 0, 1, 3):
         agree(bufferized, np.arange(4.0), n)
+
+
+def list_by_the_path(a, n):
+    q = r = [a, 1]
+    for k in range(n):
+        if a[k] > 1:
+            r = [a, k]
+    return q, r, q is r
+
+
+def tuple_bound_before_a_break(a, n):
+    q = r = (a, 1)
+    for k in range(n):
+        if a[k] > 1:
+            r = (a, k)
+            break
+    return q, r, q is r
+
+
+def dict_by_the_path_in_a_while(a, n):
+    q = r = {"x": a}
+    k = 0
+    while k < n:
+        if a[k] > 1:
+            r = {"x": a + 1}
+        k += 1
+    return q, r, q is r
+
+
+def object_by_the_path(a, n):
+    q = r = SimpleNamespace(x=a, y=1)
+    for k in range(n):
+        if a[k] > 1:
+            r = SimpleNamespace(x=a, y=k)
+    return q, r, q is r
+
+
+def lists_swapped(a, n):
+    p, q = [a, 1], [a, 2]
+    s = p
+    for k in range(n):
+        if a[k] > 0:
+            p, q = q, p
+    return p is s, q is s, p, q, s
+
+
+def lists_in_dicts_swapped(a, n):
+    q = {"u": [a, 1], "v": [a, 2]}
+    u, v = q["u"], q["v"]
+    for k in range(n):
+        if a[k] > 0:
+            q = {"u": q["v"], "v": q["u"]}
+    return q, u, v, q["u"] is u, q["u"] is v
+
+
+def items_of_a_list_replaced(a, n):
+    q = [[a, 1], [a, 2]]
+    u, v = q
+    for k in range(n):
+        if a[k] > 0:
+            q[0] = [a, k]
+        if a[k] > 1:
+            q[1] = q[0]
+    return q, u, v, q[0] is u, q[0] is q[1], q[1] is v
+
+
+def an_outer_list(a, n):
+    q, v = [a, 1], [a, 2]
+    w = q
+    k = 0
+    while k < n:
+        if a[k] > 1:
+            q = v
+        elif a[k] > 0:
+            q = [a, k]
+        k += 1
+    return q, v, q is v, w is q, w
+
+
+def asked_of_lists_in_a_while(a, n):
+    q = r = [a, 1]
+    c = k = 0
+    while k < n:
+        if q is r:
+            c += 1
+        if a[k] > 1:
+            r = [a, k]
+        elif a[k] > 0:
+            q = r
+        k += 1
+    return c, r, q, q is r
+
+
+def passed_on_in_an_inner_loop(a, n):
+    p = q = s = [a, 1]
+    c = 0
+    for k in range(n):
+        j = 0
+        while j < k:
+            t = [a, j]
+            if a[j] > 0:
+                p = t
+            if a[j] > 1:
+                q = t
+            j += 1
+        c += p is s
+        if a[k] > 1:
+            s = p
+    return p, q, s, p is s, q is s, p is q, c
+
+
+def one_of_two_lists_first_bound(a, n):
+    v, w = [a, 1], [a, 2]
+    k = 0
+    while k < n:
+        t = v if a[k] > 1 else w
+        k += 1
+    return t, t is v, v, w
+
+
+def a_list_or_a_new_one_first_bound(a, n):
+    v = [a, 1]
+    for k in range(n):
+        t = v if a[k] > 1 else [a, k]
+    return t, t is v, v
+
+
+def in_a_loop_of_one_branch(a, n):
+    q = r = s = [a, 1]
+    if a[0] > 0:
+        for k in range(n):
+            if a[k] > 1:
+                r = [a, k]
+            elif a[k] > 0:
+                q = r
+    else:
+        q = [a, 2]
+        if a[1] > 0:
+            r = q
+    return q, r, q is r, q is s, s
+
+
+def stored_through_one_name(a, n):
+    q = r = [a + 0, a + 1]
+    for k in range(n):
+        if a[k] > 1:
+            r = [a + 5, a + 3]
+        r[1][0] = 7 + k
+    return q, r, q is r
+
+
+CONTAINERS = [
+    list_by_the_path, object_by_the_path, an_outer_list, in_a_loop_of_one_branch, lists_swapped,
+    dict_by_the_path_in_a_while, tuple_bound_before_a_break, lists_in_dicts_swapped, stored_through_one_name,
+    items_of_a_list_replaced, one_of_two_lists_first_bound, a_list_or_a_new_one_first_bound,
+    asked_of_lists_in_a_while, passed_on_in_an_inner_loop,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", one_in(4, CONTAINERS))
+def test_c1_containers_that_a_loop_binds_by_the_path(f):
+    """A container that a loop carries was another object than any of before the loop, also where no iteration had
+    bound the name; two that the loop made were never one."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for first in ([0.0, 1, 2, 3], [2.0, 0, 1, 0]):
+        for n in (3, 0, 1, 2):
+            agree(bufferized, np.array(first), n)
+
+
+def stored_into_one_or_another(a, n):
+    q = r = [a, 1]
+    for k in range(n):
+        if a[k] > 1:
+            r = [a, k]
+    r[0] = a + 1
+    return q, r
+
+
+def test_s8_a_list_that_a_loop_bound_by_the_path_is_not_changed():
+    error = refused(stored_into_one_or_another, np.arange(4.0), 3)
+    assert "one or another" in error.reason
+
+
+def a_tuple_with_what_a_test_decides(a, n):
+    c = a[0] > 0
+    x = a if c else a * 2
+    t = u = (x, 1)
+    if c:
+        s = t
+    else:
+        s = (x, 2)
+    return s, u, s is u, s is t
+
+
+def a_tuple_that_holds_a_changed_list(a, n):
+    q = [a, 1]
+    d = e = (q, 5)
+    for k in range(n):
+        q[0] = a + k
+        e = d
+    return d, e, d is e, d[0] is q, q
+
+
+def items_in_turn(a, n):
+    p = [[a, 1], [a, 2], [a, 3]]
+    s = p[0]
+    k = 0
+    while k < n:
+        p = [p[1], p[2], p[0]]
+        if a[k] > 0:
+            s = p[0]
+        k += 1
+    return s, p, s is p[0], s is p[1], s is p[2]
+
+
+@pytest.mark.parametrize(
+    "f", [a_tuple_that_holds_a_changed_list, slow(a_tuple_with_what_a_test_decides), slow(items_in_turn)]
+)
+def test_c1_a_copy_with_what_is_known_there_is_the_tuple(f):
+    """A tuple of which more was known on a path, or in a loop that changes a list in it, was another object there."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for first in ([0.0, 1, 2, 3], [1.0, 2, -1, 0]):
+        for n in (3, 0, 1, 2):
+            agree(bufferized, np.array(first), n)
+
+
+def the_callers_tuple_by_the_path(a, n, x):
+    t = x
+    for k in range(n):
+        if a[k] > 1:
+            t = (a, k)
+    return t
+
+
+def test_c1_the_callers_tuple_after_a_loop():
+    """It was a copy of the caller's tuple."""
+    bufferized, x = tracebuf.bufferize(the_callers_tuple_by_the_path), (np.ones(4), 1)
+    for value in (0.0, 2.0):
+        found = bufferized(np.full(4, value), 3, x)
+        assert (found is x) == (the_callers_tuple_by_the_path(np.full(4, value), 3, x) is x)
+
+
+def views_of_an_iteration_passed_on(a, n):
+    u, v = a[:], a[:]
+    k = 0
+    while k < n:
+        if a[k] > 1:
+            u = a[:]
+        else:
+            v = u
+        k += 1
+    return u, v, u is v
+
+
+def one_view_for_three_names_by_the_path(a, n):
+    u, v = a[:], a[:]
+    w = a[:]
+    k = 0
+    while k < n:
+        w = a[:]
+        if a[k] > 1:
+            u = w
+        if a[k] > 0:
+            v = w
+        k += 1
+    return u, v, u is v, w is u, w is v
+
+
+def two_names_of_one_view_or_none(a, n):
+    u, v = a[:], a[:]
+    for _k in range(n):
+        u = v = a[:]
+    return u, v, u is v
+
+
+def three_names_asked_in_a_while(a, n):
+    u = v = w = a[:]
+    c = k = 0
+    while k < n:
+        t = a[:]
+        c += (u is v) + 10 * (u is w) + 100 * (w is v)
+        if a[k] > 1:
+            u = t
+            w = v
+        elif a[k] > 0:
+            v = t
+        else:
+            u = v = t
+        k += 1
+    return u, v, w, c
+
+
+def views_exchanged_and_replaced(a, n):
+    u, v = a[:], a[:]
+    z = u
+    k = 0
+    while k < n:
+        if a[k] > 0:
+            u, v = v, u
+        if a[k] > 1:
+            v = a[:]
+        elif a[k] == 0:
+            u = v
+        k += 1
+    return u, v, z, u is v, z is v
+
+
+def a_view_first_bound_and_taken(a, n):
+    u = a[:]
+    for k in range(n):
+        t = a[:]
+        if a[k] > 1:
+            u = t
+    return u, t, u is t
+
+
+def in_a_while_of_one_branch(a, n):
+    u = v = a[:]
+    if a[0] > 0:
+        k = 0
+        while k < n:
+            t = a[:]
+            if a[k] > 1:
+                u = t
+            if a[k] > 0:
+                v = t
+            k += 1
+    for k in range(n):
+        if a[k] == 0:
+            u = v
+        elif a[k] > 1:
+            u, v = v, u
+    return u, v, u is v, u is a
+
+
+def items_of_a_list_asked(a, n):
+    p = [a[:], a[:]]
+    c = 0
+    k = 0
+    while k < n:
+        t = a[:]
+        if a[k] > 1:
+            p[0] = t
+        elif a[k] > 0:
+            p[1] = p[0]
+        c += p[0] is p[1]
+        k += 1
+    return p, c, p[0] is p[1]
+
+
+def in_an_inner_loop(a, n):
+    u = v = a[:]
+    w = u
+    for k in range(n):
+        for j in range(n):
+            t = a[:]
+            if a[j] > 1:
+                u = t
+            if a[k] > 0:
+                v = t
+        if a[k] == 0:
+            w = v
+    return u, v, w, u is v, u is w, v is w
+
+
+MADE = [
+    views_of_an_iteration_passed_on, two_names_of_one_view_or_none, a_view_first_bound_and_taken, items_of_a_list_asked,
+    one_view_for_three_names_by_the_path, three_names_asked_in_a_while, views_exchanged_and_replaced,
+    in_a_while_of_one_branch, in_an_inner_loop,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", one_in(4, MADE))
+def test_c1_a_view_that_a_loop_makes_and_names_share_by_the_path(f):
+    """Two names that held one view of an iteration held two, where another iteration or path had bound one of them;
+    two that became one in each iteration were one also where none ran."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for first in ([0.0, 1, 2, 3], [2.0, 0, 0, 1], [1.0, 2, -1, 0]):
+        for n in (3, 0, 1, 2):
+            agree(bufferized, np.array(first), n)

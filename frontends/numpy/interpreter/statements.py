@@ -90,8 +90,8 @@ class Statements(Expressions, Protected):
                     if isinstance(statement, ast.If):
                         if self.stmt_If(statement, env, rest):
                             return
-                    elif (choice := to_split(statement, env)) is not None and isinstance(statement, SIMPLE):
-                        self.split(statement, choice, env)
+                    elif isinstance(statement, SIMPLE) and (found := to_split(statement, env, self.r.heap)) is not None:
+                        self.split(statement, found, env)
                     else:
                         method(statement, env)
             except Raises as said:
@@ -122,7 +122,7 @@ class Statements(Expressions, Protected):
 
     def test(self, node: ast.expr, env: Env) -> bool | PyBool:
         """The truth of an expression, for each type of a path-dependent value that it uses."""
-        choice = to_split(node, env)
+        choice = to_split(node, env, self.r.heap)
         if choice is None:
             found: bool | PyBool = operators.holds(self, node, env)
         else:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, is_container, parts_of
-from tracebuf.frontends.numpy.record.heap import with_items
+from tracebuf.frontends.numpy.record.heap import Heap, with_items
 from tracebuf.frontends.numpy.record.values import Env, GuardedRef
 from tracebuf.ir.core import Value
 from tracebuf.ops.scalars import arith
@@ -20,12 +20,12 @@ SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.As
 """Statements that are traced once for each type of a value."""
 
 
-def narrow(env: Env, condition: Value, positive: bool) -> Env:
+def narrow(env: Env, condition: Value, positive: bool, heap: Heap) -> Env:
     """The values of names where a condition is known to be `positive`."""
     op = condition.defining_op
     if isinstance(op, arith.XorI) and is_true(op.operands[1]):
-        env = narrow(env, op.operands[0], not positive)
-    return {name: narrowed(x, condition, positive) for name, x in env.items()}
+        env = narrow(env, op.operands[0], not positive, heap)
+    return {name: narrowed(x, condition, positive, heap) for name, x in env.items()}
 
 
 def is_true(value: Value) -> bool:
@@ -34,29 +34,29 @@ def is_true(value: Value) -> bool:
     return isinstance(op, arith.Constant) and op.attrs["value"] is True
 
 
-def narrowed(x: Any, condition: Value, positive: bool) -> Any:
+def narrowed(x: Any, condition: Value, positive: bool, heap: Heap) -> Any:
     """A value where a condition is known to be `positive`; the same object if that says nothing about it."""
     if isinstance(x, (Choice, GuardedRef)) and x.condition is condition:
         arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
-        return narrowed(arms[0 if positive else 1], condition, positive)
+        return narrowed(arms[0 if positive else 1], condition, positive, heap)
     if isinstance(x, Maybe):
-        value = narrowed(x.value, condition, positive)
+        value = narrowed(x.value, condition, positive, heap)
         return x if value is x.value else Maybe(x.bound, value)
     if isinstance(x, Choice):
-        then, orelse = narrowed(x.then, condition, positive), narrowed(x.orelse, condition, positive)
+        then, orelse = (narrowed(y, condition, positive, heap) for y in (x.then, x.orelse))
         return x if then is x.then and orelse is x.orelse else Choice(x.condition, then, orelse)
     if isinstance(x, tuple) and is_container(x):
-        items = [narrowed(i, condition, positive) for i in x]
-        return x if all(a is b for a, b in zip(x, items)) else with_items(x, items)
+        items = [narrowed(i, condition, positive, heap) for i in x]
+        return x if all(a is b for a, b in zip(x, items)) else heap.same_object(x, with_items(x, items))
     return x
 
 
-def to_split(node: ast.stmt | ast.expr, env: Env) -> Choice | None:
+def to_split(node: ast.stmt | ast.expr, env: Env, heap: Heap) -> Choice | None:
     """A path-dependent value whose type a statement or expression needs to know; None if there is none."""
     for name in used(node):
         x = env.get(name)
         found = next((p for p in parts_of(x.value if isinstance(x, Maybe) else x) if isinstance(p, Choice)), None)
-        if found is not None and narrowed(x, found.condition, True) is not x:
+        if found is not None and narrowed(x, found.condition, True, heap) is not x:
             return found
     return None
 

@@ -6,7 +6,7 @@ An object is represented by a reference to it, and only compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import Choice, is_container, kind_of
@@ -26,6 +26,15 @@ class EitherObject:
     condition: Value
     then: Any
     orelse: Any
+
+
+@frozen(eq=False)
+class HeadObject:
+    """The container that a name holds at the head of a loop, `depth` regions deep: `ask` says whether it is another
+    object (loops/objects.py)."""
+
+    ask: Callable[[HeadObject, Any], bool | PyBool]
+    depth: int
 
 
 def identity(x: ArrayRef) -> Any:
@@ -77,7 +86,11 @@ def one_object(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     if not isinstance(a, EitherObject) and isinstance(b, EitherObject):
         a, b = b, a
     if not isinstance(a, EitherObject):
-        return a is b
+        heads = [x for x in (a, b) if isinstance(x, HeadObject)]
+        if not heads:
+            return False
+        inner = max(heads, key=lambda x: x.depth)
+        return inner.ask(inner, b if inner is a else a)
     return select_truth(r, a.condition, one_object(r, a.then, b), one_object(r, a.orelse, b))
 
 

@@ -120,7 +120,7 @@ def trace_branch(
         try:
             if condition.nonneg is not None:
                 r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
-            after = narrow(env, condition.value, positive)
+            after = narrow(env, condition.value, positive, r.heap)
             with cycles_refused(r):
                 body(after)
             return frame, after

@@ -185,7 +185,8 @@ class Results:
     def either_container(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
         """The plan of a container that is the object `found`, with the contents of `x`; one that may have been changed
         since paths met is an object of its own."""
-        own = self.heap.find(x) is not None or not any(self.held_containers.get(o, 0) > 1 for o in objects(found))
+        known = any(self.heap.number(o) is not None or self.held_containers.get(o, 0) > 1 for o in objects(found))
+        own = self.heap.find(x) is not None or not known
         return self.container(x, x, taken) if own else self.container_object(x, found, taken)
 
     def container_object(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:

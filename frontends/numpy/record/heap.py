@@ -205,6 +205,12 @@ class Heap:
             found = self.fixed[x] = Fixed(x)
         return found
 
+    def same_object(self, x: Any, made: Any) -> Any:
+        """Notes that `made` stands for the object that a container stands for, with what else is known of its items."""
+        if made is not x:
+            self.origins[made] = self.origins.get(x, x)
+        return made
+
     # -- changes
     def may_change(self, x: Any, r: Regions) -> bool:
         """Whether a container may be changed here; if so, notes that it is."""

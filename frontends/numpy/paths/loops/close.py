@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     Choice,
     Kind,
     Maybe,
-    containers_in,
     from_value,
     is_container,
     kind_of,
@@ -43,12 +43,14 @@ from tracebuf.frontends.numpy.paths.joins import (
     one_or_other,
     parameters,
     plain,
+    references,
     with_parts,
 )
 from tracebuf.frontends.numpy.paths.loops.compare import LoopComparison
+from tracebuf.frontends.numpy.paths.loops.objects import Carried, carried_containers
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
-from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, counted
+from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
@@ -69,7 +71,10 @@ class LoopClose(LoopComparison):
         self.watch(carried)
         self.identities_after(carried)
         self.unwatch()
+        self.arrays_of_one_object(carried)
+        self.containers_after(carried)
         finishes = [] if self.spec.exits else self.bound_inside(carried)
+        self.objects.carry(carried, self.frame)
         self.close_items(carried)
         self.close_storages(carried)
         self.close_owned(carried)
@@ -90,11 +95,41 @@ class LoopClose(LoopComparison):
 
     def identities_after(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
         """Notes which objects the names hold after the loop whose identity an iteration decides."""
+        names = [x for n, x in self.after.items() if n in self.spec.after and n not in self.entry_values]
+        bound = distinct(o for x in references(names) for o in objects(identity(x)))
         for i in self.items:
             found = identity(i.back) if plain(i.back) and plain(i.head) and i.back is not i.head else None
-            wanted = self.plan.other_objects or i.path[0] in self.plan.first_bound_inside
+            wanted = self.plan.other_objects and not i.known or i.path[0] in self.plan.first_bound_inside
+            wanted = wanted or any(o in bound for o in objects(found))
             if isinstance(found, EitherObject) and wanted:
                 self.moved[i.head, i.back] = self.last_identity(carried, str(i.path[0]), found)
+
+    def arrays_of_one_object(self, carried: Carried) -> None:
+        """Notes which names hold one array object after the loop, of those whose objects are asked for."""
+        asked = [i for i in self.items if i.another is not None]
+        self.objects.ends.update((i.another, identity(i.back)) for i in asked)
+        live = [i for i in asked if i.path[0] in self.spec.after or not str(i.path[0]).isidentifier()]
+        found = PairsByIdentity(((i.entry, i.back), i) for i in live)  # names of one object at both ends stay so
+        for (_, j), (key, i) in itertools.combinations(found.items(), 2):  # each with those before it, in order
+            with self.r.inside(self.frame):
+                last = one_object(self.r, identity(i.back), identity(j.back))
+            first = one_object(self.r, identity(i.entry), identity(j.entry))
+            if not (first is False and last is False):
+                self.one_as.setdefault(key, []).append((self.objects.flag(carried, first, last, self.frame), j))
+
+    def containers_after(self, carried: Carried) -> None:
+        """Notes which objects the names' containers are after the loop."""
+        pairs: list[tuple[Any, Any]] = []
+        for name, like in self.entry_values.items():
+            before, back = (x.value if isinstance(x, Maybe) else x for x in (like, self.after.get(name)))
+            if structure(before) == structure(back):
+                self.objects.note_ends(name, back)
+                if name in self.spec.after or not name.isidentifier():
+                    pairs += zip(carried_containers(before), carried_containers(back))
+        for a, b in pairs:
+            if (a, b) not in self.container_objects:
+                ends = container_identity(self.r, a), container_identity(self.r, b)
+                self.container_objects[a, b] = self.objects.after(carried, *ends, self.frame)
 
     def set_storage(self, storage: Storage) -> Callable[[Value], None]:
         """The function that makes a result of the loop the value of a storage."""
@@ -355,28 +390,16 @@ class LoopClose(LoopComparison):
 
     def container_after(self, before: Any, back: Any, made: Any, known: PairsByIdentity[Any]) -> Any:
         """A container after the loop, and those in it: names of one container, before the loop and at the end of each
-        iteration, stay names of one; it is the last iteration's where nothing else knows the one of before."""
+        iteration, stay names of one."""
         if not is_container(before):
             return made
         if (before, back) not in known:
             inside = zip(items_of(before), items_of(back), items_of(made), strict=True)
             parts = [self.container_after(a, b, c, known) for a, b, c in inside]
             found = known[before, back] = with_items(made, parts)
-            last = container_identity(self.r, back)
-            if not isinstance(last, EitherObject) and not self.knows_container(before):
-                self.r.heap.origins[found] = last
+            if (before, back) in self.container_objects:
+                self.r.heap.origins[found] = self.container_objects[before, back]()
         return known[before, back]
-
-    def knows_container(self, x: Any) -> bool:
-        """Whether a container of before the loop is the caller's, or stands in more than one place."""
-        if self.containers_known is None:
-            values = (*self.env.values(), *self.r.outer_values())
-            self.containers_known = counted(o for v in values for c in containers_in(v) for o in self.objects_of(c))
-        return any(self.r.heap.number(o) is not None or self.containers_known.get(o, 0) > 1 for o in self.objects_of(x))
-
-    def objects_of(self, x: Any) -> Iterable[Any]:
-        """The containers that one may be."""
-        return objects(container_identity(self.r, x))
 
     def array_after(self, item: Item) -> ArrayRef:
         """The array of a name after the loop, where it is of one storage: the same object if no iteration replaced
@@ -410,10 +433,19 @@ class LoopClose(LoopComparison):
         if (head, item.back) in self.moved:
             moved = self.moved[head, item.back]()
         if item.known:
-            return with_identity(made, one_of_known([(self.entry_flags[flag], o) for flag, o in item.known], moved))
+            outer = [(self.entry_flags[flag], o) for flag, o in item.known]
+            same = self.one_as.get((item.entry, item.back), ())
+            others = [(flag[0], self.other_object(i)) for flag, i in same]
+            return with_identity(made, one_of_known([*outer, *others], moved))
         flag = self.unchanged_flags.get((item.entry, item.back))
         made.origin = moved if flag is None else EitherObject(flag, identity(item.entry), moved)
         return made
+
+    def other_object(self, item: Item) -> Any:
+        """What an array is after the loop where it is none of those of before the loop."""
+        found = identity(self.array_after(item))
+        *_, last = objects(found)
+        return found if (item.head, item.back) in self.moved else last
 
     def bind_rotated(self) -> None:
         """Binds names that rotate arrays, by the number of iterations, which a guard makes known if entry values decide
@@ -470,7 +502,8 @@ class LoopClose(LoopComparison):
         if is_container(x) and r.heap.number(x) is None:
             if x not in self.last_containers:  # names of one container stay names of one
                 parts = [self.last_value(carried, name, i) for i in items_of(x)]
-                self.last_containers[x] = once(lambda: self.last_container(x, [p() for p in parts]))
+                found_after = self.objects.after(carried, None, container_identity(self.r, x), self.frame)
+                self.last_containers[x] = once(lambda: self.last_container(x, [p() for p in parts], found_after()))
             return self.last_containers[x]
         if isinstance(x, Choice):
             flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), x.then, x.orelse)]
@@ -496,11 +529,10 @@ class LoopClose(LoopComparison):
             self.last_arrays[x] = once(self.last_array(carried, name, x))
         return self.last_arrays[x]
 
-    def last_container(self, x: Any, items: Sequence[Any]) -> Any:
-        """A container that the last iteration made, with its items as they are after the loop."""
-        made, found = with_items(x, items), container_identity(self.r, x)
-        if not isinstance(found, EitherObject):
-            self.r.heap.origins[made] = found
+    def last_container(self, x: Any, items: Sequence[Any], found: Any) -> Any:
+        """A container that the last iteration made, the object `found`, with its items as they are after the loop."""
+        made = with_items(x, items)
+        self.r.heap.origins[made] = found
         return made
 
     def last_dim(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -166,13 +167,42 @@ class LoopComparison(LoopHead):
     def is_asked_for(self, item: Item) -> bool:
         """Whether it matters in an iteration which object a leaf held at its head: `is` asks, or another name takes
         it."""
-        if identity(item.back) is identity(item.head) or not self.observed(item):
+        if identity(item.back) is identity(item.head):
+            return False
+        if self.meet is None:
+            self.meet = self.meeting()
+        if item.path in self.meet:
+            return True
+        if not self.observed(item):
             return False
         head = identity(item.head)
         taken = [i.back for i in self.items if i is not item]
         taken += [x for n, x in self.after.items() if n in self.spec.assigned and n not in self.entry_values]
         taking = {id(o) for x in references(taken) for o in objects(identity(x))}
         return any(id(o) in taking or o in self.r.compared for o in objects(head))
+
+    def meeting(self) -> set[Path]:
+        """The leaves that after some iteration may be one object with another leaf, and are not always."""
+        moving = [i for i in self.items if self.replaces_object(i)]
+        heads = [distinct(objects(identity(i.head))) for i in moving]
+        # the objects at the end of each leaf, with the leaves at whose heads they stood
+        ends = [[(x, [k for k, h in enumerate(heads) if x in h]) for x in objects(identity(i.back))] for i in moving]
+        meet = {(k, m) for k, a in enumerate(heads) for m, b in enumerate(heads) if any(x in b for x in a)}
+        known = -1
+        while known != len(meet):
+            known = len(meet)
+            for k, m in itertools.combinations(range(len(moving)), 2):
+                pairs = itertools.product(ends[k], ends[m])
+                if any(x is y or not meet.isdisjoint(itertools.product(at, on)) for (x, at), (y, on) in pairs):
+                    meet |= {(k, m), (m, k)}
+        both = ((moving[k], moving[m]) for k, m in meet)
+        return {a.path for a, b in both if a.back is not b.back or a.entry is not b.entry}
+
+    def replaces_object(self, item: Item) -> bool:
+        """Whether an iteration may give a leaf another view of the storage that it stays with."""
+        if not (plain(item.entry) and plain(item.head) and plain(item.back)) or self.is_by_value(item):
+            return False
+        return item.head.storage is item.back.storage and identity(item.back) is not identity(item.head)
 
     def outer_objects(self, item: Item) -> tuple[Path, ...]:
         """The places before the loop of objects that a leaf may hold at the end by the path, and that its head does not
@@ -206,7 +236,7 @@ class LoopComparison(LoopHead):
             """Whether each iteration gives the name another array, so that after the first it has one of its own. Items
             of containers are left: after a first iteration they may be one container or another."""
             named = isinstance(self.env.get(str(i.path[0])), ArrayRef)
-            return named and becomes(replace(i, back=without_left_paths(i.back)))
+            return named and becomes(replace(i, back=without_left_paths(i.back, self.r.heap)))
 
         def movable(i: Item) -> bool:
             if not becomes(i):

@@ -104,8 +104,12 @@ class CarriedContainers:
             return heap.fix(x) if mine or (inside and heap.outlives(x, self.r)) else x
         if isinstance(x, dict) or type(x) is tuple or is_named_tuple(x):
             items = [self.wrapped(i, inside) for i in items_of(x)]
-            return x if all(a is b for a, b in zip(items, items_of(x))) else with_items(x, items)
+            return x if all(a is b for a, b in zip(items, items_of(x))) else self.like(x, items)
         return within_choices(x, lambda y: self.wrapped(y, inside))
+
+    def like(self, x: Any, items: Iterable[Any]) -> Any:
+        """A container with other items that stands for the same object."""
+        return self.r.heap.same_object(x, with_items(x, items))
 
     def is_contents(self, x: Any) -> bool:
         """Whether a dict is the contents of a container, and not itself one."""
@@ -117,7 +121,7 @@ class CarriedContainers:
             return x.of
         if (isinstance(x, dict) and self.is_contents(x)) or type(x) is tuple or is_named_tuple(x):
             items = [self.unwrapped(i) for i in items_of(x)]
-            return x if all(a is b for a, b in zip(items, items_of(x))) else with_items(x, items)
+            return x if all(a is b for a, b in zip(items, items_of(x))) else self.like(x, items)
         return within_choices(x, self.unwrapped)
 
     def restore(self) -> None:

@@ -19,6 +19,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
+from tracebuf.frontends.numpy.paths.loops.objects import ContainerObjects
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import (
     OWNED,
@@ -66,14 +67,17 @@ class LoopHead:
         self.last_arrays: ByIdentity[ArrayRef, Callable[[], ArrayRef]] = ByIdentity()
         self.last_storages: dict[Storage, Storage] = {}
         self.last_containers: ByIdentity[Any, Callable[[], Any]] = ByIdentity()
-        self.containers_known: ByIdentity[Any, int] | None = None
+        self.container_objects: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
         self.replaced_phis: dict[Value, Value] = {}
         self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()
         self.unchanged_flags: PairsByIdentity[Value] = PairsByIdentity()
         self.groups: list[OwnedGroup] = []
         self.entry_flags: dict[Value, Value] = {}
+        self.meet: set[Path] | None = None
+        self.one_as: PairsByIdentity[list[tuple[list[Value], Item]]] = PairsByIdentity()
         self.moved: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
         self.watching: list[ArrayRef] = []
+        self.objects = ContainerObjects(r, self.block, env, spec.after)
 
     # -- the head
     def enter(self, given: Env) -> Env:
@@ -207,6 +211,7 @@ class LoopHead:
         flag = [next(heads)] if isinstance(x, Maybe) else []
         made = rebuild(value, heads)
         stand_in(self.r, value, made)
+        self.objects.at_head(name, value, made)
         return Maybe(flag[0], made) if flag else made
 
     def item(self, path: Path, entry: Any) -> Item:
@@ -260,10 +265,11 @@ class LoopHead:
                 if not {other.path, item.path} & self.plan.apart:
                     return replace(other, path=item.path)  # names of one array object stay names of one
         head = ArrayRef(item.head.storage, item.head.view, item.head.read_only)
-        outer = distinct(identity(x) for x in (item.entry, *map(self.held_before, places)) if x is not None)
+        before = (x for x in (item.entry, *map(self.held_before, places)) if x is not None)
+        outer = distinct(o for x in before for o in objects(identity(x)))
         known = tuple((self.block.add_arg(I1), found) for found in outer)
-        another = ArrayRef(head.storage, head.view, head.read_only)
-        return replace(item, head=with_identity(head, one_of_known(known, another)), known=known)
+        another = self.objects.array_at_head(identity(item.entry))
+        return replace(item, head=with_identity(head, one_of_known(known, another)), known=known, another=another)
 
     def held_before(self, place: Path) -> ArrayRef | None:
         """The array that stands at a place before the loop."""

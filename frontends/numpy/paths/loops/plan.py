@@ -10,7 +10,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Kind, is_container
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
-from tracebuf.frontends.numpy.record.heap import items_of, with_items
+from tracebuf.frontends.numpy.record.heap import Heap, items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool, PyInt, Storage
 from tracebuf.frozen import frozen
@@ -133,7 +133,7 @@ def goes_on(r: Recorder, env: Env, below: int) -> bool | PyBool:
 class Item:
     """One leaf of a carried name: its value before the loop (`entry`), at the head, and at the end of the body
     (`back`); `known` says at the head whether it is the object of before the loop, or another one of then, where that
-    is carried."""
+    is carried; `another` stands for any other object."""
 
     path: Path
     entry: Any
@@ -143,6 +143,7 @@ class Item:
     phi: Value | None = None
     flag: Value | None = None
     known: tuple[tuple[Value, Any], ...] = ()
+    another: Any = None
     parts: tuple[Value | None, ...] = ()
     back: Any = None
     found: Any = None
@@ -159,13 +160,14 @@ class CarriedStorage:
     sizes: list[Value | None]
 
 
-def without_left_paths(x: Any) -> Any:
+def without_left_paths(x: Any, heap: Heap) -> Any:
     """A value where the loop goes on: without what it is on the paths that have left it. Lists that do not change stay
     the same object."""
     if isinstance(x, GuardedRef) and x.leaving is not None:
-        return without_left_paths(x.arms[1 - x.leaving])
-    items = [without_left_paths(i) for i in items_of(x)] if is_container(x) else []
-    return x if all(i is j for i, j in zip(items, items_of(x) if items else ())) else with_items(x, items)
+        return without_left_paths(x.arms[1 - x.leaving], heap)
+    items = [without_left_paths(i, heap) for i in items_of(x)] if is_container(x) else []
+    same = all(i is j for i, j in zip(items, items_of(x) if items else ()))
+    return x if same else heap.same_object(x, with_items(x, items))
 
 
 def similar(a: ArrayRef, b: ArrayRef) -> bool:

@@ -220,7 +220,7 @@ def peel(r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, LoopPlan], pee
     rest = spec if spec.rng is None else replace(spec, rng=spec.rng.rest())
 
     def others(inner: Env) -> None:
-        inner |= {n: without_left_paths(x) for n, x in inner.items()}
+        inner |= {n: without_left_paths(x, r.heap) for n, x in inner.items()}
         inner[JUMP] = GO_ON
         trace_loop(r, rest, inner, plans, peeled + 1, plan)
 
