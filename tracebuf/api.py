@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from tracebuf import stages
+from tracebuf.backend.runtime.callable import NativeCallable, by_vectorcall
 from tracebuf.errors import TracebufWarning, UnsupportedError
 from tracebuf.explain.report import Explanation, explain
 from tracebuf.frontends.numpy.call.arguments import (
@@ -180,10 +181,12 @@ def show_keys(call: Call) -> str:
     return ", ".join(shown)
 
 
-class BufferizedFunction:
+@by_vectorcall
+class BufferizedFunction(NativeCallable):
     """A NumPy function, compiled at the first call with each key of arguments: dtypes, ranks, layouts, sizes 0 and 1.
     `__wrapped__` is the original function, `options` are those it was bufferized with."""
 
+    __slots__ = ("__dict__", "__weakref__")
     __tracebuf__ = True
 
     def __init__(self, function: FunctionType, options: Options) -> None:
