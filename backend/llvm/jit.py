@@ -46,6 +46,7 @@ from tracebuf.frozen import frozen
 __all__ = ["CompiledObject", "Library", "compile_module", "compile_object", "host", "link_object"]
 
 SpeedLevel = Literal[0, 1, 2, 3]
+"""LLVM's, but for 1: no pass but the one that puts stack slots into registers."""
 
 T = TypeVar("T")
 IMAGES = 128
@@ -300,12 +301,20 @@ def _run_passes(module: Any, machine: Any, speed_level: SpeedLevel) -> None:
         tuning.loop_vectorization = tuning.loop_interleaving = speed_level >= 2
         tuning.loop_unrolling = False  # interleaving does what it could do here; it costs up to a third of compile time
         tuning.slp_vectorization = False
-        with llvm.create_pass_builder(machine, tuning) as builder, builder.getModulePassManager() as manager:
+        with llvm.create_pass_builder(machine, tuning) as builder, _passes(builder, speed_level) as manager:
             manager.run(module, builder)
             if type(manager)._dispose is ffi.ObjectRef._dispose and hasattr(NewPassManager, "_dispose"):
                 # llvmlite 0.50 frees no pass manager (70 to 200 KiB): the wrong one of two bases comes first
                 NewPassManager._dispose(manager)
                 manager.detach()
+
+
+def _passes(builder: Any, speed_level: SpeedLevel) -> Any:
+    if speed_level != 1:
+        return builder.getModulePassManager()
+    manager = llvm.create_new_module_pass_manager()
+    manager.add_sroa_pass()
+    return manager
 
 
 def before_fork() -> None:

@@ -1,0 +1,204 @@
+"""Which programs machine code may call without Python, and what it checks before: a specialisation as the `Plan` of an
+entry (backend/runtime/entries.py).
+
+The rules are those of frontends/numpy/call/arguments.py and paths/results.py; what is not one of them yet has no plan,
+and Python takes its calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracebuf.backend.llvm.entries import Layout, Result, Source
+from tracebuf.backend.runtime.entries import (
+    Argument,
+    ArrayArgument,
+    NativeCalls,
+    NumberArgument,
+    ObjectArgument,
+    Plan,
+    ProgramEntry,
+    SameArgument,
+    Signature,
+    Term,
+    compiled,
+    supported,
+)
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Binding, Key, ScalarKey, StaticKey, is_static
+from tracebuf.frontends.numpy.call.lookups import Lookup
+from tracebuf.frontends.numpy.paths.results import NewContainer, ResultLeaf, build_results
+from tracebuf.frontends.numpy.source.binding import parameters_of
+from tracebuf.ir.dims import Expr, Sym
+from tracebuf.ir.types import C128, F64, I1, INDEX, MemRefType, ScalarType, Type
+
+if TYPE_CHECKING:
+    from types import FunctionType
+
+    from tracebuf.backend.runtime.kernel import Kernel
+    from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions, Traced
+
+_LAYOUTS = {"dense": Layout.DENSE, "unit": Layout.UNIT, "strided": Layout.STRIDED}
+_PYTHON: dict[str, type] = {"float": float, "complex": complex, "bool": bool, "int": int}
+_GUARDS = {"nonneg": 0, "zero": 1, "nonzero": 2}
+
+
+class _NoPlan(Exception):
+    """The program has something that only Python checks."""
+
+
+WORTH = 300
+"""How many calls of programs without an entry Python makes before the machine code is compiled, which takes as long as
+thousands of them: a process may end before it pays."""
+_waited = 0
+
+
+def ready() -> bool:
+    """Whether a program is to have its entry now."""
+    global _waited
+    _waited += 1
+    return compiled() or _waited > WORTH
+
+
+def entry_of(plan: Plan, traced: Traced, kernel: Kernel) -> ProgramEntry:
+    """A program's entry, in the kernel's own context."""
+    result = traced.plan
+
+    def build(raw: list[Any], values: Sequence[Any]) -> Any:
+        return build_results(result, raw, values)
+
+    return ProgramEntry(kernel, plan, build)
+
+
+def calls_of(python: Any, function: FunctionType) -> NativeCalls:
+    """The native calls of a function, none yet; `python` takes the calls that no entry does."""
+    p = parameters_of(function.__code__)
+    return NativeCalls(python, function, Signature(p.single, len(p.first) + len(p.plain), len(p.first)))
+
+
+def plan_of(call: Call, traced: Traced, kernel: Kernel) -> Plan | None:
+    """The plan of a program; None where Python has to take all its calls."""
+    taken = list(traced.arguments)
+    plain = (
+        supported()
+        and call.tree is None
+        and not (call.hidden or call.out or call.named or call.donated or traced.writes)
+    )
+    if not plain or kernel.calls_back or kernel.guarded or len(set(taken)) != len(taken):
+        return None
+    slots = [taken.index(i) if i in taken else -1 for i in range(len(call.keys))]
+    try:
+        arguments = tuple(
+            _argument(i, key, call, slots[i], kernel.frame.args[slots[i]]) for i, key in enumerate(call.keys)
+        )
+        guards = tuple((_GUARDS[g.kind], _terms(g.expr, traced.bindings, slots)) for g in traced.guards)
+        return Plan(arguments, tuple(slots), guards, _outside(traced), _result(traced.plan, kernel.frame.results))
+    except _NoPlan:
+        return None
+
+
+def _argument(i: int, key: Key, call: Call, slot: int, type_: Type) -> Argument:
+    """What argument `i` must be; `type_` is the kernel's, if it has a slot."""
+    if isinstance(key, ArrayKey):
+        if call.related.same[i] != i:
+            if call.related.objects[i] == i:
+                raise _NoPlan
+            return SameArgument(call.related.objects[i])
+        if slot < 0 or key.repeated or not isinstance(type_, MemRefType):
+            raise _NoPlan
+        return ArrayArgument(np.dtype(key.dtype), key.dims, key.order, _LAYOUTS[key.layout], key.writable)
+    if isinstance(key, ScalarKey):
+        kind = _PYTHON.get(key.kind) or np.dtype(key.kind.removeprefix("np.")).type
+        wanted = {float: F64.name, complex: C128.name, bool: I1.name}.get(kind)
+        if slot < 0 or not isinstance(type_, ScalarType) or (wanted is not None and type_.name != wanted):
+            raise _NoPlan
+        if kind is int and type_.name not in ("index", "i64"):
+            raise _NoPlan
+        if wanted is None and kind is not int and type_.dtype.type is not kind:
+            raise _NoPlan
+        return NumberArgument(kind)
+    if slot >= 0 or not _compared_by_identity(key):
+        raise _NoPlan
+    return ObjectArgument(key.value)
+
+
+def _compared_by_identity(key: StaticKey) -> bool:
+    """Whether calls with this very object have the key."""
+    x = key.value
+    return type(x) is key.type and (x is None or x is Ellipsis or is_static(x))
+
+
+def _terms(e: Expr, bindings: Mapping[Sym, Binding], slots: Sequence[int]) -> tuple[Term, ...]:
+    """A guard's polynomial as terms of arguments."""
+    terms = []
+    for monomial, coefficient in e.terms.items():
+        factors = []
+        for atom in monomial:
+            binding = bindings.get(atom) if isinstance(atom, Sym) else None
+            if binding is None or slots[binding.index] < 0:
+                raise _NoPlan
+            factors.append((binding.index, binding.axis, binding.stride))
+        if abs(coefficient) >= 2**62:
+            raise _NoPlan
+        terms.append((coefficient, tuple(factors)))
+    return tuple(terms)
+
+
+def _outside(under: Conditions) -> tuple[tuple[Source, Any, str, Any], ...]:
+    """The values from outside, and where they are looked up."""
+    found = []
+    for _, fetch, value in under.captures:
+        place = fetch.place() if isinstance(fetch, Lookup) else None
+        if place is None:
+            raise _NoPlan
+        where, name = place
+        source = Source.DICT if isinstance(where, dict) else Source.DICTS if isinstance(where, tuple) else Source.CELL
+        found.append((source, where, name, value))
+    return tuple(found)
+
+
+def _result(plan: Any, results: Sequence[Type]) -> tuple[tuple[Any, ...], ...]:
+    """The steps that make the result; `PYTHON` alone where only Python can."""
+    steps: list[tuple[Any, ...]] = []
+    indices: dict[int, int] = {}
+    containers: set[int] = set()
+
+    def leaf(p: ResultLeaf) -> bool:
+        if p.kind == "const":
+            steps.append((Result.OBJECT, p.value))
+            return True
+        if p.kind == "argument":
+            steps.append((Result.ARGUMENT, p.index))
+            return True
+        type_ = results[p.index] if p.index >= 0 else None
+        if p.kind == "array":
+            steps.append((Result.ARRAY, p.index, p.identity))
+            fresh = p.value is None and not p.read_only and isinstance(type_, MemRefType)
+            return fresh and indices.setdefault(p.identity, p.index) == p.index
+        if not isinstance(type_, ScalarType):
+            return False
+        if p.kind == "numpy":
+            steps.append((Result.NUMPY, p.index))
+            return type_ is not INDEX and type_.name != "index"
+        kinds = {
+            "float": (Result.FLOAT, ("f64",)), "int": (Result.INT, ("i64", "index")), "bool": (Result.BOOL, ("i1",)),
+            "complex": (Result.COMPLEX, ("complex<f64>",)),
+        }  # fmt: skip
+        kind, names = kinds.get(p.kind, (Result.PYTHON, ()))
+        steps.append((kind, p.index))
+        return type_.name in names
+
+    def build(p: Any) -> bool:
+        if isinstance(p, ResultLeaf):
+            return leaf(p)
+        if not isinstance(p, NewContainer) or p.kind not in (tuple, list) or p.number in containers:
+            return False
+        containers.add(p.number)
+        if not all(build(item) for item in p.items):
+            return False
+        steps.append((Result.TUPLE if p.kind is tuple else Result.LIST, len(p.items)))
+        return True
+
+    return tuple(steps) if build(plan) else ((Result.PYTHON,),)
