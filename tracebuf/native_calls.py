@@ -90,36 +90,35 @@ def plan_of(call: Call, traced: Traced, kernel: Kernel) -> Plan | None:
         return None
     slots = [taken.index(i) if i in taken else -1 for i in range(len(call.keys))]
     try:
-        arguments = tuple(
-            _argument(i, key, call, slots[i], kernel.frame.args[slots[i]]) for i, key in enumerate(call.keys)
-        )
+        types = [kernel.frame.args[slot] if slot >= 0 else None for slot in slots]
+        arguments = tuple(_argument(i, key, call, types[i]) for i, key in enumerate(call.keys))
         guards = tuple((_GUARDS[g.kind], _terms(g.expr, traced.bindings, slots)) for g in traced.guards)
         return Plan(arguments, tuple(slots), guards, _outside(traced), _result(traced.plan, kernel.frame.results))
     except _NoPlan:
         return None
 
 
-def _argument(i: int, key: Key, call: Call, slot: int, type_: Type) -> Argument:
-    """What argument `i` must be; `type_` is the kernel's, if it has a slot."""
+def _argument(i: int, key: Key, call: Call, type_: Type | None) -> Argument:
+    """What argument `i` must be; `type_` is that of the kernel's argument, if it is one."""
     if isinstance(key, ArrayKey):
         if call.related.same[i] != i:
             if call.related.objects[i] == i:
                 raise _NoPlan
             return SameArgument(call.related.objects[i])
-        if slot < 0 or key.repeated or not isinstance(type_, MemRefType):
+        if key.repeated or not isinstance(type_, MemRefType):
             raise _NoPlan
         return ArrayArgument(np.dtype(key.dtype), key.dims, key.order, _LAYOUTS[key.layout], key.writable)
     if isinstance(key, ScalarKey):
         kind = _PYTHON.get(key.kind) or np.dtype(key.kind.removeprefix("np.")).type
         wanted = {float: F64.name, complex: C128.name, bool: I1.name}.get(kind)
-        if slot < 0 or not isinstance(type_, ScalarType) or (wanted is not None and type_.name != wanted):
+        if not isinstance(type_, ScalarType) or (wanted is not None and type_.name != wanted):
             raise _NoPlan
         if kind is int and type_.name not in ("index", "i64"):
             raise _NoPlan
         if wanted is None and kind is not int and type_.dtype.type is not kind:
             raise _NoPlan
         return NumberArgument(kind)
-    if slot >= 0 or not _compared_by_identity(key):
+    if type_ is not None or not _compared_by_identity(key):
         raise _NoPlan
     return ObjectArgument(key.value)
 
