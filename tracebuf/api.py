@@ -308,7 +308,7 @@ class BufferizedFunction(NativeCallable):
 
     def _make_native(self, spec: Specialization) -> None:
         """Lets machine code take calls of a program, where it can."""
-        if not NATIVE or self._static or self._star is not None or self._stars is not None or self._hidden:
+        if not NATIVE or self._star is not None or self._stars is not None:
             spec.settled = True
         elif spec.calls_users or self.options.fallback == "numpy":
             spec.settled = True

@@ -8,11 +8,12 @@ and Python takes its calls.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracebuf.backend.llvm.entries import Layout, Result, Source
+from tracebuf.backend.llvm.entries import Layout, Result, Source, Walk
 from tracebuf.backend.runtime.entries import (
     Argument,
     ArrayArgument,
@@ -23,12 +24,16 @@ from tracebuf.backend.runtime.entries import (
     ProgramEntry,
     SameArgument,
     Signature,
+    Steps,
     Term,
     compiled,
     supported,
 )
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Binding, Key, ScalarKey, StaticKey, is_static
+from tracebuf.frontends.numpy.call.captures import Hidden, own_attribute_of
+from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.lookups import Lookup
+from tracebuf.frontends.numpy.interpreter.trace import itself
 from tracebuf.frontends.numpy.paths.results import NewContainer, ResultLeaf, build_results
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.ir.dims import Expr, Sym
@@ -64,10 +69,10 @@ def ready() -> bool:
 
 def entry_of(plan: Plan, traced: Traced, kernel: Kernel) -> ProgramEntry:
     """A program's entry, in the kernel's own context."""
-    result = traced.plan
+    result, writes = traced.plan, traced.writes
 
-    def build(raw: list[Any], values: Sequence[Any]) -> Any:
-        return build_results(result, raw, values)
+    def build(raw: list[Any], values: Sequence[Any], containers: Sequence[Any]) -> Any:
+        return build_results(result, raw, values, containers, writes)
 
     return ProgramEntry(kernel, plan, build)
 
@@ -81,19 +86,16 @@ def calls_of(python: Any, function: FunctionType) -> NativeCalls:
 def plan_of(call: Call, traced: Traced, kernel: Kernel) -> Plan | None:
     """The plan of a program; None where Python has to take all its calls."""
     taken = list(traced.arguments)
-    plain = (
-        supported()
-        and call.tree is None
-        and not (call.hidden or call.out or call.named or call.donated or traced.writes)
-    )
-    if not plain or kernel.calls_back or kernel.guarded or len(set(taken)) != len(taken):
+    odd = call.out or call.named or call.donated or len(set(taken)) != len(taken)
+    if odd or kernel.calls_back or kernel.guarded or not supported():
         return None
     slots = [taken.index(i) if i in taken else -1 for i in range(len(call.keys))]
     try:
         types = [kernel.frame.args[slot] if slot >= 0 else None for slot in slots]
         arguments = tuple(_argument(i, key, call, types[i]) for i, key in enumerate(call.keys))
         guards = tuple((_GUARDS[g.kind], _terms(g.expr, traced.bindings, slots)) for g in traced.guards)
-        return Plan(arguments, tuple(slots), guards, _outside(traced), _result(traced.plan, kernel.frame.results))
+        result = ((Result.PYTHON,),) if traced.writes else _result(traced.plan, kernel.frame.results)
+        return Plan(arguments, tuple(slots), guards, _outside(traced), result, walk_of(call))
     except _NoPlan:
         return None
 
@@ -118,15 +120,19 @@ def _argument(i: int, key: Key, call: Call, type_: Type | None) -> Argument:
         if wanted is None and kind is not int and type_.dtype.type is not kind:
             raise _NoPlan
         return NumberArgument(kind)
-    if type_ is not None or not _compared_by_identity(key):
+    if type_ is not None:
         raise _NoPlan
-    return ObjectArgument(key.value)
+    return ObjectArgument(_object_of(key))
 
 
-def _compared_by_identity(key: StaticKey) -> bool:
-    """Whether calls with this very object have the key."""
+def _object_of(key: StaticKey) -> Any:
+    """An object of which all calls with it have the key."""
     x = key.value
-    return type(x) is key.type and (x is None or x is Ellipsis or is_static(x))
+    if isinstance(x, tuple) and len(x) == 2 and x[0] is key.type:
+        x = x[1]  # of a static argument (static.exact)
+    if type(x) is key.type and (x is None or x is Ellipsis or type(x) in (bool, int, bytes) or is_static(x)):
+        return x
+    raise _NoPlan
 
 
 def _terms(e: Expr, bindings: Mapping[Sym, Binding], slots: Sequence[int]) -> tuple[Term, ...]:
@@ -153,9 +159,71 @@ def _outside(under: Conditions) -> tuple[tuple[Source, Any, str, Any], ...]:
         if place is None:
             raise _NoPlan
         where, name = place
-        source = Source.DICT if isinstance(where, dict) else Source.DICTS if isinstance(where, tuple) else Source.CELL
-        found.append((source, where, name, value))
+        found.append((_source(where), where, name, value))
     return tuple(found)
+
+
+def walk_of(call: Call) -> Steps | None:
+    """How containers among the arguments are taken apart, and values from outside are fetched."""
+    if call.tree is None and not call.hidden:
+        return None
+    given = len(call.tops) - len(call.hidden)
+    steps: list[tuple[Any, ...]] = []
+    leaves: list[int] = []
+    containers: list[int] = []
+    nodes = given
+
+    def meet(x: int, node: Any) -> None:
+        nonlocal nodes
+        if node is None:
+            leaves.append(x)
+            return
+        if isinstance(node, int):  # a container that occurs again
+            raise _NoPlan
+        kind, keys, items = node
+        containers.append(x)
+        first, nodes = nodes, nodes + len(items)
+        if kind is dict:
+            steps.append((Walk.DICT, x, kind, tuple(map(_dict_key, keys))))
+        elif issubclass(kind, (tuple, list)):
+            steps.append((Walk.LIST if kind is list else Walk.TUPLE, x, kind, len(items)))
+        else:
+            steps.append((Walk.OBJECT, x, kind))
+        for i, item in enumerate(items):
+            meet(first + i, item)
+
+    tree = call.tree or (None,) * len(call.tops)
+    for i in range(given):
+        meet(i, tree[i])
+    for i, hidden in enumerate(call.hidden, given):
+        steps.append(_fetched(hidden, tree))
+        nodes += 1
+        meet(nodes - 1, tree[i])
+    return Steps(given, tuple(steps), tuple(leaves), tuple(containers), nodes)
+
+
+def _fetched(hidden: Hidden, tree: Tree) -> tuple[Any, ...]:
+    """The step that fetches a value from outside, or the attribute of an argument."""
+    fetch: Any = hidden.fetch
+    if hidden.root is None:
+        if hidden.from_object or not isinstance(fetch, Lookup) or (place := fetch.place()) is None:
+            raise _NoPlan
+        return (Walk.OUTSIDE, _source(place[0]), *place)
+    own = isinstance(fetch, partial) and fetch.func is own_attribute_of and not fetch.keywords
+    if not own or fetch.args[0] is not itself or tree[hidden.root] is None:
+        raise _NoPlan
+    return Walk.ATTRIBUTE, hidden.root, fetch.args[1]
+
+
+def _dict_key(key: Any) -> Any:
+    """The key of a dict, of its part of the program's key; what is no string may be another object each time."""
+    if not (isinstance(key, tuple) and len(key) == 2 and key[0] is str):
+        raise _NoPlan
+    return key[1]
+
+
+def _source(where: Any) -> Source:
+    return Source.DICT if isinstance(where, dict) else Source.DICTS if isinstance(where, tuple) else Source.CELL
 
 
 def _result(plan: Any, results: Sequence[Type]) -> tuple[tuple[Any, ...], ...]:
@@ -171,7 +239,9 @@ def _result(plan: Any, results: Sequence[Type]) -> tuple[tuple[Any, ...], ...]:
         if p.kind == "argument":
             steps.append((Result.ARGUMENT, p.index))
             return True
-        type_ = results[p.index] if p.index >= 0 else None
+        if p.kind == "container":
+            return False
+        type_ = results[p.index]
         if p.kind == "array":
             steps.append((Result.ARRAY, p.index, p.identity))
             fresh = p.value is None and not p.read_only and isinstance(type_, MemRefType)

@@ -82,7 +82,36 @@ class Entry(IntEnum):
     and raises errors."""
     END = 18
     """A Python function, called after a call that has used memory of Python's context."""
-    SIZE = 19
+    GIVEN = 19
+    """How many values a call gives: arguments, before containers are taken apart and values from outside come."""
+    WALK = 20
+    """The steps from these to the arguments, 0 for none."""
+    NODES = 21
+    """How many objects the walk meets."""
+    LEAVES = 22
+    """Which of them are the arguments, and then the containers."""
+    CONTAINERS = 23
+    SIZE = 24
+
+
+class Walk(IntEnum):
+    """The steps that take containers apart, `WALK_WORDS` words each: the step, the number of the object that it is
+    about, its class. Objects are numbered as they are met: first the values of the call, then the items."""
+
+    TUPLE = 0
+    """and length."""
+    LIST = 1
+    """and length."""
+    DICT = 2
+    """and length, where the keys are; these very objects, in this order."""
+    OBJECT = 3
+    ATTRIBUTE = 4
+    """of the object itself; its name in place of the class."""
+    OUTSIDE = 5
+    """`Source`, where, name."""
+
+
+WALK_WORDS = 5
 
 
 class Kind(IntEnum):
@@ -151,6 +180,11 @@ SIGNATURES = {
     "PyList_SetItem": "i32 @(ptr, i64, ptr)",
     "PyDict_GetItemWithError": "ptr @(ptr, ptr)",
     "PyCell_Get": "ptr @(ptr)",
+    "PyDict_Next": "i32 @(ptr, ptr, ptr, ptr)",
+    "PyDict_Size": "i64 @(ptr)",
+    "PyList_Size": "i64 @(ptr)",
+    "PyList_GetItem": "ptr @(ptr, i64)",
+    "PyObject_GenericGetDict": "ptr @(ptr, ptr)",
     "PyFunction_GetDefaults": "ptr @(ptr)",
     "PyFunction_GetKwDefaults": "ptr @(ptr)",
     "PyLong_AsLongLongAndOverflow": "i64 @(ptr, ptr)",
@@ -267,6 +301,9 @@ def entries_text() -> str:
         _dispatch(),
         _bind(),
         _attempt(),
+        _run(),
+        _walk(),
+        _look_up(),
         _outside(),
         _array(),
         _guards(),
@@ -389,18 +426,40 @@ def _bind() -> _Writer:
 
 
 def _attempt() -> _Writer:
-    c = _Writer("define internal ptr @attempt(ptr %e, ptr %values, i64 %n) nounwind")
+    """The result of a call if the entry takes it, else MISS."""
+    c = _Writer("define internal ptr @attempt(ptr %e, ptr %given, i64 %n) nounwind")
     miss, entry = "miss", "%e"
-    c.need(c.icmp("eq", "%n", c.word(entry, Entry.ARGUMENTS)), miss)
+    c.need(c.icmp("eq", "%n", c.word(entry, Entry.GIVEN)), miss)
     names = c.pointer(entry, Entry.NAMES)
     with c.when(c.icmp("ne", names, "null", "ptr")):
         c.need(c.inst(f"call i1 @outside(ptr {names})"), miss)
+    steps = c.pointer(entry, Entry.WALK)
+    with c.when(c.icmp("ne", steps, "null", "ptr"), leaves=True):
+        nodes = c.inst(f"alloca ptr, i64 {c.word(entry, Entry.NODES)}, align 8")
+        leaves = c.add(c.word(entry, Entry.ARGUMENTS), c.word(entry, Entry.CONTAINERS))
+        values = c.inst(f"alloca ptr, i64 {c.add(leaves, '1')}, align 8")
+        c.need(c.inst(f"call i1 @walk(ptr {entry}, ptr %given, ptr {nodes}, ptr {values})"), miss)
+        result = c.inst(f"call ptr @run(ptr {entry}, ptr {values})")
+        with c.loop(c.word(entry, Entry.NODES), start="%n") as loop:
+            c.py("Py_DecRef", c.pointer(nodes, loop.index))
+        c.do(f"ret ptr {result}")
+    c.do(f"ret ptr {c.inst(f'call ptr @run(ptr {entry}, ptr %given)')}")
+    c.place(miss)
+    c.do(f"ret ptr inttoptr (i64 {MISS} to ptr)")
+    return c
+
+
+def _run() -> _Writer:
+    """The result of a call with these arguments if the entry takes it, else MISS. The caller holds them."""
+    c = _Writer("define internal ptr @run(ptr %e, ptr %values) nounwind")
+    miss, entry = "miss", "%e"
+    n = c.word(entry, Entry.ARGUMENTS)
     c.need(c.icmp("eq", c.word(entry, Entry.BUSY), "0"), miss)
     frame, ranges = c.pointer(entry, Entry.FRAME), c.pointer(entry, Entry.RANGES)
     arrays, elements = c.variable(0), c.variable(0)
     descriptors = c.pointer(entry, Entry.DESCRIPTORS)
     overflow = c.fresh_slot("i32")
-    with c.loop("%n") as loop:
+    with c.loop(n) as loop:
         d = c.at(descriptors, c.mul(loop.index, str(int(Descriptor.SIZE))))
         x, expected = c.pointer("%values", loop.index), c.pointer(d, Descriptor.EXPECTED)
         at = c.word(d, Descriptor.AT)
@@ -495,6 +554,111 @@ def _attempt() -> _Writer:
     return c
 
 
+def _walk() -> _Writer:
+    """Takes the values of a call apart: the arguments and the containers go to `values`, each of the objects met on the
+    way to `nodes`, with a reference to each that was not given: what holds them may change while the GIL is not held.
+    False, and nothing is held, where the call is not of the entry's form."""
+    c = _Writer("define internal i1 @walk(ptr %e, ptr %given, ptr %nodes, ptr %values) noinline nounwind")
+    no, entry, nodes = "no", "%e", "%nodes"
+    given, steps = c.word(entry, Entry.GIVEN), c.pointer(entry, Entry.WALK)
+    count = c.variable(given)
+    key, item, place = (c.fresh_slot(t) for t in ("ptr", "ptr", "i64"))
+    with c.loop(given) as loop:
+        c.put(nodes, loop.index, c.pointer("%given", loop.index), "ptr")
+
+    def meet(x: str, owned: bool = False) -> None:
+        if not owned:
+            c.py("Py_IncRef", x)
+        c.put(nodes, c.get(count), x, "ptr")
+        c.let(count, c.add(c.get(count), "1"))
+
+    with c.loop(c.word(steps)) as loop:
+        p = c.at(c.at(steps, 1), c.mul(loop.index, str(WALK_WORDS)))
+        next_, of_class = c.new_label(), c.new_label()
+        kind, expected, length = c.word(p), c.pointer(p, 2), c.word(p, 3)
+        c.need(c.icmp("ne", kind, str(int(Walk.OUTSIDE))), "outside_")
+        x = c.pointer(nodes, c.word(p, 1))
+        c.need(c.icmp("ne", kind, str(int(Walk.ATTRIBUTE))), "attribute")
+        c.need(c.icmp("eq", c.pointer(x, _CLASS), expected, "ptr"), no)
+        c.jump(of_class)
+        c.place(of_class)
+        case = c.switch(kind, [Walk.TUPLE, Walk.LIST, Walk.DICT, Walk.OBJECT], no)
+        for one, size, get in (
+            (Walk.TUPLE, "PyTuple_Size", "PyTuple_GetItem"), (Walk.LIST, "PyList_Size", "PyList_GetItem"),
+        ):  # fmt: skip
+            c.place(case[one])
+            c.need(c.icmp("eq", c.py(size, x), length), no)
+            with c.loop(length) as inner:
+                meet(c.py(get, x, inner.index))
+            c.jump(next_)
+        c.place(case[Walk.DICT])
+        c.need(c.icmp("eq", c.py("PyDict_Size", x), length), no)
+        c.let(place, 0)
+        keys = c.pointer(p, 4)
+        with c.loop(length) as inner:
+            c.need(c.icmp("ne", c.py("PyDict_Next", x, place, key, item), "0", "i32"), no)
+            c.need(c.icmp("eq", c.get(key, "ptr"), c.pointer(keys, inner.index), "ptr"), no)
+            meet(c.get(item, "ptr"))
+        c.jump(next_)
+        c.place(case[Walk.OBJECT])
+        c.jump(next_)
+        c.place("attribute")
+        own = c.py("PyObject_GenericGetDict", x, "null")
+        c.refuse(c.is_null(own), no)
+        found = c.py("PyDict_GetItemWithError", own, expected)
+        with c.when(c.is_null(found), leaves=True):
+            c.py("Py_DecRef", own)
+            c.jump(no)
+        meet(found)
+        c.py("Py_DecRef", own)
+        c.jump(next_)
+        c.place("outside_")
+        source, where, name = c.word(p, 1), c.pointer(p, 2), c.pointer(p, 3)
+        found = c.inst(f"call ptr @look_up(i64 {source}, ptr {where}, ptr {name})")
+        c.refuse(c.is_null(found), no)
+        meet(found)
+        c.jump(next_)
+        c.place(next_)
+    leaves, arguments = c.pointer(entry, Entry.LEAVES), c.word(entry, Entry.ARGUMENTS)
+    total = c.add(arguments, c.word(entry, Entry.CONTAINERS))
+    with c.loop(total) as loop:
+        c.put("%values", loop.index, c.pointer(nodes, c.word(leaves, loop.index)), "ptr")
+    with c.loop(total, start=arguments) as loop:  # each container is another object
+        mine = c.pointer("%values", loop.index)
+        with c.loop(loop.index, start=arguments) as inner:
+            c.need(c.icmp("ne", mine, c.pointer("%values", inner.index), "ptr"), no)
+    c.do("ret i1 true")
+    c.place(no)
+    with c.when(c.icmp("ne", c.py("PyErr_Occurred"), "null", "ptr")):
+        c.py("PyErr_Clear")
+    with c.loop(c.get(count), start=given) as loop:
+        c.py("Py_DecRef", c.pointer(nodes, loop.index))
+    c.do("ret i1 false")
+    return c
+
+
+def _look_up() -> _Writer:
+    """What a name from outside is bound to now, which what binds it holds; null for nothing, an error may be set."""
+    c = _Writer("define internal ptr @look_up(i64 %source, ptr %where, ptr %name) nounwind")
+    no = "no"
+    case = c.switch("%source", list(Source), no)
+    c.place(case[Source.DICT])
+    c.do(f"ret ptr {c.py('PyDict_GetItemWithError', '%where', '%name')}")
+    c.place(case[Source.DICTS])  # the globals, then the builtins
+    found = c.py("PyDict_GetItemWithError", c.pointer("%where"), "%name")
+    with c.when(c.icmp("ne", found, "null", "ptr"), leaves=True):
+        c.do(f"ret ptr {found}")
+    c.do(f"ret ptr {c.py('PyDict_GetItemWithError', c.pointer('%where', 1), '%name')}")
+    c.place(case[Source.CELL])
+    held = c.py("PyCell_Get", "%where")
+    c.refuse(c.is_null(held), no)
+    c.py("Py_DecRef", held)  # the cell has it
+    c.do(f"ret ptr {held}")
+    c.place(no)
+    c.do("ret ptr null")
+    return c
+
+
 def _outside() -> _Writer:
     """Whether names from outside are bound to the very objects that tracing saw: a count, then `Source`, where, name,
     value of each."""
@@ -503,29 +667,8 @@ def _outside() -> _Writer:
     first = c.at("%names", 1)
     with c.loop(c.word("%names")) as loop:
         p = c.at(first, c.mul(loop.index, "4"))
-        where, name, value = c.pointer(p, 1), c.pointer(p, 2), c.pointer(p, 3)
-        next_ = c.new_label()
-        case = c.switch(c.word(p), list(Source), no)
-        c.place(case[Source.DICT])
-        c.need(c.icmp("eq", c.py("PyDict_GetItemWithError", where, name), value, "ptr"), no)
-        c.jump(next_)
-        c.place(case[Source.DICTS])  # the globals, then the builtins
-        found = c.py("PyDict_GetItemWithError", c.pointer(where), name)
-        globals_, builtins = c.new_label(), c.new_label()
-        c.branch(c.is_null(found), builtins, globals_)
-        c.place(builtins)
-        c.need(c.icmp("eq", c.py("PyDict_GetItemWithError", c.pointer(where, 1), name), value, "ptr"), no)
-        c.jump(next_)
-        c.place(globals_)
-        c.need(c.icmp("eq", found, value, "ptr"), no)
-        c.jump(next_)
-        c.place(case[Source.CELL])
-        held = c.py("PyCell_Get", where)
-        c.refuse(c.is_null(held), no)
-        c.py("Py_DecRef", held)  # the cell has it
-        c.need(c.icmp("eq", held, value, "ptr"), no)
-        c.jump(next_)
-        c.place(next_)
+        found = c.inst(f"call ptr @look_up(i64 {c.word(p)}, ptr {c.pointer(p, 1)}, ptr {c.pointer(p, 2)})")
+        c.need(c.icmp("eq", found, c.pointer(p, 3), "ptr"), no)
     c.do("ret i1 true")
     c.place(no)
     with c.when(c.icmp("ne", c.py("PyErr_Occurred"), "null", "ptr")):
@@ -755,7 +898,7 @@ def _result() -> _Writer:
     c.place(python)
     with c.loop(c.get(top)) as loop:
         c.py("Py_DecRef", c.pointer(stack, loop.index))
-    n = c.word(entry, Entry.ARGUMENTS)
+    n = c.add(c.word(entry, Entry.ARGUMENTS), c.word(entry, Entry.CONTAINERS))
     more = c.add(n, "1")
     given = c.inst(f"alloca ptr, i64 {more}, align 8")
     number = c.py("PyLong_FromLongLong", "%status")

@@ -17,7 +17,7 @@ import numpy as np
 
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm import entries as words
-from tracebuf.backend.llvm.entries import Descriptor, Entry, Kind, Layout, Result, Source, Table
+from tracebuf.backend.llvm.entries import Descriptor, Entry, Kind, Layout, Result, Source, Table, Walk
 from tracebuf.backend.llvm.jit import Library, compile_module
 from tracebuf.backend.runtime.arena import Context
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, point_at
@@ -77,7 +77,7 @@ class Plan:
 
     `slots`: by argument its number among the kernel's, -1 for none. `guards`: 0 for >= 0, 1 for == 0, 2 for != 0, and a
     sum of terms. `outside`: a source, where (an object, or a pair), a name, the value. `result`: steps, of the kernel's
-    results by number.
+    results by number. `walk`: how the values of a call are taken apart, None where they are the arguments.
     """
 
     arguments: tuple[Argument, ...]
@@ -85,6 +85,22 @@ class Plan:
     guards: tuple[tuple[int, tuple[Term, ...]], ...]
     outside: tuple[tuple[Source, Any, str, Any], ...]
     result: tuple[tuple[Any, ...], ...]
+    walk: Steps | None = None
+
+
+@frozen(eq=False)
+class Steps:
+    """The way from the `given` values of a call to arguments and containers, which are given by number.
+
+    Each step: TUPLE, LIST or DICT with object, class, length or keys; OBJECT with object, class; ATTRIBUTE with object,
+    name; OUTSIDE with source, where, name.
+    """
+
+    given: int
+    steps: tuple[tuple[Any, ...], ...]
+    leaves: tuple[int, ...]
+    containers: tuple[int, ...]
+    nodes: int
 
 
 @frozen()
@@ -167,11 +183,14 @@ class _Words:
         return memory
 
 
-class ProgramEntry:
-    """One program's entry. `build` makes the call's result of the kernel's results and the call's values, for results
-    that native code does not make."""
+Build = Callable[[list[Any], Sequence[Any], Sequence[Any]], Any]
+"""Makes a call's result of the kernel's results, the arguments and the containers."""
 
-    def __init__(self, kernel: Kernel, plan: Plan, build: Callable[[list[Any], Sequence[Any]], Any]) -> None:
+
+class ProgramEntry:
+    """One program's entry. `build` makes the results that native code does not."""
+
+    def __init__(self, kernel: Kernel, plan: Plan, build: Build) -> None:
         self.kernel, self.plan, self._build = kernel, plan, build
         self._taken_by = [k for _, k in sorted((s, i) for i, s in enumerate(plan.slots) if s >= 0)]
         native = _native()
@@ -195,6 +214,9 @@ class ProgramEntry:
         arrays = sum(isinstance(a, ArrayArgument) for a in plan.arguments)
         v[Entry.BUSY] = 1  # until Python, which has taken the context, gives it
         v[Entry.ARGUMENTS], v[Entry.ARRAYS], v[Entry.LONG] = number, arrays, LONG
+        v[Entry.GIVEN] = number
+        if plan.walk is not None:
+            self._lay_out_walk(w, plan.walk)
         v[Entry.FRAME], v[Entry.CONTEXT] = ctypes.addressof(context.frame), ctypes.addressof(context.slots)
         w.kept += [context, context.frame, context.slots]
         w.pointer(Entry.DESCRIPTORS, first := w.add([0] * (number * Descriptor.SIZE)))
@@ -213,15 +235,40 @@ class ProgramEntry:
         if plan.outside:
             w.pointer(Entry.NAMES, w.add([len(plan.outside)]))
             places = [w.add([source, 0, w.of(name), w.of(value)]) for source, _, name, value in plan.outside]
-            for at, (source, where, _, _) in zip(places, plan.outside):
-                if source is Source.DICTS:
-                    w.pointer(at + 1, w.add([w.of(one) for one in where]))
-                else:
-                    v[at + 1] = w.of(where)
+            for at, (_, where, _, _) in zip(places, plan.outside):
+                self._place(w, at + 1, where)
         w.pointer(Entry.RESULT, len(v))
         for step in (*plan.result, (Result.END,)):
             w.add(self._step(w, step))
         v[Entry.FINISH], v[Entry.END] = w.of(_Finish(self)), w.of(context.end)
+
+    def _lay_out_walk(self, w: _Words, walk: Steps) -> None:
+        v = w.values
+        v[Entry.GIVEN], v[Entry.NODES], v[Entry.CONTAINERS] = walk.given, walk.nodes, len(walk.containers)
+        w.pointer(Entry.LEAVES, w.add([*walk.leaves, *walk.containers]))
+        w.pointer(Entry.WALK, w.add([len(walk.steps)]))
+        first = w.add([0] * (words.WALK_WORDS * len(walk.steps)))
+        for i, (kind, x, *rest) in enumerate(walk.steps):
+            at = first + words.WALK_WORDS * i
+            v[at], v[at + 1] = kind, x
+            if kind is Walk.OUTSIDE:
+                where, name = rest
+                v[at + 3] = w.of(name)
+                self._place(w, at + 2, where)
+                continue
+            v[at + 2] = w.of(rest[0])
+            if kind is Walk.DICT:
+                v[at + 3] = len(rest[1])
+                w.pointer(at + 4, w.add([w.of(k) for k in rest[1]]))
+            elif kind in (Walk.TUPLE, Walk.LIST):
+                v[at + 3] = rest[1]
+
+    def _place(self, w: _Words, at: int, where: Any) -> None:
+        """The word that says where a name is looked up."""
+        if isinstance(where, tuple):
+            w.pointer(at, w.add([w.of(one) for one in where]))
+        else:
+            w.values[at] = w.of(where)
 
     def _describe(self, w: _Words, d: int, argument: Argument, at: int) -> None:
         v = w.values
@@ -295,8 +342,11 @@ class ProgramEntry:
         """How many calls it took."""
         return int(self.memory[Entry.CALLS])
 
-    def finish(self, status: int, values: Sequence[Any]) -> Any:
-        """The result of a call after its kernel, where native code does not make it; raises the kernel's errors."""
+    def finish(self, status: int, given: Sequence[Any]) -> Any:
+        """The result of a call after its kernel, where native code does not make it; raises the kernel's errors. After
+        the arguments come the containers."""
+        number = len(self.plan.arguments)
+        values, containers = given[:number], given[number:]
         context = self.context
         fresh = (ctypes.c_size_t * (2 * self.memory[Entry.FRESH_COUNT])).from_address(self.memory[Entry.FRESH] or 8)
         for at in fresh[::2]:
@@ -306,7 +356,7 @@ class ProgramEntry:
             raw = self.kernel.results(status, context, [values[i] for i in self._taken_by])
         finally:
             context.owners.clear()
-        return self._build(raw, values)
+        return self._build(raw, values, containers)
 
     def __del__(self) -> None:
         if (memory := getattr(self, "memory", None)) is not None and memory[Entry.FRESH]:

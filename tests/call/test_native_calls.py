@@ -14,7 +14,7 @@ import threading
 import time
 import tracemalloc
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -592,3 +592,171 @@ def test_functions_die_with_their_entries() -> None:
     del f
     gc.collect()
     assert gone() is None
+
+
+TABLE = np.arange(4.0)
+
+
+def test_captured_arrays_are_fetched_at_each_call() -> None:
+    def weigh(a: Any) -> Any:
+        return a * TABLE + cell[0]
+
+    cell = [np.ones(4)]
+    f = bufferize(weigh)
+    a = np.ones(4)
+    for _ in range(2):
+        f(a)
+    assert natively(f, a).tolist() == weigh(a).tolist()
+    globals()["TABLE"], kept = np.arange(4.0) * 3, TABLE
+    try:
+        assert natively(f, a).tolist() == weigh(a).tolist()
+        cell[0] = np.ones(4) * 7
+        assert natively(f, a).tolist() == weigh(a).tolist()
+        for other in (np.arange(4), np.ones((2, 4)), np.ones(8)[::2]):
+            globals()["TABLE"] = other
+            assert by_python(f, a).tolist() == weigh(a).tolist()
+            assert natively(f, a).tolist() == weigh(a).tolist()
+        del globals()["TABLE"]
+        with pytest.raises(NameError):
+            by_python(f, a)
+        globals()["TABLE"] = a
+        assert f(a).tolist() == weigh(a).tolist()
+    finally:
+        globals()["TABLE"] = kept
+    assert natively(f, a).tolist() == weigh(a).tolist()
+
+
+class Point(NamedTuple):
+    x: Any
+    y: Any
+
+
+def test_containers_of_arrays() -> None:
+    def total(p: Any, q: Any, r: Any) -> Any:
+        return p["a"] * q[0] + q[1][0] - r.x * r.y
+
+    f = bufferize(total)
+
+    def fresh(n: int = 4, k: float = 1.0) -> list[Any]:
+        return [{"a": np.ones(n)}, [np.arange(n * 1.0), (np.ones(n), 3)], Point(np.ones(n) * 3, k)]
+
+    for _ in range(2):
+        f(*fresh())
+    args = fresh(6, 2.5)
+    assert natively(f, *args).tolist() == total(*args).tolist()
+    odd: list[list[Any]] = []
+    for change in (
+        lambda p, q, r: [dict(b=p["a"], **p), q, r], lambda p, q, r: [p, tuple(q), r], lambda p, q, r: [p, [*q, 1], r],
+        lambda p, q, r: [p, q, Point(2, r.x)], lambda p, q, r: [{"a": p["a"].astype(np.float32)}, q, r],
+        lambda p, q, r: [{"a": q[0]}, q, r], lambda p, q, r: [p, [q[0], (q[1][0],)], r],
+    ):  # fmt: skip
+        odd.append(change(*fresh()))
+    for args in odd:
+        assert by_python(f, *args).tolist() == total(*args).tolist()
+    for bad in ([{}, *fresh()[1:]], [{"b": 1}, *fresh()[1:]], [None, *fresh()[1:]], [fresh()[0], [], fresh()[2]]):
+        with pytest.raises((KeyError, TypeError, IndexError, UnsupportedError)):
+            by_python(f, *bad)
+    args = fresh()
+    watched = [*args, args[0]["a"], args[1][1], args[1][1][0], Point]
+    for call in (lambda: f(*args), lambda: f(*odd[1]), lambda: f(*odd[4])):
+        for _ in range(5):
+            call()
+        gc.collect()
+        before = references(*watched)
+        for _ in range(500):
+            call()
+        gc.collect()
+        assert all(abs(m - n) <= 2 for m, n in zip(before, references(*watched)))
+
+
+def test_changed_containers_and_one_that_is_two_arguments() -> None:
+    def push(p: Any, q: Any) -> Any:
+        p["a"] = p["a"] + q["a"]
+        q["a"] += 1
+        return p
+
+    f = bufferize(push)
+
+    def pair() -> tuple[Any, Any]:
+        return {"a": np.ones(3)}, {"a": np.arange(3.0)}
+
+    for _ in range(2):
+        f(*pair())
+    (p, q), (wanted, other) = pair(), pair()
+    assert natively(f, p, q) is p
+    push(wanted, other)
+    assert p["a"].tolist() == wanted["a"].tolist() and q["a"].tolist() == other["a"].tolist()
+    p, wanted = pair()[0], pair()[0]
+    assert by_python(f, p, p) is p
+    push(wanted, wanted)
+    assert p["a"].tolist() == wanted["a"].tolist()
+
+
+class Model:
+    """An object with arrays and numbers."""
+
+    limit = 3.0
+
+    def __init__(self, n: int = 4) -> None:
+        self.w, self.k, self.name = np.arange(n * 1.0), 2, "m"
+
+    @bufferize
+    def apply(self, x: Any) -> Any:
+        self.w += 1
+        return self.w * x * self.k
+
+
+def test_methods_and_attributes() -> None:
+    m, x = Model(), np.ones(4)
+    f = m.apply.__func__
+    for _ in range(2):
+        m.apply(x)
+    wanted = (m.w + 1) * x * 2
+    assert natively(f, m, x).tolist() == wanted.tolist()
+    before = taken(f)
+    assert m.apply(x).tolist() == (wanted + 2).tolist() and taken(f) == before + 1
+    m.k = 5
+    assert m.apply(x).tolist() == (m.w * 5).tolist() and taken(f) == before + 2
+    other = Model(7)
+    assert natively(f, other, np.ones(7)).tolist() == ((np.arange(7.0) + 1) * 2).tolist()
+
+    class Derived(Model):
+        pass
+
+    by_python(f, Derived(), x)
+    for change in ({"k": 2.5}, {"w": np.arange(4)}):
+        m = Model()
+        vars(m).update(change)
+        wanted = Model.apply.__wrapped__(copy.deepcopy(m), x.copy())
+        assert by_python(f, m, x).tolist() == wanted.tolist()
+    m = Model()
+    m.w = x
+    assert by_python(f, m, x).tolist() == [8.0] * 4
+    del m.k
+    with pytest.raises(AttributeError):
+        by_python(f, m, x)
+    m = Model()
+    gc.collect()
+    before_, count = references(m, m.w, Model, "k"), sys.getrefcount(m.w)
+    for _ in range(1000):
+        m.apply(x)
+    assert all(abs(a - b) <= 2 for a, b in zip(before_, references(m, m.w, Model, "k"))) and count < 10
+
+
+def test_static_arguments() -> None:
+    @functools.partial(bufferize, static_argnames=("n", "how"))
+    def power(a: Any, n: Any, how: str = "up") -> Any:
+        for _ in range(n):
+            a = a * 2 if how == "up" else a / 2
+        return a
+
+    a = np.ones(3)
+    for n, how in ((2, "up"), (3, "up"), (2, "down"), (True, "up")):
+        for _ in range(2):
+            power(a, n, how)
+    for n, how in ((2, "up"), (3, "up"), (2, "down"), (True, "up")):
+        assert natively(power, a, n, how=how).tolist() == power.__wrapped__(a, n, how).tolist()
+    assert natively(power, a, 2).tolist() == [4.0] * 3
+    assert by_python(power, a, 4).tolist() == [16.0] * 3
+    with pytest.raises(TypeError):
+        by_python(power, a, 2.0)
