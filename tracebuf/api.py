@@ -8,6 +8,7 @@ frontends/numpy/call, guards in frontends/numpy/record/sizes; stages.py runs the
 from __future__ import annotations
 
 import functools
+import itertools
 import logging
 import os
 import sys
@@ -73,6 +74,9 @@ MAX_CAPTURES = 256
 
 NATIVE_AFTER = 3
 """The call by Python of a program from which on machine code may take its calls."""
+WORTH = 300
+"""How many calls of such programs Python makes before the machine code for that is compiled, which takes as long as
+thousands of them: a process may end before it pays."""
 
 
 @dataclass(eq=False)
@@ -312,7 +316,7 @@ class BufferizedFunction(NativeCallable):
             spec.settled = True
         elif spec.calls_users or self.options.fallback == "numpy":
             spec.settled = True
-        elif self._lock.acquire(blocking=False):
+        elif next(_waited) >= WORTH and self._lock.acquire(blocking=False):
             try:
                 if not spec.settled and spec in self._compiled.get(spec.call.group, ()):
                     self._add_entry(spec)
@@ -321,9 +325,7 @@ class BufferizedFunction(NativeCallable):
 
     def _add_entry(self, spec: Specialization) -> None:
         with stages.importing():
-            from tracebuf.native_calls import calls_of, entry_of, plan_of, ready
-        if not ready():
-            return
+            from tracebuf.native_calls import calls_of, entry_of, plan_of
         spec.settled = True
         if (plan := plan_of(spec.call, spec.traced, spec.kernel)) is not None:
             spec.entry = entry_of(plan, spec.traced, spec.kernel)
@@ -648,6 +650,8 @@ def release() -> None:
         function._last = None
 
 
+_waited = itertools.count()
+"""How many calls of programs without an entry Python has made."""
 _functions: weakref.WeakSet[BufferizedFunction] = weakref.WeakSet()
 """All that are alive."""
 

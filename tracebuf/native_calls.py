@@ -26,7 +26,6 @@ from tracebuf.backend.runtime.entries import (
     Signature,
     Steps,
     Term,
-    compiled,
     supported,
 )
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Binding, Key, ScalarKey, StaticKey, is_static
@@ -52,19 +51,6 @@ _GUARDS = {"nonneg": 0, "zero": 1, "nonzero": 2}
 
 class _NoPlan(Exception):
     """The program has something that only Python checks."""
-
-
-WORTH = 300
-"""How many calls of programs without an entry Python makes before the machine code is compiled, which takes as long as
-thousands of them: a process may end before it pays."""
-_waited = 0
-
-
-def ready() -> bool:
-    """Whether a program is to have its entry now."""
-    global _waited
-    _waited += 1
-    return compiled() or _waited > WORTH
 
 
 def entry_of(plan: Plan, traced: Traced, kernel: Kernel) -> ProgramEntry:

@@ -34,8 +34,10 @@ OBJECT, THREAD, KERNEL = 4, 5, 6
 address."""
 HELD, LARGE, ANSWER, ENTRY = 7, 8, 9, 10
 """Context slots: whether the kernel runs with the GIL; whether Python's context has something to do after the call; a
-native function (or 0) that is asked before Python is, with the same arguments and -2 where Python has to answer; the
-entry that it belongs to (see `entries`)."""
+native function (or 0) that is asked before Python is, with the same arguments; the entry that it belongs to (see
+`entries`)."""
+PYTHON_MUST = -2
+"""What that function gives where Python has to answer."""
 SPEC_SLOTS = 130
 """Size of an allocation's spec, room for NumPy's 64 axes."""
 ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(11, 17)

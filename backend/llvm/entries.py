@@ -25,8 +25,6 @@ from tracebuf.backend.llvm.code import Code
 
 MISS = 1
 """What `attempt` gives, which is no object, where the entry does not take the call."""
-PYTHON_MUST = -2
-"""What `answer` gives where a function of Python's has to."""
 MAX_SIZE = 2**40
 """No array in memory is longer along an axis, or has more elements: only repeated and empty ones."""
 SMALL_INT = 2**31
@@ -1011,7 +1009,7 @@ def _answer() -> _Writer:
     c.put("%context", abi.LARGE, 1)  # Python's context has the array
     c.jump(python)
     c.place(python)
-    c.do(f"ret i64 {PYTHON_MUST}")
+    c.do(f"ret i64 {abi.PYTHON_MUST}")
     c.place(failed)
     c.do(f"ret i64 {abi.STOPPED}")
     return c

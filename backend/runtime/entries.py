@@ -110,11 +110,6 @@ class _Native:
     take: Any
 
 
-def compiled() -> bool:
-    """Whether the machine code is there, which takes a tenth of a second."""
-    return _native.cache_info().currsize > 0
-
-
 @cache
 def _native() -> _Native:
     """The machine code, compiled once a process."""

@@ -25,7 +25,6 @@ from functools import cache
 from typing import Any
 
 from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.entries import PYTHON_MUST
 from tracebuf.backend.llvm.jit import Library, compile_module
 from tracebuf.backend.llvm.polls import BUDGET
 
@@ -133,7 +132,7 @@ call:
   br i1 %none, label %python, label %first
 first:
   %given = call i64 %native(ptr %context, i64 %slot, i64 %a, i64 %b)
-  %must = icmp eq i64 %given, {PYTHON_MUST}
+  %must = icmp eq i64 %given, {abi.PYTHON_MUST}
   br i1 %must, label %python, label %done
 python:
   %f = call ptr @in_context(ptr %context, i64 %slot)

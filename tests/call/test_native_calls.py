@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import program
-from tracebuf import UnsupportedError, api, bufferize, native_calls
+from tracebuf import UnsupportedError, api, bufferize
 from tracebuf.api import BufferizedFunction
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
 from tracebuf.backend.runtime.memory_hook import counting
@@ -98,7 +98,7 @@ def test_a_bufferized_function_is_a_function_to_inspection() -> None:
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs have their entries after one call."""
     monkeypatch.setattr(api, "NATIVE_AFTER", 1)
-    monkeypatch.setattr(native_calls, "WORTH", 0)
+    monkeypatch.setattr(api, "WORTH", 0)
 
 
 def taken(f: Any) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf import api, native_calls
+from tracebuf import api
 from tracebuf.backend.runtime.callable import NativeCallable, by_vectorcall, point_at
 from tracebuf.backend.runtime.entries import NativeCalls, Signature
 from tracebuf.measure import clone_arguments
@@ -114,7 +114,7 @@ def same(x: Any, y: Any, where: str) -> None:
 
 def install() -> None:
     """From now on each call is checked."""
-    native_calls.WORTH = 0
+    api.WORTH = 0
     run = api.BufferizedFunction._run
 
     def both(self: Any, spec: Any, values: Sequence[Any], *rest: Any) -> Any:
