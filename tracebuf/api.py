@@ -330,8 +330,8 @@ class BufferizedFunction(NativeCallable):
         if (plan := plan_of(spec.call, spec.traced, spec.kernel)) is not None:
             spec.entry = entry_of(plan, spec.traced, spec.kernel)
             if self._native is None:
-                self._native = calls_of(BufferizedFunction.__call__, self.__wrapped__)
-            self._native.add(self, spec.entry)
+                self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
+            self._native.add(spec.entry)
 
     def _watched(
         self, spec: Specialization, values: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -541,7 +541,7 @@ class BufferizedFunction(NativeCallable):
         if call.hidden is not self._hidden:
             self._hidden, self._last = call.hidden, None
             if self._native is not None:
-                self._native.clear(self)
+                self._native.clear()
             for programs in (self._compiled, self._recent, self._refusals, self._awaited):
                 programs.clear()
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracebuf.backend.llvm.entries import Layout, Result, Source, Walk
+from tracebuf.backend.runtime.callable import NativeCallable
 from tracebuf.backend.runtime.entries import (
     Argument,
     ArrayArgument,
@@ -63,10 +64,10 @@ def entry_of(plan: Plan, traced: Traced, kernel: Kernel) -> ProgramEntry:
     return ProgramEntry(kernel, plan, build)
 
 
-def calls_of(python: Any, function: FunctionType) -> NativeCalls:
+def calls_of(target: NativeCallable, python: Any, function: FunctionType) -> NativeCalls:
     """The native calls of a function, none yet; `python` takes the calls that no entry does."""
     p = parameters_of(function.__code__)
-    return NativeCalls(python, function, Signature(p.single, len(p.first) + len(p.plain), len(p.first)))
+    return NativeCalls(target, python, function, Signature(p.single, len(p.first) + len(p.plain), len(p.first)))
 
 
 def plan_of(call: Call, traced: Traced, kernel: Kernel) -> Plan | None:

@@ -37,6 +37,7 @@ from functools import cache, lru_cache
 from typing import Any, Literal, TypeVar
 
 import llvmlite.binding as llvm
+import numpy as np
 from llvmlite.binding import ffi
 from llvmlite.binding.newpassmanagers import NewPassManager
 
@@ -111,6 +112,9 @@ class Library:
     link_seconds: float
     """CPU time of linking."""
     addresses: Mapping[str, int]
+    life: np.ndarray
+    """When this dies, the code is unloaded. Not when the collector finds the library in a cycle: a finalizer of another
+    object there may still run the code, and what the collector does not track, as an array, is freed after them."""
 
     @property
     def cpu_seconds(self) -> float:
@@ -200,8 +204,9 @@ def _link(
         raise RuntimeError(f"linking {name!r} failed; not in imports are: {unbound}\n{error}") from error
     engine.loaded += 1
     addresses = {symbol: int(tracker[symbol]) for symbol in compiled.symbols}
-    library = Library(name, text, speed_level, compiled, time.thread_time() - start, addresses)
-    weakref.finalize(library, _discard, engine, tracker).atexit = False
+    life = np.empty(0)
+    library = Library(name, text, speed_level, compiled, time.thread_time() - start, addresses, life)
+    weakref.finalize(life, _discard, engine, tracker).atexit = False
     return library
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -356,6 +357,7 @@ class ProgramEntry:
     def __del__(self) -> None:
         if (memory := getattr(self, "memory", None)) is not None and memory[Entry.FRESH]:
             ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(memory[Entry.FRESH]))
+            memory[Entry.FRESH] = memory[Entry.FRESH_ROOM] = 0  # a finalizer that comes later may call the function
 
 
 class _Finish:
@@ -379,29 +381,36 @@ class Signature:
 
 
 class NativeCalls:
-    """The native calls of one function: its entries, in a table that the object's own word points to.
+    """The native calls of one object, `target`: its entries, in a table that the object's own word points to.
 
     An entry once made lives as long as this does, for a call may be in it.
     """
 
-    def __init__(self, python: Any, function: Any, signature: Signature) -> None:
+    def __init__(self, target: NativeCallable, python: Any, function: Any, signature: Signature) -> None:
+        self._target = weakref.ref(target)
         self._head = [0, id(python), id(function), len(signature.names), signature.positional, signature.unnamed]
         self._names = (ctypes.c_size_t * len(signature.names))(*map(id, signature.names))
         self._kept: list[Any] = [python, function, signature]
         self.entries: list[ProgramEntry] = []
 
-    def add(self, target: NativeCallable, entry: ProgramEntry) -> None:
-        """One more entry for calls of `target`, tried first."""
+    def add(self, entry: ProgramEntry) -> None:
+        """One more entry, tried first."""
         self.entries.insert(0, entry)
-        self._point(target)
+        self._point()
 
-    def clear(self, target: NativeCallable) -> None:
+    def clear(self) -> None:
         """From now on Python takes all calls."""
-        point_at(target, 0, 0)
+        if (target := self._target()) is not None:
+            point_at(target, 0, 0)
         self._kept += self.entries
         self.entries = []
 
-    def _point(self, target: NativeCallable) -> None:
+    def __del__(self) -> None:
+        self.clear()
+
+    def _point(self) -> None:
+        if (target := self._target()) is None:
+            return
         addresses = [entry.address for entry in self.entries]
         head = [len(addresses), *self._head[1:], ctypes.addressof(self._names)]
         table = (ctypes.c_size_t * (Table.ENTRIES + len(addresses)))(*head, *addresses)

@@ -422,6 +422,8 @@ def test_names_and_defaults() -> None:
         f(a=a, b=b)
     with pytest.raises(TypeError, match="multiple values"):
         f(a, b, b=b)
+    with pytest.raises(TypeError, match="positional"):
+        f(a, b, 2.0, 3)
     with pytest.raises(TypeError, match="unexpected keyword"):
         f(a, b, c=1)
     key = "".join(["", "k"])
@@ -760,3 +762,49 @@ def test_static_arguments() -> None:
     assert by_python(power, a, 4).tolist() == [16.0] * 3
     with pytest.raises(TypeError):
         by_python(power, a, 2.0)
+
+
+def test_finalizers_may_call_a_function_that_dies() -> None:
+    """The collector finalizes a cycle in any order: the entries' own finalizers may come before."""
+    seen: list[Any] = []
+
+    class Last:
+        def __init__(self) -> None:
+            self.f = bufferize(lambda a: (a + 1, a * 2))
+            for _ in range(3):
+                self.f(np.ones(3))
+            natively(self.f, np.ones(3))
+            self.f.me = self
+
+        def __del__(self) -> None:
+            seen.append(self.f(np.ones(4))[0].tolist())
+
+    for _ in range(3):
+        Last()
+        gc.collect()
+    assert seen == [[2.0] * 4] * 3
+    f = bufferize(lambda a: a + 1)
+    for _ in range(3):
+        f(np.ones(3))
+    f.__init__(f.__wrapped__, f.options)  # type: ignore[misc]
+    assert f(np.ones(3)).tolist() == [2.0] * 3
+
+
+def test_calls_are_checked_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`TRACEBUF_CHECK_ENTRY`: what the two ways make of a call is compared."""
+    from tracebuf.testing import entries
+
+    monkeypatch.setattr(api.BufferizedFunction, "_run", api.BufferizedFunction._run)
+    entries.install()
+    f = bufferize(add_into)
+    a, b, before = np.ones(4), np.ones(4), entries.taken
+    f(a, b)
+    f(a, b)
+    assert a.tolist() == [5.0] * 4 and entries.taken == before + 2
+    assert [s.calls for s in f.specializations()] == [2]  # type: ignore[misc]
+    (spec,) = f.specializations()
+    monkeypatch.setattr(spec.entry, "memory", spec.entry.memory)  # type: ignore[union-attr]
+    with pytest.raises(entries.DisagreementError, match="result"):
+        entries.same((1, 2.0), (1, 3.0), "result")
+    with pytest.raises(entries.DisagreementError, match="argument 0"):
+        entries.same(np.ones(2), np.ones(2, np.float32), "argument 0")

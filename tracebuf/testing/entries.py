@@ -33,7 +33,7 @@ class _Missed(Exception):
 class _Probe(NativeCallable):
     """Something to call a program's entry by."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     def __call__(self, *args: Any) -> Any:
         raise _Missed
@@ -58,15 +58,16 @@ def check(function: api.BufferizedFunction, spec: api.Specialization, values: Se
         return run()
     clones, _ = clone_arguments(tuple(values), {})
     names = tuple(f"a{i}" for i in range(len(values)))
-    probe, calls = _Probe(), NativeCalls(_Probe.__call__, _outcome, Signature(names, len(names), len(names)))
-    calls.add(probe, spec.entry)
+    probe = _Probe()
+    calls = NativeCalls(probe, _Probe.__call__, _outcome, Signature(names, len(names), len(names)))
+    calls.add(spec.entry)
     try:
         got, raised = _outcome(lambda: probe(*clones))
     except _Missed:
         missed += 1
         return run()
     finally:
-        point_at(probe, 0, 0)
+        calls.clear()
     taken += 1
     spec.by_python -= 1  # one call, counted twice
     wanted, expected = _outcome(run)
