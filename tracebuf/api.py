@@ -314,7 +314,7 @@ class BufferizedFunction(NativeCallable):
         """Lets machine code take calls of a program, where it can."""
         if not NATIVE or self._star is not None or self._stars is not None:
             spec.settled = True
-        elif spec.calls_users or self.options.fallback == "numpy":
+        elif spec.calls_users or (self.options.fallback == "numpy" and spec.kernel.refuses):
             spec.settled = True
         elif next(_waited) >= WORTH and self._lock.acquire(blocking=False):
             try:

@@ -23,13 +23,13 @@ from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.backend.runtime.entry import enter, runtime_address
 from tracebuf.backend.runtime.guard import chosen
-from tracebuf.errors import InternalError
+from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
-from tracebuf.ops.control.checks import check_error
+from tracebuf.ops.control.checks import Check, check_error, raised
 from tracebuf.ops.memory.memref import base_of
 from tracebuf.ops.scalars.arith import ufunc_named
 from tracebuf.ops.scalars.libm import callback
@@ -126,6 +126,8 @@ class Kernel:
         self.address = self.library.address(name)
         self.calls_back = bool(emitted.references)
         """Whether it calls functions of Python's on its buffers."""
+        self.refuses = any(_is_refusal(check) for check in emitted.checks)
+        """Whether one of its checks stands for what is outside the language."""
         self._enter = enter()
         self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
         self._parameters = [_Parameter.of(t) if isinstance(t, MemRefType) else None for t in self.frame.args]
@@ -280,6 +282,11 @@ def release() -> None:
     compile_object.cache_clear()
     for kernel in list(_kernels):
         kernel.release()
+
+
+def _is_refusal(check: Check) -> bool:
+    kind = raised(check.attrs["exception"])
+    return isinstance(kind, UnsupportedError) or (isinstance(kind, type) and issubclass(kind, UnsupportedError))
 
 
 def _address(what: tuple[str, ...]) -> int:

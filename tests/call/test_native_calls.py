@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import program
-from tracebuf import UnsupportedError, api, bufferize
+from tracebuf import TracebufWarning, UnsupportedError, api, bufferize
 from tracebuf.api import BufferizedFunction
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
 from tracebuf.backend.runtime.memory_hook import counting
@@ -808,3 +808,17 @@ def test_calls_are_checked_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
         entries.same((1, 2.0), (1, 3.0), "result")
     with pytest.raises(entries.DisagreementError, match="argument 0"):
         entries.same(np.ones(2), np.ones(2, np.float32), "argument 0")
+
+
+def test_functions_that_fall_back() -> None:
+    """Machine code takes their calls, unless a program may find at run time that it is outside the language."""
+    f = bufferize(fallback="numpy")(lambda a: a * 2)
+    for _ in range(2):
+        f(np.ones(3))
+    assert natively(f, np.ones(3)).tolist() == [2.0] * 3
+    g = bufferize(fallback="numpy")(program("def g(a, i):\n    return a[:: i[0]] * 2"))
+    a = np.arange(4.0)
+    for _ in range(3):
+        assert by_python(g, a, np.array([2])).tolist() == [0.0, 4.0]
+    with pytest.warns(TracebufWarning):
+        assert by_python(g, a, np.array([-1])).tolist() == [6.0, 4.0, 2.0, 0.0]
