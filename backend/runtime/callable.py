@@ -25,7 +25,7 @@ _HEAD = 16
 VECTORCALL, OWN = _HEAD, _HEAD + 8
 """Where an object has its two words, in bytes from its start."""
 _TP_MEMBERS, _T_PYSSIZET, _READONLY = 72, 19, 1
-_BASETYPE, _HAVE_VECTORCALL, _DEFAULT = 1 << 10, 1 << 11, 1 << 18
+_BASETYPE, _HAVE_VECTORCALL, _METHOD_DESCRIPTOR, _DEFAULT = 1 << 10, 1 << 11, 1 << 17, 1 << 18
 _FLAGS_AT = 168
 """Where a class has its flags (`tp_flags` of `PyTypeObject`)."""
 
@@ -92,10 +92,11 @@ else:
 
 
 def by_vectorcall(kind: C) -> C:
-    """A class decorator: calls of its objects look for a native function first."""
+    """A class decorator: calls of its objects look for a native function first. If its `__get__` binds as a function's
+    does, `x.f(a)` is `f(x, a)`, and no bound object is made for it."""
     if NATIVE:
         flags = ctypes.c_ulong.from_address(id(kind) + _FLAGS_AT)
-        flags.value |= _HAVE_VECTORCALL
+        flags.value |= _HAVE_VECTORCALL | (_METHOD_DESCRIPTOR if "__get__" in vars(kind) else 0)
         ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
     return kind
 

@@ -717,6 +717,13 @@ def test_methods_and_attributes() -> None:
     assert natively(f, m, x).tolist() == wanted.tolist()
     before = taken(f)
     assert m.apply(x).tolist() == (wanted + 2).tolist() and taken(f) == before + 1
+    bound = m.apply
+    assert bound.__self__ is m and bound(x).tolist() == (m.w * x * 2).tolist() and taken(f) == before + 2
+    vars(m)["apply"] = lambda x: "mine"
+    assert m.apply(x) == "mine"
+    del vars(m)["apply"]
+    assert Model.apply is f and Model.apply(m, x).tolist() == (m.w * x * 2).tolist()
+    before = taken(f) - 1
     m.k = 5
     assert m.apply(x).tolist() == (m.w * 5).tolist() and taken(f) == before + 2
     other = Model(7)
