@@ -27,8 +27,9 @@ from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.frozen import frozen
 from tracebuf.ir.types import MemRefType, ScalarType
 
-LONG = 2**14
-"""Elements of the array arguments, from which on a call does not keep the GIL. Shorter ones keep it until they poll."""
+LONG, LONG_PRODUCTS = 2**14, 2**10
+"""Elements of the array arguments, from which on a call does not keep the GIL; the latter of programs that call BLAS,
+which does not poll. Shorter ones keep it until they poll."""
 _ALIGNED, _WRITEABLE, _C, _F = 0x100, 0x400, 1, 2
 _NEW_FROM_DESCR, _SCALAR, _ARRAY_TYPE = 94, 60, 2
 """Slots of NumPy's `_ARRAY_API`."""
@@ -209,7 +210,7 @@ class ProgramEntry:
         v, number = w.values, len(plan.arguments)
         arrays = sum(isinstance(a, ArrayArgument) for a in plan.arguments)
         v[Entry.BUSY] = 1  # until Python, which has taken the context, gives it
-        v[Entry.ARGUMENTS], v[Entry.ARRAYS], v[Entry.LONG] = number, arrays, LONG
+        v[Entry.ARGUMENTS], v[Entry.ARRAYS], v[Entry.LONG] = number, arrays, self._long()
         v[Entry.GIVEN] = number
         if plan.walk is not None:
             self._lay_out_walk(w, plan.walk)
@@ -237,6 +238,15 @@ class ProgramEntry:
         for step in (*plan.result, (Result.END,)):
             w.add(self._step(w, step))
         v[Entry.FINISH], v[Entry.END] = w.of(_Finish(self)), w.of(context.end)
+
+    def _long(self) -> int:
+        """Of how many elements a call does not keep the GIL."""
+        if not self.kernel.calls_blas:
+            return LONG
+        sized = any(
+            isinstance(a, NumberArgument) and issubclass(a.type, (int, np.integer)) for a in self.plan.arguments
+        )
+        return 0 if sized else LONG_PRODUCTS
 
     def _lay_out_walk(self, w: _Words, walk: Steps) -> None:
         v = w.values

@@ -126,6 +126,7 @@ class Kernel:
         self.address = self.library.address(name)
         self.calls_back = bool(emitted.references)
         """Whether it calls functions of Python's on its buffers."""
+        self.calls_blas = any(what[0] == "blas" for what in emitted.imports.values())
         self.refuses = any(_is_refusal(check) for check in emitted.checks)
         """Whether one of its checks stands for what is outside the language."""
         self._enter = enter()

@@ -22,7 +22,9 @@ import pytest
 from tests.support.agreement import program
 from tracebuf import TracebufWarning, UnsupportedError, api, bufferize
 from tracebuf.api import BufferizedFunction
+from tracebuf.backend.llvm.entries import Entry
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
+from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS
 from tracebuf.backend.runtime.memory_hook import counting
 
 
@@ -544,6 +546,20 @@ def test_a_long_call_gives_the_gil_and_hears_signals() -> None:
         stop.set()
         other.join()
     assert natively(f, 10) == count(10)
+
+
+def test_products_do_not_keep_the_gil_for_long() -> None:
+    """BLAS does not poll: so calls that may be long from fewer elements on, or through an int, give the GIL at once."""
+    a = np.ones((4, 4))
+    for source, args, long in (
+        ("def f(a, b): return a @ b", (a, a.copy()), LONG_PRODUCTS), ("def f(a, b): return a + b", (a, a.copy()), LONG),
+        ("def f(n, b): return np.ones((n, 4)) @ b", (5, a), 0),
+    ):  # fmt: skip
+        f = bufferize(program(source))
+        for _ in range(2):
+            f(*args)
+        assert natively(f, *args).tolist() == f.__wrapped__(*args).tolist()
+        assert f._native is not None and f._native.entries[0].memory[Entry.LONG] == long
 
 
 def test_memory_is_kept_and_given_back_as_by_python() -> None:
