@@ -666,15 +666,21 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class BufferizedMethod:
+@by_vectorcall
+class BufferizedMethod(NativeCallable):
     """A bufferized method bound to its object; `explain`, `lower` and the other methods take the other arguments."""
 
+    __slots__ = ("__dict__", "__weakref__", "_native_words")
     __tracebuf_bound__ = True
 
     def __init__(self, function: BufferizedFunction, instance: object) -> None:
         self.__func__, self.__self__ = function, instance
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.__func__._native is not None:  # this call and those that follow
+            from tracebuf.backend.runtime.entries import bind_natively
+
+            self._native_words = bind_natively(self, self.__func__, self.__self__)
         return self.__func__(self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:

@@ -297,6 +297,7 @@ def entries_text() -> str:
     """The module: `dispatch`, `answer` and `take`, which Python uses to have the context of an entry."""
     functions = [
         _dispatch(),
+        _bound(),
         _bind(),
         _attempt(),
         _run(),
@@ -366,6 +367,23 @@ def _dispatch() -> _Writer:
     with c.loop(count) as loop:
         c.put(given, c.add(loop.index, "1"), c.pointer("%args", loop.index), "ptr")
     c.do(f"ret ptr {c.py('PyObject_Vectorcall', python, given, c.add(n, '1'), '%names')}")
+    return c
+
+
+def _bound() -> _Writer:
+    """The vectorcall function of a bound method, whose own word points to its function and its object."""
+    c = _Writer("define ptr @bound(ptr %self, ptr %args, i64 %flagged, ptr %names) nounwind")
+    own = c.pointer("%self", _OWN)
+    n = c.inst(f"and i64 %flagged, {2**63 - 1}")
+    total = c.variable(n)
+    with c.when(c.icmp("ne", "%names", "null", "ptr")):
+        c.let(total, c.add(n, c.py("PyTuple_Size", "%names")))
+    count = c.get(total)
+    given = c.inst(f"alloca ptr, i64 {c.add(count, '1')}, align 8")
+    c.put(given, 0, c.pointer(own, 1), "ptr")
+    with c.loop(count) as loop:
+        c.put(given, c.add(loop.index, "1"), c.pointer("%args", loop.index), "ptr")
+    c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(own), given, c.add(n, '1'), '%names')}")
     return c
 
 

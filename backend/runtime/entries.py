@@ -426,3 +426,10 @@ class NativeCalls:
         table = (ctypes.c_size_t * (Table.ENTRIES + len(addresses)))(*head, *addresses)
         self._kept.append(table)  # like those before, which a call may be in
         point_at(target, _native().dispatch, ctypes.addressof(table))
+
+
+def bind_natively(method: NativeCallable, function: Any, instance: Any) -> Any:
+    """Lets machine code take the calls of a bound method; what has to live as long as the method."""
+    pair = (ctypes.c_size_t * 2)(id(function), id(instance))
+    point_at(method, _native().library.address("bound"), ctypes.addressof(pair))
+    return pair, function, instance

@@ -735,6 +735,23 @@ def test_methods_and_attributes() -> None:
     assert m.apply(x).tolist() == (wanted + 2).tolist() and taken(f) == before + 1
     bound = m.apply
     assert bound.__self__ is m and bound(x).tolist() == (m.w * x * 2).tolist() and taken(f) == before + 2
+    for _ in range(3):
+        assert bound(x=x).tolist() == (m.w * x * 2).tolist()
+    with pytest.raises(TypeError):
+        bound(x, x)
+    assert bound == m.apply and hash(bound) == hash(m.apply) and copy.copy(bound)(x).tolist() == (m.w * 2).tolist()
+    gone, its = weakref.ref(m), weakref.ref(bound)
+    alive = bound
+    del m, bound
+    gc.collect()
+    m = alive.__self__
+    assert gone() is m and its() is alive and alive(x).tolist() == (m.w * 2).tolist()
+    before_ = references(m, x, f)
+    for _ in range(300):
+        alive(x)
+    assert all(abs(a - b) <= 2 for a, b in zip(before_, references(m, x, f)))
+    del alive
+    assert its() is None
     vars(m)["apply"] = lambda x: "mine"
     assert m.apply(x) == "mine"
     del vars(m)["apply"]
