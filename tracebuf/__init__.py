@@ -5,6 +5,8 @@ errors. `release` gives back memory that compiled programs keep. `host_call` cal
 code; `fori_loop`, `while_loop` and `cond` are control flow for functions whose source cannot be read.
 """
 
+import os
+
 from tracebuf import bufferize as _package  # noqa: F401  the package of that name is loaded first, then hidden by the decorator
 from tracebuf.api import BufferizedFunction, bufferize, release
 from tracebuf.errors import DonationError, InternalError, TracebufError, TracebufWarning, UnsupportedError
@@ -31,3 +33,8 @@ __all__ = [
     "while_loop",
 ]
 __version__ = "0.1.0.dev0"
+
+if os.environ.get("TRACEBUF_CHECK_ENTRY"):
+    from tracebuf.testing.entries import install
+
+    install()

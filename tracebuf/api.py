@@ -8,6 +8,7 @@ frontends/numpy/call, guards in frontends/numpy/record/sizes; stages.py runs the
 from __future__ import annotations
 
 import functools
+import itertools
 import logging
 import os
 import sys
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from tracebuf import stages
+from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall
 from tracebuf.errors import TracebufWarning, UnsupportedError
 from tracebuf.explain.report import Explanation, explain
 from tracebuf.frontends.numpy.call.arguments import (
@@ -57,6 +59,7 @@ from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
+    from tracebuf.backend.runtime.entries import NativeCalls, ProgramEntry
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
     from tracebuf.frontends.numpy.interpreter.trace import Traced
     from tracebuf.ir.func import Func
@@ -69,6 +72,12 @@ Named = tuple[str, ...]
 MAX_CAPTURES = 256
 """The most arrays that a function may capture; one that captures more (or other ones each time) runs as it is."""
 
+NATIVE_AFTER = 3
+"""The call by Python of a program from which on machine code may take its calls."""
+WORTH = 300
+"""How many calls of such programs Python makes before the machine code for that is compiled, which takes as long as
+thousands of them: a process may end before it pays."""
+
 
 @dataclass(eq=False)
 class Specialization:
@@ -79,10 +88,19 @@ class Specialization:
     program: stages.Bufferized
     kernel: Kernel
     guard: Callable[[Sequence[Any]], bool]
-    calls: int = 0
+    by_python: int = 0
+    """How many calls Python has made."""
     texts: dict[str, str] = field(default_factory=dict)
     calls_users: bool = False
     """Whether it calls functions of the user's, which may change what it took."""
+    entry: ProgramEntry | None = None
+    """For calls by native code."""
+    settled: bool = False
+    """Whether it is decided that it has an entry, or has none."""
+
+    @property
+    def calls(self) -> int:
+        return self.by_python + (0 if self.entry is None else self.entry.calls)
 
     @property
     def key(self) -> tuple[Key, ...]:
@@ -180,10 +198,12 @@ def show_keys(call: Call) -> str:
     return ", ".join(shown)
 
 
-class BufferizedFunction:
+@by_vectorcall
+class BufferizedFunction(NativeCallable):
     """A NumPy function, compiled at the first call with each key of arguments: dtypes, ranks, layouts, sizes 0 and 1.
     `__wrapped__` is the original function, `options` are those it was bufferized with."""
 
+    __slots__ = ("__dict__", "__weakref__", "_native")
     __tracebuf__ = True
 
     def __init__(self, function: FunctionType, options: Options) -> None:
@@ -204,6 +224,8 @@ class BufferizedFunction:
         """By calls without them: the captured arrays that a refused trace of such a call has met."""
         self._originals: Counter[str] = Counter()
         self._lock = threading.RLock()
+        self._native: NativeCalls | None = None
+        """The programs that machine code calls."""
         _functions.add(self)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -274,7 +296,9 @@ class BufferizedFunction:
         self, spec: Specialization, values: Sequence[Any], containers: Sequence[Any], known: _Recent | None = None
     ) -> Any:
         """A native call; the frame is prepared once per known signature."""
-        spec.calls += 1
+        spec.by_python += 1
+        if not spec.settled and spec.by_python >= NATIVE_AFTER:
+            self._make_native(spec)
         args = [values[i] for i in spec.traced.arguments]
         prepared = None if known is None else known.prepared.get(spec)
         if known is not None and prepared is None:
@@ -285,6 +309,29 @@ class BufferizedFunction:
             refusal._stored = bool(spec.traced.stored) or spec.calls_users
             raise
         return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes)
+
+    def _make_native(self, spec: Specialization) -> None:
+        """Lets machine code take calls of a program, where it can."""
+        if not NATIVE or self._star is not None or self._stars is not None:
+            spec.settled = True
+        elif spec.calls_users or (self.options.fallback == "numpy" and spec.kernel.refuses):
+            spec.settled = True
+        elif next(_waited) >= WORTH and self._lock.acquire(blocking=False):
+            try:
+                if not spec.settled and spec in self._compiled.get(spec.call.group, ()):
+                    self._add_entry(spec)
+            finally:
+                self._lock.release()
+
+    def _add_entry(self, spec: Specialization) -> None:
+        with stages.importing():
+            from tracebuf.native_calls import calls_of, entry_of, plan_of
+        spec.settled = True
+        if (plan := plan_of(spec.call, spec.traced, spec.kernel)) is not None:
+            spec.entry = entry_of(plan, spec.traced, spec.kernel)
+            if self._native is None:
+                self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
+            self._native.add(spec.entry)
 
     def _watched(
         self, spec: Specialization, values: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -322,7 +369,7 @@ class BufferizedFunction:
         if found is None:
             return self.eager(*args, **kwargs), None
         spec, values, containers = found
-        spec.calls += 1
+        spec.by_python += 1
         with self._watched(spec, values, args, kwargs):
             raw, counters = spec.kernel.run_counted([values[i] for i in spec.traced.arguments])
         return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes), counters
@@ -493,6 +540,8 @@ class BufferizedFunction:
         call would find them."""
         if call.hidden is not self._hidden:
             self._hidden, self._last = call.hidden, None
+            if self._native is not None:
+                self._native.clear()
             for programs in (self._compiled, self._recent, self._refusals, self._awaited):
                 programs.clear()
 
@@ -601,6 +650,8 @@ def release() -> None:
         function._last = None
 
 
+_waited = itertools.count()
+"""How many calls of programs without an entry Python has made."""
 _functions: weakref.WeakSet[BufferizedFunction] = weakref.WeakSet()
 """All that are alive."""
 
@@ -615,15 +666,21 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class BufferizedMethod:
+@by_vectorcall
+class BufferizedMethod(NativeCallable):
     """A bufferized method bound to its object; `explain`, `lower` and the other methods take the other arguments."""
 
+    __slots__ = ("__dict__", "__weakref__", "_native_words")
     __tracebuf_bound__ = True
 
     def __init__(self, function: BufferizedFunction, instance: object) -> None:
         self.__func__, self.__self__ = function, instance
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.__func__._native is not None:  # this call and those that follow
+            from tracebuf.backend.runtime.entries import bind_natively
+
+            self._native_words = bind_natively(self, self.__func__, self.__self__)
         return self.__func__(self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:

@@ -34,6 +34,8 @@ the root); docs/architecture.md follows one call through all of them.
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
     the pass that frees             deallocate/ownership.py; optimize/buffers/shorten_liveness.py moves frees up
     an op's native loops            lower/plan.py plans them, backend/llvm/loops.py writes them
+    a call without Python           native_calls.py says what it checks; backend/llvm/entries.py is its machine code, on
+                                    data that backend/runtime/entries.py lays out; backend/runtime/callable.py its class
     a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it
     what a decision costs           analysis/cost/cost.py; other decisions: choose.py, optimal.py
 """

@@ -32,11 +32,17 @@ outermost first); `release(pointer, 0)` the bytes freed; `grow(slot, bytes)` mak
 OBJECT, THREAD, KERNEL = 4, 5, 6
 """Context slots: the object that goes first to the functions, the thread state while the GIL is not held, the kernel's
 address."""
+HELD, LARGE, ANSWER, ENTRY = 7, 8, 9, 10
+"""Context slots: whether the kernel runs with the GIL; whether Python's context has something to do after the call; a
+native function (or 0) that is asked before Python is, with the same arguments; the entry that it belongs to (see
+`entries`)."""
+PYTHON_MUST = -2
+"""What that function gives where Python has to answer."""
 SPEC_SLOTS = 130
 """Size of an allocation's spec, room for NumPy's 64 axes."""
-ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(7, 13)
+ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(11, 17)
 """Context slots: the counters, in count or bytes."""
-ARENA, ARENA_SLOT = 13, 3
+ARENA, ARENA_SLOT = 17, 3
 """Context slots: from here for each arena slot a pointer, a capacity in bytes, and the most bytes that were asked for
 since this was last set to 0."""
 

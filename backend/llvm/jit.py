@@ -37,6 +37,7 @@ from functools import cache, lru_cache
 from typing import Any, Literal, TypeVar
 
 import llvmlite.binding as llvm
+import numpy as np
 from llvmlite.binding import ffi
 from llvmlite.binding.newpassmanagers import NewPassManager
 
@@ -46,6 +47,7 @@ from tracebuf.frozen import frozen
 __all__ = ["CompiledObject", "Library", "compile_module", "compile_object", "host", "link_object"]
 
 SpeedLevel = Literal[0, 1, 2, 3]
+"""LLVM's, but for 1: no pass but the one that puts stack slots into registers."""
 
 T = TypeVar("T")
 IMAGES = 128
@@ -110,6 +112,9 @@ class Library:
     link_seconds: float
     """CPU time of linking."""
     addresses: Mapping[str, int]
+    life: np.ndarray
+    """When this dies, the code is unloaded. Not when the collector finds the library in a cycle: a finalizer of another
+    object there may still run the code, and what the collector does not track, as an array, is freed after them."""
 
     @property
     def cpu_seconds(self) -> float:
@@ -199,8 +204,9 @@ def _link(
         raise RuntimeError(f"linking {name!r} failed; not in imports are: {unbound}\n{error}") from error
     engine.loaded += 1
     addresses = {symbol: int(tracker[symbol]) for symbol in compiled.symbols}
-    library = Library(name, text, speed_level, compiled, time.thread_time() - start, addresses)
-    weakref.finalize(library, _discard, engine, tracker).atexit = False
+    life = np.empty(0)
+    library = Library(name, text, speed_level, compiled, time.thread_time() - start, addresses, life)
+    weakref.finalize(life, _discard, engine, tracker).atexit = False
     return library
 
 
@@ -300,12 +306,20 @@ def _run_passes(module: Any, machine: Any, speed_level: SpeedLevel) -> None:
         tuning.loop_vectorization = tuning.loop_interleaving = speed_level >= 2
         tuning.loop_unrolling = False  # interleaving does what it could do here; it costs up to a third of compile time
         tuning.slp_vectorization = False
-        with llvm.create_pass_builder(machine, tuning) as builder, builder.getModulePassManager() as manager:
+        with llvm.create_pass_builder(machine, tuning) as builder, _passes(builder, speed_level) as manager:
             manager.run(module, builder)
             if type(manager)._dispose is ffi.ObjectRef._dispose and hasattr(NewPassManager, "_dispose"):
                 # llvmlite 0.50 frees no pass manager (70 to 200 KiB): the wrong one of two bases comes first
                 NewPassManager._dispose(manager)
                 manager.detach()
+
+
+def _passes(builder: Any, speed_level: SpeedLevel) -> Any:
+    if speed_level != 1:
+        return builder.getModulePassManager()
+    manager = llvm.create_new_module_pass_manager()
+    manager.add_sroa_pass()
+    return manager
 
 
 def before_fork() -> None:

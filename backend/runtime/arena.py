@@ -53,7 +53,7 @@ class Context:
     """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
-        "args", "arrays", "blocks", "frame", "given_back", "guard", "large", "owners", "patience", "references",
+        "args", "arrays", "blocks", "frame", "given_back", "guard", "owners", "patience", "references",
         "slots", "spared",
     )  # fmt: skip
 
@@ -69,11 +69,7 @@ class Context:
         self.owners: dict[int, np.ndarray] = {}
         self.args: Sequence[object] = ()
         self.blocks: list[np.ndarray | None] = [None] * arena_slots
-        self.large = False
-        """Whether there is a block that is worth giving back."""
-        self.spared, self.patience = [0] * arena_slots, PATIENCE
-        """For each block how many calls in a row had little use for it."""
-        self.given_back: set[int] = set()
+        self.forget_blocks()
         self.guard = chosen()
         self.arrays = (0, 0)
         """How many arrays this call has made, and their bytes."""
@@ -90,12 +86,22 @@ class Context:
         self.args = ()
         for reference in self.references:
             reference.forget()
-        if self.large:
+        if self.slots[abi.LARGE]:
             self._shrink()
+
+    def forget_blocks(self) -> None:
+        """Gives back the memory that is kept for the next call."""
+        self.blocks = [None] * len(self.blocks)
+        for slot in range(len(self.blocks)):
+            self.slots[abi.ARENA + abi.ARENA_SLOT * slot + 1] = 0
+        self.slots[abi.LARGE] = 0  # whether there is a block that is worth giving back
+        self.spared, self.patience = [0] * len(self.blocks), PATIENCE
+        """For each block how many calls in a row had little use for it."""
+        self.given_back: set[int] = set()
 
     def _shrink(self) -> None:
         """Gives back what the last calls had little use for."""
-        self.large = False
+        self.slots[abi.LARGE] = 0
         for slot in range(len(self.blocks)):
             at = abi.ARENA + abi.ARENA_SLOT * slot
             capacity, asked = self.slots[at + 1], self.slots[at + 2]
@@ -105,7 +111,7 @@ class Context:
                 self.slots[at + 1], self.blocks[slot] = 0, None
                 self.given_back.add(slot)
             elif capacity > SMALL:
-                self.large = True
+                self.slots[abi.LARGE] = 1
 
     def counters(self) -> Counters:
         return Counters(*(*self.slots[abi.ALLOCATIONS : abi.ARENA], *self.arrays))
@@ -146,7 +152,8 @@ class Context:
         start = address(block)
         self.slots[at] = start + -start % _ALIGNMENT
         self.slots[at + 1], self.spared[slot] = nbytes, 0
-        self.large |= nbytes > SMALL
+        if nbytes > SMALL:
+            self.slots[abi.LARGE] = 1
         return 1
 
     def _refer(self, spec: int, _: int) -> int:

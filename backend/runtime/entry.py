@@ -1,6 +1,8 @@
 """The way into native code and back, as native code: `enter` runs a kernel without the GIL, `ask` calls a Python
 function from inside of one, `poll` looks for signals.
 
+A call that is expected to be short keeps the GIL (the context says so, `abi.HELD`), until it polls for the first time.
+
 What Python raises in there (an error of a call back, a signal handler's exception) stays pending in the thread's state,
 as in any C function. The kernel leaves at once, or when it polls or calls back next where a function of numbers raised
 (`backend.llvm.hosted`; `pending` is the thread that has it), and `enter` raises it. Nothing is caught on the way, so a
@@ -48,16 +50,32 @@ define internal ptr @in_context(ptr %context, i64 %slot) alwaysinline nounwind {
   %p = getelementptr i64, ptr %context, i64 %slot
   ret ptr %p
 }}
+define internal i1 @is_held(ptr %context) alwaysinline nounwind {{
+  %p = call ptr @in_context(ptr %context, i64 {abi.HELD})
+  %held = load i64, ptr %p
+  %is = icmp ne i64 %held, 0
+  ret i1 %is
+}}
 define internal void @take_gil(ptr %context) alwaysinline nounwind {{
+  %held = call i1 @is_held(ptr %context)
+  br i1 %held, label %done, label %take
+take:
   %p = call ptr @in_context(ptr %context, i64 {abi.THREAD})
   %thread = load ptr, ptr %p
   call void @PyEval_RestoreThread(ptr %thread)
+  br label %done
+done:
   ret void
 }}
 define internal void @give_gil(ptr %context) alwaysinline nounwind {{
+  %held = call i1 @is_held(ptr %context)
+  br i1 %held, label %done, label %give
+give:
   %p = call ptr @in_context(ptr %context, i64 {abi.THREAD})
   %thread = call ptr @PyEval_SaveThread()
   store ptr %thread, ptr %p
+  br label %done
+done:
   ret void
 }}
 define internal i64 @now() nounwind {{
@@ -108,6 +126,15 @@ stop:
   ret i64 -1
 call:
   call void @take_gil(ptr %context)
+  %n = call ptr @in_context(ptr %context, i64 {abi.ANSWER})
+  %native = load ptr, ptr %n
+  %none = icmp eq ptr %native, null
+  br i1 %none, label %python, label %first
+first:
+  %given = call i64 %native(ptr %context, i64 %slot, i64 %a, i64 %b)
+  %must = icmp eq i64 %given, {abi.PYTHON_MUST}
+  br i1 %must, label %python, label %done
+python:
   %f = call ptr @in_context(ptr %context, i64 %slot)
   %s = call ptr @in_context(ptr %context, i64 {abi.OBJECT})
   %function = load ptr, ptr %f
@@ -124,11 +151,19 @@ answered:
   call void @Py_DecRef(ptr %r)
   br label %done
 done:
-  %value = phi i64 [ -1, %call ], [ %answer, %answered ]
+  %value = phi i64 [ %given, %first ], [ -1, %python ], [ %answer, %answered ]
   call void @give_gil(ptr %context)
   ret i64 %value
 }}
 define i64 @poll(ptr %context) nounwind {{
+  %held = call i1 @is_held(ptr %context)
+  br i1 %held, label %lasts, label %go
+lasts:
+  %h = call ptr @in_context(ptr %context, i64 {abi.HELD})
+  store i64 0, ptr %h
+  call void @give_gil(ptr %context)
+  br label %go
+go:
   %thread = call i64 @PyThread_get_thread_ident()
   %main = load i64, ptr @main_thread
   %here = icmp eq i64 %thread, %main
@@ -169,7 +204,7 @@ def _native() -> Library:
 
 
 def runtime_address(name: str) -> int:
-    """The address of `ask`, `poll`, `failed` or `is_pending`, for a kernel's imports."""
+    """The address of `enter`, `ask`, `poll`, `failed` or `is_pending`, for native code that calls it."""
     return _native().address(name)
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ctypes
 import struct
 import weakref
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -22,13 +22,14 @@ from tracebuf.backend.llvm.numpy_loops import inner_loop
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.backend.runtime.entry import enter, runtime_address
-from tracebuf.errors import InternalError
+from tracebuf.backend.runtime.guard import chosen
+from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
-from tracebuf.ops.control.checks import check_error
+from tracebuf.ops.control.checks import Check, check_error, raised
 from tracebuf.ops.memory.memref import base_of
 from tracebuf.ops.scalars.arith import ufunc_named
 from tracebuf.ops.scalars.libm import callback
@@ -99,6 +100,18 @@ class Prepared:
 TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
 
 
+class Shared(Protocol):
+    """A context that native calls use, and calls by Python where it is free."""
+
+    context: Context
+
+    def take(self) -> bool: ...
+    def give(self) -> None: ...
+
+
+T = TypeVar("T", bound=Shared)
+
+
 class Kernel:
     """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `cpu_seconds` of
     compilation.
@@ -111,6 +124,11 @@ class Kernel:
         self.library = compile_module(emitted.text, name, {s: _address(what) for s, what in emitted.imports.items()})
         self.cpu_seconds = self.library.cpu_seconds
         self.address = self.library.address(name)
+        self.calls_back = bool(emitted.references)
+        """Whether it calls functions of Python's on its buffers."""
+        self.calls_blas = any(what[0] == "blas" for what in emitted.imports.values())
+        self.refuses = any(_is_refusal(check) for check in emitted.checks)
+        """Whether one of its checks stands for what is outside the language."""
         self._enter = enter()
         self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
         self._parameters = [_Parameter.of(t) if isinstance(t, MemRefType) else None for t in self.frame.args]
@@ -119,12 +137,46 @@ class Kernel:
             for v, at in zip(emitted.results, self.frame.result_at, strict=True)
         ]
         self._idle = [self._context()]
-        """The context that no call uses, if there is one."""
+        """The context that no call uses, if there is one; none where native calls have it."""
+        self.shared: Shared | None = None
+        """The context of native calls, if there are any."""
         _kernels.add(self)
 
     def release(self) -> None:
         """Gives back the memory that is kept for the next call."""
         self._idle.clear()
+        if self.shared is not None and self.shared.take():
+            self.shared.context.forget_blocks()
+            self.shared.give()
+
+    @property
+    def guarded(self) -> bool:
+        """Whether its buffers have guard pages."""
+        return chosen() is not None
+
+    def share(self, make: Callable[[Context], T]) -> T:
+        """Gives the kernel's context to native calls: `make` says how they and calls by Python take turns."""
+        context = self._taken()
+        shared = make(context)
+        self.shared = shared
+        shared.give()
+        return shared
+
+    def _taken(self) -> Context:
+        """A context for one call."""
+        if self.shared is not None:
+            return self.shared.context if self.shared.take() else self._context()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._context()
+
+    def _give_back(self, context: Context) -> None:
+        if self.shared is not None:
+            if context is self.shared.context:
+                self.shared.give()
+        elif not self._idle:
+            self._idle.append(context)
 
     def _context(self) -> Context:
         emitted = self._emitted
@@ -153,23 +205,17 @@ class Kernel:
         for slot, k in prepared.complexes:
             values[slot : slot + 2] = args[k].real, args[k].imag
         packed = self._arguments.pack(*values)
-        try:
-            context = self._idle.pop()
-        except IndexError:
-            context = self._context()
+        context = self._taken()
         try:
             context.begin(args)
             frame = ctypes.addressof(context.frame)
             ctypes.memmove(frame + 8, packed, len(packed))
             status = self._enter(frame)
-            if status:
-                raise self._error(status, context)
-            results = [self._result(r, context, args) for r in self._results]
+            results = self.results(status, context, args)
             return results, context.counters() if counted else None
         finally:
             context.end()
-            if not self._idle:
-                self._idle.append(context)
+            self._give_back(context)
 
     # -- arguments
     def prepare(self, args: Sequence[Any]) -> Prepared:
@@ -195,6 +241,12 @@ class Kernel:
         return Prepared(values, tuple(arrays), tuple(scalars), tuple(complexes))
 
     # -- results
+    def results(self, status: int, context: Context, args: Sequence[Any]) -> list[Any]:
+        """The results in the frame after a call; raises what its status stands for."""
+        if status:
+            raise self._error(status, context)
+        return [self._result(r, context, args) for r in self._results]
+
     def _error(self, status: int, context: Context) -> BaseException:
         if status == abi.STOPPED:
             return ValueError(TOO_BIG)  # of more bytes than 64 bits count; else an exception was pending
@@ -231,6 +283,11 @@ def release() -> None:
     compile_object.cache_clear()
     for kernel in list(_kernels):
         kernel.release()
+
+
+def _is_refusal(check: Check) -> bool:
+    kind = raised(check.attrs["exception"])
+    return isinstance(kind, UnsupportedError) or (isinstance(kind, type) and issubclass(kind, UnsupportedError))
 
 
 def _address(what: tuple[str, ...]) -> int:

@@ -139,7 +139,8 @@ def shifted(a: Any) -> Any:
 def held(*functions: Any) -> int:
     """The bytes that the kernels keep from call to call."""
     kernels = [s.kernel for f in functions for s in f.specializations()]
-    return sum(b.nbytes for k in kernels for c in k._idle for b in c.blocks if b is not None)
+    contexts = [c for k in kernels for c in (*k._idle, *([] if k.shared is None else [k.shared.context]))]
+    return sum(b.nbytes for c in contexts for b in c.blocks if b is not None)
 
 
 def test_a_large_calls_memory_is_given_back_by_small_ones() -> None:
@@ -205,4 +206,4 @@ def test_calls_keep_no_memory() -> None:
         f(a)
         g(a)
 
-    assert kept(once, 10_000, warm=100) < 20
+    assert kept(once, 10_000, warm=1000) < 20  # what makes calls native is compiled meanwhile, once

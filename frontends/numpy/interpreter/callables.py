@@ -18,6 +18,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
+from tracebuf.frontends.numpy.call.lookups import Attribute
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
 from tracebuf.frontends.numpy.interpreter import iterators, texts
@@ -140,7 +141,7 @@ def constant_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
         reason = f"`.{name}` of a static argument is a mutable {type(value).__name__}"
         raise i.refuse(node, reason, "pass it as an argument of its own")
     if getattr(x, name) is value:  # else a property, which gives a new object each time
-        i.captures.setdefault((name, id(x)), (name, lambda: getattr(x, name), value))
+        i.captures.setdefault((name, id(x)), (name, Attribute(x, name), value))
     i.constants[value] = None
     return value
 

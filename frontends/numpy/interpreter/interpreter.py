@@ -7,7 +7,6 @@ It runs the function's syntax tree on traced and plain values. Statements are in
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
 import os
 import sysconfig
@@ -20,6 +19,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
+from tracebuf.frontends.numpy.call.lookups import FreeName
 from tracebuf.frontends.numpy.functions.formulas import is_formula
 from tracebuf.frontends.numpy.interpreter import records, structured
 from tracebuf.frontends.numpy.interpreter.direct import Direct
@@ -113,24 +113,20 @@ class Interpreter(Statements):
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         names = function.__globals__
 
-        def fetch(name: str) -> Any:
-            if name in cells:
-                return cells[name].cell_contents
-            return names[name] if name in names else vars(builtins)[name]
-
         if is_formula(function.__code__.co_filename):
-            return fetch
+            return lambda name: FreeName(cells, names, name)()
 
         def lookup(name: str) -> Any:
             place = cells.get(name, names)
+            fetch = FreeName(cells, names, name)
             if (seen := self.captures.get((name, id(place)))) is not None:
                 value = seen[2]  # one value in all of a trace: another thread may bind the name anew meanwhile
             else:
                 try:
-                    value = fetch(name)
+                    value = fetch()
                 except (KeyError, ValueError, AttributeError):
                     raise Raises(NameError(f"name '{name}' is not defined")) from None
-            return self.capture(name, lambda: fetch(name), value, place)
+            return self.capture(name, fetch, value, place)
 
         return lookup
 

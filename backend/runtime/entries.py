@@ -1,0 +1,435 @@
+"""Entries of programs, and the tables of functions: the data that the code of `backend.llvm.entries` runs on.
+
+What a program takes and gives is said by `Plan`, in terms of arguments by number; `ProgramEntry` lays it out in words,
+with the kernel's context, which native calls and calls by Python use in turns. `NativeCalls` is what a bufferized
+function has of them. Neither memory nor machine code that a call may be in is given back before the function dies.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import weakref
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm import entries as words
+from tracebuf.backend.llvm.entries import Descriptor, Entry, Kind, Layout, Result, Source, Table, Walk
+from tracebuf.backend.llvm.jit import Library, compile_module
+from tracebuf.backend.runtime.arena import Context
+from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, point_at
+from tracebuf.backend.runtime.entry import runtime_address
+from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.frozen import frozen
+from tracebuf.ir.types import MemRefType, ScalarType
+
+LONG, LONG_PRODUCTS = 2**14, 2**10
+"""Elements of the array arguments, from which on a call does not keep the GIL; the latter of programs that call BLAS,
+which does not poll. Shorter ones keep it until they poll."""
+_ALIGNED, _WRITEABLE, _C, _F = 0x100, 0x400, 1, 2
+_NEW_FROM_DESCR, _SCALAR, _ARRAY_TYPE = 94, 60, 2
+"""Slots of NumPy's `_ARRAY_API`."""
+_DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
+
+
+@frozen()
+class ArrayArgument:
+    """An exact ndarray; `dims` are the classes of its sizes (0, 1, 2: more), `order` its axes outermost first."""
+
+    dtype: np.dtype
+    dims: tuple[int, ...]
+    order: tuple[int, ...]
+    layout: Layout
+    writable: bool
+
+
+@frozen()
+class NumberArgument:
+    """A float, complex, bool, int of Python's, or a NumPy scalar: its exact class."""
+
+    type: type
+
+
+@frozen(eq=False)
+class ObjectArgument:
+    """This very object."""
+
+    value: Any
+
+
+@frozen()
+class SameArgument:
+    """The array that argument `index` is."""
+
+    index: int
+
+
+Argument = ArrayArgument | NumberArgument | ObjectArgument | SameArgument
+Term = tuple[int, tuple[tuple[int, int | None, bool], ...]]
+"""A coefficient, and factors: argument, axis (None: the int itself), whether its stride there is meant."""
+
+
+@frozen(eq=False)
+class Plan:
+    """What a program takes, assumes and gives.
+
+    `slots`: by argument its number among the kernel's, -1 for none. `guards`: 0 for >= 0, 1 for == 0, 2 for != 0, and a
+    sum of terms. `outside`: a source, where (an object, or a pair), a name, the value. `result`: steps, of the kernel's
+    results by number. `walk`: how the values of a call are taken apart, None where they are the arguments.
+    """
+
+    arguments: tuple[Argument, ...]
+    slots: tuple[int, ...]
+    guards: tuple[tuple[int, tuple[Term, ...]], ...]
+    outside: tuple[tuple[Source, Any, str, Any], ...]
+    result: tuple[tuple[Any, ...], ...]
+    walk: Steps | None = None
+
+
+@frozen(eq=False)
+class Steps:
+    """The way from the `given` values of a call to arguments and containers, which are given by number.
+
+    Each step: TUPLE, LIST or DICT with object, class, length or keys; OBJECT with object, class; ATTRIBUTE with object,
+    name; OUTSIDE with source, where, name.
+    """
+
+    given: int
+    steps: tuple[tuple[Any, ...], ...]
+    leaves: tuple[int, ...]
+    containers: tuple[int, ...]
+    nodes: int
+
+
+@frozen()
+class _Native:
+    library: Library
+    dispatch: int
+    take: Any
+
+
+@cache
+def _native() -> _Native:
+    """The machine code, compiled once a process."""
+    core = importlib.import_module("numpy._core._multiarray_umath")
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    api = (ctypes.c_size_t * (_NEW_FROM_DESCR + 1)).from_address(pointer(core._ARRAY_API, None))
+    imports = {
+        "tracebuf_enter": runtime_address("enter"), "numpy_new": api[_NEW_FROM_DESCR], "numpy_scalar": api[_SCALAR],
+        "PyArray_Type": api[_ARRAY_TYPE],
+    }  # fmt: skip
+    library = compile_module(words.entries_text(), "entries", imports, speed_level=1).pin()
+    take = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(library.address("take"))
+    return _Native(library, library.address("dispatch"), take)
+
+
+@cache
+def supported() -> bool:
+    """Whether calls may be native: of objects that machine code may call, with arrays as `entries` takes them to be."""
+    if not NATIVE:
+        return False
+    x = np.ones((3, 5))[::-1, 1:]
+    head = (ctypes.c_size_t * 9).from_address(id(x))
+    sizes = (ctypes.c_size_t * 2).from_address(head[4])
+    strides = (ctypes.c_ssize_t * 2).from_address(head[5])
+    rank, flags = head[3] & 0xFFFFFFFF, head[8] & 0xFFFFFFFF
+    number = np.float64(0.5)
+    return (
+        (head[1], head[7], rank) == (id(np.ndarray), id(x.dtype), 2)
+        and head[2] == x.__array_interface__["data"][0]
+        and (tuple(sizes), tuple(strides)) == (x.shape, x.strides)
+        and flags & (_ALIGNED | _WRITEABLE | _C | _F) == _ALIGNED | _WRITEABLE
+        and ctypes.c_double.from_address(id(number) + 16).value == 0.5
+        and ctypes.c_double.from_address(id(0.25 + 0 * rank) + 16).value == 0.25
+    )
+
+
+class _Words:
+    """Words in memory that does not move, with what they point to. Parts are laid out before the memory exists."""
+
+    def __init__(self) -> None:
+        self.values: list[int] = []
+        self.inner: list[tuple[int, int]] = []
+        self.kept: list[Any] = []
+
+    def add(self, values: Sequence[int]) -> int:
+        """Appends words; the index of the first."""
+        self.values.extend(values)
+        return len(self.values) - len(values)
+
+    def pointer(self, at: int, to: int) -> None:
+        """The word `at` is to be the address of the word `to`."""
+        self.inner.append((at, to))
+
+    def of(self, x: Any) -> int:
+        """An object's address; it is kept alive."""
+        self.kept.append(x)
+        return id(x)
+
+    def made(self) -> Any:
+        memory = (ctypes.c_int64 * len(self.values))(*self.values)
+        start = ctypes.addressof(memory)
+        for at, to in self.inner:
+            memory[at] = start + 8 * to
+        return memory
+
+
+Build = Callable[[list[Any], Sequence[Any], Sequence[Any]], Any]
+"""Makes a call's result of the kernel's results, the arguments and the containers."""
+
+
+class ProgramEntry:
+    """One program's entry. `build` makes the results that native code does not."""
+
+    def __init__(self, kernel: Kernel, plan: Plan, build: Build) -> None:
+        self.kernel, self.plan, self._build = kernel, plan, build
+        self._taken_by = [k for _, k in sorted((s, i) for i, s in enumerate(plan.slots) if s >= 0)]
+        native = _native()
+        self._take = native.take
+        kernel.share(self._over)
+
+    def _over(self, context: Context) -> ProgramEntry:
+        """The entry with its words, for native calls in this context."""
+        self.context = context
+        w = _Words()
+        w.add([0] * Entry.SIZE)
+        self._lay_out(w, context)
+        self.memory, self._kept = w.made(), w.kept
+        self.address = ctypes.addressof(self.memory)
+        context.slots[abi.ENTRY] = self.address
+        return self
+
+    def _lay_out(self, w: _Words, context: Context) -> None:
+        plan, frame = self.plan, self.kernel.frame
+        v, number = w.values, len(plan.arguments)
+        arrays = sum(isinstance(a, ArrayArgument) for a in plan.arguments)
+        v[Entry.BUSY] = 1  # until Python, which has taken the context, gives it
+        v[Entry.ARGUMENTS], v[Entry.ARRAYS], v[Entry.LONG] = number, arrays, self._long()
+        v[Entry.GIVEN] = number
+        if plan.walk is not None:
+            self._lay_out_walk(w, plan.walk)
+        v[Entry.FRAME], v[Entry.CONTEXT] = ctypes.addressof(context.frame), ctypes.addressof(context.slots)
+        w.kept += [context, context.frame, context.slots]
+        w.pointer(Entry.DESCRIPTORS, first := w.add([0] * (number * Descriptor.SIZE)))
+        for i, argument in enumerate(plan.arguments):
+            slot = plan.slots[i]
+            self._describe(w, first + i * Descriptor.SIZE, argument, frame.arg_at[slot] if slot >= 0 else -1)
+        w.pointer(Entry.RANGES, w.add([0] * (2 * arrays)))
+        w.pointer(Entry.STACK, w.add([0] * (len(plan.result) + 1)))
+        w.pointer(Entry.DTYPES, w.add([w.of(dtype) for dtype in _DTYPES]))
+        if plan.guards:
+            w.pointer(Entry.GUARDS, w.add([len(plan.guards)]))
+            for kind, terms in plan.guards:
+                w.add([kind, len(terms)])
+                for coefficient, factors in terms:
+                    w.add([coefficient, len(factors), *(self._slot_of(f) for f in factors)])
+        if plan.outside:
+            w.pointer(Entry.NAMES, w.add([len(plan.outside)]))
+            places = [w.add([source, 0, w.of(name), w.of(value)]) for source, _, name, value in plan.outside]
+            for at, (_, where, _, _) in zip(places, plan.outside):
+                self._place(w, at + 1, where)
+        w.pointer(Entry.RESULT, len(v))
+        for step in (*plan.result, (Result.END,)):
+            w.add(self._step(w, step))
+        v[Entry.FINISH], v[Entry.END] = w.of(_Finish(self)), w.of(context.end)
+
+    def _long(self) -> int:
+        """Of how many elements a call does not keep the GIL."""
+        if not self.kernel.calls_blas:
+            return LONG
+        sized = any(
+            isinstance(a, NumberArgument) and issubclass(a.type, (int, np.integer)) for a in self.plan.arguments
+        )
+        return 0 if sized else LONG_PRODUCTS
+
+    def _lay_out_walk(self, w: _Words, walk: Steps) -> None:
+        v = w.values
+        v[Entry.GIVEN], v[Entry.NODES], v[Entry.CONTAINERS] = walk.given, walk.nodes, len(walk.containers)
+        w.pointer(Entry.LEAVES, w.add([*walk.leaves, *walk.containers]))
+        w.pointer(Entry.WALK, w.add([len(walk.steps)]))
+        first = w.add([0] * (words.WALK_WORDS * len(walk.steps)))
+        for i, (kind, x, *rest) in enumerate(walk.steps):
+            at = first + words.WALK_WORDS * i
+            v[at], v[at + 1] = kind, x
+            if kind is Walk.OUTSIDE:
+                where, name = rest
+                v[at + 3] = w.of(name)
+                self._place(w, at + 2, where)
+                continue
+            v[at + 2] = w.of(rest[0])
+            if kind is Walk.DICT:
+                v[at + 3] = len(rest[1])
+                w.pointer(at + 4, w.add([w.of(k) for k in rest[1]]))
+            elif kind in (Walk.TUPLE, Walk.LIST):
+                v[at + 3] = rest[1]
+
+    def _place(self, w: _Words, at: int, where: Any) -> None:
+        """The word that says where a name is looked up."""
+        if isinstance(where, tuple):
+            w.pointer(at, w.add([w.of(one) for one in where]))
+        else:
+            w.values[at] = w.of(where)
+
+    def _describe(self, w: _Words, d: int, argument: Argument, at: int) -> None:
+        v = w.values
+        v[d + Descriptor.AT] = at
+        if isinstance(argument, ArrayArgument):
+            rank, dtype = len(argument.dims), argument.dtype
+            v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.ARRAY, w.of(dtype)
+            v[d + Descriptor.ITEMSIZE], v[d + Descriptor.SHIFT] = dtype.itemsize, dtype.itemsize.bit_length() - 1
+            v[d + Descriptor.RANK], v[d + Descriptor.LAYOUT] = rank, argument.layout
+            counted, wanted = _ALIGNED | _WRITEABLE, _ALIGNED | (_WRITEABLE if argument.writable else 0)
+            if argument.layout is Layout.DENSE and argument.order == tuple(range(rank)):
+                counted, wanted = counted | _C, wanted | _C
+            else:
+                counted |= _C | _F
+                wanted |= _F if argument.layout is Layout.DENSE else 0
+            v[d + Descriptor.FLAGS], v[d + Descriptor.WANTED] = counted, wanted
+            w.pointer(d + Descriptor.AXES, w.add([*argument.dims, *argument.order]))
+        elif isinstance(argument, NumberArgument):
+            kinds = {float: Kind.FLOAT, complex: Kind.COMPLEX, bool: Kind.BOOL, int: Kind.INT}
+            kind = kinds.get(argument.type, Kind.NUMPY)
+            v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = kind, w.of(argument.type)
+            if kind is Kind.BOOL:
+                v[d + Descriptor.ITEMSIZE] = id(True)
+            elif kind is Kind.NUMPY:
+                v[d + Descriptor.ITEMSIZE] = np.dtype(argument.type).itemsize
+        elif isinstance(argument, SameArgument):
+            v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.SAME, argument.index
+        else:
+            v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.IS, w.of(argument.value)
+
+    def _slot_of(self, factor: tuple[int, int | None, bool]) -> int:
+        """The slot of the frame that a factor of a guard is in."""
+        argument, axis, stride = factor
+        slot = self.plan.slots[argument]
+        at, type_ = self.kernel.frame.arg_at[slot], self.kernel.frame.args[slot]
+        if axis is None:
+            return at
+        assert isinstance(type_, MemRefType)
+        return at + 1 + axis + (type_.rank if stride else 0)
+
+    def _step(self, w: _Words, step: tuple[Any, ...]) -> list[int]:
+        """The words of one step of the result."""
+        kind, *rest = step
+        frame, numbers = self.kernel.frame, rest
+        if kind is Result.OBJECT:
+            numbers = [w.of(rest[0])]
+        elif kind is Result.ARRAY:
+            index, identity = rest
+            type_ = frame.results[index]
+            assert isinstance(type_, MemRefType)
+            dtype = type_.element.dtype
+            numbers = [frame.result_at[index], type_.rank, identity, w.of(dtype), dtype.itemsize]
+        elif kind is Result.NUMPY:
+            type_ = frame.results[rest[0]]
+            assert isinstance(type_, ScalarType)
+            numbers = [frame.result_at[rest[0]], w.of(type_.dtype)]
+        elif kind in (Result.FLOAT, Result.INT, Result.BOOL, Result.COMPLEX):
+            numbers = [frame.result_at[rest[0]]]
+        return [kind, *numbers, *[0] * (words.WORDS - 1 - len(numbers))]
+
+    # -- turns
+    def take(self) -> bool:
+        """Takes the context for a call by Python; False where it is in use."""
+        return bool(self._take(self.address))
+
+    def give(self) -> None:
+        self.memory[Entry.BUSY] = 0
+
+    @property
+    def calls(self) -> int:
+        """How many calls it took."""
+        return int(self.memory[Entry.CALLS])
+
+    def finish(self, status: int, given: Sequence[Any]) -> Any:
+        """The result of a call after its kernel, where native code does not make it; raises the kernel's errors. After
+        the arguments come the containers."""
+        number = len(self.plan.arguments)
+        values, containers = given[:number], given[number:]
+        context = self.context
+        fresh = (ctypes.c_size_t * (2 * self.memory[Entry.FRESH_COUNT])).from_address(self.memory[Entry.FRESH] or 8)
+        for at in fresh[::2]:
+            array = ctypes.cast(at, ctypes.py_object).value
+            context.owners[array.__array_interface__["data"][0]] = array
+        try:
+            raw = self.kernel.results(status, context, [values[i] for i in self._taken_by])
+        finally:
+            context.owners.clear()
+        return self._build(raw, values, containers)
+
+    def __del__(self) -> None:
+        if (memory := getattr(self, "memory", None)) is not None and memory[Entry.FRESH]:
+            ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(memory[Entry.FRESH]))
+            memory[Entry.FRESH] = memory[Entry.FRESH_ROOM] = 0  # a finalizer that comes later may call the function
+
+
+class _Finish:
+    """`ProgramEntry.finish` as native code calls it. It does not keep the entry alive, which keeps it."""
+
+    def __init__(self, entry: ProgramEntry) -> None:
+        self.address = id(entry)
+
+    def __call__(self, status: int, *values: Any) -> Any:
+        entry: ProgramEntry = ctypes.cast(self.address, ctypes.py_object).value
+        return entry.finish(status, values)
+
+
+@frozen(eq=False)
+class Signature:
+    """How a function takes its arguments: its parameters' names, how many are positional, how many of them only so."""
+
+    names: tuple[str, ...]
+    positional: int
+    unnamed: int
+
+
+class NativeCalls:
+    """The native calls of one object, `target`: its entries, in a table that the object's own word points to.
+
+    An entry once made lives as long as this does, for a call may be in it.
+    """
+
+    def __init__(self, target: NativeCallable, python: Any, function: Any, signature: Signature) -> None:
+        self._target = weakref.ref(target)
+        self._head = [0, id(python), id(function), len(signature.names), signature.positional, signature.unnamed]
+        self._names = (ctypes.c_size_t * len(signature.names))(*map(id, signature.names))
+        self._kept: list[Any] = [python, function, signature]
+        self.entries: list[ProgramEntry] = []
+
+    def add(self, entry: ProgramEntry) -> None:
+        """One more entry, tried first."""
+        self.entries.insert(0, entry)
+        self._point()
+
+    def clear(self) -> None:
+        """From now on Python takes all calls."""
+        if (target := self._target()) is not None:
+            point_at(target, 0, 0)
+        self._kept += self.entries
+        self.entries = []
+
+    def __del__(self) -> None:
+        self.clear()
+
+    def _point(self) -> None:
+        if (target := self._target()) is None:
+            return
+        addresses = [entry.address for entry in self.entries]
+        head = [len(addresses), *self._head[1:], ctypes.addressof(self._names)]
+        table = (ctypes.c_size_t * (Table.ENTRIES + len(addresses)))(*head, *addresses)
+        self._kept.append(table)  # like those before, which a call may be in
+        point_at(target, _native().dispatch, ctypes.addressof(table))
+
+
+def bind_natively(method: NativeCallable, function: Any, instance: Any) -> Any:
+    """Lets machine code take the calls of a bound method; what has to live as long as the method."""
+    pair = (ctypes.c_size_t * 2)(id(function), id(instance))
+    point_at(method, _native().library.address("bound"), ctypes.addressof(pair))
+    return pair, function, instance

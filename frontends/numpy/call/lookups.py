@@ -1,0 +1,61 @@
+"""How values from outside of a function are looked up again, where one can say how: names of modules and closures."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Mapping
+from typing import Any
+
+Place = tuple[dict[str, Any], str] | tuple[tuple[dict[str, Any], dict[str, Any]], str] | tuple[types.CellType, str]
+"""A dict, a dict and the one for what it has not, or a cell of a closure; and the name there."""
+
+
+class Lookup:
+    """Fetches a value; `place` is where it comes from, None where that cannot be said."""
+
+    __slots__ = ()
+
+    def __call__(self) -> Any:
+        raise NotImplementedError
+
+    def place(self) -> Place | None:
+        return None
+
+
+class FreeName(Lookup):
+    """A name that a function does not bind: of a closure's cell, a global, or a builtin."""
+
+    __slots__ = ("cells", "name", "names")
+
+    def __init__(self, cells: Mapping[str, types.CellType], names: dict[str, Any], name: str) -> None:
+        self.cells, self.names, self.name = cells, names, name
+
+    def __call__(self) -> Any:
+        if self.name in self.cells:
+            return self.cells[self.name].cell_contents
+        return self.names[self.name] if self.name in self.names else vars(builtins)[self.name]
+
+    def place(self) -> Place | None:
+        if self.name in self.cells:
+            return self.cells[self.name], self.name
+        return ((self.names, vars(builtins)), self.name) if type(self.names) is dict else None
+
+
+class Attribute(Lookup):
+    """An attribute of a module or another object."""
+
+    __slots__ = ("name", "x")
+
+    def __init__(self, x: Any, name: str) -> None:
+        self.x, self.name = x, name
+
+    def __call__(self) -> Any:
+        return getattr(self.x, self.name)
+
+    def place(self) -> Place | None:
+        """The dict of a plain module, where it has the name itself."""
+        found = (
+            type(self.x) is types.ModuleType and self.name in vars(self.x) and not hasattr(types.ModuleType, self.name)
+        )
+        return (vars(self.x), self.name) if found else None

@@ -1,0 +1,864 @@
+"""Calls that machine code takes: the class of bufferized functions, and that both ways into a program agree."""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import functools
+import gc
+import inspect
+import pickle
+import signal
+import sys
+import threading
+import time
+import tracemalloc
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import program
+from tracebuf import TracebufWarning, UnsupportedError, api, bufferize
+from tracebuf.api import BufferizedFunction
+from tracebuf.backend.llvm.entries import Entry
+from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
+from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS
+from tracebuf.backend.runtime.memory_hook import counting
+
+
+@by_vectorcall
+class Plain(NativeCallable):
+    """A class of Python's over the native one."""
+
+    __slots__ = ("__dict__", "__weakref__")
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        return args, kwargs
+
+
+Vectorcall = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+
+
+@pytest.mark.skipif(not NATIVE, reason="objects are not called by machine code here")
+def test_an_object_calls_the_function_it_points_at() -> None:
+    x, seen = Plain(), []
+
+    @Vectorcall
+    def function(self: object, args: int, count: int, names: int) -> object:
+        seen.append((self, count & (2**63 - 1)))
+        return "native"
+
+    assert x(1, a=2) == ((1,), {"a": 2})
+    point_at(x, ctypes.cast(function, ctypes.c_void_p).value or 0, 0)
+    assert [x(1, 2) for _ in range(20)] == ["native"] * 20
+    assert seen == [(x, 2)] * 20
+    assert x.__call__(3) == ((3,), {})
+    point_at(x, 0, 0)
+    assert x(4) == ((4,), {})
+
+
+@pytest.mark.skipif(not NATIVE, reason="objects are not called by machine code here")
+def test_a_subclass_may_have_a_call_of_its_own() -> None:
+    class Own(Plain):
+        def __call__(self, *args: object, **kwargs: object) -> object:
+            return "own"
+
+    assert Own()() == "own"
+
+
+def test_objects_of_the_class_are_freed_also_in_cycles() -> None:
+    x = Plain()
+    x.me = x  # type: ignore[attr-defined]
+    gone = weakref.ref(x)
+    del x
+    gc.collect()
+    assert gone() is None
+    for _ in range(1000):
+        Plain()
+
+
+@bufferize
+def double(a: np.ndarray, *, k: float = 2.0) -> np.ndarray:
+    """Twice."""
+    return a * k
+
+
+def test_a_bufferized_function_is_a_function_to_inspection() -> None:
+    assert isinstance(double, BufferizedFunction) and callable(double)
+    assert list(inspect.signature(double).parameters) == ["a", "k"]
+    assert double.__doc__ == "Twice." and double.__name__ == "double"
+    assert weakref.ref(double)() is double
+    assert copy.copy(double) is copy.deepcopy(double) is pickle.loads(pickle.dumps(double)) is double
+    assert functools.wraps(double)(lambda: None).__wrapped__ is double
+    double.note = 1  # type: ignore[attr-defined]
+    assert vars(double).pop("note") == 1
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs have their entries after one call."""
+    monkeypatch.setattr(api, "NATIVE_AFTER", 1)
+    monkeypatch.setattr(api, "WORTH", 0)
+
+
+def taken(f: Any) -> int:
+    """How many calls machine code took."""
+    return 0 if f._native is None else sum(entry.calls for entry in f._native.entries)
+
+
+def natively(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """The result of a call that machine code takes."""
+    before = taken(f)
+    result = f(*args, **kwargs)
+    assert taken(f) == before + 1
+    return result
+
+
+def by_python(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """The result of a call that machine code does not take."""
+    before = taken(f)
+    try:
+        return f(*args, **kwargs)
+    finally:
+        assert taken(f) == before
+
+
+def add_into(a: Any, b: Any) -> None:
+    a += 2 * b
+
+
+def test_what_an_entry_does_not_take_goes_to_python_with_the_same_answer() -> None:
+    f = bufferize(add_into)
+    f(np.ones(5), np.ones(5))
+    a, b = np.ones(7), np.arange(7.0)
+    assert natively(f, a, b) is None
+    assert a.tolist() == (1 + 2 * b).tolist()
+    read_only = np.ones(5)
+    read_only.flags.writeable = False
+    others: list[tuple[Any, Any]] = [
+        (np.ones(5, np.float32), np.ones(5, np.float32)), (np.ones((5, 5)), np.ones(5)), (np.ones(10)[::2], np.ones(5)),
+        (np.ones(5), np.ones(5)[::-1]), (np.ones(1), np.ones(1)), (np.ones(0), np.ones(0)), (np.ones(5), 2.0),
+        (np.ones(5), np.float64(2)), (np.ones(()), np.ones(())), (np.ones(5), np.ones(1)),
+        (np.ones(5), read_only), (np.ones(5), np.ones(5, np.longlong)),
+    ]  # fmt: skip
+    for x, y in others:
+        wanted = x.copy()
+        add_into(wanted, y)
+        got = x if x.base is None else x.base.copy()[::2]
+        by_python(f, got, y)
+        assert got.tolist() == wanted.tolist() and got.dtype == wanted.dtype
+    memory = np.arange(12.0)
+    for x, y in ((memory[:6], memory[6:]), (memory[:6], memory[5:11]), (memory[:6], memory[:6])):
+        whole = memory.copy()
+        at = (y.ctypes.data - memory.ctypes.data) // 8
+        add_into(whole[:6], whole[at : at + 6])
+        f(x, y)
+        assert memory.tolist() == whole.tolist()
+    by_python(f, memory[:6], memory[5:11])
+    x = np.ones(5)
+    f(x, x)
+    assert natively(f, x, x) is None and x.tolist() == [9.0] * 5
+    assert natively(f, np.ones(3), np.ones(3)) is None
+    for bad in ((), (x,), (x, x, x), (None, x), (x, None), ("a", x), (object(), x), (x, [1, 2]), (int, x)):
+        with pytest.raises((TypeError, ValueError, UnsupportedError)):
+            by_python(f, *bad)
+    for names in ({"a": x}, {"c": x}, {"b": x, "c": x}):
+        with pytest.raises(TypeError):
+            by_python(f, x, **names)
+
+
+class Sub(np.ndarray):
+    """A subclass of ndarray."""
+
+
+def test_a_subclass_and_an_object_with_a_bad_class_go_to_python() -> None:
+    f = bufferize(add_into)
+    f(np.ones(5), np.ones(5))
+    for bad in (np.ones(5).view(Sub), np.ones(5, ">f8")):
+        with pytest.raises(UnsupportedError):
+            by_python(f, np.ones(5), bad)
+    aligned = np.frombuffer(bytearray(41), np.uint8)[1:].view(np.float64)
+    by_python(f, np.ones(5), aligned)
+
+
+def plane(*shape: int) -> np.ndarray:
+    return np.arange(float(np.prod(shape))).reshape(shape)
+
+
+@pytest.mark.parametrize(
+    ("make", "index"),
+    [
+        (lambda: plane(4, 6), np.s_[:, ::2]), (lambda: plane(4, 6), np.s_[::-1, 1:]), (lambda: plane(9), np.s_[::-1]),
+        (lambda: plane(4, 6), np.s_[1:, :3]), (lambda: plane(4, 6).T, np.s_[1:, 1:]), (lambda: plane(2, 3, 4).T, ...),
+        (lambda: plane(2, 3, 4), np.s_[:, 1:, ::-1]), (lambda: plane(2, 3, 4).transpose(1, 0, 2), ...),
+        (lambda: plane(6, 1), ...), (lambda: plane(1, 6)[:, ::2], ...),
+    ],
+)  # fmt: skip
+def test_arrays_of_any_layout(make: Any, index: Any) -> None:
+    """Layouts are part of the key; each program's entry takes its own and no other."""
+
+    def scale(a: Any, k: Any) -> Any:
+        a *= k
+        return a.sum()
+
+    f = bufferize(scale)
+    for _ in range(2):
+        f(make()[index], 3.0)
+    mine, its = make(), make()
+    assert natively(f, mine[index], 3.0) == scale(its[index], 3.0)
+    assert mine.tolist() == its.tolist()
+    whole = np.ones((6, 8))
+    strided = whole[::2, ::2], whole[::2, :4], np.ones((8, 6)).T[::2, ::2], plane(6, 8)[::-2, ::-2]
+    layouts = [plane(3, 4), plane(4, 3).T, *strided]
+    for x in layouts * 3:
+        wanted = x.copy()
+        assert f(x, 2.0) == scale(wanted, 2.0)
+        assert x.tolist() == wanted.tolist()
+
+
+def test_an_array_that_overlaps_itself_or_repeats_goes_to_python() -> None:
+    f = bufferize(lambda a, b: a + b)
+    x = np.ones((4, 4))[:, ::2]
+    f(x, np.ones((4, 2)))
+    natively(f, x, np.ones((4, 2)))
+    windows = np.lib.stride_tricks.as_strided(np.arange(8.0), (4, 2), (8, 16))
+    repeated = np.broadcast_to(np.ones((4, 1)), (4, 2))
+    for y in (windows, repeated):
+        assert by_python(f, y, np.ones((4, 2))).tolist() == (y + 1).tolist()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        1.5, -0.0, float("nan"), 2 + 3j, True, False, 0, -1, 7, 2**30, -(2**30), np.float32(1.5), np.float16(0.5),
+        np.int8(-3),
+        np.uint8(200), np.int16(-300), np.uint16(65535), np.int32(-5), np.uint32(2**32 - 1), np.int64(-(2**40)),
+        np.uint64(2**60), np.complex64(1 - 2j), np.complex128(1 + 2j), np.bool(True), np.bool(False), np.float64(0.1),
+    ],
+)  # fmt: skip
+def test_numbers_arrive_as_they_are(value: Any) -> None:
+    given = bufferize(lambda x: x)
+    plus = bufferize(lambda a, x: a + x)
+    a = np.arange(3)
+    for _ in range(2):
+        given(value), plus(a, value)
+    back = natively(given, value)
+    assert type(back) is type(value) and repr(back) == repr(value)
+    wanted = a + value
+    got = natively(plus, a, value)
+    np.testing.assert_array_equal(got, wanted, strict=True)
+
+
+def test_a_number_of_another_kind_goes_to_python() -> None:
+    f = bufferize(lambda x: x + x)
+    numpys = np.float64(1.5), np.int64(3), np.bool(True), np.float32(1.5)
+    kinds = (1.5, 3, True, 2j, *numpys, 2**31 - 1, 2**31, -(2**31), 2**61)
+    for _ in range(3):
+        for x in kinds:
+            wanted = x + x
+            got = f(x)
+            assert type(got) is type(wanted) and got == wanted
+    assert taken(f) >= 2 * 8
+
+
+def test_what_is_given_back() -> None:
+    def several(a: Any, x: Any) -> Any:
+        fresh = a + x
+        return fresh, (a, fresh, None, "text"), [x * 2, len(a)], a.sum(), x > 1, fresh * 1j
+
+    f = bufferize(several)
+    a = np.arange(4.0)
+    f(a, 2.5)
+    got = natively(f, a, 2.5)
+    wanted = several(a, 2.5)
+    assert got[1][0] is a and got[1][1] is got[0] and got[1][2:] == (None, "text")
+    assert got[2] == [5.0, 4] and [type(x) for x in got[2]] == [float, int] and type(got[2]) is list
+    assert type(got[3]) is np.float64 and got[3] == wanted[3] and got[4] is True
+    for mine, its in ((got[0], wanted[0]), (got[5], wanted[5])):
+        np.testing.assert_array_equal(mine, its, strict=True)
+        assert mine.flags == its.flags and mine.base is None and mine.flags.owndata
+    assert f(a, 2.5)[2] is not got[2] and f(a, 2.5)[0] is not got[0]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(a + b)[1:]", "a[1:]", "(a + b).T", "np.asfortranarray(a + b)", "(a[::-1], a)", "{'x': a + b, 'y': b}",
+        "np.zeros((len(a), 2, 3)).transpose(1, 0, 2)", "(a + b).reshape(2, 2)", "a if b[0] > 0 else a + b",
+        "np.broadcast_to(a + b, (2, 4))", "((a + b),) * 2", "np.zeros((2, 0))", "a.view()", "(a + b).real",
+        "np.outer(a, b).T", "np.add.outer(a, b).copy('F')", "(a[:2], a[2:], a)", "[a + 1, [a, b], ()]", "(a + b)[:0]",
+        "(a + 1, (a + 1)[1:])",
+    ],
+)  # fmt: skip
+def test_results_that_python_makes_are_the_same(expression: str) -> None:
+    """Views and whatever else native code does not make: the kernel's results go to the Python code for them."""
+    function = program(f"def f(a, b):\n    return {expression}")
+    f = bufferize(function)
+    a, b = np.arange(4.0), np.ones(4)
+    first = f(a, b)
+    second, eager = natively(f, a, b), function(a, b)
+
+    def parts(x: Any) -> list[Any]:
+        return list(x.values()) if isinstance(x, dict) else list(x) if isinstance(x, (tuple, list)) else [x]
+
+    for one, two, three in zip(parts(first), parts(second), parts(eager), strict=True):
+        if isinstance(two, (list, tuple)):
+            assert str(two) == str(three)
+        else:
+            np.testing.assert_array_equal(two, three, strict=True)
+        if not isinstance(one, np.ndarray):
+            continue
+        assert one.flags == two.flags or two.flags == three.flags
+        assert one.strides == two.strides == three.strides
+        assert (one is a) == (two is a) == (three is a)
+        assert np.may_share_memory(two, a) == np.may_share_memory(three, a)
+    assert (len({*map(id, parts(second))})) == len({*map(id, parts(eager))})
+
+
+def references(*objects: Any) -> list[int]:
+    return [sys.getrefcount(x) for x in objects]
+
+
+def test_no_reference_is_lost_or_kept() -> None:
+    """Of arguments, dtypes, classes, None, numbers and results; on every way through, failing ones too."""
+
+    def work(a: Any, b: Any, x: Any, k: Any = None) -> Any:
+        a += b * x
+        if x < 0:
+            raise ValueError("negative")
+        return a, None, (b + 1, b.sum()), x
+
+    f = bufferize(work)
+    g = bufferize(lambda a: a[1:])
+    a, b, x, k = np.ones(4), np.ones(4), 1000.5, 12345.5
+    watched = (a, b, x, k, a.dtype, None, True, np.ndarray, float, np.float64, f, work, "a", "k")
+
+    def negative() -> None:
+        with pytest.raises(ValueError, match="negative"):
+            f(a, b, -1.0)
+
+    calls: list[Any] = [
+        lambda: f(a, b, x), lambda: f(a, b, x=x), lambda: f(a, b, k=None, x=x), negative, lambda: g(a),
+        lambda: f(a, b, 2), lambda: f(a, b, np.float64(2)),
+    ]  # fmt: skip
+    for call in calls:
+        for _ in range(3):
+            call()
+        gc.collect()
+        before = references(*watched)
+        for _ in range(300):
+            call()
+        gc.collect()
+        after = references(*watched)
+        assert all(abs(m - n) <= 2 for m, n in zip(before, after)), call
+        results = f(a, b, x)
+        counts = sys.getrefcount(results[2][0]), sys.getrefcount(results[2])
+        del results
+        assert counts == (2, 2)
+    f(a, b, x)
+    before = references(*watched)
+    for _ in range(100_000):
+        f(a, b, x)
+    assert all(abs(m - n) <= 2 for m, n in zip(before, references(*watched)))
+
+
+def test_memory_stays_flat() -> None:
+    f = bufferize(lambda a, b: (a + b, np.cumsum(a)[::-1] * b))
+    a = np.ones(1000)
+    for _ in range(10):
+        f(a, a.copy())
+    b = a.copy()
+    tracemalloc.start()
+    try:
+        natively(f, a, b)
+        start = tracemalloc.get_traced_memory()[0]
+        for _ in range(2000):
+            f(a, b)
+        assert tracemalloc.get_traced_memory()[0] - start < 10_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_errors_have_their_line() -> None:
+    def checked(a: Any, i: Any) -> Any:
+        a[0] = 5
+        return a[i[0]]
+
+    f = bufferize(checked)
+    a = np.arange(4.0)
+    for _ in range(2):
+        f(a, np.array([1]))
+    before = taken(f)
+    with pytest.raises(IndexError, match="index 9 is out of bounds for axis 0 with size 4") as error:
+        f(a, np.array([9]))
+    assert taken(f) == before + 1
+    assert any("test_native_calls.py" in note for note in error.value.__notes__)
+    assert natively(f, a, np.array([2])) == 2.0
+    g = bufferize(lambda n: np.ones(n))
+    for _ in range(2):
+        g(3)
+    before = taken(g)
+    with pytest.raises(ValueError, match="negative dimensions"):
+        g(-3)
+    with pytest.raises(MemoryError):
+        bufferize(lambda n: np.ones((n, n)))(2**29)
+    assert natively(g, 4).tolist() == [1.0] * 4
+
+
+def test_names_and_defaults() -> None:
+    def scaled(a: Any, /, b: Any, *, k: float = 2.0, n: int = 3) -> Any:
+        return a * k + b * n
+
+    f = bufferize(scaled)
+    a, b = np.ones(3), np.arange(3.0)
+    for _ in range(2):
+        f(a, b)
+    assert natively(f, a, b=b, k=5.0, n=1).tolist() == scaled(a, b, k=5.0, n=1).tolist()
+    assert natively(f, a, n=7, b=b).tolist() == scaled(a, b, n=7).tolist()
+    assert scaled.__kwdefaults__ is not None
+    scaled.__kwdefaults__["k"] = 4.0
+    assert natively(f, a, b).tolist() == (4 + 3 * b).tolist()
+    with pytest.raises(TypeError, match="positional-only"):
+        f(a=a, b=b)
+    with pytest.raises(TypeError, match="multiple values"):
+        f(a, b, b=b)
+    with pytest.raises(TypeError, match="positional"):
+        f(a, b, 2.0, 3)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        f(a, b, c=1)
+    key = "".join(["", "k"])
+    assert f(a, b, **{key: 1.0}).tolist() == scaled(a, b, k=1.0).tolist()
+    out = np.zeros(3)
+    assert by_python(f, a, b, out=out) is out
+    scaled.__kwdefaults__.clear()
+    with pytest.raises(TypeError, match="required keyword-only"):
+        f(a, b)
+
+
+def test_values_from_outside_are_looked_up() -> None:
+    def inner(x: Any) -> Any:
+        return x * FACTOR
+
+    def outer(a: Any) -> Any:
+        return np.sin(a) + inner(a) * cell
+
+    cell = 2.0
+    f = bufferize(outer)
+    a = np.arange(3.0)
+    for _ in range(2):
+        f(a)
+    assert natively(f, a).tolist() == outer(a).tolist()
+    cell = 3.0
+    assert by_python(f, a).tolist() == outer(a).tolist()
+    globals()["FACTOR"] = 11.0
+    try:
+        assert by_python(f, a).tolist() == outer(a).tolist()
+        assert natively(f, a).tolist() == outer(a).tolist()
+    finally:
+        globals()["FACTOR"] = 10.0
+    f(a)
+    assert natively(f, a).tolist() == outer(a).tolist()
+
+
+FACTOR = 10.0
+
+
+def test_programs_take_turns() -> None:
+    """Programs of one function for dtypes, ranks and guards; the one that took the last call is tried first."""
+
+    def plus(a: Any, b: Any) -> Any:
+        return a + b
+
+    f = bufferize(plus)
+    samples = [np.ones(4), np.ones(4, np.float32), np.ones((3, 4)), np.ones((1, 4)), np.arange(4), np.ones(1), 2.0, 3]
+    pairs = [(x, y) for x in samples for y in samples]
+    for _ in range(3):
+        for x, y in pairs:
+            y = y.copy() if isinstance(y, np.ndarray) else y
+            got, wanted = f(x, y), x + y
+            assert type(got) is type(wanted) and np.shape(got) == np.shape(wanted)
+            np.testing.assert_array_equal(got, wanted, strict=True)
+    assert taken(f) > len(pairs)
+    assert sum(s.calls for s in f.specializations()) == 3 * len(pairs)  # type: ignore[misc]
+
+
+def test_threads_call_one_function_at_once() -> None:
+    """The context is one call's; the others go to Python, or wait for the GIL."""
+
+    def work(a: Any, n: Any) -> Any:
+        t = np.cumsum(a)[::-1] + n
+        return t * 2, t.sum()
+
+    f = bufferize(work)
+    f(np.ones(10), 1.0)
+    wrong: list[Any] = []
+
+    def run(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        for _ in range(300):
+            a, n = rng.random(int(rng.choice([5, 50, 40_000]))), float(seed)
+            got, wanted = f(a, n), work(a, n)
+            if not (np.allclose(got[0], wanted[0]) and np.allclose(got[1], wanted[1])):
+                wrong.append((seed, n))
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+    assert sum(s.calls for s in f.specializations()) == 1201  # type: ignore[misc]
+
+
+def test_a_long_call_gives_the_gil_and_hears_signals() -> None:
+    """Also one that was expected to be short: it keeps the GIL until it polls first."""
+
+    def count(n: Any) -> Any:
+        total = 0.0
+        for i in range(n):
+            total = total * 0.5 + np.sqrt(i)
+        return total
+
+    f = bufferize(count)
+    for _ in range(2):
+        f(10)
+    ticks: list[float] = []
+    stop = threading.Event()
+
+    def tick() -> None:
+        while not stop.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.001)
+
+    other = threading.Thread(target=tick)
+    other.start()
+    try:
+        start = time.monotonic()
+        natively(f, 100_000_000)
+        seen = [t for t in ticks if t > start]
+        assert len(seen) > 5
+        with pytest.raises(KeyboardInterrupt):
+            threading.Timer(0.1, lambda: signal.raise_signal(signal.SIGINT)).start()
+            f(2_000_000_000)
+    finally:
+        stop.set()
+        other.join()
+    assert natively(f, 10) == count(10)
+
+
+def test_products_do_not_keep_the_gil_for_long() -> None:
+    """BLAS does not poll: so calls that may be long from fewer elements on, or through an int, give the GIL at once."""
+    a = np.ones((4, 4))
+    for source, args, long in (
+        ("def f(a, b): return a @ b", (a, a.copy()), LONG_PRODUCTS), ("def f(a, b): return a + b", (a, a.copy()), LONG),
+        ("def f(n, b): return np.ones((n, 4)) @ b", (5, a), 0),
+    ):  # fmt: skip
+        f = bufferize(program(source))
+        for _ in range(2):
+            f(*args)
+        assert natively(f, *args).tolist() == f.__wrapped__(*args).tolist()
+        assert f._native is not None and f._native.entries[0].memory[Entry.LONG] == long
+
+
+def test_memory_is_kept_and_given_back_as_by_python() -> None:
+    def shifted(a: Any) -> Any:
+        t = np.cumsum(a)[::-1] + a
+        a[:] = np.cumsum(t)[::-1]
+        return a.sum()
+
+    f = bufferize(shifted)
+    large, small = np.ones(100_000), np.ones(10)
+    for _ in range(2):
+        f(large)
+    context = f._native.entries[0].context  # type: ignore[union-attr]
+    assert sum(b.nbytes for b in context.blocks if b is not None) >= 8 * 100_000
+    with counting() as seen:
+        natively(f, large)
+    assert seen.allocated_bytes < 1000
+    for _ in range(6):
+        natively(f, small)
+    assert sum(b.nbytes for b in context.blocks if b is not None) < 10_000
+    natively(f, large)
+    f.release()
+    assert all(b is None for b in context.blocks)
+    natively(f, large)
+    f(a=large, **{"".join(["o", "ut"]): np.zeros(())})  # by Python, in the same context
+    assert not f._native.entries[0].kernel._idle  # type: ignore[union-attr]
+
+
+def test_measure_counts_as_before() -> None:
+    f = bufferize(lambda a, b: a + b * 2)
+    a, b = np.ones(1000), np.ones(1000)
+    for _ in range(2):
+        f(a, b)
+    _, counters = f.call_counted(a, b)
+    assert counters is not None and (counters.allocations, counters.allocated_bytes) == (1, 8000)
+    with counting() as seen:
+        natively(f, a, b)
+    assert (seen.allocations, seen.allocated_bytes) == (1, 8000)
+
+
+def test_functions_die_with_their_entries() -> None:
+    f = bufferize(lambda a: a + 1)
+    for _ in range(2):
+        f(np.ones(3))
+    natively(f, np.ones(3))
+    f.me = f  # type: ignore[attr-defined]
+    gone = weakref.ref(f)
+    del f
+    gc.collect()
+    assert gone() is None
+
+
+TABLE = np.arange(4.0)
+
+
+def test_captured_arrays_are_fetched_at_each_call() -> None:
+    def weigh(a: Any) -> Any:
+        return a * TABLE + cell[0]
+
+    cell = [np.ones(4)]
+    f = bufferize(weigh)
+    a = np.ones(4)
+    for _ in range(2):
+        f(a)
+    assert natively(f, a).tolist() == weigh(a).tolist()
+    globals()["TABLE"], kept = np.arange(4.0) * 3, TABLE
+    try:
+        assert natively(f, a).tolist() == weigh(a).tolist()
+        cell[0] = np.ones(4) * 7
+        assert natively(f, a).tolist() == weigh(a).tolist()
+        for other in (np.arange(4), np.ones((2, 4)), np.ones(8)[::2]):
+            globals()["TABLE"] = other
+            assert by_python(f, a).tolist() == weigh(a).tolist()
+            assert natively(f, a).tolist() == weigh(a).tolist()
+        del globals()["TABLE"]
+        with pytest.raises(NameError):
+            by_python(f, a)
+        globals()["TABLE"] = a
+        assert f(a).tolist() == weigh(a).tolist()
+    finally:
+        globals()["TABLE"] = kept
+    assert natively(f, a).tolist() == weigh(a).tolist()
+
+
+class Point(NamedTuple):
+    x: Any
+    y: Any
+
+
+def test_containers_of_arrays() -> None:
+    def total(p: Any, q: Any, r: Any) -> Any:
+        return p["a"] * q[0] + q[1][0] - r.x * r.y
+
+    f = bufferize(total)
+
+    def fresh(n: int = 4, k: float = 1.0) -> list[Any]:
+        return [{"a": np.ones(n)}, [np.arange(n * 1.0), (np.ones(n), 3)], Point(np.ones(n) * 3, k)]
+
+    for _ in range(2):
+        f(*fresh())
+    args = fresh(6, 2.5)
+    assert natively(f, *args).tolist() == total(*args).tolist()
+    odd: list[list[Any]] = []
+    for change in (
+        lambda p, q, r: [dict(b=p["a"], **p), q, r], lambda p, q, r: [p, tuple(q), r], lambda p, q, r: [p, [*q, 1], r],
+        lambda p, q, r: [p, q, Point(2, r.x)], lambda p, q, r: [{"a": p["a"].astype(np.float32)}, q, r],
+        lambda p, q, r: [{"a": q[0]}, q, r], lambda p, q, r: [p, [q[0], (q[1][0],)], r],
+    ):  # fmt: skip
+        odd.append(change(*fresh()))
+    for args in odd:
+        assert by_python(f, *args).tolist() == total(*args).tolist()
+    for bad in ([{}, *fresh()[1:]], [{"b": 1}, *fresh()[1:]], [None, *fresh()[1:]], [fresh()[0], [], fresh()[2]]):
+        with pytest.raises((KeyError, TypeError, IndexError, UnsupportedError)):
+            by_python(f, *bad)
+    args = fresh()
+    watched = [*args, args[0]["a"], args[1][1], args[1][1][0], Point]
+    for call in (lambda: f(*args), lambda: f(*odd[1]), lambda: f(*odd[4])):
+        for _ in range(5):
+            call()
+        gc.collect()
+        before = references(*watched)
+        for _ in range(500):
+            call()
+        gc.collect()
+        assert all(abs(m - n) <= 2 for m, n in zip(before, references(*watched)))
+
+
+def test_changed_containers_and_one_that_is_two_arguments() -> None:
+    def push(p: Any, q: Any) -> Any:
+        p["a"] = p["a"] + q["a"]
+        q["a"] += 1
+        return p
+
+    f = bufferize(push)
+
+    def pair() -> tuple[Any, Any]:
+        return {"a": np.ones(3)}, {"a": np.arange(3.0)}
+
+    for _ in range(2):
+        f(*pair())
+    (p, q), (wanted, other) = pair(), pair()
+    assert natively(f, p, q) is p
+    push(wanted, other)
+    assert p["a"].tolist() == wanted["a"].tolist() and q["a"].tolist() == other["a"].tolist()
+    p, wanted = pair()[0], pair()[0]
+    assert by_python(f, p, p) is p
+    push(wanted, wanted)
+    assert p["a"].tolist() == wanted["a"].tolist()
+
+
+class Model:
+    """An object with arrays and numbers."""
+
+    limit = 3.0
+
+    def __init__(self, n: int = 4) -> None:
+        self.w, self.k, self.name = np.arange(n * 1.0), 2, "m"
+
+    @bufferize
+    def apply(self, x: Any) -> Any:
+        self.w += 1
+        return self.w * x * self.k
+
+
+def test_methods_and_attributes() -> None:
+    m, x = Model(), np.ones(4)
+    f = m.apply.__func__
+    for _ in range(2):
+        m.apply(x)
+    wanted = (m.w + 1) * x * 2
+    assert natively(f, m, x).tolist() == wanted.tolist()
+    before = taken(f)
+    assert m.apply(x).tolist() == (wanted + 2).tolist() and taken(f) == before + 1
+    bound = m.apply
+    assert bound.__self__ is m and bound(x).tolist() == (m.w * x * 2).tolist() and taken(f) == before + 2
+    for _ in range(3):
+        assert bound(x=x).tolist() == (m.w * x * 2).tolist()
+    with pytest.raises(TypeError):
+        bound(x, x)
+    assert bound == m.apply and hash(bound) == hash(m.apply) and copy.copy(bound)(x).tolist() == (m.w * 2).tolist()
+    gone, its = weakref.ref(m), weakref.ref(bound)
+    alive = bound
+    del m, bound
+    gc.collect()
+    m = alive.__self__
+    assert gone() is m and its() is alive and alive(x).tolist() == (m.w * 2).tolist()
+    before_ = references(m, x, f)
+    for _ in range(300):
+        alive(x)
+    assert all(abs(a - b) <= 2 for a, b in zip(before_, references(m, x, f)))
+    del alive
+    assert its() is None
+    vars(m)["apply"] = lambda x: "mine"
+    assert m.apply(x) == "mine"
+    del vars(m)["apply"]
+    assert Model.apply is f and Model.apply(m, x).tolist() == (m.w * x * 2).tolist()
+    before = taken(f) - 1
+    m.k = 5
+    assert m.apply(x).tolist() == (m.w * 5).tolist() and taken(f) == before + 2
+    other = Model(7)
+    assert natively(f, other, np.ones(7)).tolist() == ((np.arange(7.0) + 1) * 2).tolist()
+
+    class Derived(Model):
+        pass
+
+    by_python(f, Derived(), x)
+    for change in ({"k": 2.5}, {"w": np.arange(4)}):
+        m = Model()
+        vars(m).update(change)
+        wanted = Model.apply.__wrapped__(copy.deepcopy(m), x.copy())
+        assert by_python(f, m, x).tolist() == wanted.tolist()
+    m = Model()
+    m.w = x
+    assert by_python(f, m, x).tolist() == [8.0] * 4
+    del m.k
+    with pytest.raises(AttributeError):
+        by_python(f, m, x)
+    m = Model()
+    gc.collect()
+    before_, count = references(m, m.w, Model, "k"), sys.getrefcount(m.w)
+    for _ in range(1000):
+        m.apply(x)
+    assert all(abs(a - b) <= 2 for a, b in zip(before_, references(m, m.w, Model, "k"))) and count < 10
+
+
+def test_static_arguments() -> None:
+    @functools.partial(bufferize, static_argnames=("n", "how"))
+    def power(a: Any, n: Any, how: str = "up") -> Any:
+        for _ in range(n):
+            a = a * 2 if how == "up" else a / 2
+        return a
+
+    a = np.ones(3)
+    for n, how in ((2, "up"), (3, "up"), (2, "down"), (True, "up")):
+        for _ in range(2):
+            power(a, n, how)
+    for n, how in ((2, "up"), (3, "up"), (2, "down"), (True, "up")):
+        assert natively(power, a, n, how=how).tolist() == power.__wrapped__(a, n, how).tolist()
+    assert natively(power, a, 2).tolist() == [4.0] * 3
+    assert by_python(power, a, 4).tolist() == [16.0] * 3
+    with pytest.raises(TypeError):
+        by_python(power, a, 2.0)
+
+
+def test_finalizers_may_call_a_function_that_dies() -> None:
+    """The collector finalizes a cycle in any order: the entries' own finalizers may come before."""
+    seen: list[Any] = []
+
+    class Last:
+        def __init__(self) -> None:
+            self.f = bufferize(lambda a: (a + 1, a * 2))
+            for _ in range(3):
+                self.f(np.ones(3))
+            natively(self.f, np.ones(3))
+            self.f.me = self
+
+        def __del__(self) -> None:
+            seen.append(self.f(np.ones(4))[0].tolist())
+
+    for _ in range(3):
+        Last()
+        gc.collect()
+    assert seen == [[2.0] * 4] * 3
+    f = bufferize(lambda a: a + 1)
+    for _ in range(3):
+        f(np.ones(3))
+    f.__init__(f.__wrapped__, f.options)  # type: ignore[misc]
+    assert f(np.ones(3)).tolist() == [2.0] * 3
+
+
+def test_calls_are_checked_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`TRACEBUF_CHECK_ENTRY`: what the two ways make of a call is compared."""
+    from tracebuf.testing import entries
+
+    monkeypatch.setattr(api.BufferizedFunction, "_run", api.BufferizedFunction._run)
+    entries.install()
+    f = bufferize(add_into)
+    a, b, before = np.ones(4), np.ones(4), entries.taken
+    f(a, b)
+    f(a, b)
+    assert a.tolist() == [5.0] * 4 and entries.taken == before + 2
+    assert [s.calls for s in f.specializations()] == [2]  # type: ignore[misc]
+    (spec,) = f.specializations()
+    monkeypatch.setattr(spec.entry, "memory", spec.entry.memory)  # type: ignore[union-attr]
+    with pytest.raises(entries.DisagreementError, match="result"):
+        entries.same((1, 2.0), (1, 3.0), "result")
+    with pytest.raises(entries.DisagreementError, match="argument 0"):
+        entries.same(np.ones(2), np.ones(2, np.float32), "argument 0")
+
+
+def test_functions_that_fall_back() -> None:
+    """Machine code takes their calls, unless a program may find at run time that it is outside the language."""
+    f = bufferize(fallback="numpy")(lambda a: a * 2)
+    for _ in range(2):
+        f(np.ones(3))
+    assert natively(f, np.ones(3)).tolist() == [2.0] * 3
+    g = bufferize(fallback="numpy")(program("def g(a, i):\n    return a[:: i[0]] * 2"))
+    a = np.arange(4.0)
+    for _ in range(3):
+        assert by_python(g, a, np.array([2])).tolist() == [0.0, 4.0]
+    with pytest.warns(TracebufWarning):
+        assert by_python(g, a, np.array([-1])).tolist() == [6.0, 4.0, 2.0, 0.0]
