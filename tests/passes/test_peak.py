@@ -5,6 +5,8 @@ Counted as `tracebuf.measure` does, on arrays so large that numbers do not matte
 
 from __future__ import annotations
 
+import contextlib
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +16,9 @@ import pytest
 from tests.support.agreement import agree
 from tests.support.params import slow_but
 from tracebuf import bufferize, measure
+from tracebuf.errors import UnsupportedError
+from tracebuf.testing.fuzz import peaks as random_loops
+from tracebuf.testing.programs import loaded
 
 N = 65536
 """NumPy computes in its operand's buffer only from 256 KiB on."""
@@ -198,3 +203,58 @@ def test_a_name_that_takes_over_anothers_array_before_a_loop(f: Callable[..., An
     not own."""
     eager, native = peaks(f, np.random.default_rng(5).random(N) * 2, n)
     assert native <= eager
+
+
+def is_replaced_on_one_path(v: Any, w: Any, n: Any) -> Any:
+    for _ in range(n):
+        if w[0]:
+            w = v + 1
+        v = np.cumsum(w)
+    return v[0]
+
+
+def may_be_held_by_the_other_name(v: Any, w: Any, n: Any) -> Any:
+    w = v
+    for _ in range(n):
+        w = np.cumsum(v) * 0.01
+        w = np.roll(w, 1)
+        if v[0] > w[0]:
+            v = w + 1
+    return (v * w).sum()
+
+
+def is_replaced_before_a_sort(v: Any, w: Any, n: Any) -> Any:
+    v = v + 1
+    w = v
+    for _ in range(n):
+        if w[0] > v[0]:
+            w = v + 1
+        v = np.sort(v)
+        v += w
+    return w
+
+
+ONE_OF_TWO = (is_replaced_on_one_path, may_be_held_by_the_other_name, is_replaced_before_a_sort)
+
+
+@pytest.mark.parametrize("f", slow_but(ONE_OF_TWO[:1], ONE_OF_TWO))
+def test_an_array_that_only_one_path_needs_is_freed_on_the_others(f: Callable[..., Any]) -> None:
+    """A branch that read it, or a name that might hold it, kept it alive beside the next array on every path; and what
+    an scf.if passed on without owning it, no loop took over."""
+    for seed in range(3):
+        v, w = np.random.default_rng(seed).standard_normal((2, N))
+        eager, native = peaks(f, v, w, 4)
+        assert native <= eager
+
+
+SEEDS = (*range(0, 300, 10), 101, 184, 585, 701, 805, 921, 958, 983, 1457, 1556, 1567)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_loops_that_replace_arrays(seed: int) -> None:
+    """The last eleven held up to two arrays more than eager."""
+    program = random_loops.generate(random.Random(f"peaks {seed}"))
+    with loaded(program) as module:
+        with contextlib.suppress(UnsupportedError):
+            random_loops.check_peak(module, program.text)

@@ -14,7 +14,7 @@ a block or has one flag. MLIR counterpart: OwnershipBasedBufferDeallocation.cpp;
 
 from __future__ import annotations
 
-from tracebuf.deallocate.facts import FRESH_OPS, Flags, Origins
+from tracebuf.deallocate.facts import FRESH_OPS, Flags, Origins, constant_flag
 from tracebuf.deallocate.handover import handed_over, handed_to_branches
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Block, Effect, Op, Use, Value, is_buffer
@@ -72,8 +72,8 @@ def _free_at_end(block: Block, owned: dict[Value, Value], flags: Flags, origins:
     end = block.terminator
     passed = [v for v in end.operands if isinstance(v.type, MemRefType)]
     retained = list(dict.fromkeys(passed))
-    if not owned and not retained:
-        return []
+    if not owned:
+        return [flags.constant(False) for _ in passed]
     dealloc = bufferization.Dealloc.of(list(owned), list(owned.values()), retained, end.loc)
     block.insert(len(block.ops) - 1, dealloc)
     flag = dict(zip(retained, dealloc.results, strict=True))
@@ -113,11 +113,15 @@ def _while(op: scf.While, entering: list[Value], flags: Flags, origins: Origins)
 
 
 def _branches(op: scf.If, given: dict[Value, Value], flags: Flags, origins: Origins) -> dict[Value, Value]:
-    """Adds a flag for each memref among the results; each branch owns what is `given`."""
-    for block in op.branches:
-        for value in _free_at_end(block, dict(given), flags, origins):
-            _add_operand(block.terminator, value)
-    return {r: _add_result(op) for r in list(op.results) if isinstance(r.type, MemRefType)}
+    """Adds a flag for each memref among the results that a branch may own; each branch owns what is `given`."""
+    passed = [_free_at_end(block, dict(given), flags, origins) for block in op.branches]
+    found = dict[Value, Value]()
+    for result, *ownership in zip([r for r in op.results if isinstance(r.type, MemRefType)], *passed, strict=True):
+        if any(constant_flag(flag) is not False for flag in ownership):
+            for block, flag in zip(op.branches, ownership, strict=True):
+                _add_operand(block.terminator, flag)
+            found[result] = _add_result(op)
+    return found
 
 
 def _add_operand(op: Op, value: Value) -> None:

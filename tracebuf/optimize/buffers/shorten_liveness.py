@@ -23,14 +23,17 @@ from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.ops.scalars import arith
 
+MOST_SPLITS = 2
+"""How often the free of a buffer is split by paths."""
+
 
 def shorten_liveness(func: Func) -> None:
     """Moves every free within its block."""
     origins, flags = Origins(), Flags(func)
     for block in list(flow_blocks(func)):
         for op in [op for op in block.ops if freed_by(op) is not None]:
-            for free in split_by_path(op, block, origins, flags):
-                bring_decision_forward(free, block, origins, flags)
+            bring_decision_forward(op, block, origins, flags)
+            split_by_path(op, block, origins, flags)
         for op in [op for op in block.ops if isinstance(op, scf.If) and only_frees(op)]:
             bring_frees_forward(op, block, origins)
         after: dict[int, list[Op]] = {}
@@ -56,23 +59,19 @@ def freed_by(op: Op) -> memref.Dealloc | None:
     return op if isinstance(op, memref.Dealloc) else None
 
 
-def last_use(
-    free: Op, dealloc: memref.Dealloc, block: Block, origins: Origins, others: Collection[Value] = ()
-) -> int | None:
-    """Where in `block` the last op stands that may touch the buffer, but for uses of `others`, or that the free needs
-    (-1: before the first); None where the free cannot move."""
+def last_use(free: Op, dealloc: memref.Dealloc, block: Block, origins: Origins) -> int | None:
+    """Where in `block` the last op stands that may touch the buffer, or that the free needs (-1: before the first);
+    None where the free cannot move."""
     needed = [op for v in (memref.base_of(dealloc.operand(0)), *free.operands) if (op := v.defining_op) is not None]
-    found = {happens_in(op, block) for op in (*needed, *reached(free, dealloc, block, origins, others))}
+    found = {happens_in(op, block) for op in (*needed, *reached(free, dealloc, block, origins))}
     anchors = {a for a in found if a is not None and a is not free}
     return None if block.terminator in anchors else max(map(block.op_index, anchors), default=-1)
 
 
-def reached(
-    free: Op, dealloc: memref.Dealloc, block: Block, origins: Origins, apart: Collection[Value] = ()
-) -> list[Op]:
-    """The ops that may touch the buffer where it is freed, but for uses of the values `apart`."""
+def reached(free: Op, dealloc: memref.Dealloc, block: Block, origins: Origins) -> list[Op]:
+    """The ops that may touch the buffer where it is freed."""
     buffer = memref.base_of(dealloc.operand(0))
-    others = {*apart, *(others_if(free.operand(0), True, buffer) if isinstance(free, scf.If) else ())}
+    others = others_if(free.operand(0), True, buffer) if isinstance(free, scf.If) else set[Value]()
     if isinstance(buffer.defining_op, memref.Alloc) and buffer.block is block:
         return [op for op in users(buffer, others) if accesses(op)]
     found = [u.op for v in sharers(buffer, origins) if memref.base_of(v) not in others for u in v.uses]
@@ -102,54 +101,152 @@ def others_if(condition: Value, holds: bool, buffer: Value) -> set[Value]:
     return set()
 
 
-def split_by_path(free: Op, block: Block, origins: Origins, flags: Flags) -> list[scf.If]:
-    """Frees a buffer on its own where later ops use it only through what an scf.if gives, and that is another: `w = v`
-    on one path, then `w = w / 1`, needs w's old array on the other path alone. The conditional frees that stand now."""
+def split_by_path(free: Op, block: Block, origins: Origins, flags: Flags) -> None:
+    """Frees a buffer on its own, before the next one is made, on the paths on which no later op touches it: `w = v` on
+    one path, then `w = w / 1`, needs w's old array on the other path alone."""
     dealloc = freed_by(free)
     assert dealloc is not None
-    buffer, found = memref.base_of(dealloc.operand(0)), [free] if isinstance(free, scf.If) else []
-    for value in given_by_branches(buffer, block):
-        if origins.sharing(value, buffer) is not Sharing.MAY:
+    buffer, loc = memref.base_of(dealloc.operand(0)), free.loc
+    found = touches(buffer, block, origins)
+    late = {anchor for anchor, _, _ in found}
+    ops = block.ops[: block.op_index(free)]
+    places, maker = [k for k, op in enumerate(ops) if op in late], buffer.defining_op
+    if not places:
+        return
+    first = -1 if maker is None or (born := happens_in(maker, block)) is None else block.op_index(born)
+    fresh = isinstance(maker, FRESH_OPS)  # what may read it on some path is what a name holds in NumPy on all of them
+    first, last = places[0] if fresh else first, places[-1]
+    missing, splits, changed = set[Value](), 0, True
+    for k in range(first + 1, last + 1):
+        at = ops[k]
+        changed = changed or (k > 0 and ops[k - 1] in late) or any(dominates(flag, at) for flag in missing)
+        if not changed or not allocates(at):
             continue
-        late = last_use(free, dealloc, block, origins)
-        early = last_use(free, dealloc, block, origins, {value})
-        if late is None or early is None or not any(map(allocates, block.ops[early + 1 : late])):
+        changed, whole = False, free.operand(0) if isinstance(free, scf.If) else flags.constant(True)
+        bounds = Bounds(buffer, at, origins, flags)
+        condition = bounds.both(bounds.of(whole, False), bounds.has_elements(buffer))
+        for anchor, value, op in found:
+            if constant_flag(condition) is False:
+                break
+            if block.op_index(anchor) >= block.op_index(at):
+                runs = flags.constant(True) if fresh else bounds.reaches(op, block)
+                used = bounds.both(runs, bounds.given(value, True))
+                condition = bounds.both(condition, flags.negation(used, bounds.made, loc))
+        missing = bounds.missing
+        if constant_flag(condition) is False:
+            for op in reversed(bounds.made):
+                op.drop_uses()
             continue
-        place, made = block.op_index(free), list[Op]()
-        same = bufferization.SameBase.of(buffer, value, free.loc)
-        made.append(same)
-        whole = free.operand(0) if isinstance(free, scf.If) else flags.constant(True)
-        other = flags.both(whole, flags.negation(same.result, made, free.loc), made, free.loc)
-        rest = flags.both(whole, same.result, made, free.loc)
+        place = block.op_index(at)
+        block.replace_ops([*block.ops[:place], *bounds.made, free_if(condition, buffer, loc), *block.ops[place:]])
+        rest = list[Op]()
+        other = flags.both(whole, flags.negation(condition, rest, loc), rest, loc)
+        place = block.op_index(free)
         if isinstance(free, scf.If):
-            free.uses[0].set(rest)
+            free.uses[0].set(other)
+            rest.append(free)
         else:
             free.drop_uses()
-        last = free if isinstance(free, scf.If) else free_if(rest, buffer, free.loc)
-        found = [free_if(other, buffer, free.loc), last]
-        block.replace_ops([*block.ops[:place], *made, *found, *block.ops[place + 1 :]])
-        return found
-    return found
+            rest.append(free := free_if(other, buffer, loc))
+        block.replace_ops([*block.ops[:place], *rest, *block.ops[place + 1 :]])
+        splits += 1
+        if splits == MOST_SPLITS:
+            return
 
 
-def given_by_branches(buffer: Value, block: Block) -> list[Value]:
-    """What the scf.ifs of a block give that may be the buffer."""
-    found, seen, work = [], {buffer}, [buffer]
-    while work:
-        value = work.pop()
-        if value is not buffer and value.block is block and isinstance(value.defining_op, scf.If):
-            found.append(value)
+def touches(buffer: Value, block: Block, origins: Origins) -> list[tuple[Op, Value, Op]]:
+    """The ops of a block, or in its ops, that may touch a buffer, by which value, and where in the block; not what
+    passes it on to where the block ends, as where it is freed, it is not passed on."""
+    found = []
+    for value in sharers(buffer, origins):
         for use in value.uses:
-            follows = passes_on(use.op) or isinstance(use.op, memref.VIEW_OPS)
-            new = [v for v in targets(use) if follows and v not in seen]
-            seen.update(new)
-            work += new
+            compares = isinstance(use.op, bufferization.SameBase)
+            if accesses(use.op) and use.op is not block.terminator and (compares or not decides(use.op)):
+                anchor = happens_in(use.op, block)
+                if anchor is not None:
+                    found.append((anchor, value, use.op))
     return found
+
+
+class Bounds:
+    """Bounds of flags by what is known before an op, as i1 values of ops that are `made` there: the flag holds wherever
+    its lower bound does, and where it holds, its upper bound does."""
+
+    __slots__ = ("at", "buffer", "flags", "made", "missing", "origins")
+
+    def __init__(self, buffer: Value, at: Op, origins: Origins, flags: Flags) -> None:
+        self.buffer, self.at, self.origins, self.flags = buffer, at, origins, flags
+        self.made: list[Op] = []
+        self.missing: set[Value] = set()
+        """The flags that are not known yet."""
+
+    def of(self, flag: Value, upper: bool) -> Value:
+        op = flag.defining_op
+        if constant_flag(flag) is not None or dominates(flag, self.at):
+            return flag
+        if isinstance(op, arith.XorI) and constant_flag(op.operand(1)):
+            return self.flags.negation(self.of(op.operand(0), not upper), self.made, self.at.loc)
+        if isinstance(op, arith.AndI):
+            return self.both(self.of(op.operand(0), upper), self.of(op.operand(1), upper))
+        if isinstance(op, arith.OrI):
+            return self.flags.any([self.of(v, upper) for v in op.operands], self.made, self.at.loc)
+        if isinstance(op, bufferization.SameBase):
+            a, b = map(memref.base_of, op.operands)
+            if self.buffer in (a, b):
+                return self.given(b if a is self.buffer else a, upper)
+        self.missing.add(flag)
+        return self.flags.constant(upper)
+
+    def given(self, value: Value, upper: bool) -> Value:
+        """Whether a value is the buffer."""
+        value = memref.base_of(value)
+        sharing, op = self.origins.sharing(value, self.buffer), value.defining_op
+        if sharing is not Sharing.MAY:
+            return self.flags.constant(sharing is Sharing.MUST)
+        if isinstance(op, scf.If):
+            arms = [b.terminator.operand(value.index) for b in op.branches]
+        elif isinstance(op, arith.Select):
+            arms = op.operands[1:]
+        else:
+            return self.flags.constant(upper)
+        then, orelse = (self.given(arm, upper) for arm in arms)
+        there = self.both(self.of(op.operand(0), upper), then)
+        return self.flags.any([there, self.both(self.against(op.operand(0), upper), orelse)], self.made, self.at.loc)
+
+    def has_elements(self, value: Value) -> Value:
+        """Whether it is not known that a buffer has no elements."""
+        value = memref.base_of(value)
+        op = value.defining_op
+        if isinstance(op, scf.If) and dominates(op.operand(0), self.at):
+            then, orelse = (self.has_elements(b.terminator.operand(value.index)) for b in op.branches)
+            sides = [self.both(op.operand(0), then), self.both(self.against(op.operand(0), True), orelse)]
+            return self.flags.any(sides, self.made, self.at.loc) if then is not orelse else then
+        return self.flags.constant(op is None or not is_placeholder(op))
+
+    def reaches(self, op: Op, block: Block) -> Value:
+        """Whether an op in the ops of a block may run, from above."""
+        found = self.flags.constant(True)
+        while op.block is not block:
+            inner, parent = op.block, op.parent_op
+            assert parent is not None
+            if isinstance(parent, scf.If):
+                condition = parent.operand(0)
+                there = inner is parent.branches[0]
+                found = self.both(found, self.of(condition, True) if there else self.against(condition, True))
+            op = parent
+        return found
+
+    def against(self, flag: Value, upper: bool) -> Value:
+        return self.flags.negation(self.of(flag, not upper), self.made, self.at.loc)
+
+    def both(self, a: Value, b: Value) -> Value:
+        return self.flags.both(a, b, self.made, self.at.loc)
 
 
 def allocates(op: Op) -> bool:
-    """Whether an op, or one in it, makes a buffer."""
-    return any(isinstance(o, FRESH_OPS) for o in (op, *op.walk()))
+    """Whether an op, or one in it, makes a buffer in memory that is asked for."""
+    fresh = [o for o in (op, *op.walk()) if isinstance(o, FRESH_OPS) and not isinstance(o, memref.Alloca)]
+    return not all(map(is_placeholder, fresh))
 
 
 def bring_decision_forward(free: Op, block: Block, origins: Origins, flags: Flags) -> None:
