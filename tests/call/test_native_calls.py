@@ -129,6 +129,7 @@ def add_into(a: Any, b: Any) -> None:
     a += 2 * b
 
 
+@pytest.mark.slow
 def test_what_an_entry_does_not_take_goes_to_python_with_the_same_answer() -> None:
     f = bufferize(add_into)
     f(np.ones(5), np.ones(5))
@@ -321,6 +322,7 @@ def references(*objects: Any) -> list[int]:
     return [sys.getrefcount(x) for x in objects]
 
 
+@pytest.mark.slow
 def test_no_reference_is_lost_or_kept() -> None:
     """Of arguments, dtypes, classes, None, numbers and results; on every way through, failing ones too."""
 
@@ -465,6 +467,7 @@ def test_values_from_outside_are_looked_up() -> None:
 FACTOR = 10.0
 
 
+@pytest.mark.slow
 def test_programs_take_turns() -> None:
     """Programs of one function for dtypes, ranks and guards; the one that took the last call is tried first."""
 
@@ -484,6 +487,7 @@ def test_programs_take_turns() -> None:
     assert sum(s.calls for s in f.specializations()) == 3 * len(pairs)  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_threads_call_one_function_at_once() -> None:
     """The context is one call's; the others go to Python, or wait for the GIL."""
 
@@ -512,6 +516,7 @@ def test_threads_call_one_function_at_once() -> None:
     assert sum(s.calls for s in f.specializations()) == 1201  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_a_long_call_gives_the_gil_and_hears_signals() -> None:
     """Also one that was expected to be short: it keeps the GIL until it polls first."""
 
@@ -649,6 +654,7 @@ class Point(NamedTuple):
     y: Any
 
 
+@pytest.mark.slow
 def test_containers_of_arrays() -> None:
     def total(p: Any, q: Any, r: Any) -> Any:
         return p["a"] * q[0] + q[1][0] - r.x * r.y

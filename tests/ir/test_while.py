@@ -422,6 +422,7 @@ def test_z1_a_while_loop_may_change_a_size() -> None:
     assert mlir_reads(program)
 
 
+@pytest.mark.slow
 def test_z1_a_for_loop_may_change_a_size() -> None:
     """z = a + 1; for i in range(k): z = z[1:] + 1; return z"""
     m = Maker("f", a=("n",), k=INDEX)

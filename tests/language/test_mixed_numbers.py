@@ -137,6 +137,7 @@ def test_an_index_that_an_iteration_makes_a_float() -> None:
         agree(part, a)
 
 
+@pytest.mark.slow
 def test_a_numpy_number_that_a_loop_replaces_by_pythons() -> None:
     """Rule C1: the type of the last value, where the loop is sure to run too."""
 

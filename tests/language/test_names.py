@@ -448,6 +448,7 @@ def test_a_part_of_an_array_that_another_path_does_not_make_is_not_read_there() 
     climb(both, (floats(4, 2),), again=[(floats(3, 2) + 5,)])
 
 
+@pytest.mark.slow
 def test_one_array_that_is_a_result_on_one_path_and_on_every_path() -> None:
     """Rules S8, C1: it is read on every path, and is one object where it is two results."""
 

@@ -237,6 +237,7 @@ def test_n3_int_arrays_to_the_powers_in_arrays() -> None:
     agree(bufferize(program("def f(b): return 2 ** b")), np.arange(-2, 5))
 
 
+@pytest.mark.slow
 def test_c1_rounding() -> None:
     f = bufferize(program("def f(x): return round(x), round(x, 2), round(x, -1), round(x, 0), x.is_integer()"))
     for x in (0.5, 1.5, 2.675, -2.5, 1e15 + 0.5, 123.456, 5e-324, math.nan, math.inf, 0.15, 1e22 / 1e5, -0.0):
@@ -324,6 +325,7 @@ def test_f3_a_path_dependent_type_is_not_divided_by_silently() -> None:
     agree(g, -1.0)  # ZeroDivisionError
 
 
+@pytest.mark.slow
 def test_c1_conversions() -> None:
     f = bufferize(
         program("def f(x): return int(x), float(x), bool(x), complex is complex, type(x), isinstance(x, int)")

@@ -110,6 +110,7 @@ def test_numpy_programs_are_read_back() -> None:
     assert_same(text, mlir_opt(print_generic(read(text))))
 
 
+@pytest.mark.slow
 def test_programs_with_ops_of_tracebufs_own_are_read_back() -> None:
     for level, funcs in (("tensor", [p.build() for p in PROGRAMS]), ("memref", [memory_program()])):
         text = print_generic(Module(funcs), locations=True)

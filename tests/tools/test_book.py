@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 import tracebuf
+from tests.support.params import one_in
 from tests.support.syntax import statements, tree_of
 from tracebuf import opt
 
@@ -239,7 +240,9 @@ class FirstLine(doctest.OutputChecker):
         return super().check_output(want, said.rstrip() + "\n" if said else "", optionflags)
 
 
-@pytest.mark.parametrize(("label", "code"), examples("semantics.md", "python"), ids=lambda x: x if len(x) < 5 else "")
+@pytest.mark.parametrize(
+    ("label", "code"), one_in(3, examples("semantics.md", "python"), rows=True), ids=lambda x: x if len(x) < 5 else ""
+)
 def test_the_example_of_a_rule(label: str, code: str) -> None:
     names = {"np": np, "bufferize": tracebuf.bufferize}
     test = doctest.DocTestParser().get_doctest(code, names, label, "semantics.md", 0)
