@@ -277,6 +277,14 @@ class _Writer(Code):
             self.jump(end)
         self.place(end)
 
+    def yes_or(self, no: str) -> None:
+        """Ends a function that gives whether something holds: what was asked of Python at `no` leaves no error."""
+        self.do("ret i1 true")
+        self.place(no)
+        with self.when(self.icmp("ne", self.py("PyErr_Occurred"), "null", "ptr")):
+            self.py("PyErr_Clear")
+        self.do("ret i1 false")
+
     def switch(self, value: str, cases: Sequence[int], otherwise: str) -> dict[int, str]:
         labels = {int(c): self.new_label() for c in cases}
         self.do(
@@ -434,11 +442,7 @@ def _bind() -> _Writer:
             found = c.get(value, "ptr")
             c.refuse(c.is_null(found), no)
             c.put("%values", loop.index, found, "ptr")
-    c.do("ret i1 true")
-    c.place(no)
-    with c.when(c.icmp("ne", c.py("PyErr_Occurred"), "null", "ptr")):
-        c.py("PyErr_Clear")
-    c.do("ret i1 false")
+    c.yes_or(no)
     return c
 
 
@@ -686,11 +690,7 @@ def _outside() -> _Writer:
         p = c.at(first, c.mul(loop.index, "4"))
         found = c.inst(f"call ptr @look_up(i64 {c.word(p)}, ptr {c.pointer(p, 1)}, ptr {c.pointer(p, 2)})")
         c.need(c.icmp("eq", found, c.pointer(p, 3), "ptr"), no)
-    c.do("ret i1 true")
-    c.place(no)
-    with c.when(c.icmp("ne", c.py("PyErr_Occurred"), "null", "ptr")):
-        c.py("PyErr_Clear")
-    c.do("ret i1 false")
+    c.yes_or(no)
     return c
 
 

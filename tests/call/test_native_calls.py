@@ -22,10 +22,11 @@ import pytest
 from tests.support.agreement import program
 from tracebuf import TracebufWarning, UnsupportedError, api, bufferize
 from tracebuf.api import BufferizedFunction
-from tracebuf.backend.llvm.entries import Entry
+from tracebuf.backend.llvm.entries import MAX_SIZE, SMALL_INT, Entry
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
 from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS
 from tracebuf.backend.runtime.memory_hook import counting
+from tracebuf.frontends.numpy.call import arguments
 
 
 @by_vectorcall
@@ -868,3 +869,7 @@ def test_functions_that_fall_back() -> None:
         assert by_python(g, a, np.array([2])).tolist() == [0.0, 4.0]
     with pytest.warns(TracebufWarning):
         assert by_python(g, a, np.array([-1])).tolist() == [6.0, 4.0, 2.0, 0.0]
+
+
+def test_both_ways_have_the_same_limits() -> None:
+    assert (MAX_SIZE, SMALL_INT) == (arguments.MAX_SIZE, arguments.SMALL)
