@@ -1,6 +1,7 @@
 """Float products through BLAS: gemm, gemv, dot by pointer, straight into strided sub-views, with loops where strides
 forbid it.
 
+All products of a kind are one function beside the kernel, so that a program of many products is not long to compile.
 BLAS is column-major; a row-major C = A B is read as C^T = B^T A^T. Which operand is to be called transposed, its
 leading dimension, and whether BLAS can be called at all (a unit stride, sizes and leading dimensions of 32 bits,
 nothing empty) is decided at run time by a few integer instructions. Arguments are passed by address, from stack slots
@@ -10,15 +11,16 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from tracebuf.backend.llvm.code import Code, literal
-from tracebuf.backend.llvm.loops import Buffer
+from tracebuf.backend.llvm.loops import Buffer, NestWriter
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block
-from tracebuf.ir.emitter import llvm_type
+from tracebuf.ir.dims import Sym
+from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.types import C64, C128, F32, F64, MemRefType, ScalarType
 from tracebuf.location import UNKNOWN
 from tracebuf.lower.plan import Nest, plan
@@ -53,36 +55,78 @@ def matrix(buffer: Buffer) -> Matrix:
     return Matrix(buffer.pointer, (m, n), (s, t))
 
 
-class BlasWriter:
-    """Writes products; `write_nest` writes the loops that stand in where BLAS cannot be called."""
+def write_product(code: Code, polls: Polls, op: la.Contraction, operands: Sequence[Buffer], overwrite: bool) -> None:
+    """out += a @ b, or out = a @ b if `overwrite`; minus the product if the op is `negative`."""
+    element = operands[2].type.element
+    name = f"{_LETTERS[element]}_{op.name.replace('.', '_')}"
+    if not code.defines(name):
+        code.define(name, ProductWriter(code.beside(), op, element).write(name))
+    parts = [part for b in operands for part in (("ptr", b.pointer), *(("i64", v) for v in (*b.sizes, *b.strides)))]
+    polls.resume(code.call("i64", name, [*polls.state(), ("i1", str(overwrite).lower()), *parts]))
 
-    def __init__(self, code: Code, polls: Polls, write_nest: Callable[[Nest, Sequence[Buffer | str]], None]) -> None:
-        self.code, self.polls, self.write_nest = code, polls, write_nest
 
-    def product(self, op: la.Contraction, nest: Nest, operands: Sequence[Buffer], overwrite: bool) -> None:
-        """out += a @ b, or out = a @ b if `overwrite`; minus the product if the op is `negative`."""
-        code = self.code
+class ProductWriter:
+    """Writes the function of one kind of product, of operands of any sizes and strides."""
+
+    def __init__(self, code: Code, op: la.Contraction, element: ScalarType) -> None:
+        self.code, self.op, self.element = code, op, element
+        self.polls = Polls(code, "%context", "stopped", "%left")
+        self.parameters: list[tuple[str, str]] = []
+        self.operands = [self._operand(len(axes)) for axes in op.axes]
+
+    def _operand(self, rank: int) -> Buffer:
+        pointer, *rest = (f"%p{len(self.parameters) + k}" for k in range(1 + 2 * rank))
+        self.parameters += [("ptr", pointer), *(("i64", v) for v in rest)]
+        shape = tuple(Sym(v[1:], "dim").expr for v in rest[:rank])
+        type_ = MemRefType(shape, self.element, (None,) * rank, None)
+        return Buffer(type_, pointer, pointer, tuple(rest[:rank]), tuple(rest[rank:]))
+
+    def write(self, name: str) -> str:
+        """`i64 (context, budget left, whether out is overwritten, operands)` gives the budget left then, negative if a
+        signal handler raised."""
+        code, element = self.code, self.element
         call, loops, end = code.new_label(), code.new_label(), code.new_label()
-        a, b, out = operands
-        element = out.type.element
-        factors = literal(element, -1 if op.negative else 1), literal(element, 0 if overwrite else 1)
-        if isinstance(op, la.MatMul):
+        nothing, one = (components(element, literal(element, v)) for v in (0, 1))
+        beta = [code.select("%fresh", llvm_type(t), x, y) for (t, x), (_, y) in zip(nothing, one, strict=True)]
+        factors = literal(element, -1 if self.op.negative else 1), join_components(beta)
+        a, b, out = self.operands
+        if isinstance(self.op, la.MatMul):
             self._gemm(matrix(a), matrix(b), matrix(out), out, factors, (call, loops))
-        elif isinstance(op, la.MatVec):
+        elif isinstance(self.op, la.MatVec):
             self._gemv(matrix(a), b, out, factors, (call, loops))
-        elif isinstance(op, la.VecMat):
+        elif isinstance(self.op, la.VecMat):
             self._gemv(matrix(b).transposed, a, out, factors, (call, loops))
         else:
-            self._dot(a, b, out, overwrite, (call, loops))
-        sizes = dict.fromkeys((*a.sizes, *b.sizes))
-        self.polls.poll(code.inst(f"lshr i64 {code.product(list(sizes))}, 3"))
+            self._dot(a, b, out, (call, loops))
         code.jump(end)
         code.place(loops)
-        if overwrite:
-            self.write_nest(_zero(nest).as_rare(), [literal(element, 0), out])
-        self.write_nest(nest.as_rare(), list(operands))
-        code.jump(end)
+        self._loops(end)
         code.place(end)
+        sizes = dict.fromkeys((*a.sizes, *b.sizes))
+        self.polls.poll(code.inst(f"lshr i64 {code.product(list(sizes))}, 3"))
+        code.do(f"ret i64 {self.polls.state()[1][1]}")
+        code.place("stopped")
+        code.do("ret i64 -1")
+        parameters = ", ".join(f"{t} {v}" for t, v in self.parameters)
+        return code.function_text(
+            f"define internal i64 @{name}(ptr %context, i64 %left, i1 %fresh, {parameters}) noinline nounwind"
+        )
+
+    def _loops(self, end: str) -> None:
+        """The loops where BLAS cannot be called."""
+        code = self.code
+        zero, add = code.new_label(), code.new_label()
+        nest = plan(self.op.spec([b.type for b in self.operands]))
+        code.branch("%fresh", zero, add)
+        code.place(zero)
+        self._nest(_zero(nest), [literal(self.element, 0), self.operands[2]])
+        code.jump(add)
+        code.place(add)
+        self._nest(nest, self.operands)
+        code.jump(end)
+
+    def _nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
+        NestWriter(self.code, self.polls, nest.as_rare(), operands, {}, {}).write()
 
     def _gemm(
         self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, factors: tuple[str, str], labels: tuple[str, str]
@@ -119,16 +163,16 @@ class BlasWriter:
              ("ptr", x.pointer), ("i32", steps[0]), (element, beta), ("ptr", out.pointer), ("i32", steps[1])],
         )  # fmt: skip
 
-    def _dot(self, a: Buffer, b: Buffer, out: Buffer, overwrite: bool, labels: tuple[str, str]) -> None:
+    def _dot(self, a: Buffer, b: Buffer, out: Buffer, labels: tuple[str, str]) -> None:
         code, element = self.code, llvm_type(out.type.element)
         steps = [self._step(a), self._step(b)]
         code.branch(code.every(self._in_range((a.sizes[0], *steps))), *labels)
         code.place(labels[0])
         args = [("i32", a.sizes[0]), ("ptr", a.pointer), ("i32", steps[0]), ("ptr", b.pointer), ("i32", steps[1])]
         total = self._call(out, "dot", element, args)
-        if not overwrite:
-            total = code.inst(f"fadd {element} {code.load(out.type.element, out.pointer)}, {total}")
-        code.store(out.type.element, total, out.pointer)
+        before = code.load(out.type.element, out.pointer)
+        added = code.inst(f"fadd {element} {before}, {total}")
+        code.store(out.type.element, code.select("%fresh", element, total, added), out.pointer)
 
     # -- what BLAS can take
     def _rows(self, m: Matrix) -> tuple[str, str]:

@@ -56,6 +56,13 @@ class Code:
         self._slots: dict[tuple[str, int], str] = {}
         self._count = 0
 
+    def beside(self) -> Code:
+        """The code of another function of the same module."""
+        other = Code()
+        other.imports, other._declared = self.imports, self._declared
+        other._metadata, other._numbered = self._metadata, self._numbered
+        return other
+
     # -- instructions
     def name(self) -> str:
         self._count += 1
@@ -76,6 +83,10 @@ class Code:
     def define(self, name: str, text: str) -> None:
         """A whole function, beside the one that is written."""
         self._declared[name] = text
+
+    def defines(self, name: str) -> bool:
+        """Whether a function beside the one that is written has that name."""
+        return name in self._declared
 
     def constant(self, name: str, data: bytes) -> str:
         """The pointer to constant bytes."""
@@ -274,7 +285,11 @@ class Code:
     def text(self, head: str) -> str:
         """The whole module; `head` is the function's first line up to the brace."""
         declared = [line for _, line in sorted(self._declared.items())]
-        return "\n".join([*declared, "", head + " {", "entry:", *self.entry, *self.lines, "}", "", *self._metadata, ""])
+        return "\n".join([*declared, "", self.function_text(head), "", *self._metadata, ""])
+
+    def function_text(self, head: str) -> str:
+        """The function alone."""
+        return "\n".join([head + " {", "entry:", *self.entry, *self.lines, "}"])
 
 
 def _both(a: str, b: str) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.blas_calls import BlasWriter, by_blas
+from tracebuf.backend.llvm.blas_calls import by_blas, write_product
 from tracebuf.backend.llvm.code import Access, Code
 from tracebuf.backend.llvm.loops import Buffer, NestWriter, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
@@ -61,7 +61,6 @@ class KernelWriter:
         self.context = self.code.inst("load ptr, ptr %frame")
         self.memory = Memory(self.code, self.context, "stopped")
         self.polls = Polls(self.code, self.context, "stopped")
-        self.blas = BlasWriter(self.code, self.polls, self._write_nest)
         self.skipped: set[Op] = set()
 
     def write(self) -> abi.KernelText:
@@ -278,7 +277,8 @@ class KernelWriter:
         if isinstance(op, linalg.Contraction) and by_blas(op, linalg.element_type(types[2])):
             self.plans.append(f"{op.name} by BLAS where strides allow, else\n{nest}")
             fill = zero_fill_before(op)
-            self.blas.product(op, nest, [b for b in operands if isinstance(b, Buffer)], fill in self.skipped)
+            buffers = [b for b in operands if isinstance(b, Buffer)]
+            write_product(self.code, self.polls, op, buffers, fill in self.skipped)
         else:
             self._write_nest(nest, operands)
 
@@ -293,8 +293,7 @@ class KernelWriter:
             self._structured(op)
 
     def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
-        if not nest.rare:
-            self.plans.append(str(nest))
+        self.plans.append(str(nest))
         kind = ScatterWriter if nest.spec.scatters else NestWriter
         writer = kind(self.code, self.polls, nest, operands, self.values, self.scopes)
         writer.write()

@@ -32,12 +32,24 @@ BUDGET = 2**18
 
 
 class Polls:
-    """Writes the counting and the polls; `stopped` is the label that leaves the kernel."""
+    """Writes the counting and the polls; `stopped` is the label that leaves the kernel, `budget` what is left at the
+    start."""
 
-    def __init__(self, code: Code, context: str, stopped: str) -> None:
+    def __init__(self, code: Code, context: str, stopped: str, budget: str = str(BUDGET)) -> None:
         self.code, self.context, self.stopped = code, context, stopped
         self.left = code.fresh_slot("i64")
-        code.do(f"store i64 {BUDGET}, ptr {self.left}")
+        code.do(f"store i64 {budget}, ptr {self.left}")
+
+    def state(self) -> list[tuple[str, str]]:
+        """The context and the budget left, for a function that counts on."""
+        return [("ptr", self.context), ("i64", self.code.inst(f"load i64, ptr {self.left}"))]
+
+    def resume(self, left: str) -> None:
+        """Goes on with what a function that counted on has left; leaves the kernel where that one was left."""
+        self.code.do(f"store i64 {left}, ptr {self.left}")
+        going = self.code.new_label()
+        self.code.branch(self.code.icmp("slt", left, "0"), self.stopped, going, self.code.rarely())
+        self.code.place(going)
 
     def spend(self, units: str) -> str:
         """Counts work; what is left."""

@@ -417,6 +417,17 @@ def test_scipy_is_asked_only_for_float_products() -> None:
     assert "blas" not in [what for what, *_ in p.kernel._emitted.imports.values()]  # type: ignore[union-attr]
 
 
+def test_products_of_a_kind_are_one_function() -> None:
+    """Three products called BLAS at three places, each with loops that stand in, and took LLVM three times as long."""
+    p = Program(*[known((N, N))] * 4)
+    a, b, c, d = p.args
+    for left, right, out in [(a, b, c), (c, b, d), (d, a, c)]:
+        p.add(linalg.Contraction.of(left, right, out, L))
+    kernel = p.result().kernel
+    assert kernel is not None
+    assert kernel._emitted.text.count("call void @blas_dgemm") == 1
+
+
 def test_a_loop_that_rotates_buffers_frees_each_once() -> None:
     """u, v swap their buffers; each iteration makes a new array and frees the one it replaces."""
     p = Program(known((N,)), INDEX)
