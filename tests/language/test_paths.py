@@ -610,3 +610,20 @@ def test_each_array_that_a_result_may_be_is_read_once() -> None:
     assert text.count("scf.if") < 3 * 4 * 4  # once for each item after each iteration, and those of the loop
     for start in (0.0, 9.0, 4.0):
         agree(f, arrays, [v + start for v in arrays])
+
+
+@pytest.mark.parametrize("first", (-9, 9))
+def test_sizes_of_an_array_of_one_path_are_known_on_it(first: int) -> None:
+    """They were any numbers: `[1::-2]`, which leaves one row, was taken for many, which gave the sum other strides."""
+
+    def f(a):
+        if a[0, 0] < 0:
+            b = np.stack([a])
+        else:
+            b = a
+        return b.T[1::-2] + a[:, :1]
+
+    a = np.arange(first, first + 24).reshape(6, 4)
+    want, got = f(a.copy()), tracebuf.bufferize(f)(a.copy())
+    assert (want.shape, want.strides) == (got.shape, got.strides)
+    climb(f, (a,))

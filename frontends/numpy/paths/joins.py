@@ -8,7 +8,7 @@ container_joins does the same for the contents of containers, numbers/lattice kn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     unify,
     zero,
 )
-from tracebuf.frontends.numpy.paths.choices import narrow
+from tracebuf.frontends.numpy.paths.choices import is_true, narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.identity import EitherObject, conditions, container_identity, identity
@@ -120,6 +120,8 @@ def trace_branch(
         try:
             if condition.nonneg is not None:
                 r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
+            for size, there in sizes_where(r, condition.value, positive):
+                r.facts.assume_equal(size, there, entry=False)
             after = narrow(env, condition.value, positive, r.heap)
             with cycles_refused(r):
                 body(after)
@@ -128,6 +130,16 @@ def trace_branch(
             return frame, None
         finally:
             changed.update(r.heap.leave(frame))
+
+
+def sizes_where(r: Recorder, condition: Value, positive: bool) -> list[tuple[Dim, Dim]]:
+    """The sizes that earlier `if`s on a condition have yielded, with what they are where it is known to be
+    `positive`."""
+    op = condition.defining_op
+    found = r.yielded_sizes.get((condition, positive), [])
+    if isinstance(op, arith.XorI) and is_true(op.operands[1]):
+        return [*found, *sizes_where(r, op.operands[0], not positive)]
+    return found
 
 
 class Join:
@@ -418,21 +430,30 @@ class Join:
             return lambda: a
         if r.in_scope(b) and r.facts.equal(a, b):
             return lambda: b
-        return self.output_size((a, b), lambda side: r.index((a, b)[side]), lo)
+        return self.output_size((a, b), lambda side: r.index((a, b)[side]), lo, {0: a, 1: b})
 
     def size_of(self, a: Dim, side: int, lo: int | None = 0) -> Callable[[], Dim]:
         """A size that only one side knows; 0 on the other."""
         if isinstance(a, int) or (self.envs[1 - side] is None and self.r.in_scope(a)):
             return lambda: a
-        return self.output_size((a, side), lambda at: self.r.index(a if at == side else 0), lo)
+        return self.output_size((a, side), lambda at: self.r.index(a if at == side else 0), lo, {side: a})
 
-    def output_size(self, key: tuple[Any, ...], make: Callable[[int], Value], lo: int | None) -> Callable[[], Dim]:
-        """A size that the scf.if yields, as a symbol; one for each key."""
+    def output_size(
+        self, key: tuple[Any, ...], make: Callable[[int], Value], lo: int | None, sides: Mapping[int, Dim]
+    ) -> Callable[[], Dim]:
+        """A size that the scf.if yields, as a symbol; one for each key. `sides`: what it is on each side."""
         found = self.sizes.get(key)
         if found is None:
             found = self.sizes[key] = []
-            into = found
-            self.outputs.append((make, lambda value: into.append(self.r.symbol(value, "size", lo=lo))))
+            into, r = found, self.r
+            known = {side: a for side, a in sides.items() if r.in_scope(a)}
+
+            def done(value: Value) -> None:
+                into.append(size := r.symbol(value, "size", lo=lo))
+                for side, a in known.items():
+                    r.yielded_sizes.setdefault((self.condition.value, side == 0), []).append((size, a))
+
+            self.outputs.append((make, done))
         kept = found
         return lambda: kept[0]
 

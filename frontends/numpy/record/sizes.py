@@ -72,6 +72,8 @@ class Sizes(Regions):
         self.facts = SizeFacts(self.hints)
         self.guards: list[Guard] = []
         self.index_symbols: dict[Value, Dim] = {}
+        self.yielded_sizes: dict[tuple[Value, bool], list[tuple[Dim, Dim]]] = {}
+        """The sizes that an `if` has yielded, by its condition and side, with what they are on that side."""
         self.stride_symbols: frozenset[Sym] = frozenset()
         """The symbols of arguments' strides, which occur in guards only."""
 
