@@ -96,6 +96,7 @@ def climb(
     function: Callable[..., Any],
     args: Sequence[Any],
     *,
+    alike: Sequence[Sequence[Any]] = (),
     again: Sequence[Sequence[Any]] = (),
     strategies: Sequence[Options] = STRATEGIES,
     tolerance: float = 0.0,
@@ -106,6 +107,7 @@ def climb(
     Args:
         function: a Python function whose source can be read.
         args: the arguments; each rung gets clones of them.
+        alike: further tuples of arguments with the same types and sizes, for every rung.
         again: further tuples of arguments (other sizes), for the compiled function only.
         strategies: the ways to bufferize that the memref interpreter tries.
         tolerance: 0 for equal bits (NaN equals NaN); else the largest difference relative to the largest magnitude, for
@@ -124,21 +126,22 @@ def climb(
     """
     assert isinstance(function, types.FunctionType)
     source = source_of(function)
-    args, again = with_defaults(function, args), [with_defaults(function, values) for values in again]
+    args = with_defaults(function, args)
+    alike, again = ([with_defaults(function, values) for values in calls] for calls in (alike, again))
     f = bufferize(donate_optional=donate)(function)
     assert isinstance(f, BufferizedFunction)
     traced = traced_call(f, args, source)
     captured = captured_arrays(traced[0]) if isinstance(traced, tuple) else []
     reference = reference_of(function, captured)
-    args, again = (*args, *captured), [(*values, *captured) for values in again]
+    alike, again = ([(*values, *captured) for values in calls] for calls in ([args, *alike], again))
+    args = alike[0]
     parts = parts_of_calls(f, args, traced[0].hidden if isinstance(traced, tuple) else ())
-    tolerance = tolerance_of(tolerance, (args, *again), source)
-    eager = call(reference, args)
+    tolerance = tolerance_of(tolerance, (*alike, *again), source)
+    eager = [(values, call(reference, values)) for values in alike]
     spare = spare_allocations(traced[1]) if isinstance(traced, tuple) else 0
     base = Rules(tolerance, spare=spare, donated=frozenset(f._names.index(name) for name in donate))
-    stored = interpreters(traced, args, parts, eager, strategies, base, source)
-    for values in (args, *again):
-        expected = eager if values is args else call(reference, values)
+    stored = interpreters(traced, eager, parts, strategies, base, source)
+    for values, expected in (*eager, *((values, call(reference, values)) for values in again)):
         with rung("native" if values is args else "native, again", source) as name:
             # another call may run another specialisation, which may store to other arguments
             rules = replace(base, stored=stored if values is args else None)
@@ -237,19 +240,20 @@ def traced_call(f: BufferizedFunction, args: Sequence[Any], source: str) -> tupl
 
 def interpreters(
     traced_call: tuple[Call, Traced] | Exception | None,
-    args: Sequence[Any],
+    eager: Sequence[tuple[Sequence[Any], Outcome]],
     parts: Parts,
-    eager: Outcome,
     strategies: Sequence[Options],
     rules: Rules,
     source: str,
 ) -> frozenset[int] | None:
-    """The rungs between eager and native; the arguments that the program may store to (None where unknown)."""
+    """The rungs between eager and native, each for the arguments of all calls in `eager`; the arguments that the
+    program may store to (None where unknown)."""
+    args, first = eager[0]
     with rung("trace", source):
         if traced_call is None:
             return None
         if isinstance(traced_call, Exception):
-            compare(eager, Outcome(args, error=traced_call), rules, "trace", source)
+            compare(first, Outcome(args, error=traced_call), rules, "trace", source)
             return None
         traced, related = traced_call[1], traced_call[0].related
         if {i for pair in related.shared for i in pair} & {related.same[i] for i in traced.stored}:
@@ -262,7 +266,7 @@ def interpreters(
     )
     rules = replace(rules, stored=stored)
 
-    def on_values(func: Func) -> Outcome:
+    def on_values(func: Func, args: Sequence[Any]) -> Outcome:
         values, _ = clone_arguments(tuple(args), {})
         given, containers = parts(values)
         done = tensor.run(func, [given[i] for i in traced.arguments])
@@ -271,7 +275,7 @@ def interpreters(
             given[traced.arguments[k]][...] = final
         return Outcome(values, results)
 
-    def on_memory(func: Func) -> Outcome:
+    def on_memory(func: Func, args: Sequence[Any]) -> Outcome:
         values, _ = clone_arguments(tuple(args), {})
         given, containers = parts(values)
         try:
@@ -282,14 +286,15 @@ def interpreters(
             return Outcome(values, error=error)
         return Outcome(values, build_results(traced.plan, done.results, given, containers, traced.writes))
 
-    def tried(run: Callable[[Func], Outcome], func: Func, name: str, how: Rules) -> None:
-        try:
-            outcome = run(func)
-        except TracebufError:
-            raise
-        except Exception as error:
-            outcome = Outcome(args, error=error)
-        compare(eager, outcome, how, name, source)
+    def tried(run: Callable[[Func, Sequence[Any]], Outcome], func: Func, name: str, how: Rules) -> None:
+        for args, expected in eager:
+            try:
+                outcome = run(func, args)
+            except TracebufError:
+                raise
+            except Exception as error:
+                outcome = Outcome(args, error=error)
+            compare(expected, outcome, how, name, source)
 
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
