@@ -164,7 +164,7 @@ def test_a_store_beside_guarded_memory_is_a_crash(place: str) -> None:
 def test_crashes_are_made_smaller() -> None:
     text = "import ctypes\nTOLERANCE = 0.0\nDONATED = ()\ndef program(a):\n    b = a + 1\n    return b\n"
     crash = f"{text}def arguments():\n    ctypes.string_at(0)\n    return (1,)\narguments_again = arguments\n"
-    found = smaller(Report("failed", crash, "crash", "exit code -11"), 15.0)
+    found = smaller(Report("failed", crash, "crash", "exit code -11"), 6.0)
     assert found.rung == "crash" and len(found.text) < len(crash)
 
 
@@ -176,7 +176,7 @@ def test_a_wrong_program_is_reported() -> None:
 
 @pytest.mark.slow
 def test_the_driver_counts_programs_of_a_worker(tmp_path) -> None:
-    tally = drive(Drawn(seed=7), seconds=15, folder=tmp_path)
+    tally = drive(Drawn(seed=7), seconds=6, folder=tmp_path)
     assert tally.counts["ok"] > 0 and not tally.failures, str(tally)
     assert isinstance(tally.counts, dict) and Report("ok").signature == ": differs"
 

@@ -13,7 +13,7 @@ class's own `verify`. MLIR counterpart: the traits and type constraints of ODS; 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from operator import is_
 from typing import Any, Literal
 
@@ -340,19 +340,27 @@ def _slice(op: Op, leading: int, base_index: int) -> None:
 # -- what an op's class declares: how many operands, results, regions and blocks, and of which kinds of types
 
 
-KINDS: dict[str, Callable[[Type], bool]] = {
+Kind = ScalarType | type[Any]
+"""A scalar type, or the class of another type."""
+
+
+def _is(t: Kind, *classes: type[Any]) -> bool:
+    return isinstance(t, type) and issubclass(t, classes)
+
+
+KINDS: dict[str, Callable[[Kind], bool]] = {
     "any": lambda t: True,
     "scalar": lambda t: isinstance(t, ScalarType),
     "index": lambda t: t is INDEX,
     "i1": lambda t: t is I1,
-    "vector": lambda t: isinstance(t, VectorType),
-    "shaped": lambda t: isinstance(t, ShapedType),
-    "tensor": lambda t: isinstance(t, TensorType),
-    "tensors": lambda t: isinstance(t, TensorType | UnrankedTensorType),
-    "memref": lambda t: isinstance(t, MemRefType),
-    "memrefs": lambda t: isinstance(t, MemRefType | UnrankedMemRefType),
+    "vector": lambda t: _is(t, VectorType),
+    "shaped": lambda t: _is(t, ShapedType),
+    "tensor": lambda t: _is(t, TensorType),
+    "tensors": lambda t: _is(t, TensorType, UnrankedTensorType),
+    "memref": lambda t: _is(t, MemRefType),
+    "memrefs": lambda t: _is(t, MemRefType, UnrankedMemRefType),
 }
-"""Whether a type is of a kind; "tensors" and "memrefs" may be unranked."""
+"""Whether a scalar, or the class of another type, is of a kind; "tensors" and "memrefs" may be unranked."""
 
 
 @cache
@@ -369,10 +377,18 @@ def kinds(declared: str) -> tuple[tuple[str, int, int | None], ...]:
 
 def are(declared: str, types: Sequence[Type]) -> bool:
     """Whether the types are those declared, in order."""
-    return declared == "any*" or _are(kinds(declared), types, 0)
+    return declared == "any*" or _of_kinds(
+        declared, tuple([t if isinstance(t, ScalarType) else type(t) for t in types])
+    )
 
 
-def _are(left: Sequence[tuple[str, int, int | None]], types: Sequence[Type], at: int) -> bool:
+@lru_cache(4096)
+def _of_kinds(declared: str, types: tuple[Kind, ...]) -> bool:
+    """`are`, of all that it looks at."""
+    return _are(kinds(declared), types, 0)
+
+
+def _are(left: Sequence[tuple[str, int, int | None]], types: Sequence[Kind], at: int) -> bool:
     if not left:
         return at == len(types)
     (kind, least, most), rest = left[0], left[1:]
