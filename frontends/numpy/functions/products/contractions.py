@@ -16,7 +16,7 @@ from operator import methodcaller
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
-from tracebuf.frontends.numpy.functions.products.matmul import contract, zeros
+from tracebuf.frontends.numpy.functions.products.matmul import contract, fill_with_zeros, zeros
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.record.broadcasting import broadcast_dim
@@ -182,18 +182,23 @@ def contract_pair(
     if not is_matrix_product(a, b, out, element):
         return None
     shape = [sizes[label] for label in out]
-    result = ArrayRef(r.new_storage(element, shape, order, zeros(r, element, shape, order)))
+    result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
     pair = merge_axes(r, ContractedPair(a, b, Labelled(result, tuple(out)), dict(sizes)))
     chosen = choose_axes(r, pair)
     if chosen is None:
         return None
     loops = [x for x in (*pair.out.labels, *pair.summed) if x not in chosen]
     left, right, inner = ([x] if x is not None else [] for x in chosen)
+    several = any(x in pair.summed for x in loops)
+    if several:
+        fill_with_zeros(r, result)
 
     def one(places: Sequence[Dim]) -> None:
         where = dict(zip(loops, places))
         first, second = r.read(pair.a.at(where, left + inner)), r.read(pair.b.at(where, inner + right))
         target = pair.out.at(where, left + right)
+        if not several:
+            fill_with_zeros(r, target)
         r.store(target, contract(r, first, second, r.read(target)))
 
     r.for_all([pair.sizes[x] for x in loops], one)

@@ -82,6 +82,12 @@ def contract(r: Recorder, a: Value, b: Value, out: Value) -> Value:
     return r.emit(linalg.Contraction.of(a, b, out))
 
 
+def fill_with_zeros(r: Recorder, target: ArrayRef) -> None:
+    """target[...] = 0; right before a product into the target, native code leaves it to the product."""
+    zero = r.constant(target.element.dtype.type(0).item(), target.element)
+    r.store(target, r.emit(linalg.Fill.of(zero, r.read(target))))
+
+
 def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef:
     """np.matmul of stacks of matrices, one after another; their leading axes broadcast, and keep their K-order."""
     first, second = a.shape[:-2], b.shape[:-2]
@@ -90,7 +96,7 @@ def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> Array
     axes = [(x, [None] * (len(batch) - n) + list(range(n))) for x, n in ((a, len(first)), (b, len(second)))]
     order = (*axis_order(axes, len(batch)), *range(len(batch), len(batch) + len(core)))
     shape = (*batch, *core)
-    result = ArrayRef(r.new_storage(element, shape, order, zeros(r, element, shape, order)))
+    result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
     for x in (a, b):
         for size, wanted in zip(reversed(x.shape[:-2]), reversed(batch)):
             if size != 1 and not r.facts.equal(size, wanted):
@@ -104,6 +110,7 @@ def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> Array
             where = {axis: 0 if x.shape[axis] == 1 else i for axis, i in enumerate(mine)}
             parts.append(as_element(r, x.at(where), element))
         target = result.at(dict(enumerate(places)))
+        fill_with_zeros(r, target)
         r.store(target, contract(r, parts[0], parts[1], r.read(target)))
 
     r.for_all(batch, one)
@@ -115,12 +122,13 @@ def dots(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef
     others."""
     lead = (a.shape[:-2], b.shape[:-2])
     shape = (*a.shape[:-1], *b.shape[:-2], *b.shape[max(b.ndim - 1, 1) :])
-    result = ArrayRef(r.new_storage(element, shape, range(len(shape)), zeros(r, element, shape)))
+    result = ArrayRef(r.new_storage(element, shape, range(len(shape)), r.empty(element, shape, range(len(shape)))))
 
     def one(places: Sequence[Dim]) -> None:
         left, right = dict(enumerate(places[: len(lead[0])])), dict(enumerate(places[len(lead[0]) :]))
         parts = [as_element(r, x.at(where), element) for x, where in ((a, left), (b, right))]
         target = result.at({**left, **{a.ndim - 1 + axis: i for axis, i in right.items()}})
+        fill_with_zeros(r, target)
         r.store(target, contract(r, parts[0], parts[1], r.read(target)))
 
     r.for_all([*lead[0], *lead[1]], one)
