@@ -670,3 +670,26 @@ def test_c1_a_view_that_a_loop_makes_and_names_share_by_the_path(f):
     for first in ([0.0, 1, 2, 3], [2.0, 0, 0, 1], [1.0, 2, -1, 0]):
         for n in (3, 0, 1, 2):
             agree(bufferized, np.array(first), n)
+
+
+def test_s9_a_list_that_only_the_inner_loop_makes():
+    """What the first attempt had learnt of the list's items was looked for in what the name held before the loop."""
+
+    def f(n):
+        t = np.empty(n + 1)
+        t[...] = 1
+        k = 0
+        while k < 3:
+            k += 1
+            t = t.T
+            m = 0
+            while m < 3:
+                m += 1
+                both = [t for _ in range(2)]
+                last = both[-1]
+        return last.sum(axis=0)
+
+    bufferized = tracebuf.bufferize(f)
+    for n in (4, 0):
+        agree(bufferized, n)
+    climb(f, (4,), again=[(0,)])

@@ -172,15 +172,24 @@ class Bounds:
     """Bounds of flags by what is known before an op, as i1 values of ops that are `made` there: the flag holds wherever
     its lower bound does, and where it holds, its upper bound does."""
 
-    __slots__ = ("at", "buffer", "flags", "made", "missing", "origins")
+    __slots__ = ("_filled", "_given", "_of", "at", "buffer", "flags", "made", "missing", "origins")
 
     def __init__(self, buffer: Value, at: Op, origins: Origins, flags: Flags) -> None:
         self.buffer, self.at, self.origins, self.flags = buffer, at, origins, flags
         self.made: list[Op] = []
         self.missing: set[Value] = set()
         """The flags that are not known yet."""
+        self._of: dict[tuple[Value, bool], Value] = {}
+        self._given: dict[tuple[Value, bool], Value] = {}
+        self._filled: dict[Value, Value] = {}
 
     def of(self, flag: Value, upper: bool) -> Value:
+        found = self._of.get((flag, upper))
+        if found is None:
+            found = self._of[flag, upper] = self._bound(flag, upper)
+        return found
+
+    def _bound(self, flag: Value, upper: bool) -> Value:
         op = flag.defining_op
         if constant_flag(flag) is not None or dominates(flag, self.at):
             return flag
@@ -200,6 +209,12 @@ class Bounds:
     def given(self, value: Value, upper: bool) -> Value:
         """Whether a value is the buffer."""
         value = memref.base_of(value)
+        found = self._given.get((value, upper))
+        if found is None:
+            found = self._given[value, upper] = self._is_buffer(value, upper)
+        return found
+
+    def _is_buffer(self, value: Value, upper: bool) -> Value:
         sharing, op = self.origins.sharing(value, self.buffer), value.defining_op
         if sharing is not Sharing.MAY:
             return self.flags.constant(sharing is Sharing.MUST)
@@ -216,6 +231,12 @@ class Bounds:
     def has_elements(self, value: Value) -> Value:
         """Whether it is not known that a buffer has no elements."""
         value = memref.base_of(value)
+        found = self._filled.get(value)
+        if found is None:
+            found = self._filled[value] = self._is_filled(value)
+        return found
+
+    def _is_filled(self, value: Value) -> Value:
         op = value.defining_op
         if isinstance(op, scf.If) and dominates(op.operand(0), self.at):
             then, orelse = (self.has_elements(b.terminator.operand(value.index)) for b in op.branches)
@@ -289,7 +310,7 @@ def decide_by_conditions(condition: Value, freed: Value, block: Block, origins: 
     elif isinstance(op, bufferization.SameBase):
         a, b = map(memref.base_of, op.operands)
         made: list[Op] = []
-        found = is_given(b, a, op, made, origins, flags) if a is buffer else is_given(a, b, op, made, origins, flags)
+        found = Given(buffer if buffer in (a, b) else b, op, made, origins, flags).of(b if a is buffer else a)
         if found is None:
             for unused in made:
                 unused.drop_uses()
@@ -300,21 +321,34 @@ def decide_by_conditions(condition: Value, freed: Value, block: Block, origins: 
         block.replace_ops([*block.ops[:place], *made, *block.ops[place + 1 :]])
 
 
-def is_given(value: Value, buffer: Value, at: Op, made: list[Op], origins: Origins, flags: Flags) -> Value | None:
-    """Whether a value is the buffer, as an i1 in ops `made` before `at`; None where conditions that stand there do not
-    say."""
-    sharing, op = origins.sharing(value, buffer), value.defining_op
-    if sharing is not Sharing.MAY:
-        return flags.constant(sharing is Sharing.MUST)
-    if not isinstance(op, scf.If) or not dominates(condition := op.operand(0), at):
-        return None
-    arms = [memref.base_of(b.terminator.operand(value.index)) for b in op.branches]
-    then, orelse = (is_given(arm, buffer, at, made, origins, flags) for arm in arms)
-    if then is None or orelse is None:
-        return None
-    there = flags.both(condition, then, made, at.loc)
-    other = flags.both(flags.negation(condition, made, at.loc), orelse, made, at.loc)
-    return flags.any([there, other], made, at.loc)
+class Given:
+    """Whether values are a buffer, each asked once, as i1 values of ops `made` before an op; None where conditions that
+    stand there do not say."""
+
+    __slots__ = ("_found", "at", "buffer", "flags", "made", "origins")
+
+    def __init__(self, buffer: Value, at: Op, made: list[Op], origins: Origins, flags: Flags) -> None:
+        self.buffer, self.at, self.made, self.origins, self.flags = buffer, at, made, origins, flags
+        self._found: dict[Value, Value | None] = {}
+
+    def of(self, value: Value) -> Value | None:
+        if value not in self._found:
+            self._found[value] = self._ask(value)
+        return self._found[value]
+
+    def _ask(self, value: Value) -> Value | None:
+        flags, made, loc = self.flags, self.made, self.at.loc
+        sharing, op = self.origins.sharing(value, self.buffer), value.defining_op
+        if sharing is not Sharing.MAY:
+            return flags.constant(sharing is Sharing.MUST)
+        if not isinstance(op, scf.If) or not dominates(condition := op.operand(0), self.at):
+            return None
+        then, orelse = (self.of(memref.base_of(b.terminator.operand(value.index))) for b in op.branches)
+        if then is None or orelse is None:
+            return None
+        there = flags.both(condition, then, made, loc)
+        other = flags.both(flags.negation(condition, made, loc), orelse, made, loc)
+        return flags.any([there, other], made, loc)
 
 
 def only_frees(op: scf.If) -> bool:

@@ -333,8 +333,8 @@ class LoopHead:
         found: list[ArrayRef] = []
         for path in (*(p for p, how in self.plan.arrays.items() if how is WHICH), *self.plan.may_take_others):
             if path[0] in given:
-                x = given[path[0]]
-                ref = carried_parts(x)[path[1]]
+                parts = carried_parts(given[path[0]])
+                ref = parts[path[1]] if path[1] < len(parts) else None  # it held something of another form then
                 for arm in arms_of(ref) if isinstance(ref, ArrayRef) else ():
                     if not any(arm.same(f) for f in found):
                         found.append(arm)
