@@ -263,3 +263,22 @@ def test_s11_names_that_begin_as_one_array_own_theirs_after_the_first_iteration(
     few, many = (tracebuf.measure(g, a, np.ones(6), n, repeat=1).native.allocations for n in (3, 13))
     assert many - few <= 10
     np.testing.assert_allclose(g(a, np.ones(6), 4), f(a, np.ones(6), 4))
+
+
+def test_s11_a_view_of_fewer_axes_is_held_first():
+    """The name's own array had the axes of what the view was of."""
+
+    def f(a, b):
+        both = [a, b, None, None]
+        both[2] = both[1]
+        for both[3] in range(both[0].shape[0]):  # noqa: B020
+            for _ in enumerate(both[2]):
+                if 1 > 2:
+                    pass
+                else:
+                    t = np.zeros(1)
+                t += 1
+            t = both[2][1]
+        return t
+
+    climb(f, (np.ones(3), np.arange(2.0).reshape(2, 1)))

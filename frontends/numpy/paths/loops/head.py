@@ -20,7 +20,7 @@ from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_kn
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
 from tracebuf.frontends.numpy.paths.loops.objects import ContainerObjects
-from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
+from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot, order_of
 from tracebuf.frontends.numpy.paths.loops.plan import (
     OWNED,
     WHICH,
@@ -172,7 +172,7 @@ class LoopHead:
         for path, entry in planned:
             group = self.group_of(entry)
             assert group is not None
-            group.slots[path] = self.slot(path, entry, arms_of(entry)[0].storage)
+            group.slots[path] = self.slot(path, entry)
             entries = [x for x, _ in group.owners.values()]
             for arm in (*arms_of(entry), *(a for x in outer if self.group_of(x) is group for a in arms_of(x))):
                 shared = arm.storage not in self.private_storages
@@ -190,12 +190,13 @@ class LoopHead:
         orders = {tuple(arm.stride_rank(k) for k in range(a.ndim)) for x in (a, b) for arm in arms_of(x)}
         return len(orders) == 1 and all(self.r.facts.equal(x, y) for x, y in zip(a.shape, b.shape))
 
-    def slot(self, path: Path, entry: ArrayRef, like: Storage) -> Slot:
-        """The storage that a name owns at the head; its sizes are 0 where the name owns none."""
-        sizes = [self.block.add_arg(INDEX) for _ in like.shape]
+    def slot(self, path: Path, entry: ArrayRef) -> Slot:
+        """The storage that a name owns at the head; its sizes are 0 where the name owns none. What the name holds
+        before the loop may be a view."""
+        sizes = [self.block.add_arg(INDEX) for _ in entry.shape]
         shape = [self.r.symbol(v, "size", 0, USUAL) for v in sizes]
-        inner = Storage(like.element, shape, like.order, name=like.name)
-        phi = self.block.add_arg(TensorType(tuple(shape), like.element))
+        inner = Storage(entry.element, shape, order_of(entry), name=arms_of(entry)[0].storage.name)
+        phi = self.block.add_arg(TensorType(tuple(shape), entry.element))
         self.frame.values[inner] = phi
         self.frame.locals.add(inner)
         return Slot(path, entry, inner, phi, sizes, ArrayRef(inner))

@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.paths.identity import identity
 from tracebuf.frontends.numpy.paths.loops.plan import Path
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, Storage
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, Storage, arms_of
 from tracebuf.ir.core import Value
 
 Taken = tuple[tuple[Value, int], ...]
@@ -106,7 +106,7 @@ class Holder:
             if place is None and first == k:
                 value, shape = r.value(storage), storage.shape
             else:
-                value = r.placeholder(storage.element, storage.shape, storage.order, False)
+                value = r.placeholder(ref.element, ref.shape, order_of(ref), False)
                 shape = value.tensor_type.shape
             found.append([r.index(len(self.fixed) + first if place is None else place), *map(r.index, shape), value])
         return found
@@ -114,6 +114,12 @@ class Holder:
     def place(self, ref: ArrayRef) -> int | None:
         """The number of a fixed array."""
         return next((n for n, x in enumerate(self.fixed) if x.same(ref) and identity(x) is identity(ref)), None)
+
+
+def order_of(ref: ArrayRef) -> tuple[int, ...]:
+    """The axes of an array, which may be a view, as an array like it has them in memory."""
+    one = arms_of(ref)[0]
+    return one.storage.order if one.is_whole else tuple(sorted(range(one.ndim), key=one.stride_rank))  # type: ignore[arg-type]
 
 
 def undecided(ref: ArrayRef, taken: Taken) -> Value | None:
