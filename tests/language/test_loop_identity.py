@@ -693,3 +693,19 @@ def test_s9_a_list_that_only_the_inner_loop_makes():
     for n in (4, 0):
         agree(bufferized, n)
     climb(f, (4,), again=[(0,)])
+
+
+@pytest.mark.parametrize("n", (2, 0, 1))
+def test_c1_the_last_round_of_a_while_binds_nothing(n):
+    """It kept the view of the round before, which then was the array of before the loop."""
+
+    def f(p, a, n):
+        k = 0
+        while k < n:
+            p[1] = p[1].T
+            k += 1
+        p[0].append(1)
+        return a.sum()
+
+    a = np.arange(3.0)
+    climb(f, ([[a * 2, a], a], a, n))

@@ -64,6 +64,14 @@ def objects(found: Any) -> Iterator[Any]:
         yield found
 
 
+def in_place_of(old: Any, new: Any, found: Any) -> Any:
+    """An identity with one object that it may be replaced."""
+    if isinstance(found, EitherObject):
+        then, orelse = (in_place_of(old, new, x) for x in (found.then, found.orelse))
+        return found if then is found.then and orelse is found.orelse else EitherObject(found.condition, then, orelse)
+    return new if found is old else found
+
+
 def conditions(found: Any) -> Iterator[Value]:
     """The conditions that an identity depends on."""
     if isinstance(found, EitherObject):

@@ -30,6 +30,7 @@ from tracebuf.frontends.numpy.paths.identity import (
     conditions,
     container_identity,
     identity,
+    in_place_of,
     objects,
     one_object,
     one_of_known,
@@ -438,7 +439,10 @@ class LoopClose(LoopComparison):
             others = [(flag[0], self.other_object(i)) for flag, i in same]
             return with_identity(made, one_of_known([*outer, *others], moved))
         flag = self.unchanged_flags.get((item.entry, item.back))
-        made.origin = moved if flag is None else EitherObject(flag, identity(item.entry), moved)
+        if flag is not None:  # a last iteration that kept what an earlier one bound
+            earlier = in_place_of(head, ArrayRef(made.storage, made.view), moved)
+            moved = EitherObject(flag, identity(item.entry), earlier)
+        made.origin = moved
         return made
 
     def other_object(self, item: Item) -> Any:
