@@ -50,6 +50,16 @@ def test_one_element_stored_onto_itself() -> None:
     climb(program, (floats(1),))
 
 
+def test_one_element_stored_over_itself_and_others() -> None:
+    """It was read through a temporary as long as what it is stored over."""
+
+    def program(a):
+        for k in range(4):
+            a[:k,] = a[1:]
+
+    climb(program, (np.arange(2, dtype=np.uint8),))
+
+
 @pytest.mark.slow
 def test_slices_that_turn_out_not_to_overlap_need_no_temporary() -> None:
     """NumPy looks at the addresses: no temporary for parts that are apart or the same, so none here (rule S2)."""

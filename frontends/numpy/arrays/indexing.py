@@ -123,6 +123,9 @@ def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
                 require_same_or_one(r, a, b, "ValueError", message, source_values + wanted_values)
         if value.same(target):
             return
+        overlaps = not set(storages_of(value)).isdisjoint(storages_of(target))
+        if overlaps and all(r.facts.canon(n) == 1 for n in value.shape):
+            value = NpScalar(r.load(value, [0] * value.ndim), value.element)  # its own memory needs no copy then
     else:
         check_number(r, value, target)
     turned = isinstance(value, ArrayRef) and value.is_whole and value.storage in storages_of(target)  # b[::-1] = b
