@@ -71,8 +71,8 @@ class KernelText:
     text: str
     plans: tuple[str, ...]
     imports: dict[str, tuple[str, ...]]
-    """External symbols: ("blas", name), ("python", function, signature), ("loop" | "data", ufunc, types), or
-    ("runtime", name)."""
+    """External symbols: ("blas", name), ("python", function, signature), ("loop" | "data", ufunc, types), ("core" |
+    "core data", module, ufunc, types), ("status", "test" | "clear"), or ("runtime", name)."""
     frame: Frame
     checks: tuple[Check, ...]
     arena_slots: int

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.blas_calls import BlasWriter, by_blas
 from tracebuf.backend.llvm.code import Access, Code
+from tracebuf.backend.llvm.host_calls import HostWriter
 from tracebuf.backend.llvm.loops import Buffer, NestWriter, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
 from tracebuf.backend.llvm.polls import Polls, work
@@ -30,6 +31,7 @@ from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, Type
 from tracebuf.lower.plan import Nest, plan, spec_of
 from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.arrays.gather import CheckedIndex
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import checks, scf
 from tracebuf.ops.control.func import Return
 from tracebuf.ops.memory import memref
@@ -61,6 +63,7 @@ class KernelWriter:
         self.context = self.code.inst("load ptr, ptr %frame")
         self.memory = Memory(self.code, self.context, "stopped")
         self.polls = Polls(self.code, self.context, "stopped")
+        self.host = HostWriter(self.code, self.polls)
         self.blas = BlasWriter(self.code, self.polls, self._write_nest)
         self.skipped: set[Op] = set()
 
@@ -271,8 +274,7 @@ class KernelWriter:
         if spec is None:
             if type(op).evaluate is Op.evaluate:
                 raise InternalError(f"{op.name} has neither loops (`spec`) nor a reference (`evaluate`)")
-            call_reference(self.code, self.memory, len(self.references), operands, types)
-            self.references.append(op)
+            self._refer(op, operands, types)
             return
         nest = plan(spec)
         if isinstance(op, linalg.Contraction) and by_blas(op, linalg.element_type(types[2])):
@@ -281,6 +283,20 @@ class KernelWriter:
             self.blas.product(op, nest, [b for b in operands if isinstance(b, Buffer)], fill in self.skipped)
         else:
             self._write_nest(nest, operands)
+
+    def _refer(self, op: linalg.DestinationOp, operands: Sequence[Buffer | str], types: Sequence[Type]) -> None:
+        """An op without loops of its own: NumPy's loop, or a call back."""
+        number = len(self.references)
+        self.references.append(op)
+
+        def call_back() -> None:
+            call_reference(self.code, self.memory, number, operands, types)
+
+        loop = op.loop if isinstance(op, HostCall) else None
+        if loop is None:
+            call_back()
+        elif (called := self.host.call(loop, operands, types, call_back)) is not None:
+            self.plans.append(f"{op.name}: {called}")
 
     def _fill(self, op: linalg.Fill) -> None:
         """A fill with zero right before a BLAS product into the same buffer is left to the product (its beta is 0

@@ -89,7 +89,9 @@ class Entry(IntEnum):
     LEAVES = 22
     """Which of them are the arguments, and then the containers."""
     CONTAINERS = 23
-    SIZE = 24
+    VALUES = 24
+    """During a call, where the arguments are, and then the containers."""
+    SIZE = 25
 
 
 class Walk(IntEnum):
@@ -561,6 +563,7 @@ def _run() -> _Writer:
     short = c.icmp("slt", c.get(elements), c.word(entry, Entry.LONG))
     c.put(context, abi.HELD, c.inst(f"zext i1 {short} to i64"))
     c.put(context, abi.ANSWER, "@answer", "ptr")
+    c.put(entry, Entry.VALUES, "%values", "ptr")
     status = c.py("tracebuf_enter", frame)
     c.put(context, abi.HELD, 0)
     c.put(context, abi.ANSWER, 0)

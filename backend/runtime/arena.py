@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm.entries import Entry
 from tracebuf.backend.runtime.guard import chosen
 from tracebuf.backend.runtime.references import Reference
 from tracebuf.frozen import frozen
@@ -162,11 +164,21 @@ class Context:
 
     def _hand_over(self) -> object:
         """The owners of all memory in use, which this context does not use again."""
-        owners = (self.args, list(self.owners.values()), self.blocks)
+        owners = (self.args, list(self.owners.values()), self.blocks, self._native_owners())
         self.blocks = [None] * len(self.blocks)
         for slot in range(len(self.blocks)):
             self.slots[abi.ARENA + abi.ARENA_SLOT * slot + 1] = 0
         return owners
+
+    def _native_owners(self) -> list[Any]:
+        """In a call by machine code, what it was given, and the arrays that it has made."""
+        if not self.slots[abi.ANSWER]:
+            return []
+        entry = (ctypes.c_int64 * Entry.SIZE).from_address(self.slots[abi.ENTRY])
+        given = entry[Entry.ARGUMENTS] + entry[Entry.CONTAINERS]
+        owners = list((ctypes.py_object * given).from_address(entry[Entry.VALUES]))
+        made = (ctypes.py_object * (2 * entry[Entry.FRESH_COUNT])).from_address(entry[Entry.FRESH] or 8)
+        return owners + [made[k] for k in range(0, len(made), 2)]
 
 
 _FUNCTIONS = [id(f) for f in (Context._allocate, Context._release, Context._grow, Context._refer)]

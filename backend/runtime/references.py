@@ -34,11 +34,12 @@ class _NoInterpreter:
 class Reference:
     """One op whose NumPy reference a kernel calls back; of one context, so of one call at a time."""
 
-    __slots__ = ("args", "arrays", "may_keep", "op", "scalars", "slots", "type")
+    __slots__ = ("args", "arrays", "loop", "may_keep", "op", "scalars", "slots", "type")
 
     def __init__(self, op: DestinationOp) -> None:
         self.op = op
         self.may_keep = isinstance(op, HostCall) and op.may_keep
+        self.loop = op.loop if isinstance(op, HostCall) else None
         self.arrays: list[tuple[int, int, int, MemRefType]] = []
         """(operand, first slot, rank, type)"""
         self.scalars: list[tuple[int, int, ScalarType]] = []
@@ -65,14 +66,18 @@ class Reference:
         the owners of all memory that the kernel uses."""
         op, args = self.op, self.operands(spec)
         lent = leases(args) if self.may_keep else []
+        apart = [] if self.loop is None else copied(args, op.n_ins)
         try:
             compute(op, args)
         except BaseException as error:
+            apart.clear()
             self.forget()
             keep([found for lease in leases(args) if (found := lease()) is not None], hand_over)
             if op.may_raise:
                 note_location(error, op.loc)
             raise
+        for out, made in apart:
+            out[...] = made
         if self.may_keep:
             args.clear()
             if kept := still_lent(lent):
@@ -92,9 +97,24 @@ class Reference:
             args[k] = array_at(slots[place], shape, strides, type_.element.dtype, k < self.op.n_ins)
         for k, place, scalar in self.scalars:
             args[k] = slots[place] if scalar is INDEX else scalar_at(at + 8 * place, scalar)
-        if not self.may_keep:
+        if not self.may_keep and self.loop is None:
             self.slots, self.args = slots, args
         return args
+
+
+APART = 2**16
+"""Bytes of an array that is copied for a function that native code calls only where its loop does not do."""
+
+
+def copied(args: list[Any], n_ins: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Puts copies in the place of what may be on the stack, for the frames of an error may keep them; the outs, with
+    their copies."""
+    outs = []
+    for k, x in enumerate(args):
+        if isinstance(x, np.ndarray) and x.nbytes <= APART:
+            args[k] = x.copy(order="K")
+            outs += [(x, args[k])] if k >= n_ins else []
+    return outs
 
 
 def compute(op: DestinationOp, args: list[Any]) -> None:

@@ -410,6 +410,68 @@ def test_errors_have_their_line() -> None:
     assert natively(g, 4).tolist() == [1.0] * 4
 
 
+def solved(a: Any, b: Any) -> Any:
+    for _ in range(3):
+        b = np.linalg.solve(a, b)
+    return b
+
+
+def test_host_calls_of_numpys() -> None:
+    """Programs with calls of NumPy's functions are taken too; what the functions raise comes out."""
+    f, g = bufferize(solved), bufferize(lambda a: np.argsort(a)[0])
+    a, b = np.eye(3) * 2 + 0.1, np.ones(3)
+    for _ in range(2):
+        f(a, b)
+        g(b)
+    assert natively(f, a, b).tobytes() == solved(a, b).tobytes()
+    assert natively(g, np.array([3.0, 1, 2])) == 1
+    before = references(a, b)
+    for _ in range(20):
+        with pytest.raises(np.linalg.LinAlgError, match="Singular matrix") as error:
+            f(np.ones((3, 3)), b)
+    assert any("in solved" in note for note in error.value.__notes__)
+    assert natively(f, a, b).tobytes() == solved(a, b).tobytes()
+    del error
+    gc.collect()
+    assert references(a, b) == before
+
+
+def seen_by_frames(error: BaseException) -> list[np.ndarray]:
+    """The arrays that the frames below the caller's hold."""
+    found, place = [], error.__traceback__
+    while place is not None and (place := place.tb_next) is not None:
+        found += [v for v in place.tb_frame.f_locals.values() if isinstance(v, np.ndarray)]
+    return found
+
+
+def test_frames_of_an_error_keep_what_a_native_call_was_given() -> None:
+    """Arrays that a called function sees are the program's memory: the arguments, and what the call has made. After an
+    error they live as long as its frames."""
+
+    def program(a: Any) -> Any:
+        b = a * 2
+        np.quantile(b, 0.5 + (b[0] > 100))
+        return b
+
+    f = bufferize(program)
+    for _ in range(2):
+        f(np.ones(50))
+    before = taken(f)
+    a = np.full(50, 99.0)
+    gone = weakref.ref(a)
+    with pytest.raises(ValueError, match="Quantiles") as error:
+        f(a)
+    assert taken(f) == before + 1
+    del a
+    f(np.ones(50))
+    seen = seen_by_frames(error.value)
+    seen = [v for v in seen if v.shape == (50,)]
+    assert seen and all((v == 198).all() for v in seen) and gone() is not None
+    del seen, error
+    gc.collect()
+    assert gone() is None
+
+
 def test_names_and_defaults() -> None:
     def scaled(a: Any, /, b: Any, *, k: float = 2.0, n: int = 3) -> Any:
         return a * k + b * n

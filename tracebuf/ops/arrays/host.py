@@ -8,7 +8,9 @@ function, with the facts of linalg's named ops.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,16 +26,42 @@ Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
 """Computes the outs in place from the inputs (arrays, NumPy scalars, ints)."""
 
 
+@frozen()
+class CoreLoop:
+    """The inner loop of a generalised ufunc of NumPy's, which native code calls by pointer: it computes the outs from
+    the inputs, of the types of `types` ("dd->d"), bit for bit as the function does, which is called in its place where
+    there is much to compute (its own cost does not matter then) and where the loop sets a status flag: an error or a
+    warning, which the function says. `quiet`: the function looks at no flag but `invalid`."""
+
+    module: str
+    ufunc: str
+    types: str
+    signature: str
+    quiet: bool
+
+    @property
+    def cores(self) -> tuple[tuple[str, ...], ...]:
+        return core_dims(self.signature)
+
+
+@cache
+def core_dims(signature: str) -> tuple[tuple[str, ...], ...]:
+    """The names of the core dimensions of each operand in the signature of a generalised ufunc."""
+    groups = re.findall(r"\(([^)]*)\)", signature)
+    return tuple(tuple(name.strip() for name in group.split(",") if name.strip()) for group in groups)
+
+
 @frozen(eq=False)
 class HostFunction:
     """The called function. `may_keep`: it is the user's, and may keep a reference to its arguments after it has
     returned. `returns`: the number of outs, the first ones, for which it makes arrays of its own that are copied into
-    them."""
+    them. `loop`: what native code calls where it can; the function gets copies then."""
 
     name: str
     run: Run
     may_keep: bool = False
     returns: int = 0
+    loop: CoreLoop | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -92,6 +120,11 @@ class HostCall(DestinationOp):
     def may_keep(self) -> bool:
         """Whether the function may keep a reference to its arguments."""
         return not isinstance(self.callee, str) and self.callee.may_keep
+
+    @property
+    def loop(self) -> CoreLoop | None:
+        """What native code calls in the function's place."""
+        return None if isinstance(self.callee, str) else self.callee.loop
 
     def reads_out(self, use: Use) -> bool:
         return use.index - self.n_ins not in self.attrs["unread"]

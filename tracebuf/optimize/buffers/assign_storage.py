@@ -84,7 +84,7 @@ class _Plan:
         size = op.result.memref_type.byte_size
         if not isinstance(size, int) or size > SMALL or self.stack + size > STACK:
             return False
-        if any(isinstance(user, HostCall) for user in users(op.result)):
+        if any(isinstance(user, HostCall) and user.loop is None for user in users(op.result)):
             return False  # what a function may keep must be memory that can be kept
         self.stack += size
         return True

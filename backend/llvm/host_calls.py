@@ -1,0 +1,157 @@
+"""Host calls that native code makes without Python: the inner loop of a generalised ufunc, by pointer.
+
+The loop gets the operands with their strides as they are; leading axes are its outer dimension, and loops around it
+where there are several. Status flags are cleared before and looked at after. Where one is set that the function would
+look at, where core dimensions differ, or where the work is large, the function itself is called back, on the same
+operands: the errors, their words and warnings are its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+
+from tracebuf.backend.llvm.code import Code
+from tracebuf.backend.llvm.loops import Buffer
+from tracebuf.backend.llvm.numpy_loops import core_loop, status_flags
+from tracebuf.backend.llvm.polls import Polls
+from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
+from tracebuf.ir.types import ScalarType, Type
+from tracebuf.ops.arrays.host import CoreLoop
+
+SMALL = 2**14
+"""Elements of an operand, up to which the loop is called: beyond, its work is many times what the function adds. Copies
+of so few elements are not refused memory."""
+_SLOTS = 3000
+
+
+class HostWriter:
+    """Writes calls of loops; `call_back` writes the call of the function."""
+
+    def __init__(self, code: Code, polls: Polls) -> None:
+        self.code, self.polls = code, polls
+
+    def call(
+        self, loop: CoreLoop, operands: Sequence[Buffer | str], types: Sequence[Type], call_back: Callable[[], None]
+    ) -> str | None:
+        """What is called, for the kernel's plan; None where there is no such loop."""
+        try:
+            core_loop(loop.module, loop.ufunc, loop.types)
+            status_flags()
+        except LookupError:
+            call_back()
+            return None
+        code = self.code
+        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
+        wanted: list[str] = []
+        sizes = self._core_sizes(loop, operands, wanted)
+        outer = self._outer_sizes(loop, operands, wanted)
+        if "false" in wanted:
+            call_back()
+            return None
+        counts = {code.product(b.sizes) for b in operands if isinstance(b, Buffer)}
+        wanted += [code.icmp("sle", n, str(SMALL)) for n in sorted(counts) if not n.isdigit() or int(n) > SMALL]
+        code.branch(code.every(wanted), fast, slow)
+        code.place(fast)
+        flagged = self._loop(loop, operands, types, sizes, outer)
+        self.polls.poll(code.product([*sizes.values(), *sizes.values(), *outer]))
+        code.branch(flagged, slow, end, code.rarely())
+        code.place(slow)
+        call_back()
+        code.jump(end)
+        code.place(end)
+        return f"loop of {loop.ufunc} for {loop.types}, by pointer where no operand has more than {SMALL} elements"
+
+    def _core_sizes(self, loop: CoreLoop, operands: Sequence[Buffer | str], wanted: list[str]) -> dict[str, str]:
+        """The size of each core dimension; what has to be equal at run time goes to `wanted`."""
+        found: dict[str, str] = {}
+        for names, b in zip(loop.cores, operands, strict=True):
+            if isinstance(b, Buffer):
+                sizes = b.sizes[len(b.sizes) - len(names) :]
+                for name, size in zip(names, sizes, strict=True):
+                    self._want_equal(found.setdefault(name, size), size, wanted)
+        return found
+
+    def _outer_sizes(self, loop: CoreLoop, operands: Sequence[Buffer | str], wanted: list[str]) -> list[str]:
+        """The sizes of the axes before the core dimensions, which the last operand has; the others' are equal or 1."""
+        last = operands[-1]
+        assert isinstance(last, Buffer)
+        outer = list(last.sizes[: len(last.sizes) - len(loop.cores[-1])])
+        for names, b in zip(loop.cores, operands, strict=True):
+            if isinstance(b, Buffer):
+                own = b.sizes[: len(b.sizes) - len(names)]
+                for n, size in zip(outer[len(outer) - len(own) :], own, strict=True):
+                    if size != "1":
+                        self._want_equal(n, size, wanted)
+        return outer
+
+    def _want_equal(self, a: str, b: str, wanted: list[str]) -> None:
+        if a != b:
+            wanted.append("false" if a[0] != "%" and b[0] != "%" else self.code.icmp("eq", a, b))
+
+    def _loop(
+        self,
+        loop: CoreLoop,
+        operands: Sequence[Buffer | str],
+        types: Sequence[Type],
+        sizes: dict[str, str],
+        outer: Sequence[str],
+    ) -> str:
+        """Calls the loop on all; whether a flag was set."""
+        code = self.code
+        _, _, invalid, every = status_flags()
+        looked_at = ("i32", str(invalid if loop.quiet else every))
+        for name in ("test", "clear"):
+            code.imports[f"status_{name}"] = ("status", name)
+            code.declare(f"status_{name}", "i32 @(i32)")
+        clear, ready = code.new_label(), code.new_label()
+        code.branch(code.icmp("ne", code.call("i32", "status_test", [looked_at]), "0", "i32"), clear, ready)
+        code.place(clear)
+        code.call("i32", "status_clear", [looked_at])
+        code.jump(ready)
+        code.place(ready)
+        name = f"numpy_{loop.ufunc}_{loop.types.replace('->', '_')}"
+        where = (loop.module, loop.ufunc, loop.types)
+        code.imports[name] = ("core", *where)
+        code.declare(name, "void @(ptr, ptr, ptr, ptr)")
+        data = "null"
+        if core_loop(*where)[1]:  # no symbol can stand for a null pointer
+            data = f"@{name}_data"
+            code.imports[f"{name}_data"] = ("core data", *where)
+            code.declare(f"{name}_data", "void @()")
+        dimensions = [outer[-1] if outer else "1", *sizes.values()]
+        places: list[tuple[str, ScalarType, list[str]]] = []
+        steps, strides = list[str](), list[str]()
+        for k, (names, b, type_) in enumerate(zip(loop.cores, operands, types, strict=True)):
+            if isinstance(b, str):
+                assert isinstance(type_, ScalarType)
+                place = code.slot(ELEMENT_SLOT, _SLOTS + k)
+                code.store(type_, b, place)
+                places.append((place, type_, []))
+                steps.append("0")
+                continue
+            itemsize, element = str(b.type.element.itemsize), b.type.element
+            lead = len(b.sizes) - len(names)
+            moved = ["0" if n == "1" else s for n, s in zip(b.sizes[:lead], b.strides[:lead], strict=True)]
+            moved = ["0"] * (len(outer) - lead) + moved
+            steps.append(code.mul(moved[-1], itemsize) if moved else "0")
+            strides += [code.mul(s, itemsize) for s in b.strides[lead:]]
+            places.append((b.pointer, element, moved[:-1]))
+        pointers = code.slot(f"[{len(places)} x ptr]", _SLOTS)
+        given = [self._array([str(n) for n in dimensions], 1), self._array([*steps, *strides], 2)]
+        with ExitStack() as loops:
+            indices = [loops.enter_context(code.loop(n)).index for n in outer[:-1]]
+            for k, (place, element, moved) in enumerate(places):
+                at = place
+                for index, step in zip(indices, moved):
+                    at = code.offset(at, memory_type(element), code.mul(index, step))
+                code.do(f"store ptr {at}, ptr {code.offset(pointers, 'ptr', str(k))}")
+            code.call("void", name, [("ptr", pointers), ("ptr", given[0]), ("ptr", given[1]), ("ptr", data)])
+        return code.icmp("ne", code.call("i32", "status_test", [looked_at]), "0", "i32")
+
+    def _array(self, values: Sequence[str], key: int) -> str:
+        """Integers on the stack."""
+        where = self.code.slot(f"[{len(values)} x i64]", _SLOTS + key)
+        for k, value in enumerate(values):
+            self.code.do(f"store i64 {value}, ptr {self.code.offset(where, 'i64', str(k))}")
+        return where
