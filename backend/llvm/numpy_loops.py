@@ -15,7 +15,7 @@ exponent (they take the GIL themselves), so a caller of these has to look at `Py
 
 The loop of a generalised ufunc takes the sizes of its core dimensions after the count, in the order of its signature,
 and after the outer steps the strides of each operand's core dimensions in bytes: any strides, for it copies what it
-works on. Those of NumPy's linear algebra need no GIL; they say by the status flag `invalid` that there is no result, and
+works on. Those of linear algebra need no GIL; they say by the status flag `invalid` that there is no result, and
 leave an exception pending where there is no memory for a copy.
 
 Does not resolve types: which loop a call needs (`exp` of int64 is `d->d` after a cast) is decided before.
