@@ -1,4 +1,4 @@
-"""Host calls that native code makes without Python: the inner loop of a generalised ufunc, by pointer.
+"""Host calls that native code makes without Python: the inner loop of a generalised ufunc, or a sort, by pointer.
 
 The loop gets the operands with their strides as they are; leading axes are its outer dimension, and loops around it
 where there are several. Status flags are cleared before and looked at after. Where one is set that the function would
@@ -13,11 +13,11 @@ from contextlib import ExitStack
 
 from tracebuf.backend.llvm.code import Code
 from tracebuf.backend.llvm.loops import Buffer
-from tracebuf.backend.llvm.numpy_loops import core_loop, status_flags
+from tracebuf.backend.llvm.numpy_loops import core_loop, sort_loop, status_flags
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
 from tracebuf.ir.types import ScalarType, Type
-from tracebuf.ops.arrays.host import CoreLoop
+from tracebuf.ops.arrays.host import CoreLoop, SortLoop
 
 SMALL = 2**14
 """Elements of an operand, up to which the loop is called: beyond, its work is many times what the function adds. Copies
@@ -32,9 +32,20 @@ class HostWriter:
         self.code, self.polls = code, polls
 
     def call(
-        self, loop: CoreLoop, operands: Sequence[Buffer | str], types: Sequence[Type], call_back: Callable[[], None]
+        self,
+        loop: CoreLoop | SortLoop,
+        operands: Sequence[Buffer | str],
+        types: Sequence[Type],
+        call_back: Callable[[], None],
     ) -> str | None:
         """What is called, for the kernel's plan; None where there is no such loop."""
+        if isinstance(loop, SortLoop):
+            return self._call_sort(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
+        return self._call_core(loop, operands, types, call_back)
+
+    def _call_core(
+        self, loop: CoreLoop, operands: Sequence[Buffer | str], types: Sequence[Type], call_back: Callable[[], None]
+    ) -> str | None:
         try:
             core_loop(loop.module, loop.ufunc, loop.types)
             status_flags()
@@ -61,6 +72,51 @@ class HostWriter:
         code.jump(end)
         code.place(end)
         return f"loop of {loop.ufunc} for {loop.types}, by pointer where no operand has more than {SMALL} elements"
+
+    def _call_sort(self, loop: SortLoop, buffers: Sequence[Buffer], call_back: Callable[[], None]) -> str | None:
+        try:
+            sort_loop(loop.dtype, loop.kind, loop.indirect)
+        except LookupError:
+            call_back()
+            return None
+        code = self.code
+        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
+        out = buffers[-1]
+        n, count = out.sizes[-1], code.product(out.sizes)
+        wanted: list[str] = []
+        for b in buffers:
+            if b.strides[-1] != "1":
+                wanted.append(code.inst(f"or i1 {code.icmp('eq', b.strides[-1], '1')}, {code.icmp('sle', n, '1')}"))
+        code.branch(code.every(wanted), fast, slow)
+        code.place(fast)
+        where = (loop.dtype, str(loop.kind), "indirect" if loop.indirect else "")
+        name = f"numpy_{'arg' if loop.indirect else ''}sort_{loop.dtype.replace('?', 'b')}_{loop.kind}"
+        code.imports[name], code.imports[f"{name}_array"] = ("sort", *where), ("sort array", *where)
+        code.declare(name, f"i32 @({', '.join(['ptr'] * loop.indirect + ['ptr', 'i64', 'ptr'])})")
+        code.declare(f"{name}_array", "void @()")
+        failed = code.slot("i32", _SLOTS)
+        code.do(f"store i32 0, ptr {failed}")
+        with ExitStack() as loops:
+            indices = [loops.enter_context(code.loop(size)).index for size in out.sizes[:-1]]
+            rows = []
+            for b in buffers:
+                row = b.pointer
+                for index, stride in zip(indices, b.strides):
+                    row = code.offset(row, memory_type(b.type.element), code.mul(index, stride))
+                rows.append(row)
+            if loop.indirect:
+                with code.loop(n) as each:
+                    code.do(f"store i64 {each.index}, ptr {code.offset(rows[-1], 'i64', each.index)}")
+            done = code.call("i32", name, [*(("ptr", row) for row in rows), ("i64", n), ("ptr", f"@{name}_array")])
+            worst = code.inst(f"or i32 {done}, {code.inst(f'load i32, ptr {failed}')}")
+            code.do(f"store i32 {worst}, ptr {failed}")
+        self.polls.poll(code.mul(count, "8"))
+        code.branch(code.icmp("slt", code.inst(f"load i32, ptr {failed}"), "0", "i32"), slow, end, code.rarely())
+        code.place(slow)
+        call_back()
+        code.jump(end)
+        code.place(end)
+        return "sort of rows, by pointer where they are contiguous"
 
     def _core_sizes(self, loop: CoreLoop, operands: Sequence[Buffer | str], wanted: list[str]) -> dict[str, str]:
         """The size of each core dimension; what has to be equal at run time goes to `wanted`."""

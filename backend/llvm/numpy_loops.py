@@ -33,7 +33,7 @@ import numpy as np
 
 from tracebuf.ops.arrays.host import core_dims
 
-__all__ = ["core_loop", "inner_loop", "status_flags"]
+__all__ = ["core_loop", "inner_loop", "sort_loop", "status_flags"]
 
 
 class _UFunc(ctypes.Structure):
@@ -169,6 +169,44 @@ def _core_agrees(ufunc: np.ufunc, types: str, loop: int, data: int | None) -> bo
         _Loop(loop)(pointers, *given, data)
     results = expected if isinstance(expected, tuple) else (expected,)
     return all(a.tobytes() == r.tobytes() for a, r in zip(arrays[nin:], results, strict=True))
+
+
+# -- sorts
+
+
+_ARR_FUNCS = 365
+"""The slot of `PyDataType_GetArrFuncs` in NumPy 2's `_ARRAY_API`."""
+_CASTS, _BEFORE_SORTS, _KINDS = 21, 12, 3
+"""In `PyArray_ArrFuncs`: how many casts come first, how many functions then, how many sorts, and then argsorts."""
+
+
+@cache
+def sort_loop(dtype: str, kind: int, indirect: bool) -> tuple[int, Any]:
+    """Address of NumPy's `int sort(void *start, npy_intp n, void *array)` for a dtype and an algorithm (0: quicksort,
+    2: stable), or of `argsort(start, indices, n, array)`, and an array to pass. It sorts contiguous
+    elements without the GIL; a negative number is an error. Raises LookupError where there is none.
+    """
+    array, core = np.array([3, 1, 2, 0]).astype(dtype), import_module("numpy._core._multiarray_umath")
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    api = (ctypes.c_void_p * (_ARR_FUNCS + 1)).from_address(pointer(core._ARRAY_API, None))
+    found = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(api[_ARR_FUNCS] or 0)(array.dtype)
+    at = _CASTS + _BEFORE_SORTS + (_KINDS if indirect else 0)
+    address = (ctypes.c_void_p * (at + _KINDS)).from_address(found)[at + kind]
+    if not address:
+        raise LookupError(f"NumPy has no C function of its own that sorts {dtype}")
+    call = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * (2 + indirect), ctypes.c_void_p)(address)
+    values, places = array.copy(), np.arange(4)
+    where = [values.ctypes.data, *([places.ctypes.data] if indirect else []), 4, id(array)]
+    done = call(*where)
+    expected = array.argsort(kind=_NAMES[kind]) if indirect else np.sort(array, kind=_NAMES[kind])
+    if done or (places if indirect else values).tobytes() != expected.tobytes():
+        raise LookupError(f"the C function for {dtype} does not sort")
+    return address, array
+
+
+_NAMES: dict[int, Any] = {0: "quicksort", 2: "stable"}
 
 
 # -- the floating-point status

@@ -18,7 +18,7 @@ import numpy as np
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.jit import compile_module, compile_object
-from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, status_flags
+from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.backend.runtime.entry import enter, runtime_address
@@ -127,7 +127,7 @@ class Kernel:
         self.address = self.library.address(name)
         self.calls_back = not all(isinstance(op, HostCall) and not op.may_keep for op in emitted.references)
         """Whether it calls functions of Python's on its buffers that are not NumPy's."""
-        self.calls_blas = any(what[0] in ("blas", "core") for what in emitted.imports.values())
+        self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in emitted.imports.values())
         self.refuses = any(_is_refusal(check) for check in emitted.checks)
         """Whether one of its checks stands for what is outside the language."""
         self._enter = enter()
@@ -300,6 +300,9 @@ def _address(what: tuple[str, ...]) -> int:
         return id(callback(what[1], what[2]))
     if what[0] == "status":
         return status_flags()[("test", "clear").index(what[1])]
+    if what[0] in ("sort", "sort array"):
+        address, array = sort_loop(what[1], int(what[2]), what[3] == "indirect")
+        return address if what[0] == "sort" else id(array)
     if what[0] in ("core", "core data"):
         loop, data = core_loop(*what[1:])
         return loop if what[0] == "core" else data

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.params import one_in
 from tracebuf.backend.llvm import numpy_loops
-from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, status_flags
+from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
 from tracebuf.backend.runtime.blas import blas_address
 
 UFUNCS = sorted(
@@ -98,6 +98,12 @@ def test_a_loop_that_does_something_else_is_not_given_out(monkeypatch: pytest.Mo
     monkeypatch.setattr(numpy_loops, "_loop_at", lambda *args: at)
     with pytest.raises(LookupError, match="does not compute"):
         core_loop.__wrapped__(UMATH, inverse.__name__, "d->d")
+
+
+@pytest.mark.parametrize("dtype", "?bBhHiIqQefdFD")
+def test_sorts(dtype: str) -> None:
+    for kind in (0, 2):
+        assert sort_loop(dtype, kind, False)[0] and sort_loop(dtype, kind, True)[0]
 
 
 def test_the_status_flags() -> None:

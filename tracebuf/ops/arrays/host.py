@@ -19,6 +19,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.attributes import encoded
 from tracebuf.ir.core import Form, Interpreter, Op, Use, Value
+from tracebuf.ir.types import MemRefType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.linalg import DestinationOp
 
@@ -44,6 +45,17 @@ class CoreLoop:
         return core_dims(self.signature)
 
 
+@frozen()
+class SortLoop:
+    """NumPy's sort of one row of contiguous elements, which native code calls by pointer for each row along the last
+    axis: of the only out, in place, or (`indirect`) of the input, where the out gets the indices. `kind`: NumPy's
+    number of the algorithm. The function is called where rows are not contiguous."""
+
+    dtype: str
+    kind: int
+    indirect: bool
+
+
 @cache
 def core_dims(signature: str) -> tuple[tuple[str, ...], ...]:
     """The names of the core dimensions of each operand in the signature of a generalised ufunc."""
@@ -61,7 +73,7 @@ class HostFunction:
     run: Run
     may_keep: bool = False
     returns: int = 0
-    loop: CoreLoop | None = None
+    loop: CoreLoop | SortLoop | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -122,9 +134,16 @@ class HostCall(DestinationOp):
         return not isinstance(self.callee, str) and self.callee.may_keep
 
     @property
-    def loop(self) -> CoreLoop | None:
+    def loop(self) -> CoreLoop | SortLoop | None:
         """What native code calls in the function's place."""
         return None if isinstance(self.callee, str) else self.callee.loop
+
+    @property
+    def makes(self) -> int:
+        """For how many outs, the first ones, the function makes arrays of its own."""
+        source = self.operand(0).type
+        rows = isinstance(self.loop, SortLoop) and isinstance(source, MemRefType) and source.strides[-1] == 1
+        return 0 if rows or isinstance(self.callee, str) else self.callee.returns
 
     def reads_out(self, use: Use) -> bool:
         return use.index - self.n_ins not in self.attrs["unread"]

@@ -87,6 +87,8 @@ class HostEntry:
     """Whether a size in the result may be `UpTo`."""
     loop: Callable[[Given], CoreLoop | None] | None = None
     """The inner loop that computes what the function does, from the arrays in order, in the loop's types."""
+    parts: Callable[[Recorder, Given, Sequence[HostResult]], Any] | None = None
+    """Records a call of which native code does without the function; None for one it does not do."""
 
     @property
     def name(self) -> str:
@@ -111,6 +113,8 @@ class HostEntry:
             if isinstance(found_out, UnsupportedError):
                 raise found_out from None
             return self.fails(r, given, found_out.error)
+        if self.parts is not None and (made := self.parts(r, given, found.leaves)) is not None:
+            return made
         shapes = [Bounded.of(self.fitting(r, shape, leaf)) for shape, leaf in zip(sizes, found.leaves, strict=True)]
         new = [k for k, leaf in enumerate(found.leaves) if leaf.argument is None]
         fresh = [
