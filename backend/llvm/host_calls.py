@@ -47,7 +47,8 @@ class HostWriter:
         self, loop: CoreLoop, operands: Sequence[Buffer | str], types: Sequence[Type], call_back: Callable[[], None]
     ) -> str | None:
         try:
-            core_loop(loop.module, loop.ufunc, loop.types)
+            for ufunc in filter(None, (loop.ufunc, loop.odd)):
+                core_loop(loop.module, ufunc, loop.types)
             status_flags()
         except LookupError:
             call_back()
@@ -166,15 +167,11 @@ class HostWriter:
         code.call("i32", "status_clear", [looked_at])
         code.jump(ready)
         code.place(ready)
-        name = f"numpy_{loop.ufunc}_{loop.types.replace('->', '_')}"
-        where = (loop.module, loop.ufunc, loop.types)
-        code.imports[name] = ("core", *where)
-        code.declare(name, "void @(ptr, ptr, ptr, ptr)")
-        data = "null"
-        if core_loop(*where)[1]:  # no symbol can stand for a null pointer
-            data = f"@{name}_data"
-            code.imports[f"{name}_data"] = ("core data", *where)
-            code.declare(f"{name}_data", "void @()")
+        called, data = self._function(loop, loop.ufunc)
+        if loop.odd:
+            is_odd = code.inst(f"trunc i64 {next(iter(sizes.values()))} to i1")
+            other, others = self._function(loop, loop.odd)
+            called, data = code.select(is_odd, "ptr", other, called), code.select(is_odd, "ptr", others, data)
         dimensions = [outer[-1] if outer else "1", *sizes.values()]
         places: list[tuple[str, ScalarType, list[str]]] = []
         steps, strides = list[str](), list[str]()
@@ -202,8 +199,21 @@ class HostWriter:
                 for index, step in zip(indices, moved):
                     at = code.offset(at, memory_type(element), code.mul(index, step))
                 code.do(f"store ptr {at}, ptr {code.offset(pointers, 'ptr', str(k))}")
-            code.call("void", name, [("ptr", pointers), ("ptr", given[0]), ("ptr", given[1]), ("ptr", data)])
+            passed = f"ptr {pointers}, ptr {given[0]}, ptr {given[1]}, ptr {data}"
+            code.do(f"call void {called}({passed})")
         return code.icmp("ne", code.call("i32", "status_test", [looked_at]), "0", "i32")
+
+    def _function(self, loop: CoreLoop, ufunc: str) -> tuple[str, str]:
+        """A ufunc's loop, and the data to pass to it."""
+        code, where = self.code, (loop.module, ufunc, loop.types)
+        name = f"numpy_{ufunc}_{loop.types.replace('->', '_')}"
+        code.imports[name] = ("core", *where)
+        code.declare(name, "void @(ptr, ptr, ptr, ptr)")
+        if not core_loop(*where)[1]:  # no symbol can stand for a null pointer
+            return f"@{name}", "null"
+        code.imports[f"{name}_data"] = ("core data", *where)
+        code.declare(f"{name}_data", "void @()")
+        return f"@{name}", f"@{name}_data"
 
     def _array(self, values: Sequence[str], key: int) -> str:
         """Integers on the stack."""

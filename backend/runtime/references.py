@@ -15,10 +15,12 @@ import numpy as np
 
 from tracebuf.backend.llvm.abi import scalar_slots
 from tracebuf.errors import InternalError, note_location
+from tracebuf.ir.core import Block, Value
 from tracebuf.ir.ndarray import Lent, array_at, leases, still_lent
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
 from tracebuf.ops.arrays.host import HostCall, kept_error, read_only
 from tracebuf.ops.arrays.linalg import DestinationOp
+from tracebuf.ops.memory.memref import ON_STACK, Alloc, Alloca, base_of
 
 
 class _NoInterpreter:
@@ -34,12 +36,12 @@ class _NoInterpreter:
 class Reference:
     """One op whose NumPy reference a kernel calls back; of one context, so of one call at a time."""
 
-    __slots__ = ("args", "arrays", "loop", "may_keep", "op", "scalars", "slots", "type")
+    __slots__ = ("args", "arrays", "may_keep", "op", "scalars", "slots", "stack", "type")
 
     def __init__(self, op: DestinationOp) -> None:
         self.op = op
         self.may_keep = isinstance(op, HostCall) and op.may_keep
-        self.loop = op.loop if isinstance(op, HostCall) else None
+        self.stack = perhaps_on_stack(op)
         self.arrays: list[tuple[int, int, int, MemRefType]] = []
         """(operand, first slot, rank, type)"""
         self.scalars: list[tuple[int, int, ScalarType]] = []
@@ -66,7 +68,7 @@ class Reference:
         the owners of all memory that the kernel uses."""
         op, args = self.op, self.operands(spec)
         lent = leases(args) if self.may_keep else []
-        apart = [] if self.loop is None else copied(args, op.n_ins)
+        apart = copied(args, self.stack, op.n_ins)
         try:
             compute(op, args)
         except BaseException as error:
@@ -97,21 +99,31 @@ class Reference:
             args[k] = array_at(slots[place], shape, strides, type_.element.dtype, k < self.op.n_ins)
         for k, place, scalar in self.scalars:
             args[k] = slots[place] if scalar is INDEX else scalar_at(at + 8 * place, scalar)
-        if not self.may_keep and self.loop is None:
+        if not self.may_keep and not self.stack:
             self.slots, self.args = slots, args
         return args
 
 
-APART = 2**16
-"""Bytes of an array that is copied for a function that native code calls only where its loop does not do."""
+def perhaps_on_stack(op: DestinationOp) -> tuple[int, ...]:
+    """The operands that may be on the stack: of functions that native code calls only where NumPy's loop does not do.
+    What other functions get never is."""
+    if not isinstance(op, HostCall) or op.loop is None:
+        return ()
+    return tuple(k for k, v in enumerate(op.operands) if isinstance(v.type, MemRefType) and not on_heap(base_of(v)))
 
 
-def copied(args: list[Any], n_ins: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def on_heap(base: Value) -> bool:
+    if isinstance(base.owner, Block):
+        return base.owner.region.op is None  # an argument of the program
+    return isinstance(base.owner, Alloc) and not isinstance(base.owner, Alloca)
+
+
+def copied(args: list[Any], places: Sequence[int], n_ins: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Puts copies in the place of what may be on the stack, for the frames of an error may keep them; the outs, with
     their copies."""
     outs = []
-    for k, x in enumerate(args):
-        if isinstance(x, np.ndarray) and x.nbytes <= APART:
+    for k in places:
+        if (x := args[k]).nbytes <= ON_STACK:
             args[k] = x.copy(order="K")
             outs += [(x, args[k])] if k >= n_ins else []
     return outs

@@ -32,13 +32,15 @@ class CoreLoop:
     """The inner loop of a generalised ufunc of NumPy's, which native code calls by pointer: it computes the outs from
     the inputs, of the types of `types` ("dd->d"), bit for bit as the function does, which is called in its place where
     there is much to compute (its own cost does not matter then) and where the loop sets a status flag: an error or a
-    warning, which the function says. `quiet`: the function looks at no flag but `invalid`."""
+    warning, which the function says. `quiet`: the function looks at no flag but `invalid`. `odd`: the ufunc that takes
+    its place where the first core dimension is odd."""
 
     module: str
     ufunc: str
     types: str
     signature: str
     quiet: bool
+    odd: str = ""
 
     @property
     def cores(self) -> tuple[tuple[str, ...], ...]:

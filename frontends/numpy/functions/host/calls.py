@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from functools import cache
 from importlib import import_module
 from itertools import takewhile
 from typing import Any, NoReturn
@@ -66,6 +67,11 @@ Shapes = Callable[[Recorder, Given], Sequence[Sequence[Dim | UpTo]]]
 """The shapes of a call's results, from its arguments."""
 
 
+Fresh = tuple[ScalarType, Shape, Sequence[int]]
+"""A new array: its element type, shape and order."""
+Parts = Callable[[Recorder, Given, Sequence[Fresh]], Any]
+
+
 @frozen(eq=False)
 class HostEntry:
     """One function of the table.
@@ -87,7 +93,7 @@ class HostEntry:
     """Whether a size in the result may be `UpTo`."""
     loop: Callable[[Given], CoreLoop | None] | None = None
     """The inner loop that computes what the function does, from the arrays in order, in the loop's types."""
-    parts: Callable[[Recorder, Given, Sequence[HostResult]], Any] | None = None
+    parts: Parts | None = None
     """Records a call of which native code does without the function; None for one it does not do."""
 
     @property
@@ -113,8 +119,6 @@ class HostEntry:
             if isinstance(found_out, UnsupportedError):
                 raise found_out from None
             return self.fails(r, given, found_out.error)
-        if self.parts is not None and (made := self.parts(r, given, found.leaves)) is not None:
-            return made
         shapes = [Bounded.of(self.fitting(r, shape, leaf)) for shape, leaf in zip(sizes, found.leaves, strict=True)]
         new = [k for k, leaf in enumerate(found.leaves) if leaf.argument is None]
         fresh = [
@@ -122,6 +126,8 @@ class HostEntry:
             for k, leaf in enumerate(found.leaves)
             if k in new
         ]
+        if self.parts is not None and (result := self.parts(r, given, fresh)) is not None:
+            return result
         loop = self.loop_of(given, len(fresh))
         if loop is not None:
             return found.build(self.calls_loop(r, given, loop, fresh, found.leaves))
@@ -244,27 +250,36 @@ class HostEntry:
         return run
 
 
-Fresh = tuple[ScalarType, Shape, Sequence[int]]
-"""A new array: its element type, shape and order."""
-
-
 def in_type(r: Recorder, ref: ArrayRef, element: ScalarType) -> ArrayRef:
     """The array in an element type."""
     return ref if ref.element is element else copy_of(r, ref, element, k_order(ref))
 
 
-def by_loop(loop: CoreLoop, call: Callable[..., Any], name: str) -> Run:
-    """What runs where native code does not: the ufunc, into the results; the function where that gives an error."""
-    ufunc: np.ufunc = getattr(import_module(loop.module), loop.ufunc)
-    ignored: dict[str, Any] = {"invalid": "raise", "over": "ignore", "divide": "ignore", "under": "ignore"}
+@cache
+def gufunc(module: str, name: str) -> np.ufunc | None:
+    """NumPy's generalised ufunc of that name, if it has it."""
+    try:
+        found = getattr(import_module(module), name, None)
+    except ImportError:
+        return None
+    return found if isinstance(found, np.ufunc) and found.signature is not None else None
+
+
+def by_loop(loop: CoreLoop, call: Callable[..., Any] | None, name: str) -> Run:
+    """What runs where native code does not: the ufunc, into the results; the function (`call`, if it does more than the
+    ufunc) where that gives an error."""
+    ufunc, odd = (getattr(import_module(loop.module), f) for f in (loop.ufunc, loop.odd or loop.ufunc))
+    errors: dict[str, Any] = {"invalid": "raise", "over": "ignore", "divide": "ignore", "under": "ignore"}
 
     def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        chosen = odd if loop.odd and ins[0].shape[-1] % 2 else ufunc
         try:
-            with np.errstate(**ignored) if loop.quiet else nullcontext():
-                ufunc(*ins, out=tuple(outs), signature=loop.types)
+            with np.errstate(**errors) if loop.quiet else nullcontext():
+                chosen(*ins, out=tuple(outs), signature=loop.types)
                 return
         except (FloatingPointError, ValueError):
-            pass
+            if call is None:
+                raise
         result = call(ins)
         for x, out in zip(result if isinstance(result, tuple) else (result,), outs, strict=True):
             out[...] = x

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     Shapes,
     UpTo,
     dims,
+    gufunc,
     reduced,
 )
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
@@ -151,16 +150,6 @@ def only_coefficients(r: Recorder, given: Given) -> None:
 
 
 UMATH = "numpy.linalg._umath_linalg"
-
-
-@cache
-def gufunc(module: str, name: str) -> np.ufunc | None:
-    """NumPy's generalised ufunc of that name, if it has it."""
-    try:
-        found = getattr(import_module(module), name, None)
-    except ImportError:
-        return None
-    return found if isinstance(found, np.ufunc) and found.signature is not None else None
 
 
 def by_loop(

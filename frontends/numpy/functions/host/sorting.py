@@ -12,6 +12,7 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.host.calls import (
     Arguments,
+    Fresh,
     Given,
     HostEntry,
     Shape,
@@ -23,7 +24,6 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     record,
     reduced,
 )
-from tracebuf.frontends.numpy.functions.host.kinds import HostResult
 from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, storages_of
@@ -170,18 +170,18 @@ def sort_rows(r: Recorder, array: ArrayRef, given: Given, loop: SortLoop, axis: 
     record(r, HostFunction("numpy.ndarray.sort", run, loop=loop), [], [], [rows])
 
 
-def sorted_copy(r: Recorder, given: Given, leaves: Sequence[HostResult]) -> ArrayRef | None:
+def sorted_copy(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | None:
     """np.sort: a copy, and its rows in place."""
     array = given["a"]
     rows = rows_of(given, array) if isinstance(array, ArrayRef) and array.ndim else None
     if rows is None:
         return None
-    copy = copy_of(r, array, array.element, leaves[0].order)
+    copy = copy_of(r, array, array.element, fresh[0][2])
     sort_rows(r, copy, {name: value for name, value in given.items() if name != "a"}, *rows)
     return copy
 
 
-def sorting_indices(r: Recorder, given: Given, leaves: Sequence[HostResult]) -> ArrayRef | None:
+def sorting_indices(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | None:
     """np.argsort of rows along the last axis."""
     array = given["a"]
     rows = rows_of(given, array, True) if isinstance(array, ArrayRef) and array.ndim else None
@@ -193,7 +193,7 @@ def sorting_indices(r: Recorder, given: Given, leaves: Sequence[HostResult]) -> 
         outs[0][...] = np.argsort(ins[0], **how)
 
     function = HostFunction("numpy.argsort", run, returns=1, loop=rows[0])
-    return record(r, function, [r.read(array)], [(I64, array.shape, leaves[0].order)])[0]
+    return record(r, function, [r.read(array)], [(I64, array.shape, fresh[0][2])])[0]
 
 
 QUANTILE = ("q", "weights")
