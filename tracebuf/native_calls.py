@@ -249,12 +249,16 @@ def _result(plan: Any, results: Sequence[Type]) -> tuple[tuple[Any, ...], ...]:
     def build(p: Any) -> bool:
         if isinstance(p, ResultLeaf):
             return leaf(p)
-        if not isinstance(p, NewContainer) or p.kind not in (tuple, list) or p.number in containers:
+        if not isinstance(p, NewContainer) or p.number in containers:
+            return False
+        if p.kind is not list and (p.keys is not None or not issubclass(p.kind, tuple)):
             return False
         containers.add(p.number)
         if not all(build(item) for item in p.items):
             return False
-        steps.append((Result.TUPLE if p.kind is tuple else Result.LIST, len(p.items)))
+        steps.append((Result.LIST if p.kind is list else Result.TUPLE, len(p.items)))
+        if p.kind not in (tuple, list):
+            steps.append((Result.NAMED, p.kind))
         return True
 
     return tuple(steps) if build(plan) else ((Result.PYTHON,),)

@@ -22,7 +22,7 @@ import pytest
 from tests.support.agreement import program
 from tracebuf import TracebufWarning, UnsupportedError, api, bufferize
 from tracebuf.api import BufferizedFunction
-from tracebuf.backend.llvm.entries import MAX_SIZE, SMALL_INT, Entry
+from tracebuf.backend.llvm.entries import MAX_SIZE, SMALL_INT, Entry, Result
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
 from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS
 from tracebuf.backend.runtime.memory_hook import counting
@@ -434,6 +434,22 @@ def test_host_calls_of_numpys() -> None:
     del error
     gc.collect()
     assert references(a, b) == before
+
+
+def test_named_tuples_are_made_natively() -> None:
+    f = bufferize(lambda a: (np.linalg.eigh(a), Point(a.sum(), [a + 1])))
+    a = np.eye(3)
+    for _ in range(3):
+        f(a)
+    entries = f._native.entries
+    assert not any(Result.PYTHON in step for entry in entries for step in entry.plan.result)
+    found, point = natively(f, a)
+    assert type(found) is type(np.linalg.eigh(a)) and found.eigenvalues.tolist() == [1] * 3
+    assert type(point) is Point and point.x == 3 and (point.y[0] == a + 1).all()
+    before = references(type(found), Point)
+    for _ in range(100):
+        natively(f, a)
+    assert all(abs(m - n) <= 3 for m, n in zip(before, references(type(found), Point)))
 
 
 def seen_by_frames(error: BaseException) -> list[np.ndarray]:
