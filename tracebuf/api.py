@@ -48,7 +48,7 @@ from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, 
 from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, named
 from tracebuf.frontends.numpy.call.remembered import Remembered
 from tracebuf.frontends.numpy.call.static import check_names, static_key
-from tracebuf.frontends.numpy.call.watched import Watch, watching
+from tracebuf.frontends.numpy.call.watched import Outside, Watch, watching
 from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
 from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.paths.results import build_results
@@ -93,6 +93,8 @@ class Specialization:
     texts: dict[str, str] = field(default_factory=dict)
     calls_users: bool = False
     """Whether it calls functions of the user's, which may change what it took."""
+    outside: Outside | None = None
+    """The names that it relies on, for such calls."""
     entry: ProgramEntry | None = None
     """For calls by native code."""
     settled: bool = False
@@ -340,11 +342,14 @@ class BufferizedFunction(NativeCallable):
         if not spec.calls_users:
             return nullcontext()
         hidden = spec.call.hidden
+        if spec.outside is None:
+            spec.outside = Outside(spec.traced.captures)
 
         def fetch() -> FlatArguments:
             return flatten(self._values(args, dict(kwargs), hidden)[0], self._static)
 
-        return watching(Watch(values, spec.call.names, fetch, spec.traced.captures))
+        changing = bool(hidden) or spec.call.tree is not None
+        return watching(Watch(values, spec.call.names, fetch if changing else None, spec.outside))
 
     def _falls_back(self, refusal: UnsupportedError) -> bool:
         """Whether the original function is to run instead; it warns once for each reason."""

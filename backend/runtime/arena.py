@@ -158,8 +158,8 @@ class Context:
             self.slots[abi.LARGE] = 1
         return 1
 
-    def _refer(self, spec: int, _: int) -> int:
-        self.references[ctypes.c_int64.from_address(spec).value].call(spec + 8, self._hand_over)
+    def _refer(self, spec: int, number: int) -> int:
+        self.references[number].call(spec, self._hand_over)
         return 1
 
     def _hand_over(self) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -381,6 +382,54 @@ def test_a_function_that_keeps_a_copy(keep: Callable[..., Any]) -> None:
     f = tracebuf.bufferize(lambda a: host_call(keep, a * 2))
     f(np.ones(3))
     f(np.ones(3))
+
+
+SEEN: list[Any] = []
+
+
+def keeps_the_third(a):
+    SEEN.append(0)
+    if len(SEEN) == 3:
+        KEPT.append(a)
+
+
+def keeps_the_base(a):
+    KEPT.append(a.base)
+
+
+def keeps_by_weak_reference(a):
+    SEEN.append(weakref.ref(a))
+
+
+def changes_the_array(a):
+    SEEN.append((a.shape, a.dtype, a.flags.writeable, a.sum()))
+    a.shape = (2, 2)
+    a.dtype = np.int64
+    a.flags.writeable = False
+
+
+def test_arrays_serve_the_next_call_unless_something_holds_or_changed_them() -> None:
+    """One array object is pointed at the memory of call after call."""
+
+    def loop(a, f):
+        for k in range(5):
+            b = a + k
+            host_call(f, b, writes=0)
+        return b
+
+    f, a = tracebuf.bufferize(loop), np.ones(4)
+    KEPT.clear()
+    for keep in (keeps_the_third, keeps_the_base):
+        SEEN.clear()
+        with pytest.raises(tracebuf.TracebufError, match="keeps an array"):
+            f(a, keep)
+    assert len(SEEN) == 0 and KEPT[0].tolist() == [3] * 4
+    KEPT.clear()
+    f(a, keeps_by_weak_reference)
+    assert [ref() for ref in SEEN] == [None] * 5
+    SEEN.clear()
+    f(a, changes_the_array)
+    assert SEEN == [((4,), np.float64, True, 4.0 * (1 + k)) for k in range(5)]
 
 
 # -- a call within a call, threads

@@ -210,6 +210,10 @@ class HostEntry:
         fixed = {name: p for name, p in named.items() if not is_passed(p)}
         passed = [(name, p) for name, p in named.items() if name not in fixed]
 
+        if not passed and all(isinstance(p, Passed) and p.type is None for p in positional):
+            places = [p.place for p in positional]
+            return lambda ins, **more: function(*[ins[k] for k in places], **fixed, **more)
+
         def call(ins: Sequence[Any], **more: Any) -> Any:
             arguments = {name: fill(p, ins) for name, p in passed}
             return function(*[fill(p, ins) for p in positional], **arguments, **fixed, **more)
@@ -386,13 +390,16 @@ def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
     return kept_axes(r, ref, axes, flag(r, keepdims))[0]
 
 
+ARRAYS = (np.ndarray, np.generic)
+
+
 def put(result: Any, outs: Sequence[np.ndarray], shapes: Mapping[int, Bounded], name: str) -> None:
     """Stores results into their buffers, whose shapes they must have; then, for some, how much of the buffer is
     used."""
     counts = iter(outs[len(shapes) :])
     results = result if isinstance(result, tuple) else (result,)
     for (k, bounded), out in zip(shapes.items(), outs):
-        x = np.asarray(results[k])
+        x = results[k] if isinstance(results[k], ARRAYS) else np.asarray(results[k])
         if bounded.axis is not None and x.ndim == out.ndim:
             size = x.shape[bounded.axis]
             next(counts)[...] = size
