@@ -316,7 +316,7 @@ class BufferizedFunction(NativeCallable):
         """Lets machine code take calls of a program, where it can."""
         if not NATIVE or self._star is not None or self._stars is not None:
             spec.settled = True
-        elif spec.calls_users or (self.options.fallback == "numpy" and spec.kernel.refuses):
+        elif self.options.fallback == "numpy" and spec.kernel.refuses:
             spec.settled = True
         elif next(_waited) >= WORTH and self._lock.acquire(blocking=False):
             try:
@@ -329,8 +329,10 @@ class BufferizedFunction(NativeCallable):
         with stages.importing():
             from tracebuf.native_calls import calls_of, entry_of, plan_of
         spec.settled = True
-        if (plan := plan_of(spec.call, spec.traced, spec.kernel)) is not None:
+        if (plan := plan_of(spec.call, spec.traced, spec.kernel, spec.calls_users)) is not None:
             spec.entry = entry_of(plan, spec.traced, spec.kernel)
+            if spec.calls_users:
+                spec.entry.context.watch = functools.partial(watched, spec, None)
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(spec.entry)
@@ -342,14 +344,12 @@ class BufferizedFunction(NativeCallable):
         if not spec.calls_users:
             return nullcontext()
         hidden = spec.call.hidden
-        if spec.outside is None:
-            spec.outside = Outside(spec.traced.captures)
 
         def fetch() -> FlatArguments:
             return flatten(self._values(args, dict(kwargs), hidden)[0], self._static)
 
         changing = bool(hidden) or spec.call.tree is not None
-        return watching(Watch(values, spec.call.names, fetch if changing else None, spec.outside))
+        return watched(spec, fetch if changing else None, values)
 
     def _falls_back(self, refusal: UnsupportedError) -> bool:
         """Whether the original function is to run instead; it warns once for each reason."""
@@ -712,6 +712,13 @@ _OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", 
 """What a method has of its function, of the names with two underscores."""
 _OF_CALLS = ("call_counted", "captured", "eager", "explain", "lower", "trace")
 """Methods that take the arguments of a call."""
+
+
+def watched(spec: Specialization, fetch: Callable[[], FlatArguments] | None, values: Sequence[Any]) -> watching:
+    """In what a call with these values is made, of a program that calls functions of the user's."""
+    if spec.outside is None:
+        spec.outside = Outside(spec.traced.captures)
+    return watching(Watch(values, spec.call.names, fetch, spec.outside))
 
 
 def calls_users(func: Func) -> bool:

@@ -70,10 +70,12 @@ def calls_of(target: NativeCallable, python: Any, function: FunctionType) -> Nat
     return NativeCalls(target, python, function, Signature(p.single, len(p.first) + len(p.plain), len(p.first)))
 
 
-def plan_of(call: Call, traced: Traced, kernel: Kernel) -> Plan | None:
-    """The plan of a program; None where Python has to take all its calls."""
+def plan_of(call: Call, traced: Traced, kernel: Kernel, calls_users: bool) -> Plan | None:
+    """The plan of a program, which may call functions of the user's; None where Python has to take all its calls."""
     taken = list(traced.arguments)
     odd = call.out or call.named or call.donated or len(set(taken)) != len(taken)
+    if calls_users and (call.tree is not None or call.hidden):
+        return None  # what holds the values may change
     if odd or kernel.calls_back or kernel.guarded or not supported():
         return None
     slots = [taken.index(i) if i in taken else -1 for i in range(len(call.keys))]

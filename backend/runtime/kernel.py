@@ -125,8 +125,8 @@ class Kernel:
         self.library = compile_module(emitted.text, name, {s: _address(what) for s, what in emitted.imports.items()})
         self.cpu_seconds = self.library.cpu_seconds
         self.address = self.library.address(name)
-        self.calls_back = not all(isinstance(op, HostCall) and not op.may_keep for op in emitted.references)
-        """Whether it calls functions of Python's on its buffers that are not NumPy's."""
+        self.calls_back = not all(isinstance(op, HostCall) for op in emitted.references)
+        """Whether it calls ops' references."""
         self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in emitted.imports.values())
         self.refuses = any(_is_refusal(check) for check in emitted.checks)
         """Whether one of its checks stands for what is outside the language."""

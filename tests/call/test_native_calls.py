@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import program
-from tracebuf import TracebufWarning, UnsupportedError, api, bufferize
+from tracebuf import TracebufError, TracebufWarning, UnsupportedError, api, bufferize, host_call
 from tracebuf.api import BufferizedFunction
 from tracebuf.backend.llvm.entries import MAX_SIZE, SMALL_INT, Entry, Result
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
@@ -434,6 +434,87 @@ def test_host_calls_of_numpys() -> None:
     del error
     gc.collect()
     assert references(a, b) == before
+
+
+RATE = 2.0
+HELD: list[Any] = []
+
+
+def scaled_by_user(x: Any) -> Any:
+    global RATE
+    if x[0] == 5:
+        raise KeyError("five")
+    if x[0] == 6:
+        RATE += 1
+    if x[0] == 7:
+        HELD.append(x)
+    if x[0] == 8:
+        return halving(x - 4)
+    return x * RATE
+
+
+@bufferize
+def halving(a: Any) -> Any:
+    b = host_call(scaled_by_user, a + 0.0, result_shape=3)
+    return b * (RATE / 4)
+
+
+def test_functions_of_the_users() -> None:
+    """They are called from calls by machine code as from others: errors, what they change or keep, calls in calls."""
+    global RATE
+    for _ in range(3):
+        halving(np.ones(3))
+    HELD.clear()
+    assert natively(halving, np.full(3, 3.0)).tolist() == [3] * 3
+    errors = ((5, KeyError, "five"), (6, TracebufError, "has changed `RATE`"), (7, TracebufError, "keeps an array"))
+    for number, error, words in errors:
+        for _ in range(2):
+            before = taken(halving)
+            with pytest.raises(error, match=words) as raised:
+                halving(np.full(3, float(number)))
+            assert taken(halving) == before + 1 and "in halving" in raised.value.__notes__[0]
+            RATE = 2.0
+    for _ in range(3):
+        assert natively(halving, np.ones(3)).tolist() == [1] * 3
+    assert [x.tolist() for x in HELD] == [[7] * 3] * 2
+    HELD.clear()
+    assert natively(halving, np.full(3, 8.0)).tolist() == [2] * 3
+    a = np.ones(3)
+
+    def grow() -> None:
+        a.resize(9, refcheck=False)
+
+    def grows(x: Any) -> Any:
+        host_call(grow)
+        return x + 1
+
+    f = bufferize(grows)
+    for _ in range(3):
+        f(np.ones(3))
+        a.resize(3, refcheck=False)
+    before = taken(f)
+    with pytest.raises(TracebufError, match="the memory or the shape of `x`"):
+        f(a)
+    assert taken(f) == before + 1
+
+
+def test_functions_of_the_users_and_containers_go_to_python() -> None:
+    f = bufferize(lambda p: host_call(np.sum, p[0], result_shape=()))
+    for _ in range(4):
+        assert by_python(f, [np.ones(3)]) == 3
+
+
+def test_threads_call_functions_of_the_users() -> None:
+    def run(seed: int) -> None:
+        a = np.random.default_rng(seed).random(3) + 20
+        for _ in range(300):
+            assert np.array_equal(halving(a), a)
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
 
 
 def test_named_tuples_are_made_natively() -> None:
