@@ -80,6 +80,8 @@ class KernelText:
     results: tuple[Value, ...]
     references: tuple[DestinationOp, ...] = ()
     """Ops without loops, whose NumPy references are called back, by number."""
+    glue: bool = False
+    """Whether it has nothing that is worth optimising."""
 
 
 def scalar_slots(type_: Type) -> int:

@@ -60,6 +60,7 @@ class KernelWriter:
         self.checks: list[checks.Check] = []
         self.references: list[linalg.DestinationOp] = []
         self.plans: list[str] = []
+        self.nests = 0
         self.context = self.code.inst("load ptr, ptr %frame")
         self.memory = Memory(self.code, self.context, "stopped")
         self.polls = Polls(self.code, self.context, "stopped")
@@ -76,8 +77,14 @@ class KernelWriter:
         return abi.KernelText(
             self.name, text, tuple(self.plans), dict(self.code.imports), self.frame, tuple(self.checks),
             self.memory.arena_slots, tuple(self.func.block.terminator.operands),
-            tuple(self.references),
+            tuple(self.references), self._is_glue(),
         )  # fmt: skip
+
+    def _is_glue(self) -> bool:
+        """Whether all that takes time is done by what the program calls: no nests, and no loop without a call."""
+        loops = [op for op in self.func.walk() if isinstance(op, scf.For | scf.While)]
+        called = all(any(isinstance(op, HostCall) for op in loop.walk()) for loop in loops)
+        return bool(self.references) and not self.nests and called
 
     # -- arguments and results
     def _slot(self, index: int) -> str:
@@ -309,6 +316,7 @@ class KernelWriter:
             self._structured(op)
 
     def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
+        self.nests += 1
         if not nest.rare:
             self.plans.append(str(nest))
         kind = ScatterWriter if nest.spec.scatters else NestWriter

@@ -9,13 +9,14 @@ operands: the errors, their words and warnings are its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 
-from tracebuf.backend.llvm.code import Code
+from tracebuf.backend.llvm.code import Code, OpenLoop, literal
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.numpy_loops import core_loop, sort_loop, status_flags
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
+from tracebuf.ir.emitter import join_components, llvm_type
 from tracebuf.ir.types import ScalarType, Type
 from tracebuf.ops.arrays.host import CoreLoop, SortLoop
 
@@ -65,8 +66,13 @@ class HostWriter:
         wanted += [code.icmp("sle", n, str(SMALL)) for n in sorted(counts) if not n.isdigit() or int(n) > SMALL]
         code.branch(code.every(wanted), fast, slow)
         code.place(fast)
+        if loop.widens:
+            first, out = operands[0], operands[-1]
+            assert isinstance(first, Buffer) and isinstance(out, Buffer)
+            self._widen(first, out)
+            operands = [out, *operands[1:]]
         flagged = self._loop(loop, operands, types, sizes, outer)
-        self.polls.poll(code.product([*sizes.values(), *sizes.values(), *outer]))
+        self.polls.spend(code.product([*sizes.values(), *sizes.values(), *outer]))
         code.branch(flagged, slow, end, code.rarely())
         code.place(slow)
         call_back()
@@ -81,15 +87,30 @@ class HostWriter:
             call_back()
             return None
         code = self.code
-        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
-        out = buffers[-1]
-        n, count = out.sizes[-1], code.product(out.sizes)
+        n = buffers[-1].sizes[-1]
         wanted: list[str] = []
         for b in buffers:
             if b.strides[-1] != "1":
                 wanted.append(code.inst(f"or i1 {code.icmp('eq', b.strides[-1], '1')}, {code.icmp('sle', n, '1')}"))
-        code.branch(code.every(wanted), fast, slow)
-        code.place(fast)
+        if not wanted and not loop.kind:  # quicksort needs no memory
+            self._sort(loop, buffers)
+            return "sort of rows, by pointer"
+        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
+        if wanted:
+            code.branch(code.every(wanted), fast, slow)
+            code.place(fast)
+        failed = self._sort(loop, buffers)
+        code.branch(code.icmp("slt", failed, "0", "i32"), slow, end, code.rarely())
+        code.place(slow)
+        call_back()
+        code.jump(end)
+        code.place(end)
+        return "sort of rows, by pointer where they are contiguous"
+
+    def _sort(self, loop: SortLoop, buffers: Sequence[Buffer]) -> str:
+        """Sorts each row; what is negative where one failed."""
+        code, out = self.code, buffers[-1]
+        n = out.sizes[-1]
         where = (loop.dtype, str(loop.kind), "indirect" if loop.indirect else "")
         name = f"numpy_{'arg' if loop.indirect else ''}sort_{loop.dtype.replace('?', 'b')}_{loop.kind}"
         code.imports[name], code.imports[f"{name}_array"] = ("sort", *where), ("sort array", *where)
@@ -98,26 +119,16 @@ class HostWriter:
         failed = code.slot("i32", _SLOTS)
         code.do(f"store i32 0, ptr {failed}")
         with ExitStack() as loops:
-            indices = [loops.enter_context(code.loop(size)).index for size in out.sizes[:-1]]
-            rows = []
-            for b in buffers:
-                row = b.pointer
-                for index, stride in zip(indices, b.strides):
-                    row = code.offset(row, memory_type(b.type.element), code.mul(index, stride))
-                rows.append(row)
+            indices = [loops.enter_context(self._plain_loop(size)).index for size in out.sizes[:-1]]
+            rows = [self._at(b, [*indices, "0"]) for b in buffers]
             if loop.indirect:
-                with code.loop(n) as each:
+                with self._plain_loop(n) as each:
                     code.do(f"store i64 {each.index}, ptr {code.offset(rows[-1], 'i64', each.index)}")
             done = code.call("i32", name, [*(("ptr", row) for row in rows), ("i64", n), ("ptr", f"@{name}_array")])
             worst = code.inst(f"or i32 {done}, {code.inst(f'load i32, ptr {failed}')}")
             code.do(f"store i32 {worst}, ptr {failed}")
-        self.polls.poll(code.mul(count, "8"))
-        code.branch(code.icmp("slt", code.inst(f"load i32, ptr {failed}"), "0", "i32"), slow, end, code.rarely())
-        code.place(slow)
-        call_back()
-        code.jump(end)
-        code.place(end)
-        return "sort of rows, by pointer where they are contiguous"
+        self.polls.spend(code.mul(code.product(out.sizes), "8"))
+        return code.inst(f"load i32, ptr {failed}")
 
     def _core_sizes(self, loop: CoreLoop, operands: Sequence[Buffer | str], wanted: list[str]) -> dict[str, str]:
         """The size of each core dimension; what has to be equal at run time goes to `wanted`."""
@@ -193,7 +204,7 @@ class HostWriter:
         pointers = code.slot(f"[{len(places)} x ptr]", _SLOTS)
         given = [self._array([str(n) for n in dimensions], 1), self._array([*steps, *strides], 2)]
         with ExitStack() as loops:
-            indices = [loops.enter_context(code.loop(n)).index for n in outer[:-1]]
+            indices = [loops.enter_context(self._plain_loop(n)).index for n in outer[:-1]]
             for k, (place, element, moved) in enumerate(places):
                 at = place
                 for index, step in zip(indices, moved):
@@ -202,6 +213,24 @@ class HostWriter:
             passed = f"ptr {pointers}, ptr {given[0]}, ptr {given[1]}, ptr {data}"
             code.do(f"call void {called}({passed})")
         return code.icmp("ne", code.call("i32", "status_test", [looked_at]), "0", "i32")
+
+    def _widen(self, source: Buffer, target: Buffer) -> None:
+        """Real numbers as complex ones, one by one: there are few."""
+        code = self.code
+        real, wide = source.type.element, target.type.element.component
+        with ExitStack() as loops:
+            indices = [loops.enter_context(self._plain_loop(n)).index for n in target.sizes]
+            value = code.load(real, self._at(source, indices))
+            if real is not wide:
+                value = code.inst(f"fpext {llvm_type(real)} {value} to {llvm_type(wide)}")
+            code.store(target.type.element, join_components([value, literal(wide, 0)]), self._at(target, indices))
+
+    def _at(self, b: Buffer, indices: Sequence[str]) -> str:
+        """The place of an element, by its last indices."""
+        place = b.pointer
+        for index, stride in zip(indices[len(indices) - len(b.strides) :], b.strides, strict=True):
+            place = self.code.offset(place, memory_type(b.type.element), self.code.mul(index, stride))
+        return place
 
     def _function(self, loop: CoreLoop, ufunc: str) -> tuple[str, str]:
         """A ufunc's loop, and the data to pass to it."""
@@ -214,6 +243,10 @@ class HostWriter:
         code.imports[f"{name}_data"] = ("core data", *where)
         code.declare(f"{name}_data", "void @()")
         return f"@{name}", f"@{name}_data"
+
+    def _plain_loop(self, n: str) -> AbstractContextManager[OpenLoop]:
+        """A loop that is compiled soon."""
+        return self.code.loop(n, metadata=self.code.loop_metadata(*self.code.as_it_stands()))
 
     def _array(self, values: Sequence[str], key: int) -> str:
         """Integers on the stack."""

@@ -122,7 +122,8 @@ class Kernel:
         emitted = emit_kernel(func, name)
         self.name, self.text, self.plans, self.frame = name, emitted.text, emitted.plans, emitted.frame
         self._emitted = emitted
-        self.library = compile_module(emitted.text, name, {s: _address(what) for s, what in emitted.imports.items()})
+        imports = {s: _address(what) for s, what in emitted.imports.items()}
+        self.library = compile_module(emitted.text, name, imports, speed_level=1 if emitted.glue else 3)
         self.cpu_seconds = self.library.cpu_seconds
         self.address = self.library.address(name)
         self.calls_back = not all(isinstance(op, HostCall) for op in emitted.references)

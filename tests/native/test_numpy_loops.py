@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.params import one_in
+from tracebuf import bufferize
 from tracebuf.backend.llvm import numpy_loops
 from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
 from tracebuf.backend.runtime.blas import blas_address
@@ -104,6 +105,31 @@ def test_a_loop_that_does_something_else_is_not_given_out(monkeypatch: pytest.Mo
 def test_sorts(dtype: str) -> None:
     for kind in (0, 2):
         assert sort_loop(dtype, kind, False)[0] and sort_loop(dtype, kind, True)[0]
+
+
+def test_programs_of_calls_alone_are_compiled_soon() -> None:
+    """LLVM's passes took most of the time of a first call of a function around np.linalg.solve."""
+
+    def calls(a: Any, b: Any) -> Any:
+        for _ in range(3):
+            b = np.linalg.solve(a, b)
+        return b
+
+    def computes(a: Any, b: Any) -> Any:
+        return np.linalg.solve(a, b) + 1
+
+    def counts(a: Any, n: Any) -> Any:
+        total = 0
+        for k in range(n):
+            total += k * k
+        return np.sort(a), total
+
+    a = np.eye(3)
+    for f, args, glue in ((calls, (a, a[0]), True), (computes, (a, a[0]), False), (counts, (a[0], 3), False)):
+        g = bufferize(f)
+        g(*args)
+        ((spec,),) = g._compiled.values()
+        assert spec.kernel._emitted.glue is glue
 
 
 def test_the_status_flags() -> None:

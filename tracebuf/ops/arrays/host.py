@@ -33,7 +33,8 @@ class CoreLoop:
     the inputs, of the types of `types` ("dd->d"), bit for bit as the function does, which is called in its place where
     there is much to compute (its own cost does not matter then) and where the loop sets a status flag: an error or a
     warning, which the function says. `quiet`: the function looks at no flag but `invalid`. `odd`: the ufunc that takes
-    its place where the first core dimension is odd."""
+    its place where the first core dimension is odd. `widens`: the first input has real numbers, which are made complex
+    where the result goes, and the loop works in place."""
 
     module: str
     ufunc: str
@@ -41,6 +42,7 @@ class CoreLoop:
     signature: str
     quiet: bool
     odd: str = ""
+    widens: bool = False
 
     @property
     def cores(self) -> tuple[tuple[str, ...], ...]:

@@ -163,8 +163,10 @@ def transform(name: str, inverse: bool = False, odd: str = "") -> Parts:
         types = loop_types(ufunc, a.dtype, factor.element.dtype if isinstance(factor, NpScalar) else int, element.dtype)
         if types is None:
             return None
-        loop = CoreLoop(UMATH, chosen, types, str(ufunc.signature), False, other)
         source, scale, result = (scalar_type(np.dtype(c)) for c in (types[0], types[1], types[-1]))
+        widens = source.is_complex and a.dtype.char in "fd" and a.shape[axis] == shape[axis]
+        source = a.element if widens else source
+        loop = CoreLoop(UMATH, chosen, types, str(ufunc.signature), False, other, widens)
         ins = [r.read(moved(in_type(r, a, source), axis)), scalar_value(r, factor, scale)]
         out = ArrayRef(r.new_storage(result, shape, order, r.empty(result, shape, order)))
         record(

@@ -9,7 +9,6 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
-from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.host.calls import (
     Arguments,
     Fresh,
@@ -176,7 +175,9 @@ def sorted_copy(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef |
     rows = rows_of(given, array) if isinstance(array, ArrayRef) and array.ndim else None
     if rows is None:
         return None
-    copy = copy_of(r, array, array.element, fresh[0][2])
+    element, shape, order = fresh[0]
+    copy = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+    r.store(copy, r.read(array))
     sort_rows(r, copy, {name: value for name, value in given.items() if name != "a"}, *rows)
     return copy
 
