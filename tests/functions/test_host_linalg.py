@@ -359,3 +359,16 @@ def test_frames_of_an_error_keep_no_memory_of_the_call() -> None:
         seen += [v for v in frame.tb_frame.f_locals.values() if isinstance(v, np.ndarray) and v.shape == (2, 2)]
         frame = frame.tb_next
     assert seen and all((v == [[1, 0], [0, 0]]).all() and v.base is None for v in seen)
+
+
+@pytest.mark.slow
+def test_norms_by_singular_values() -> None:
+    def norms(a):
+        return np.linalg.norm(a, 2), np.linalg.norm(a, -2), np.linalg.norm(a.T, 2.0)
+
+    f = tracebuf.bufferize(norms)
+    for a in (matrix(3)[:, 1:], matrix(5), np.ones((1, 1)), np.full((2, 2), np.nan), matrix(3)[:0]):
+        agree(f, a)
+    for dtype in (np.float32, np.complex64, np.int32):
+        agree(norms, matrix(4).astype(dtype))
+    assert "@numpy_svd_d_d" in f.lower(matrix()).as_text("llvm")

@@ -205,6 +205,7 @@ def either(*rules: Callable[[Given], CoreLoop | None]) -> Callable[[Given], Core
     return lambda given: next((loop for rule in rules if (loop := rule(given)) is not None), None)
 
 
+SINGULAR_VALUES = HostEntry(la.svdvals, ("x",), svdvals_shapes, loop=by_loop(always("svd"), "d"))
 ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(la.solve, ("a", "b"), solve_shapes, loop=by_loop(solving, "t")),
     HostEntry(la.inv, ("a",), of_square(2), loop=by_loop(always("inv"), "t")),
@@ -220,7 +221,7 @@ ENTRIES: tuple[HostEntry, ...] = (
         la.svd, ("a",), svd_shapes,
         loop=either(by_loop(decomposing(True), "t", "d", "t"), by_loop(decomposing(False), "d")),
     ),
-    HostEntry(la.svdvals, ("x",), svdvals_shapes, loop=by_loop(always("svd"), "d")),
+    SINGULAR_VALUES,
     HostEntry(la.eigh, ("a",), of_square(1, 2), loop=by_loop(triangle("eigh"), "d", "t")),
     HostEntry(la.eigvalsh, ("a",), of_square(1), loop=by_loop(triangle("eigvalsh"), "d")),
     HostEntry(la.eig, ("a",), of_square(1, 2), refuses=only_complex),
@@ -238,6 +239,6 @@ ENTRIES: tuple[HostEntry, ...] = (
 )  # fmt: skip
 """The functions that run on the host."""
 NORM = HostEntry(la.norm, ("x",), norm_shapes, values=("ord",))
-"""The norms that functions/products/matmul.norm does not record as loops."""
+"""The norms that functions/products/matmul.norm does not record as loops, or by singular values."""
 FUNCTIONS: dict[Any, HostEntry] = {entry.function: entry for entry in ENTRIES}
 """By NumPy's function: its handler."""
