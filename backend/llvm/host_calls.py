@@ -18,11 +18,13 @@ from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
 from tracebuf.ir.emitter import join_components, llvm_type
 from tracebuf.ir.types import ScalarType, Type
-from tracebuf.ops.arrays.host import CoreLoop, SortLoop
+from tracebuf.ops.arrays.host import CoreLoop, Loop, MedianLoop, SortLoop
 
 SMALL = 2**14
 """Elements of an operand, up to which the loop is called: beyond, its work is many times what the function adds. Copies
 of so few elements are not refused memory."""
+ROW = 512
+"""Elements of a row that is sorted for its median."""
 _SLOTS = 3000
 
 
@@ -34,7 +36,7 @@ class HostWriter:
 
     def call(
         self,
-        loop: CoreLoop | SortLoop,
+        loop: Loop,
         operands: Sequence[Buffer | str],
         types: Sequence[Type],
         call_back: Callable[[], None],
@@ -42,6 +44,8 @@ class HostWriter:
         """What is called, for the kernel's plan; None where there is no such loop."""
         if isinstance(loop, SortLoop):
             return self._call_sort(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
+        if isinstance(loop, MedianLoop):
+            return self._call_median(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
         return self._call_core(loop, operands, types, call_back)
 
     def _call_core(
@@ -107,15 +111,74 @@ class HostWriter:
         code.place(end)
         return "sort of rows, by pointer where they are contiguous"
 
-    def _sort(self, loop: SortLoop, buffers: Sequence[Buffer]) -> str:
-        """Sorts each row; what is negative where one failed."""
-        code, out = self.code, buffers[-1]
-        n = out.sizes[-1]
-        where = (loop.dtype, str(loop.kind), "indirect" if loop.indirect else "")
+    def _call_median(self, loop: MedianLoop, buffers: Sequence[Buffer], call_back: Callable[[], None]) -> str | None:
+        try:
+            sort_loop(loop.dtype, 0, False)
+        except LookupError:
+            call_back()
+            return None
+        code, (source, out) = self.code, buffers
+        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
+        n, element, result = source.sizes[-1], source.type.element, out.type.element
+        limits = [(n, str(ROW)), (code.product(out.sizes), str(SMALL))]
+        wanted = [code.icmp("sle", size, most) for size, most in limits] + [code.icmp("sge", n, "1")]
+        code.branch(code.every(wanted), fast, slow)
+        code.place(fast)
+        kind = llvm_type(result)
+        row = code.fresh_slot(f"[{ROW} x {memory_type(element)}]", align=64)
+        good = code.slot("i8", _SLOTS + 1)
+        code.do(f"store i8 1, ptr {good}")
+        name, array = self._sort_function(SortLoop(loop.dtype, 0, False))
+
+        def at(index: str) -> tuple[str, str]:
+            """A sorted element, and as a number of the result's type."""
+            value = code.load(element, code.offset(row, memory_type(element), index))
+            cast = "" if element.is_float else "uitofp" if element.name.startswith("ui") else "sitofp"
+            return value, code.inst(f"{cast} {llvm_type(element)} {value} to {kind}") if cast else value
+
+        with ExitStack() as loops:
+            indices = [loops.enter_context(self._plain_loop(size)).index for size in out.sizes]
+            with self._plain_loop(n) as each:
+                value = code.load(element, self._at(source, [*indices, each.index]))
+                code.store(element, value, code.offset(row, memory_type(element), each.index))
+            code.call("i32", name, [("ptr", row), ("i64", n), ("ptr", array)])
+            half = code.inst(f"lshr i64 {n}, 1")
+            odd = code.inst(f"trunc i64 {n} to i1")
+            (_, upper), (_, lower) = at(half), at(code.select(odd, "i64", half, code.sub(half, "1")))
+            both = code.inst(f"fadd {kind} {lower}, {upper}")
+            mean = code.inst(f"fdiv {kind} {both}, {literal(result, 2)}")
+            median = code.select(odd, kind, upper, mean)
+            code.store(result, median, self._at(out, indices))
+            if element.is_float:
+                last, infinite = at(code.sub(n, "1"))[0], literal(result, float("inf"))
+                size = code.intrinsic(f"llvm.fabs.{result.name}", kind, [(kind, median)])
+                tests = [("ord", last, last), ("one", upper, literal(result, 0)), ("one", lower, literal(result, 0))]
+                tests += [("olt", size, infinite)]
+                fine = code.every([code.inst(f"fcmp {test} {kind} {a}, {b}") for test, a, b in tests])
+                so_far = code.inst(f"load i8, ptr {good}")
+                code.do(f"store i8 {code.inst(f'select i1 {fine}, i8 {so_far}, i8 0')}, ptr {good}")
+        self.polls.spend(code.mul(code.product(source.sizes), "8"))
+        code.branch(code.icmp("ne", code.inst(f"load i8, ptr {good}"), "0", "i8"), end, slow)
+        code.place(slow)
+        call_back()
+        code.jump(end)
+        code.place(end)
+        return f"medians of rows of at most {ROW} elements, by sorting copies"
+
+    def _sort_function(self, loop: SortLoop) -> tuple[str, str]:
+        """NumPy's sort, and the array to pass to it."""
+        code, where = self.code, (loop.dtype, str(loop.kind), "indirect" if loop.indirect else "")
         name = f"numpy_{'arg' if loop.indirect else ''}sort_{loop.dtype.replace('?', 'b')}_{loop.kind}"
         code.imports[name], code.imports[f"{name}_array"] = ("sort", *where), ("sort array", *where)
         code.declare(name, f"i32 @({', '.join(['ptr'] * loop.indirect + ['ptr', 'i64', 'ptr'])})")
         code.declare(f"{name}_array", "void @()")
+        return name, f"@{name}_array"
+
+    def _sort(self, loop: SortLoop, buffers: Sequence[Buffer]) -> str:
+        """Sorts each row; what is negative where one failed."""
+        code, out = self.code, buffers[-1]
+        n = out.sizes[-1]
+        name, array = self._sort_function(loop)
         failed = code.slot("i32", _SLOTS)
         code.do(f"store i32 0, ptr {failed}")
         with ExitStack() as loops:
@@ -124,7 +187,7 @@ class HostWriter:
             if loop.indirect:
                 with self._plain_loop(n) as each:
                     code.do(f"store i64 {each.index}, ptr {code.offset(rows[-1], 'i64', each.index)}")
-            done = code.call("i32", name, [*(("ptr", row) for row in rows), ("i64", n), ("ptr", f"@{name}_array")])
+            done = code.call("i32", name, [*(("ptr", row) for row in rows), ("i64", n), ("ptr", array)])
             worst = code.inst(f"or i32 {done}, {code.inst(f'load i32, ptr {failed}')}")
             code.do(f"store i32 {worst}, ptr {failed}")
         self.polls.spend(code.mul(code.product(out.sizes), "8"))

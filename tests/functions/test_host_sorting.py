@@ -170,6 +170,33 @@ def test_rows_are_sorted_by_numpys_sorts(text: str) -> None:
     agree(f, rng.random((2, 9000)), 0, 0)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text", ["np.median(a, axis=0)", "np.median(a, 1)", "np.median(a[0])", "np.median(a[::-2], -1)"]
+)
+def test_medians(text: str) -> None:
+    f = tracebuf.bufferize(made(text))
+    rng = np.random.default_rng(2)
+    for dtype in "?bBhHiIqQefdFD":
+        for shape in ((6, 7), (3, 513), (1, 1), (5, 2)):
+            a = (rng.integers(0, 9, shape) - (dtype in "bhiqefdFD") * 4).astype(dtype)
+            agree(f, a, 0, 0)
+            if dtype in "efd":
+                agree(f, a * -0.0, 0, 0)
+                agree(f, np.where(a > 3, np.inf, a * 0.3), 0, 0)
+                agree(f, np.where(a == 1, np.nan, a * 0.3).T, 0, 0)
+                agree(f, np.where(a > 0, np.finfo(dtype).max, -a), 0, 0)
+    for a in (np.zeros((3, 0)), np.zeros((0, 3)), np.arange(3.0)):
+        agree(f, a, 0, 0)
+
+
+def test_a_median_is_native() -> None:
+    f = tracebuf.bufferize(made("np.median(a), np.median(a[0])"))
+    assert "@numpy_sort_d_0" in f.lower(INT * 0.5, 0, 0).as_text("llvm")
+    agree(f, INT * 0.5, 0, 0)
+    agree(f, np.abs(INT) + 1.5, 0, 0)
+
+
 def test_native_code_sorts() -> None:
     for text, name in (("np.sort(a)", "@numpy_sort_d_0"), ("a.argsort(kind='stable')", "@numpy_argsort_d_2")):
         f = tracebuf.bufferize(made(text))

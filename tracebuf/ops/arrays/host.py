@@ -60,6 +60,18 @@ class SortLoop:
     indirect: bool
 
 
+@frozen()
+class MedianLoop:
+    """The medians of rows along the last axis of the input, which native code takes from a sorted copy of each row.
+    The function is called for long rows, which it need not sort, for a NaN, an infinite sum, and a zero in the middle,
+    whose sign hangs on how it is found."""
+
+    dtype: str
+
+
+Loop = CoreLoop | SortLoop | MedianLoop
+
+
 @cache
 def core_dims(signature: str) -> tuple[tuple[str, ...], ...]:
     """The names of the core dimensions of each operand in the signature of a generalised ufunc."""
@@ -77,7 +89,7 @@ class HostFunction:
     run: Run
     may_keep: bool = False
     returns: int = 0
-    loop: CoreLoop | SortLoop | None = None
+    loop: Loop | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -138,7 +150,7 @@ class HostCall(DestinationOp):
         return not isinstance(self.callee, str) and self.callee.may_keep
 
     @property
-    def loop(self) -> CoreLoop | SortLoop | None:
+    def loop(self) -> Loop | None:
         """What native code calls in the function's place."""
         return None if isinstance(self.callee, str) else self.callee.loop
 

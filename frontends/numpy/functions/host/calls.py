@@ -259,6 +259,12 @@ def in_type(r: Recorder, ref: ArrayRef, element: ScalarType) -> ArrayRef:
     return ref if ref.element is element else copy_of(r, ref, element, k_order(ref))
 
 
+def moved(ref: ArrayRef, axis: int) -> ArrayRef:
+    """A view with the axis as the last."""
+    rest = [k for k in range(ref.ndim) if k != axis]
+    return ref if axis == ref.ndim - 1 else ref.derive(lambda view: view.transpose([*rest, axis]))
+
+
 @cache
 def gufunc(module: str, name: str) -> np.ufunc | None:
     """NumPy's generalised ufunc of that name, if it has it."""

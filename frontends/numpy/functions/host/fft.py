@@ -25,6 +25,7 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     dims,
     gufunc,
     in_type,
+    moved,
     record,
 )
 from tracebuf.frontends.numpy.functions.host.kinds import call_by_name, has_known_place
@@ -180,12 +181,6 @@ def transform(name: str, inverse: bool = False, odd: str = "") -> Parts:
         return in_type(r, out, element)
 
     return parts
-
-
-def moved(ref: ArrayRef, axis: int) -> ArrayRef:
-    """A view with the axis as the last."""
-    rest = [k for k in range(ref.ndim) if k != axis]
-    return ref if axis == ref.ndim - 1 else ref.derive(lambda view: view.transpose([*rest, axis]))
 
 
 def factor_of(r: Recorder, norm: str | None, points: Dim, dtype: np.dtype) -> NpScalar | int | None:

@@ -19,17 +19,19 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     UpTo,
     dims,
     fill,
+    moved,
+    number,
     pass_on,
     record,
     reduced,
 )
 from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_min, product, sub
 from tracebuf.ir.types import I64
-from tracebuf.ops.arrays.host import HostFunction, SortLoop
+from tracebuf.ops.arrays.host import HostFunction, MedianLoop, SortLoop
 
 
 def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
@@ -197,6 +199,29 @@ def sorting_indices(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayR
     return record(r, function, [r.read(array)], [(I64, array.shape, fresh[0][2])])[0]
 
 
+def medians(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | NpScalar | None:
+    """np.median of rows of real numbers along one axis."""
+    a, axis = given["a"], given.get("axis")
+    if not isinstance(a, ArrayRef) or given.get("keepdims", False) is not False or a.dtype.char not in "bhilqBHILQfd":
+        return None
+    axis = -1 if axis is None and a.ndim == 1 else axis
+    if type(axis) is not int or not -a.ndim <= axis < a.ndim:
+        return None
+
+    axis %= a.ndim
+
+    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        array, out = np.moveaxis(ins[0], -1, axis), outs[0]
+        if out.ndim:
+            np.median(array, axis=axis, out=out)
+        else:
+            out[...] = np.median(array)
+
+    function = HostFunction("numpy.median", run, loop=MedianLoop(a.dtype.char))
+    made = record(r, function, [r.read(moved(a, axis))], fresh)[0]
+    return made if made.ndim else number(r, made)
+
+
 QUANTILE = ("q", "weights")
 """The parameters of quantiles that may be traced."""
 ENTRIES: tuple[HostEntry, ...] = (
@@ -214,7 +239,7 @@ ENTRIES: tuple[HostEntry, ...] = (
             (np.unique_all, ("index", "inverse", "counts")),
         )
     ),
-    HostEntry(np.median, ("a",), of_reduced(), refuses=not_over_the_input),
+    HostEntry(np.median, ("a",), of_reduced(), refuses=not_over_the_input, parts=medians),
     HostEntry(np.nanmedian, ("a",), of_reduced(), refuses=not_over_the_input),
     *(
         HostEntry(f, ("a", *QUANTILE), of_reduced(), QUANTILE, refuses=not_over_the_input)
