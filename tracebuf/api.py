@@ -48,7 +48,7 @@ from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, 
 from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, named
 from tracebuf.frontends.numpy.call.remembered import Remembered
 from tracebuf.frontends.numpy.call.static import check_names, static_key
-from tracebuf.frontends.numpy.call.watched import Watch, watching
+from tracebuf.frontends.numpy.call.watched import Outside, Watch, watching
 from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
 from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.paths.results import build_results
@@ -93,6 +93,8 @@ class Specialization:
     texts: dict[str, str] = field(default_factory=dict)
     calls_users: bool = False
     """Whether it calls functions of the user's, which may change what it took."""
+    outside: Outside | None = None
+    """The names that it relies on, for such calls."""
     entry: ProgramEntry | None = None
     """For calls by native code."""
     settled: bool = False
@@ -314,7 +316,7 @@ class BufferizedFunction(NativeCallable):
         """Lets machine code take calls of a program, where it can."""
         if not NATIVE or self._star is not None or self._stars is not None:
             spec.settled = True
-        elif spec.calls_users or (self.options.fallback == "numpy" and spec.kernel.refuses):
+        elif self.options.fallback == "numpy" and spec.kernel.refuses:
             spec.settled = True
         elif next(_waited) >= WORTH and self._lock.acquire(blocking=False):
             try:
@@ -327,8 +329,10 @@ class BufferizedFunction(NativeCallable):
         with stages.importing():
             from tracebuf.native_calls import calls_of, entry_of, plan_of
         spec.settled = True
-        if (plan := plan_of(spec.call, spec.traced, spec.kernel)) is not None:
+        if (plan := plan_of(spec.call, spec.traced, spec.kernel, spec.calls_users)) is not None:
             spec.entry = entry_of(plan, spec.traced, spec.kernel)
+            if spec.calls_users:
+                spec.entry.context.watch = functools.partial(watched, spec, None)
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(spec.entry)
@@ -344,7 +348,8 @@ class BufferizedFunction(NativeCallable):
         def fetch() -> FlatArguments:
             return flatten(self._values(args, dict(kwargs), hidden)[0], self._static)
 
-        return watching(Watch(values, spec.call.names, fetch, spec.traced.captures))
+        changing = bool(hidden) or spec.call.tree is not None
+        return watched(spec, fetch if changing else None, values)
 
     def _falls_back(self, refusal: UnsupportedError) -> bool:
         """Whether the original function is to run instead; it warns once for each reason."""
@@ -707,6 +712,13 @@ _OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", 
 """What a method has of its function, of the names with two underscores."""
 _OF_CALLS = ("call_counted", "captured", "eager", "explain", "lower", "trace")
 """Methods that take the arguments of a call."""
+
+
+def watched(spec: Specialization, fetch: Callable[[], FlatArguments] | None, values: Sequence[Any]) -> watching:
+    """In what a call with these values is made, of a program that calls functions of the user's."""
+    if spec.outside is None:
+        spec.outside = Outside(spec.traced.captures)
+    return watching(Watch(values, spec.call.names, fetch, spec.outside))
 
 
 def calls_users(func: Func) -> bool:

@@ -70,10 +70,12 @@ def calls_of(target: NativeCallable, python: Any, function: FunctionType) -> Nat
     return NativeCalls(target, python, function, Signature(p.single, len(p.first) + len(p.plain), len(p.first)))
 
 
-def plan_of(call: Call, traced: Traced, kernel: Kernel) -> Plan | None:
-    """The plan of a program; None where Python has to take all its calls."""
+def plan_of(call: Call, traced: Traced, kernel: Kernel, calls_users: bool) -> Plan | None:
+    """The plan of a program, which may call functions of the user's; None where Python has to take all its calls."""
     taken = list(traced.arguments)
     odd = call.out or call.named or call.donated or len(set(taken)) != len(taken)
+    if calls_users and (call.tree is not None or call.hidden):
+        return None  # what holds the values may change
     if odd or kernel.calls_back or kernel.guarded or not supported():
         return None
     slots = [taken.index(i) if i in taken else -1 for i in range(len(call.keys))]
@@ -249,12 +251,16 @@ def _result(plan: Any, results: Sequence[Type]) -> tuple[tuple[Any, ...], ...]:
     def build(p: Any) -> bool:
         if isinstance(p, ResultLeaf):
             return leaf(p)
-        if not isinstance(p, NewContainer) or p.kind not in (tuple, list) or p.number in containers:
+        if not isinstance(p, NewContainer) or p.number in containers:
+            return False
+        if p.kind is not list and (p.keys is not None or not issubclass(p.kind, tuple)):
             return False
         containers.add(p.number)
         if not all(build(item) for item in p.items):
             return False
-        steps.append((Result.TUPLE if p.kind is tuple else Result.LIST, len(p.items)))
+        steps.append((Result.LIST if p.kind is list else Result.TUPLE, len(p.items)))
+        if p.kind not in (tuple, list):
+            steps.append((Result.NAMED, p.kind))
         return True
 
     return tuple(steps) if build(plan) else ((Result.PYTHON,),)

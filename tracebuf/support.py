@@ -189,8 +189,8 @@ _HEAD = """# What is supported, name by name
 `python -m tracebuf.support` from the tracer itself (do not edit); `tests/tools/test_support.py` holds it to that.
 
 - **native**: traced into the program, compiled, fused with what surrounds it.
-- **host call**: NumPy's own function runs on the program's arrays, as a `tracebuf.host_call` that `explain` lists. Ops
-  before and after it are compiled as always, but nothing fuses across it.
+- **host call**: NumPy's own function, or the inner loop in it, runs on the program's arrays, as a `tracebuf.host_call`
+  that `explain` lists. Ops before and after it are compiled as always, but nothing fuses across it.
 - **known values**: may be called on what is known while tracing (dtypes, shapes, constants), not on arrays.
 - A **limit** ("not") raises `UnsupportedError` while tracing, though NumPy does it: a parameter by its name, or the
   reason that the error gives, met by calls drawn at random. `like=`, `device=` and `subok=` are taken with all values

@@ -28,7 +28,7 @@ ALLOCATE, RELEASE, GROW, REFER = 0, 1, 2, 3
 """Context slots: the Python functions for `ask(context, slot, a, b)`, which calls function(object, a, b) and gives an
 integer, or -1 for an exception. `allocate(spec, 0)` gives a pointer (spec: element size code, rank, sizes, axes
 outermost first); `release(pointer, 0)` the bytes freed; `grow(slot, bytes)` makes an arena slot of that many bytes;
-`refer(spec, 0)` runs an op's NumPy reference (see `references`)."""
+`refer(spec, number)` runs an op's NumPy reference (see `references`)."""
 OBJECT, THREAD, KERNEL = 4, 5, 6
 """Context slots: the object that goes first to the functions, the thread state while the GIL is not held, the kernel's
 address."""
@@ -71,14 +71,17 @@ class KernelText:
     text: str
     plans: tuple[str, ...]
     imports: dict[str, tuple[str, ...]]
-    """External symbols: ("blas", name), ("python", function, signature), ("loop" | "data", ufunc, types), or
-    ("runtime", name)."""
+    """External symbols: ("blas", name), ("python", function, signature), ("loop" | "data", ufunc, types), ("core" |
+    "core data", module, ufunc, types), ("sort" | "sort array", dtype, kind, "indirect" or ""), ("status", "test" |
+    "clear"), or ("runtime", name)."""
     frame: Frame
     checks: tuple[Check, ...]
     arena_slots: int
     results: tuple[Value, ...]
     references: tuple[DestinationOp, ...] = ()
     """Ops without loops, whose NumPy references are called back, by number."""
+    glue: bool = False
+    """Whether it has nothing that is worth optimising."""
 
 
 def scalar_slots(type_: Type) -> int:

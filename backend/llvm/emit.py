@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.blas_calls import by_blas, write_product
 from tracebuf.backend.llvm.code import Access, Code
+from tracebuf.backend.llvm.host_calls import HostWriter
 from tracebuf.backend.llvm.loops import Buffer, NestWriter, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
 from tracebuf.backend.llvm.polls import Polls, work
@@ -30,6 +31,7 @@ from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, Type
 from tracebuf.lower.plan import Nest, plan, spec_of
 from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.arrays.gather import CheckedIndex
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import checks, scf
 from tracebuf.ops.control.func import Return
 from tracebuf.ops.memory import memref
@@ -58,9 +60,11 @@ class KernelWriter:
         self.checks: list[checks.Check] = []
         self.references: list[linalg.DestinationOp] = []
         self.plans: list[str] = []
+        self.nests = 0
         self.context = self.code.inst("load ptr, ptr %frame")
         self.memory = Memory(self.code, self.context, "stopped")
         self.polls = Polls(self.code, self.context, "stopped")
+        self.host = HostWriter(self.code, self.polls)
         self.skipped: set[Op] = set()
 
     def write(self) -> abi.KernelText:
@@ -72,8 +76,14 @@ class KernelWriter:
         return abi.KernelText(
             self.name, text, tuple(self.plans), dict(self.code.imports), self.frame, tuple(self.checks),
             self.memory.arena_slots, tuple(self.func.block.terminator.operands),
-            tuple(self.references),
+            tuple(self.references), self._is_glue(),
         )  # fmt: skip
+
+    def _is_glue(self) -> bool:
+        """Whether all that takes time is done by what the program calls: no nests, and no loop without a call."""
+        loops = [op for op in self.func.walk() if isinstance(op, scf.For | scf.While)]
+        called = all(any(isinstance(op, HostCall) for op in loop.walk()) for loop in loops)
+        return bool(self.references) and not self.nests and called
 
     # -- arguments and results
     def _slot(self, index: int) -> str:
@@ -270,17 +280,31 @@ class KernelWriter:
         if spec is None:
             if type(op).evaluate is Op.evaluate:
                 raise InternalError(f"{op.name} has neither loops (`spec`) nor a reference (`evaluate`)")
-            call_reference(self.code, self.memory, len(self.references), operands, types)
-            self.references.append(op)
+            self._refer(op, operands, types)
             return
         nest = plan(spec)
         if isinstance(op, linalg.Contraction) and by_blas(op, linalg.element_type(types[2])):
             self.plans.append(f"{op.name} by BLAS where strides allow, else\n{nest}")
+            self.nests += 1
             fill = zero_fill_before(op)
             buffers = [b for b in operands if isinstance(b, Buffer)]
             write_product(self.code, self.polls, op, buffers, fill in self.skipped)
         else:
             self._write_nest(nest, operands)
+
+    def _refer(self, op: linalg.DestinationOp, operands: Sequence[Buffer | str], types: Sequence[Type]) -> None:
+        """An op without loops of its own: NumPy's loop, or a call back."""
+        number = len(self.references)
+        self.references.append(op)
+
+        def call_back() -> None:
+            call_reference(self.code, self.memory, number, operands, types)
+
+        loop = op.loop if isinstance(op, HostCall) else None
+        if loop is None:
+            call_back()
+        elif (called := self.host.call(loop, operands, types, call_back)) is not None:
+            self.plans.append(f"{op.name}: {called}")
 
     def _fill(self, op: linalg.Fill) -> None:
         """A fill with zero right before a BLAS product into the same buffer is left to the product (its beta is 0
@@ -293,6 +317,7 @@ class KernelWriter:
             self._structured(op)
 
     def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
+        self.nests += 1
         self.plans.append(str(nest))
         kind = ScatterWriter if nest.spec.scatters else NestWriter
         writer = kind(self.code, self.polls, nest, operands, self.values, self.scopes)

@@ -89,7 +89,9 @@ class Entry(IntEnum):
     LEAVES = 22
     """Which of them are the arguments, and then the containers."""
     CONTAINERS = 23
-    SIZE = 24
+    VALUES = 24
+    """During a call, where the arguments are, and then the containers."""
+    SIZE = 25
 
 
 class Walk(IntEnum):
@@ -148,12 +150,12 @@ class Layout(IntEnum):
 class Result(IntEnum):
     """The steps that put a result together, `WORDS` words each, on a stack."""
 
-    END, OBJECT, ARGUMENT, ARRAY, FLOAT, INT, BOOL, COMPLEX, NUMPY, TUPLE, LIST, PYTHON = range(12)
+    END, OBJECT, ARGUMENT, ARRAY, FLOAT, INT, BOOL, COMPLEX, NUMPY, TUPLE, LIST, NAMED, PYTHON = range(13)
 
 
 WORDS = 6
 """A step, and up to five numbers: OBJECT object; ARGUMENT index; ARRAY first slot, rank, identity, dtype, item size;
-FLOAT and so on slot; NUMPY slot, dtype; TUPLE and LIST length."""
+FLOAT and so on slot; NUMPY slot, dtype; TUPLE and LIST length; NAMED a function of the tuple before it."""
 
 
 class Source(IntEnum):
@@ -561,6 +563,7 @@ def _run() -> _Writer:
     short = c.icmp("slt", c.get(elements), c.word(entry, Entry.LONG))
     c.put(context, abi.HELD, c.inst(f"zext i1 {short} to i64"))
     c.put(context, abi.ANSWER, "@answer", "ptr")
+    c.put(entry, Entry.VALUES, "%values", "ptr")
     status = c.py("tracebuf_enter", frame)
     c.put(context, abi.HELD, 0)
     c.put(context, abi.ANSWER, 0)
@@ -896,6 +899,14 @@ def _result() -> _Writer:
         c.let(top, bottom)
         c.let(item, made, "ptr")
         c.jump(push)
+
+    c.place(case[Result.NAMED])
+    bottom = c.inst(f"sub i64 {c.get(top)}, 1")
+    c.let(top, bottom)
+    items = c.pointer(stack, bottom)
+    c.let(item, c.py("PyObject_Vectorcall", c.object(a), c.at(stack, bottom), "1", "null"), "ptr")
+    c.py("Py_DecRef", items)
+    c.jump(push)
 
     c.place(push)
     made = c.get(item, "ptr")

@@ -1,7 +1,7 @@
 """A call back to an op's NumPy reference, for structured ops without loops: a user's op that only says what it gives.
 
-The kernel describes the operands in an array of slots: the number of the op, then for each memref the pointer to
-element 0, sizes and strides in elements, for a scalar its value. What the reference raises ends the kernel. What it
+The kernel describes the operands in an array of slots: for each memref the pointer to element 0, sizes and strides in
+elements, for a scalar its value. What the reference raises ends the kernel. What it
 allocates itself is not counted.
 """
 
@@ -21,10 +21,9 @@ def call_reference(
     code: Code, memory: Memory, number: int, operands: Sequence[Buffer | str], types: Sequence[Type]
 ) -> None:
     """Calls the reference of the kernel's op of that number on these operands."""
-    count = 1 + sum(1 + 2 * len(b.sizes) if isinstance(b, Buffer) else 2 for b in operands)
-    spec = code.fresh_slot(f"[{count} x i64]")
-    code.do(f"store i64 {number}, ptr {spec}")
-    at = 1
+    count = sum(1 + 2 * len(b.sizes) if isinstance(b, Buffer) else 2 for b in operands)
+    spec = code.fresh_slot(f"[{max(count, 1)} x i64]")
+    at = 0
     for operand, type_ in zip(operands, types, strict=True):
         where = code.offset(spec, "i64", str(at))
         at += 1
@@ -37,4 +36,4 @@ def call_reference(
         for n in (*operand.sizes, *operand.strides):
             code.do(f"store i64 {n}, ptr {code.offset(spec, 'i64', str(at))}")
             at += 1
-    memory.ask(abi.REFER, code.inst(f"ptrtoint ptr {spec} to i64"))
+    memory.ask(abi.REFER, code.inst(f"ptrtoint ptr {spec} to i64"), str(number))

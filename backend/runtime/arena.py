@@ -10,11 +10,14 @@ the kernel (`entry`).
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 
 from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm.entries import Entry
 from tracebuf.backend.runtime.guard import chosen
 from tracebuf.backend.runtime.references import Reference
 from tracebuf.frozen import frozen
@@ -54,7 +57,7 @@ class Context:
 
     __slots__ = (
         "args", "arrays", "blocks", "frame", "given_back", "guard", "owners", "patience", "references",
-        "slots", "spared",
+        "slots", "spared", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +77,8 @@ class Context:
         self.arrays = (0, 0)
         """How many arrays this call has made, and their bytes."""
         self.references = list(map(Reference, references))
+        self.watch: Callable[[Sequence[Any]], AbstractContextManager[None]] | None = None
+        """In what a function of the user's is called from a call by machine code, with these arguments."""
 
     def begin(self, args: Sequence[object]) -> None:
         """Before a call with these arguments: counters at zero."""
@@ -156,17 +161,38 @@ class Context:
             self.slots[abi.LARGE] = 1
         return 1
 
-    def _refer(self, spec: int, _: int) -> int:
-        self.references[ctypes.c_int64.from_address(spec).value].call(spec + 8, self._hand_over)
+    def _refer(self, spec: int, number: int) -> int:
+        reference = self.references[number]
+        if self.watch is None or not reference.may_keep or not self.slots[abi.ANSWER]:
+            reference.call(spec, self._hand_over)
+        else:
+            with self.watch(self._given(Entry.ARGUMENTS)):
+                reference.call(spec, self._hand_over)
         return 1
 
     def _hand_over(self) -> object:
         """The owners of all memory in use, which this context does not use again."""
-        owners = (self.args, list(self.owners.values()), self.blocks)
+        owners = (self.args, list(self.owners.values()), self.blocks, self._native_owners())
         self.blocks = [None] * len(self.blocks)
         for slot in range(len(self.blocks)):
             self.slots[abi.ARENA + abi.ARENA_SLOT * slot + 1] = 0
         return owners
+
+    def _native_owners(self) -> list[Any]:
+        """In a call by machine code, what it was given, and the arrays that it has made."""
+        if not self.slots[abi.ANSWER]:
+            return []
+        entry = self._entry()
+        made = (ctypes.py_object * (2 * entry[Entry.FRESH_COUNT])).from_address(entry[Entry.FRESH] or 8)
+        return self._given(Entry.ARGUMENTS, Entry.CONTAINERS) + [made[k] for k in range(0, len(made), 2)]
+
+    def _given(self, *numbers: Entry) -> list[Any]:
+        """What the call by machine code was given: so many values."""
+        entry = self._entry()
+        return list((ctypes.py_object * sum(entry[n] for n in numbers)).from_address(entry[Entry.VALUES]))
+
+    def _entry(self) -> Any:
+        return (ctypes.c_int64 * Entry.SIZE).from_address(self.slots[abi.ENTRY])
 
 
 _FUNCTIONS = [id(f) for f in (Context._allocate, Context._release, Context._grow, Context._refer)]

@@ -11,7 +11,7 @@ import ctypes
 import importlib
 import weakref
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -321,6 +321,8 @@ class ProgramEntry:
         frame, numbers = self.kernel.frame, rest
         if kind is Result.OBJECT:
             numbers = [w.of(rest[0])]
+        elif kind is Result.NAMED:
+            numbers = [w.of(partial(tuple.__new__, rest[0]))]
         elif kind is Result.ARRAY:
             index, identity = rest
             type_ = frame.results[index]

@@ -18,7 +18,7 @@ import numpy as np
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.jit import compile_module, compile_object
-from tracebuf.backend.llvm.numpy_loops import inner_loop
+from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.backend.runtime.entry import enter, runtime_address
@@ -29,6 +29,7 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control.checks import Check, check_error, raised
 from tracebuf.ops.memory.memref import base_of
 from tracebuf.ops.scalars.arith import ufunc_named
@@ -121,12 +122,13 @@ class Kernel:
         emitted = emit_kernel(func, name)
         self.name, self.text, self.plans, self.frame = name, emitted.text, emitted.plans, emitted.frame
         self._emitted = emitted
-        self.library = compile_module(emitted.text, name, {s: _address(what) for s, what in emitted.imports.items()})
+        imports = {s: _address(what) for s, what in emitted.imports.items()}
+        self.library = compile_module(emitted.text, name, imports, speed_level=1 if emitted.glue else 3)
         self.cpu_seconds = self.library.cpu_seconds
         self.address = self.library.address(name)
-        self.calls_back = bool(emitted.references)
-        """Whether it calls functions of Python's on its buffers."""
-        self.calls_blas = any(what[0] == "blas" for what in emitted.imports.values())
+        self.calls_back = not all(isinstance(op, HostCall) for op in emitted.references)
+        """Whether it calls ops' references."""
+        self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in emitted.imports.values())
         self.refuses = any(_is_refusal(check) for check in emitted.checks)
         """Whether one of its checks stands for what is outside the language."""
         self._enter = enter()
@@ -297,6 +299,14 @@ def _address(what: tuple[str, ...]) -> int:
         return runtime_address(what[1])
     if what[0] == "python":
         return id(callback(what[1], what[2]))
+    if what[0] == "status":
+        return status_flags()[("test", "clear").index(what[1])]
+    if what[0] in ("sort", "sort array"):
+        address, array = sort_loop(what[1], int(what[2]), what[3] == "indirect")
+        return address if what[0] == "sort" else id(array)
+    if what[0] in ("core", "core data"):
+        loop, data = core_loop(*what[1:])
+        return loop if what[0] == "core" else data
     loop, data = inner_loop(ufunc_named(what[1]), what[2])
     return loop if what[0] == "loop" else data
 

@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.llvm.abi import scalar_slots
+from tracebuf.backend.runtime.callable import NATIVE
 from tracebuf.errors import InternalError, note_location
+from tracebuf.ir.core import Block, Value
 from tracebuf.ir.ndarray import Lent, array_at, leases, still_lent
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
-from tracebuf.ops.arrays.host import HostCall, kept_error, read_only
+from tracebuf.ops.arrays.host import HostCall, HostFunction, Run, kept_error, read_only
 from tracebuf.ops.arrays.linalg import DestinationOp
+from tracebuf.ops.memory.memref import ON_STACK, Alloc, Alloca, base_of
 
 
 class _NoInterpreter:
@@ -31,80 +34,147 @@ class _NoInterpreter:
         return self.run_block(op, [])
 
 
+_DATA, _WORDS = 2, 10
+"""In words of a PyArrayObject (numpy/ndarraytypes.h): where its data is, and how many are looked at: the reference
+count, class, data, rank, the places of sizes and strides, base, dtype, flags, weak references."""
+
+
+class Pointed:
+    """An array on lent memory, which is pointed at other memory for the next call, where nothing else holds it, a view
+    of it, or what it views, and nothing has changed it."""
+
+    __slots__ = ("array", "head", "layout", "lent", "seen", "shape")
+
+    def __init__(self, slots: Sequence[int], dtype: np.dtype, rank: int, read_only: bool) -> None:
+        size = dtype.itemsize
+        self.layout = slots[1:]
+        shape, strides = tuple(slots[1 : 1 + rank]), tuple([n * size for n in slots[1 + rank :]])
+        self.array: Any = array_at(slots[0], shape, strides, dtype, read_only)
+        self.head = (ctypes.c_ssize_t * _WORDS).from_address(id(self.array))
+        self.lent = (ctypes.c_ssize_t * 1).from_address(id(self.array.base))
+        self.shape = (ctypes.c_ssize_t * (2 * rank * REUSED)).from_address(self.head[4] or id(self.array))
+        self.seen = (self.head[:], self.lent[0], self.shape[:])
+
+    def moves_to(self, slots: Sequence[int]) -> bool:
+        """Points it at the memory there; False where sizes or strides differ, by which its flags do."""
+        if not REUSED or slots[1:] != self.layout or not isinstance(self.array.base, Lent):
+            return False
+        self.head[_DATA] = self.seen[0][_DATA] = slots[0]
+        return True
+
+    def is_free(self) -> bool:
+        return REUSED and self.seen == (self.head[:], self.lent[0], self.shape[:])
+
+
+REUSED = NATIVE and object.__basicsize__ == 16
+"""Whether arrays are laid out, and references counted, so that it can be seen who holds an array."""
+
+
 class Reference:
     """One op whose NumPy reference a kernel calls back; of one context, so of one call at a time."""
 
-    __slots__ = ("args", "arrays", "may_keep", "op", "scalars", "slots", "type")
+    __slots__ = ("arrays", "may_keep", "n_ins", "none", "op", "run", "scalars", "stack", "type")
 
     def __init__(self, op: DestinationOp) -> None:
         self.op = op
         self.may_keep = isinstance(op, HostCall) and op.may_keep
-        self.arrays: list[tuple[int, int, int, MemRefType]] = []
-        """(operand, first slot, rank, type)"""
+        self.stack = perhaps_on_stack(op)
+        self.n_ins, self.none = op.n_ins, [None] * len(op.operands)
+        self.run = run_of(op)
+        self.arrays: list[tuple[int, slice, int, np.dtype, bool, list[Pointed]]] = []
+        """(operand, its slots, rank, dtype, whether it is an input, the array of the last call if there is one)"""
         self.scalars: list[tuple[int, int, ScalarType]] = []
         size = 0
         for k, value in enumerate(op.operands):
             if isinstance(value.type, MemRefType):
-                self.arrays.append((k, size, value.type.rank, value.type))
-                size += 1 + 2 * value.type.rank
+                rank, dtype = value.type.rank, value.type.element.dtype
+                self.arrays.append((k, slice(size, size + 1 + 2 * rank), rank, dtype, k < op.n_ins, []))
+                size += 1 + 2 * rank
             else:
                 assert isinstance(value.type, ScalarType)
                 self.scalars.append((k, size, value.type))
                 size += scalar_slots(value.type)
         self.type = ctypes.c_int64 * size
-        self.forget()
 
     def forget(self) -> None:
-        """The arrays of the last call, which serve the next one on the same memory, unless something may have kept
-        them."""
-        self.args: list[Any] = []
-        self.slots: list[int] = []
+        """Drops the arrays of the last call."""
+        for *_, last in self.arrays:
+            last.clear()
 
     def call(self, spec: int, hand_over: Callable[[], object]) -> None:
         """Computes the outs from the inputs; `spec` is the address of the first operand's slots, `hand_over` gives up
         the owners of all memory that the kernel uses."""
-        op, args = self.op, self.operands(spec)
-        lent = leases(args) if self.may_keep else []
+        args, n_ins = self.operands(spec), self.n_ins
+        apart = copied(args, self.stack, n_ins) if self.stack else []
         try:
-            compute(op, args)
+            self.run(args[:n_ins], args[n_ins:])
         except BaseException as error:
+            apart.clear()
             self.forget()
             keep([found for lease in leases(args) if (found := lease()) is not None], hand_over)
-            if op.may_raise:
-                note_location(error, op.loc)
+            if self.op.may_raise:
+                note_location(error, self.op.loc)
             raise
-        if self.may_keep:
-            args.clear()
+        for out, made in apart:
+            out[...] = made
+        args.clear()
+        if self.may_keep and not all(last[0].is_free() for *_, last in self.arrays):
+            lent = leases([last[0].array for *_, last in self.arrays])
+            self.forget()
             if kept := still_lent(lent):
                 keep(kept, hand_over)
-                raise note_location(kept_error(str(op.attrs["callee"])), op.loc)
+                raise note_location(kept_error(str(self.op.attrs["callee"])), self.op.loc)
 
     def operands(self, at: int) -> list[Any]:
         """The operands on the kernel's memory; inputs are read-only."""
         slots = self.type.from_address(at)[:]
-        if slots == self.slots and not self.scalars:
-            return self.args
-        args: list[Any] = [None] * len(self.op.operands)
-        for k, place, rank, type_ in self.arrays:
-            size, end = type_.element.itemsize, place + 1 + rank
-            strides = tuple([n * size for n in slots[end : end + rank]])
-            shape = tuple(slots[place + 1 : end])
-            args[k] = array_at(slots[place], shape, strides, type_.element.dtype, k < self.op.n_ins)
-        for k, place, scalar in self.scalars:
-            args[k] = slots[place] if scalar is INDEX else scalar_at(at + 8 * place, scalar)
-        if not self.may_keep:
-            self.slots, self.args = slots, args
+        args: list[Any] = self.none.copy()
+        for k, place, rank, dtype, is_input, last in self.arrays:
+            own = slots[place]
+            if not last or not last[0].moves_to(own):
+                last[:] = [Pointed(own, dtype, rank, is_input)]
+            args[k] = last[0].array
+        for k, first, scalar in self.scalars:
+            args[k] = slots[first] if scalar is INDEX else scalar_at(at + 8 * first, scalar)
         return args
 
 
-def compute(op: DestinationOp, args: list[Any]) -> None:
+def perhaps_on_stack(op: DestinationOp) -> tuple[int, ...]:
+    """The operands that may be on the stack: of functions that native code calls only where NumPy's loop does not do.
+    What other functions get never is."""
+    if not isinstance(op, HostCall) or op.loop is None:
+        return ()
+    return tuple(k for k, v in enumerate(op.operands) if isinstance(v.type, MemRefType) and not on_heap(base_of(v)))
+
+
+def on_heap(base: Value) -> bool:
+    if isinstance(base.owner, Block):
+        return base.owner.region.op is None  # an argument of the program
+    return isinstance(base.owner, Alloc) and not isinstance(base.owner, Alloca)
+
+
+def copied(args: list[Any], places: Sequence[int], n_ins: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Puts copies in the place of what may be on the stack, for the frames of an error may keep them; the outs, with
+    their copies."""
+    outs = []
+    for k in places:
+        if (x := args[k]).nbytes <= ON_STACK:
+            args[k] = x.copy(order="K")
+            outs += [(x, args[k])] if k >= n_ins else []
+    return outs
+
+
+def run_of(op: DestinationOp) -> Run:
     """A host call on the memory itself; else what the reference gives goes there."""
     if isinstance(op, HostCall):
-        op.run(args)
-        return
-    results = op.evaluate(_NoInterpreter(), list(map(read_only, args)))
-    for out, result in zip(args[op.n_ins :], results, strict=True):
-        out[...] = result
+        return op.callee.run if isinstance(op.callee, HostFunction) else lambda ins, outs: op.run([*ins, *outs])
+
+    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        results = op.evaluate(_NoInterpreter(), [*map(read_only, ins), *map(read_only, outs)])
+        for out, result in zip(outs, results, strict=True):
+            out[...] = result
+
+    return run
 
 
 def keep(lent: Sequence[Lent], hand_over: Callable[[], object]) -> None:

@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import program
-from tracebuf import TracebufWarning, UnsupportedError, api, bufferize
+from tracebuf import TracebufError, TracebufWarning, UnsupportedError, api, bufferize, host_call
 from tracebuf.api import BufferizedFunction
-from tracebuf.backend.llvm.entries import MAX_SIZE, SMALL_INT, Entry
+from tracebuf.backend.llvm.entries import MAX_SIZE, SMALL_INT, Entry, Result
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
 from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS
 from tracebuf.backend.runtime.memory_hook import counting
@@ -408,6 +408,165 @@ def test_errors_have_their_line() -> None:
     with pytest.raises(MemoryError):
         bufferize(lambda n: np.ones((n, n)))(2**29)
     assert natively(g, 4).tolist() == [1.0] * 4
+
+
+def solved(a: Any, b: Any) -> Any:
+    for _ in range(3):
+        b = np.linalg.solve(a, b)
+    return b
+
+
+def test_host_calls_of_numpys() -> None:
+    """Programs with calls of NumPy's functions are taken too; what the functions raise comes out."""
+    f, g = bufferize(solved), bufferize(lambda a: np.argsort(a)[0])
+    a, b = np.eye(3) * 2 + 0.1, np.ones(3)
+    for _ in range(2):
+        f(a, b)
+        g(b)
+    assert natively(f, a, b).tobytes() == solved(a, b).tobytes()
+    assert natively(g, np.array([3.0, 1, 2])) == 1
+    before = references(a, b)
+    for _ in range(20):
+        with pytest.raises(np.linalg.LinAlgError, match="Singular matrix") as error:
+            f(np.ones((3, 3)), b)
+    assert any("in solved" in note for note in error.value.__notes__)
+    assert natively(f, a, b).tobytes() == solved(a, b).tobytes()
+    del error
+    gc.collect()
+    assert references(a, b) == before
+
+
+RATE = 2.0
+HELD: list[Any] = []
+
+
+def scaled_by_user(x: Any) -> Any:
+    global RATE
+    if x[0] == 5:
+        raise KeyError("five")
+    if x[0] == 6:
+        RATE += 1
+    if x[0] == 7:
+        HELD.append(x)
+    if x[0] == 8:
+        return halving(x - 4)
+    return x * RATE
+
+
+@bufferize
+def halving(a: Any) -> Any:
+    b = host_call(scaled_by_user, a + 0.0, result_shape=3)
+    return b * (RATE / 4)
+
+
+def test_functions_of_the_users() -> None:
+    """They are called from calls by machine code as from others: errors, what they change or keep, calls in calls."""
+    global RATE
+    for _ in range(3):
+        halving(np.ones(3))
+    HELD.clear()
+    assert natively(halving, np.full(3, 3.0)).tolist() == [3] * 3
+    errors = ((5, KeyError, "five"), (6, TracebufError, "has changed `RATE`"), (7, TracebufError, "keeps an array"))
+    for number, error, words in errors:
+        for _ in range(2):
+            before = taken(halving)
+            with pytest.raises(error, match=words) as raised:
+                halving(np.full(3, float(number)))
+            assert taken(halving) == before + 1 and "in halving" in raised.value.__notes__[0]
+            RATE = 2.0
+    for _ in range(3):
+        assert natively(halving, np.ones(3)).tolist() == [1] * 3
+    assert [x.tolist() for x in HELD] == [[7] * 3] * 2
+    HELD.clear()
+    assert natively(halving, np.full(3, 8.0)).tolist() == [2] * 3
+    a = np.ones(3)
+
+    def grow() -> None:
+        a.resize(9, refcheck=False)
+
+    def grows(x: Any) -> Any:
+        host_call(grow)
+        return x + 1
+
+    f = bufferize(grows)
+    for _ in range(3):
+        f(np.ones(3))
+        a.resize(3, refcheck=False)
+    before = taken(f)
+    with pytest.raises(TracebufError, match="the memory or the shape of `x`"):
+        f(a)
+    assert taken(f) == before + 1
+
+
+def test_functions_of_the_users_and_containers_go_to_python() -> None:
+    f = bufferize(lambda p: host_call(np.sum, p[0], result_shape=()))
+    for _ in range(4):
+        assert by_python(f, [np.ones(3)]) == 3
+
+
+def test_threads_call_functions_of_the_users() -> None:
+    def run(seed: int) -> None:
+        a = np.random.default_rng(seed).random(3) + 20
+        for _ in range(300):
+            assert np.array_equal(halving(a), a)
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+def test_named_tuples_are_made_natively() -> None:
+    f = bufferize(lambda a: (np.linalg.eigh(a), Point(a.sum(), [a + 1])))
+    a = np.eye(3)
+    for _ in range(3):
+        f(a)
+    entries = f._native.entries
+    assert not any(Result.PYTHON in step for entry in entries for step in entry.plan.result)
+    found, point = natively(f, a)
+    assert type(found) is type(np.linalg.eigh(a)) and found.eigenvalues.tolist() == [1] * 3
+    assert type(point) is Point and point.x == 3 and (point.y[0] == a + 1).all()
+    before = references(type(found), Point)
+    for _ in range(100):
+        natively(f, a)
+    assert all(abs(m - n) <= 3 for m, n in zip(before, references(type(found), Point)))
+
+
+def seen_by_frames(error: BaseException) -> list[np.ndarray]:
+    """The arrays that the frames below the caller's hold."""
+    found, place = [], error.__traceback__
+    while place is not None and (place := place.tb_next) is not None:
+        found += [v for v in place.tb_frame.f_locals.values() if isinstance(v, np.ndarray)]
+    return found
+
+
+def test_frames_of_an_error_keep_what_a_native_call_was_given() -> None:
+    """Arrays that a called function sees are the program's memory: the arguments, and what the call has made. After an
+    error they live as long as its frames."""
+
+    def program(a: Any) -> Any:
+        b = a * 2
+        np.quantile(b, 0.5 + (b[0] > 100))
+        return b
+
+    f = bufferize(program)
+    for _ in range(2):
+        f(np.ones(50))
+    before = taken(f)
+    a = np.full(50, 99.0)
+    gone = weakref.ref(a)
+    with pytest.raises(ValueError, match="Quantiles") as error:
+        f(a)
+    assert taken(f) == before + 1
+    del a
+    f(np.ones(50))
+    seen = seen_by_frames(error.value)
+    seen = [v for v in seen if v.shape == (50,)]
+    assert seen and all((v == 198).all() for v in seen) and gone() is not None
+    del seen, error
+    gc.collect()
+    assert gone() is None
 
 
 def test_names_and_defaults() -> None:

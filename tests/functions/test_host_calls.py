@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -383,6 +384,54 @@ def test_a_function_that_keeps_a_copy(keep: Callable[..., Any]) -> None:
     f(np.ones(3))
 
 
+SEEN: list[Any] = []
+
+
+def keeps_the_third(a):
+    SEEN.append(0)
+    if len(SEEN) == 3:
+        KEPT.append(a)
+
+
+def keeps_the_base(a):
+    KEPT.append(a.base)
+
+
+def keeps_by_weak_reference(a):
+    SEEN.append(weakref.ref(a))
+
+
+def changes_the_array(a):
+    SEEN.append((a.shape, a.dtype, a.flags.writeable, a.sum()))
+    a.shape = (2, 2)
+    a.dtype = np.int64
+    a.flags.writeable = False
+
+
+def test_arrays_serve_the_next_call_unless_something_holds_or_changed_them() -> None:
+    """One array object is pointed at the memory of call after call."""
+
+    def loop(a, f):
+        for k in range(5):
+            b = a + k
+            host_call(f, b, writes=0)
+        return b
+
+    f, a = tracebuf.bufferize(loop), np.ones(4)
+    KEPT.clear()
+    for keep in (keeps_the_third, keeps_the_base):
+        SEEN.clear()
+        with pytest.raises(tracebuf.TracebufError, match="keeps an array"):
+            f(a, keep)
+    assert len(SEEN) == 0 and KEPT[0].tolist() == [3] * 4
+    KEPT.clear()
+    f(a, keeps_by_weak_reference)
+    assert [ref() for ref in SEEN] == [None] * 5
+    SEEN.clear()
+    f(a, changes_the_array)
+    assert SEEN == [((4,), np.float64, True, 4.0 * (1 + k)) for k in range(5)]
+
+
 # -- a call within a call, threads
 
 
@@ -529,13 +578,15 @@ def test_m5_explain_lists_the_array_that_the_called_function_makes() -> None:
     """`measure` counted it, explain did not list it; np.sort computes in the buffer itself."""
 
     def f(x):
-        return x[np.argsort(x)]
+        return x[np.lexsort((x,))]
 
     g, x = tracebuf.bufferize(f), np.random.default_rng(0).random(1000)
     report = g.explain(x)
     assert len(report.allocations) == tracebuf.measure(g, x, repeat=1).native.allocations == 3
-    assert report.allocations[1].reason == "numpy.argsort makes its result, which is copied"
+    assert report.allocations[1].reason == "numpy.lexsort makes its result, which is copied"
     assert len(tracebuf.bufferize(lambda x: np.sort(x) * 2).explain(x).allocations) == 1
+    assert len(tracebuf.bufferize(lambda x: np.argsort(x)).explain(x).allocations) == 1
+    assert len(tracebuf.bufferize(lambda x: np.argsort(x)).explain(x[::2]).allocations) == 2
 
 
 @pytest.mark.slow

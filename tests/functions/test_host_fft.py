@@ -11,6 +11,7 @@ import pytest
 import tracebuf
 from tests.support.agreement import agree, program, refused
 from tests.support.params import slow_but
+from tracebuf.testing.ladder import climb
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(6, 5))
@@ -132,3 +133,69 @@ def test_in_place_and_in_loops(strategy: Any) -> None:
         agree(tracebuf.bufferize(verify=True, strategy=strategy)(in_place), layout(C))
     for n in (8, 9):
         agree(tracebuf.bufferize(verify=True, strategy=strategy)(low_pass), np.linspace(0, 1, n) ** 2, 3, 3)
+
+
+# -- NumPy's loops, called without the functions
+
+
+def test_native_code_calls_the_loops() -> None:
+    def f(a):
+        return np.fft.rfft(a), np.fft.ifft(a, axis=0)
+
+    text = tracebuf.bufferize(f).lower(A).as_text("llvm")
+    for name in ("rfft_n_even_dd_D", "rfft_n_odd_dd_D", "ifft_Dd_D"):
+        assert f"@numpy_{name}" in text
+    agree(f, A)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
+def test_norms_sizes_and_axes(norm: Any) -> None:
+    def real(a):
+        x = np.fft.rfft(a, axis=-2, norm=norm)
+        return x, np.fft.irfft(x, norm=norm), np.fft.rfft(a, 5, norm=norm), np.fft.rfft2(a, norm=norm)
+
+    def other(a):
+        return np.fft.fft(a, axis=1, norm=norm), np.fft.ifftn(a, norm=norm), np.fft.irfftn(a, norm=norm)
+
+    stack = RNG.normal(size=(3, 4, 7))
+    for f in (tracebuf.bufferize(real), tracebuf.bufferize(other)):
+        for a in (
+            stack,
+            stack[:, ::-2],
+            stack.transpose(2, 1, 0),
+            np.asfortranarray(stack),
+            stack[:0],
+            stack[:, :, :2],
+        ):
+            agree(f, a)
+            agree(f, a.astype(np.float32))
+    for dtype in (np.complex64, np.complex128):
+        agree(other, (stack * (1 + 2j)).astype(dtype))
+
+
+@pytest.mark.slow
+def test_large_transforms_go_to_the_function() -> None:
+    f = tracebuf.bufferize(lambda a: (np.fft.fft(a), np.fft.rfft(a), np.fft.irfft(a, axis=0)))
+    for n in (8191, 8193, 20001):
+        agree(f, RNG.normal(size=(2, n)))
+
+
+@pytest.mark.slow
+def test_the_loops_at_every_stage() -> None:
+    text = """
+    def loops(a, b):
+        b[:] = np.fft.fft(a, axis=0)
+        for _ in range(2):
+            b = np.fft.ifft(b)
+        return b, np.fft.rfft(a[0])
+    """
+    climb(program(text), [A, C])
+
+
+def test_warnings_are_numpys() -> None:
+    f = tracebuf.bufferize(lambda a: np.fft.fft(a))
+    f(C)
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="invalid value encountered in fft") as e:
+        f(C * np.inf)
+    assert "in <lambda>" in e.value.__notes__[0]

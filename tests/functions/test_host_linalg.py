@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree
+from tests.support.agreement import agree, program
 from tests.support.params import one_in, slow_but
+from tracebuf.testing.ladder import climb
 
 
 def matrix(n: int = 4, dtype: Any = np.float64, seed: int = 0) -> np.ndarray:
@@ -206,3 +208,167 @@ def test_in_place(strategy: Any) -> None:
 def test_eigenvalues_of_real_matrices_are_refused(f: Callable[..., Any]) -> None:
     with pytest.raises(tracebuf.UnsupportedError, match="depends on its elements"):
         tracebuf.bufferize(f)(matrix(3))
+
+
+# -- NumPy's loops, called without the functions
+
+
+def by_loop(f: Callable[..., Any], *args: Any) -> bool:
+    """Whether the native code of a program has the loop of a generalised ufunc."""
+    return "@numpy_" in tracebuf.bufferize(f).lower(*args).as_text("llvm")
+
+
+def solve_both(a, b):
+    return np.linalg.solve(a, b)
+
+
+def svd_of(a):
+    return np.linalg.svd(a), np.linalg.svd(a, False), np.linalg.svd(a, compute_uv=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", [inverse, numbers, cholesky, eigen, svd_of])
+def test_native_code_calls_the_loops(f: Callable[..., Any]) -> None:
+    assert by_loop(f, matrix()) and by_loop(f, matrix(3, np.complex64))
+
+
+def test_solve_is_a_loop() -> None:
+    assert by_loop(solve_both, matrix(), np.ones(4)) and by_loop(solve_both, matrix(), np.ones((4, 2), np.complex64))
+    assert not by_loop(lambda a: np.linalg.svd(a, hermitian=True)[1], matrix())
+
+
+KINDS = (np.float32, np.float64, np.complex64, np.complex128, np.int32, np.bool_)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", KINDS)
+def test_mixed_dtypes_are_solved_in_numpys_types(one: Any) -> None:
+    for other in KINDS:
+        agree(solve_both, matrix(3).astype(one), np.arange(3.0).astype(other))
+        agree(solve_both, matrix(3).astype(one), np.arange(12.0).reshape(2, 3, 2).astype(other))
+
+
+@pytest.mark.parametrize("f", one_in(3, [solve, inverse, numbers, cholesky, eigen, svd_of]), ids=lambda f: f.__name__)
+def test_complex_matrices_and_sizes(f: Callable[..., Any]) -> None:
+    g = tracebuf.bufferize(f)
+    for n in (0, 1, 3, 50):
+        skew = np.triu(np.ones((n, n)), 1) * 0.1j
+        agree(g, matrix(n).astype(np.complex128) + skew - skew.T)
+    agree(g, np.full((3, 3), 1e-200) + np.eye(3))
+
+
+def of_stacks(a, b):
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    sign, log = np.linalg.slogdet(a)
+    return np.linalg.solve(a, b), np.linalg.det(a), np.linalg.eigvalsh(a), u, s, vh, sign, log, np.linalg.inv(b)
+
+
+@pytest.mark.slow
+def test_outer_axes_repeat_and_are_strided() -> None:
+    a = np.stack([matrix(3, seed=k) for k in range(6)])
+    for x, y in (
+        (a.reshape(2, 3, 3, 3), a[:3]), (a[0], a.reshape(3, 2, 3, 3)), (a[:2, None], a[None, ::-2]),
+        (a[::-1, ::-1, ::-1], a.transpose(0, 2, 1)), (np.broadcast_to(a[0], (4, 3, 3)), a[:4]), (a[:1], a[:0]),
+    ):  # fmt: skip
+        agree(of_stacks, x, y)
+
+
+@pytest.mark.slow
+def test_the_loops_at_every_stage() -> None:
+    text = """
+    def loops(a, b):
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        b[:] = np.linalg.solve(a, b)[0]
+        for _ in range(2):
+            b = np.linalg.inv(b.astype(np.float32))
+        return u, s, vh, np.linalg.slogdet(a)[1], b
+    """
+    climb(program(text), [np.stack([matrix(2), matrix(2, seed=1)]), matrix(2)])
+
+
+def test_one_singular_matrix_of_a_stack() -> None:
+    a = np.stack([matrix(3), np.zeros((3, 3)), matrix(3)])
+    for x in (a, a[::-1], a.reshape(3, 1, 3, 3)):
+        assert isinstance(agree(inverse, x), np.linalg.LinAlgError)
+    assert isinstance(agree(inverse, np.full((2, 2), np.nan)), np.ndarray)
+
+
+def test_sizes_that_only_the_run_tells_apart() -> None:
+    def program(a, k):
+        b = a[: k[0]]
+        return np.linalg.inv(b)
+
+    f = tracebuf.bufferize(program)
+    for k in (3, 2, 4, 0):
+        agree(f, matrix(3), np.array([k]))
+
+
+def large_solve(a, b):
+    return np.linalg.solve(a, b), np.linalg.inv(a)
+
+
+@pytest.mark.slow
+def test_large_matrices_go_to_the_function() -> None:
+    f = tracebuf.bufferize(large_solve)
+    for n in (127, 130):
+        agree(f, matrix(n), np.ones(n))
+    assert isinstance(agree(f, np.ones((200, 200)), np.ones(200)), np.linalg.LinAlgError)
+
+
+def test_warnings_are_numpys() -> None:
+    """A determinant overflows: the loop sets a flag that the function looks at, so the function says it."""
+    f = tracebuf.bufferize(lambda a: np.linalg.det(a))
+    big, tiny = np.eye(3) * 1e200, np.eye(3) * 1e-200
+    with pytest.warns(RuntimeWarning, match="overflow encountered in det"):
+        assert f(big) == np.inf
+    with np.errstate(under="raise"), pytest.raises(FloatingPointError, match="underflow encountered in det") as error:
+        f(tiny)
+    assert "in <lambda>" in error.value.__notes__[0]
+    with np.errstate(over="ignore"):
+        assert f(big) == np.inf
+    assert f(np.eye(3)) == 1 and np.geterr() == np.geterr()
+
+
+def test_flags_from_before_say_nothing() -> None:
+    """Compiled loops leave flags behind."""
+
+    def program(a):
+        b = np.sqrt(a - 100)
+        return np.linalg.inv(a), np.linalg.det(a), b[0, 0] != b[0, 0]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with np.errstate(invalid="ignore"):
+            f = tracebuf.bufferize(program)
+            assert f(matrix())[2]
+            assert f(matrix())[2]
+
+
+def test_frames_of_an_error_keep_no_memory_of_the_call() -> None:
+    """What a debugger sees after an error are copies: operands may have been on the stack."""
+
+    def program(a):
+        b = np.zeros((2, 2))
+        b[0, 0] = a[0]
+        return np.linalg.inv(b) @ np.linalg.inv(np.ones((2, 2)))
+
+    with pytest.raises(np.linalg.LinAlgError) as error:
+        tracebuf.bufferize(program)(np.ones(3))
+    frame, seen = error.value.__traceback__, []
+    while frame is not None:
+        seen += [v for v in frame.tb_frame.f_locals.values() if isinstance(v, np.ndarray) and v.shape == (2, 2)]
+        frame = frame.tb_next
+    assert seen and all((v == [[1, 0], [0, 0]]).all() and v.base is None for v in seen)
+
+
+@pytest.mark.slow
+def test_norms_by_singular_values() -> None:
+    def norms(a):
+        return np.linalg.norm(a, 2), np.linalg.norm(a, -2), np.linalg.norm(a.T, 2.0)
+
+    f = tracebuf.bufferize(norms)
+    for a in (matrix(3)[:, 1:], matrix(5), np.ones((1, 1)), np.full((2, 2), np.nan), matrix(3)[:0]):
+        agree(f, a)
+    for dtype in (np.float32, np.complex64, np.int32):
+        agree(norms, matrix(4).astype(dtype))
+    assert "@numpy_svd_d_d" in f.lower(matrix()).as_text("llvm")

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from tests.support.params import one_in
-from tracebuf.backend.llvm.numpy_loops import inner_loop
+from tracebuf import bufferize
+from tracebuf.backend.llvm import numpy_loops
+from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
 from tracebuf.backend.runtime.blas import blas_address
 
 UFUNCS = sorted(
@@ -69,6 +71,70 @@ def test_types_are_matched_by_dtype() -> None:
 def test_what_is_not_there_is_a_lookup_error(ufunc: np.ufunc, types: str) -> None:
     with pytest.raises(LookupError):
         inner_loop(ufunc, types)
+
+
+UMATH = "numpy.linalg._umath_linalg"
+
+
+def test_loops_of_generalised_ufuncs() -> None:
+    for name, types in (("solve1", "dd->d"), ("svd_s", "D->DdD"), ("det", "f->f"), ("eigh_lo", "D->dD")):
+        assert core_loop(UMATH, name, types)[0]
+    assert core_loop("numpy.fft._pocketfft_umath", "rfft_n_odd", "dd->D")[0]
+    assert core_loop("numpy._core.umath", "matmul", "dd->d")[0]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [(UMATH, "solve1", "ee->e"), (UMATH, "none", "d->d"), ("numpy.none", "inv", "d->d"), ("numpy", "exp", "d->d")],
+)
+def test_generalised_ufuncs_that_are_not_there(where: tuple[str, str, str]) -> None:
+    with pytest.raises(LookupError):
+        core_loop(*where)
+
+
+def test_a_loop_that_does_something_else_is_not_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a NumPy that lays its struct out otherwise: the table of one ufunc is taken for another's."""
+    inverse, solve = np.linalg._umath_linalg.inv, np.linalg._umath_linalg.cholesky_lo
+    at = numpy_loops._loop_at(solve, "d->d")
+    monkeypatch.setattr(numpy_loops, "_loop_at", lambda *args: at)
+    with pytest.raises(LookupError, match="does not compute"):
+        core_loop.__wrapped__(UMATH, inverse.__name__, "d->d")
+
+
+@pytest.mark.parametrize("dtype", "?bBhHiIqQefdFD")
+def test_sorts(dtype: str) -> None:
+    for kind in (0, 2):
+        assert sort_loop(dtype, kind, False)[0] and sort_loop(dtype, kind, True)[0]
+
+
+def test_programs_of_calls_alone_are_compiled_soon() -> None:
+    """LLVM's passes took most of the time of a first call of a function around np.linalg.solve."""
+
+    def calls(a: Any, b: Any) -> Any:
+        for _ in range(3):
+            b = np.linalg.solve(a, b)
+        return b
+
+    def computes(a: Any, b: Any) -> Any:
+        return np.linalg.solve(a, b) + 1
+
+    def counts(a: Any, n: Any) -> Any:
+        total = 0
+        for k in range(n):
+            total += k * k
+        return np.sort(a), total
+
+    a = np.eye(3)
+    for f, args, glue in ((calls, (a, a[0]), True), (computes, (a, a[0]), False), (counts, (a[0], 3), False)):
+        g = bufferize(f)
+        g(*args)
+        ((spec,),) = g._compiled.values()
+        assert spec.kernel._emitted.glue is glue
+
+
+def test_the_status_flags() -> None:
+    test, clear, invalid, every = status_flags()
+    assert test and clear and invalid and every & invalid
 
 
 def test_blas_by_pointer() -> None:

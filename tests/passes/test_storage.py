@@ -15,7 +15,8 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, INDEX
 from tracebuf.location import UNKNOWN
 from tracebuf.ops.memory import memref
-from tracebuf.optimize.buffers.assign_storage import SMALL, STACK, assign_storage
+from tracebuf.ops.memory.memref import ON_STACK
+from tracebuf.optimize.buffers.assign_storage import STACK, assign_storage
 from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
 from tracebuf.testing.ladder import climb
@@ -106,13 +107,13 @@ def test_a_carried_buffer_is_an_array() -> None:
 
 def test_the_stack_takes_small_buffers_up_to_a_total() -> None:
     m = Maker()
-    for _ in range(STACK // SMALL + 1):
-        t = m.alloc(SMALL // 8)
+    for _ in range(STACK // ON_STACK + 1):
+        t = m.alloc(ON_STACK // 8)
         m.copy(t, t)
-    big = m.alloc(SMALL // 8 + 1)
+    big = m.alloc(ON_STACK // 8 + 1)
     m.copy(big, big)
     kinds = place(m.done())
-    assert kinds == ["stack"] * (STACK // SMALL) + [0, 0]
+    assert kinds == ["stack"] * (STACK // ON_STACK) + [0, 0]
 
 
 # -- folding

@@ -157,8 +157,7 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
 
 def made_by_callee(op: HostCall, env: Mapping[Sym, int]) -> list[Entry]:
     """The arrays that a called function makes for its results, which are copied into buffers of the program."""
-    n = 0 if isinstance(op.callee, str) else op.callee.returns
-    sizes = [u.value.memref_type.byte_size for u in op.out_uses[:n] if u.value.memref_type.rank]
+    sizes = [u.value.memref_type.byte_size for u in op.out_uses[: op.makes] if u.value.memref_type.rank]
     reason = f"{op.callee} makes its result, which is copied"
     return [
         Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), "host call") for size in sizes

@@ -7,14 +7,17 @@ Elements that it stores to an array are seen by the code itself, which reads the
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.call.flatten import FlatArguments
+from tracebuf.frontends.numpy.call.lookups import Lookup
 from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 
@@ -31,36 +34,73 @@ class State:
     """What is found at one time: the arguments and captured arrays, where the leaves that the call was given are, the
     values of names from outside."""
 
-    found: FlatArguments
-    places: tuple[Geometry | None, ...]
-    captured: tuple[Any, ...]
+    found: FlatArguments | None
+    places: list[Geometry | None]
+    captured: list[Any]
+
+
+class Outside:
+    """The names from outside that a program relies on: fetched all at once where a dict has them."""
+
+    def __init__(self, captures: Sequence[tuple[str, Callable[[], Any], Any]]) -> None:
+        held: dict[int, tuple[dict[str, Any], list[tuple[str, str, Callable[[], Any]]]]] = {}
+        rest: list[tuple[str, Callable[[], Any]]] = []
+        for name, fetch, _ in captures:
+            place = fetch.place() if isinstance(fetch, Lookup) else None
+            where, key = (None, "") if place is None else place
+            where = where[0] if isinstance(where, tuple) else where
+            if isinstance(where, dict) and key in where:
+                held.setdefault(id(where), (where, []))[1].append((name, key, fetch))
+            else:
+                rest.append((name, fetch))
+        groups = [(where, [*found, found[0]]) for where, found in held.values()]  # two at least: a tuple each
+        self._groups = [(where, itemgetter(*[k for _, k, _ in g]), [f for *_, f in g]) for where, g in groups]
+        self._rest = [fetch for _, fetch in rest]
+        self.names = [name for _, found in groups for name, *_ in found] + [name for name, _ in rest]
+
+    def values(self) -> list[Any]:
+        """What the names are bound to."""
+        found: list[Any] = []
+        for where, get, fetches in self._groups:
+            try:
+                found += get(where)
+            except KeyError:
+                found += map(value_of, fetches)
+        found += map(value_of, self._rest)
+        return found
 
 
 @frozen(eq=False)
 class Watch:
-    """One call that is under way: its leaves, their names, how they are fetched again, and the names from outside with
-    how these are fetched."""
+    """One call that is under way: its leaves, their names, how they are fetched again (None where nothing that holds
+    them can change), and the names from outside."""
 
     values: Sequence[Any]
     names: Sequence[str]
-    fetch: Callable[[], FlatArguments]
-    captures: Sequence[tuple[str, Callable[[], Any], Any]]
+    fetch: Callable[[], FlatArguments] | None
+    outside: Outside
 
     def state(self) -> State:
-        places = (geometry(x) if isinstance(x, np.ndarray) else None for x in self.values)
-        return State(self.fetch(), tuple(places), tuple(value_of(fetch) for _, fetch, _ in self.captures))
+        places = [geometry(x) if isinstance(x, np.ndarray) else None for x in self.values]
+        return State(None if self.fetch is None else self.fetch(), places, self.outside.values())
 
     def changed(self, before: State) -> str | None:
         """What has been changed since, in words; None if nothing has."""
         now = self.state()
-        for name, here, there in zip(self.names, now.places, before.places):
-            if here != there:
-                return f"the memory or the shape of `{name}`"
-        same = now.found.tree == before.found.tree and all(map(is_same, now.found.containers, before.found.containers))
-        if not same or len(now.found.values) != len(before.found.values):
-            return "a list, dict or object"
-        captured = zip((name for name, _, _ in self.captures), now.captured, before.captured)
-        for name, x, y in (*zip(self.names, now.found.values, before.found.values), *captured):
+        if now.places != before.places:
+            for name, here, there in zip(self.names, now.places, before.places):
+                if here != there:
+                    return f"the memory or the shape of `{name}`"
+        leaves: list[tuple[str, Any, Any]] = []
+        if now.found is not None and before.found is not None:
+            new, old = now.found, before.found
+            same = new.tree == old.tree and all(map(is_same, new.containers, old.containers))
+            if not same or len(new.values) != len(old.values):
+                return "a list, dict or object"
+            leaves = [*zip(self.names, new.values, old.values)]
+        if not leaves and all(map(operator.is_, now.captured, before.captured)):
+            return None
+        for name, x, y in (*leaves, *zip(self.outside.names, now.captured, before.captured)):
             if x is not y and not equal(x, y):
                 return f"`{name}`"
         return None

@@ -8,7 +8,9 @@ function, with the facts of linalg's named ops.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.attributes import encoded
 from tracebuf.ir.core import Form, Interpreter, Op, Use, Value
+from tracebuf.ir.types import MemRefType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.linalg import DestinationOp
 
@@ -24,16 +27,69 @@ Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
 """Computes the outs in place from the inputs (arrays, NumPy scalars, ints)."""
 
 
+@frozen()
+class CoreLoop:
+    """The inner loop of a generalised ufunc of NumPy's, which native code calls by pointer: it computes the outs from
+    the inputs, of the types of `types` ("dd->d"), bit for bit as the function does, which is called in its place where
+    there is much to compute (its own cost does not matter then) and where the loop sets a status flag: an error or a
+    warning, which the function says. `quiet`: the function looks at no flag but `invalid`. `odd`: the ufunc that takes
+    its place where the first core dimension is odd. `widens`: the first input has real numbers, which are made complex
+    where the result goes, and the loop works in place."""
+
+    module: str
+    ufunc: str
+    types: str
+    signature: str
+    quiet: bool
+    odd: str = ""
+    widens: bool = False
+
+    @property
+    def cores(self) -> tuple[tuple[str, ...], ...]:
+        return core_dims(self.signature)
+
+
+@frozen()
+class SortLoop:
+    """NumPy's sort of one row of contiguous elements, which native code calls by pointer for each row along the last
+    axis: of the only out, in place, or (`indirect`) of the input, where the out gets the indices. `kind`: NumPy's
+    number of the algorithm. The function is called where rows are not contiguous."""
+
+    dtype: str
+    kind: int
+    indirect: bool
+
+
+@frozen()
+class MedianLoop:
+    """The medians of rows along the last axis of the input, which native code takes from a sorted copy of each row.
+    The function is called for long rows, which it need not sort, for a NaN, an infinite sum, and a zero in the middle,
+    whose sign hangs on how it is found."""
+
+    dtype: str
+
+
+Loop = CoreLoop | SortLoop | MedianLoop
+
+
+@cache
+def core_dims(signature: str) -> tuple[tuple[str, ...], ...]:
+    """The names of the core dimensions of each operand in the signature of a generalised ufunc."""
+    groups = re.findall(r"\(([^)]*)\)", signature)
+    return tuple(tuple(name.strip() for name in group.split(",") if name.strip()) for group in groups)
+
+
 @frozen(eq=False)
 class HostFunction:
     """The called function. `may_keep`: it is the user's, and may keep a reference to its arguments after it has
     returned. `returns`: the number of outs, the first ones, for which it makes arrays of its own that are copied into
-    them."""
+    them. `loop`: what native code calls where it can; the function gets copies then."""
 
     name: str
     run: Run
     may_keep: bool = False
     returns: int = 0
+    loop: Loop | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -92,6 +148,18 @@ class HostCall(DestinationOp):
     def may_keep(self) -> bool:
         """Whether the function may keep a reference to its arguments."""
         return not isinstance(self.callee, str) and self.callee.may_keep
+
+    @property
+    def loop(self) -> Loop | None:
+        """What native code calls in the function's place."""
+        return None if isinstance(self.callee, str) else self.callee.loop
+
+    @property
+    def makes(self) -> int:
+        """For how many outs, the first ones, the function makes arrays of its own."""
+        source = self.operand(0).type
+        rows = isinstance(self.loop, SortLoop) and isinstance(source, MemRefType) and source.strides[-1] == 1
+        return 0 if rows or isinstance(self.callee, str) else self.callee.returns
 
     def reads_out(self, use: Use) -> bool:
         return use.index - self.n_ins not in self.attrs["unread"]

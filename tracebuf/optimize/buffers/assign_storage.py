@@ -19,8 +19,6 @@ from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.optimize.buffers.shorten_liveness import users
 
-SMALL = 1024
-"""Bytes up to which one buffer may live on the stack."""
 STACK = 64 * 1024
 """Bytes of stack that one function may use for buffers."""
 
@@ -82,9 +80,9 @@ class _Plan:
 
     def _fits_stack(self, op: memref.Alloc) -> bool:
         size = op.result.memref_type.byte_size
-        if not isinstance(size, int) or size > SMALL or self.stack + size > STACK:
+        if not isinstance(size, int) or size > memref.ON_STACK or self.stack + size > STACK:
             return False
-        if any(isinstance(user, HostCall) for user in users(op.result)):
+        if any(isinstance(user, HostCall) and user.loop is None for user in users(op.result)):
             return False  # what a function may keep must be memory that can be kept
         self.stack += size
         return True

@@ -8,6 +8,9 @@ NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache
+from importlib import import_module
 from itertools import takewhile
 from typing import Any, NoReturn
 
@@ -17,7 +20,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axes_of, flag, own_axes_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import int_of
-from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.functions.host.kinds import HostResult, describe, positional_of, signature, takes_out
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
@@ -42,8 +45,8 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import I64, INDEX, ScalarType
-from tracebuf.ops.arrays.host import HostCall, HostFunction, Run
+from tracebuf.ir.types import I64, INDEX, ScalarType, scalar_type
+from tracebuf.ops.arrays.host import CoreLoop, HostCall, HostFunction, Run
 from tracebuf.ops.scalars import arith
 
 Shape = Sequence[Dim]
@@ -62,6 +65,11 @@ class UpTo:
 
 Shapes = Callable[[Recorder, Given], Sequence[Sequence[Dim | UpTo]]]
 """The shapes of a call's results, from its arguments."""
+
+
+Fresh = tuple[ScalarType, Shape, Sequence[int]]
+"""A new array: its element type, shape and order."""
+Parts = Callable[[Recorder, Given, Sequence[Fresh]], Any]
 
 
 @frozen(eq=False)
@@ -83,6 +91,10 @@ class HostEntry:
     refuses: Callable[[Recorder, Given], None] | None = None
     counts: bool = False
     """Whether a size in the result may be `UpTo`."""
+    loop: Callable[[Given], CoreLoop | None] | None = None
+    """The inner loop that computes what the function does, from the arrays in order, in the loop's types."""
+    parts: Parts | None = None
+    """Records a call of which native code does without the function; None for one it does not do."""
 
     @property
     def name(self) -> str:
@@ -114,6 +126,11 @@ class HostEntry:
             for k, leaf in enumerate(found.leaves)
             if k in new
         ]
+        if self.parts is not None and (result := self.parts(r, given, fresh)) is not None:
+            return result
+        loop = self.loop_of(given, len(fresh))
+        if loop is not None:
+            return found.build(self.calls_loop(r, given, loop, fresh, found.leaves))
         counts = [(I64, (), ())] * sum(shapes[k].axis is not None for k in new)
         ins: list[Value] = []
         pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
@@ -124,6 +141,29 @@ class HostEntry:
         results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
                    for k, leaf in enumerate(found.leaves)]  # fmt: skip
         return found.build(results)
+
+    def loop_of(self, given: Given, results: int) -> CoreLoop | None:
+        """The inner loop for a call, if NumPy has it."""
+        loop = None if self.loop is None else self.loop(given)
+        if loop is None or len(loop.cores) != len(self.arrays) + results:
+            return None
+        return loop if all(isinstance(given.get(name), ArrayRef) for name in self.arrays) else None
+
+    def calls_loop(
+        self, r: Recorder, given: Given, loop: CoreLoop, fresh: Sequence[Fresh], leaves: Sequence[HostResult]
+    ) -> list[Any]:
+        """Records a call that native code makes without the function, on arrays in the loop's types."""
+        ins, _, outs = loop.types.partition("->")
+        arrays = {name: in_type(r, given[name], scalar_type(np.dtype(c))) for name, c in zip(self.arrays, ins)}
+        values = [r.read(arrays[name]) for name in self.arrays]
+        new = [(scalar_type(np.dtype(c)), shape, order) for c, (_, shape, order) in zip(outs, fresh, strict=True)]
+        order = {name: k for k, name in enumerate(self.arrays)}
+        call = self.caller({k: Passed(order[k]) if k in order else v for k, v in given.items()})
+        made = record(r, HostFunction(self.name, by_loop(loop, call, self.name), loop=loop), values, new)
+        return [
+            loaded(r, in_type(r, ref, element), leaf)
+            for ref, (element, _, _), leaf in zip(made, fresh, leaves, strict=True)
+        ]
 
     def shaped(self, given: Given) -> Given:
         """The arguments with numbers that are operands as what has the shape of one."""
@@ -170,6 +210,10 @@ class HostEntry:
         fixed = {name: p for name, p in named.items() if not is_passed(p)}
         passed = [(name, p) for name, p in named.items() if name not in fixed]
 
+        if not passed and all(isinstance(p, Passed) and p.type is None for p in positional):
+            places = [p.place for p in positional]
+            return lambda ins, **more: function(*[ins[k] for k in places], **fixed, **more)
+
         def call(ins: Sequence[Any], **more: Any) -> Any:
             arguments = {name: fill(p, ins) for name, p in passed}
             return function(*[fill(p, ins) for p in positional], **arguments, **fixed, **more)
@@ -208,6 +252,49 @@ class HostEntry:
                 put(call(ins), outs, shapes, self.name)
 
         return run
+
+
+def in_type(r: Recorder, ref: ArrayRef, element: ScalarType) -> ArrayRef:
+    """The array in an element type."""
+    return ref if ref.element is element else copy_of(r, ref, element, k_order(ref))
+
+
+def moved(ref: ArrayRef, axis: int) -> ArrayRef:
+    """A view with the axis as the last."""
+    rest = [k for k in range(ref.ndim) if k != axis]
+    return ref if axis == ref.ndim - 1 else ref.derive(lambda view: view.transpose([*rest, axis]))
+
+
+@cache
+def gufunc(module: str, name: str) -> np.ufunc | None:
+    """NumPy's generalised ufunc of that name, if it has it."""
+    try:
+        found = getattr(import_module(module), name, None)
+    except ImportError:
+        return None
+    return found if isinstance(found, np.ufunc) and found.signature is not None else None
+
+
+def by_loop(loop: CoreLoop, call: Callable[..., Any] | None, name: str) -> Run:
+    """What runs where native code does not: the ufunc, into the results; the function (`call`, if it does more than the
+    ufunc) where that gives an error."""
+    ufunc, odd = (getattr(import_module(loop.module), f) for f in (loop.ufunc, loop.odd or loop.ufunc))
+    errors: dict[str, Any] = {"invalid": "raise", "over": "ignore", "divide": "ignore", "under": "ignore"}
+
+    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        chosen = odd if loop.odd and ins[0].shape[-1] % 2 else ufunc
+        try:
+            with np.errstate(**errors) if loop.quiet else nullcontext():
+                chosen(*ins, out=tuple(outs), signature=loop.types)
+                return
+        except (FloatingPointError, ValueError):
+            if call is None:
+                raise
+        result = call(ins)
+        for x, out in zip(result if isinstance(result, tuple) else (result,), outs, strict=True):
+            out[...] = x
+
+    return run
 
 
 @frozen()
@@ -309,13 +396,16 @@ def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
     return kept_axes(r, ref, axes, flag(r, keepdims))[0]
 
 
+ARRAYS = (np.ndarray, np.generic)
+
+
 def put(result: Any, outs: Sequence[np.ndarray], shapes: Mapping[int, Bounded], name: str) -> None:
     """Stores results into their buffers, whose shapes they must have; then, for some, how much of the buffer is
     used."""
     counts = iter(outs[len(shapes) :])
     results = result if isinstance(result, tuple) else (result,)
     for (k, bounded), out in zip(shapes.items(), outs):
-        x = np.asarray(results[k])
+        x = results[k] if isinstance(results[k], ARRAYS) else np.asarray(results[k])
         if bounded.axis is not None and x.ndim == out.ndim:
             size = x.shape[bounded.axis]
             next(counts)[...] = size
@@ -329,7 +419,7 @@ def record(
     r: Recorder,
     function: HostFunction,
     ins: Sequence[Value],
-    fresh: Sequence[tuple[ScalarType, Shape, Sequence[int]]],
+    fresh: Sequence[Fresh],
     written: Sequence[ArrayRef] = (),
     unread: Sequence[int] = (),
 ) -> list[ArrayRef]:

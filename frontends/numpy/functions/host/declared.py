@@ -33,7 +33,7 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.ndarray import address, array_at, leases, still_lent
-from tracebuf.ops.arrays.host import HostFunction, kept_error, read_only
+from tracebuf.ops.arrays.host import HostFunction, Run, kept_error, read_only
 
 Positions = int | Sequence[int]
 """Positions among the arguments of a host call."""
@@ -161,6 +161,9 @@ def deliver(result: Any, outs: Sequence[np.ndarray], several: bool, name: str, a
         what = f"{len(result)} results" if isinstance(result, (tuple, list)) else f"a {type(result).__name__}"
         raise TracebufError(f"host_call: {name} gave {what}, declared are {len(outs)} results")
     for x, out in zip(result if several else (result,), outs, strict=True):
+        if type(x) is np.ndarray and x.dtype == out.dtype and x.shape == out.shape:
+            out[...] = x
+            continue
         weak = type(x) in (bool, int, float, complex) and np.result_type(out.dtype, x) == out.dtype
         found = np.asarray(x, out.dtype) if weak else np.asarray(x)
         if found.dtype != out.dtype or found.shape != out.shape:
@@ -177,23 +180,20 @@ ArgumentSource = tuple[Literal["in", "out", "int", "float", "complex", "bool", "
 known value."""
 
 
-@frozen(eq=False)
-class DeclaredCall:
+def declared_call(fn: Callable[..., Any], places: Sequence[ArgumentSource], n_results: int, several: bool) -> Run:
     """What runs at a host call: the function on its arguments, in their order."""
+    name = name_of(fn)
+    converted: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "complex": complex, "bool": bool}
+    steps = [(kind, k, converted.get(kind)) for kind, k in places]
 
-    fn: Callable[..., Any]
-    places: tuple[ArgumentSource, ...]
-    n_results: int
-    several: bool
+    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        args = [
+            k if kind == "known" else outs[n_results + k] if kind == "out" else ins[k] if of is None else of(ins[k])
+            for kind, k, of in steps
+        ]
+        deliver(call_watched(fn, name, args), outs[:n_results], several, name, args)
 
-    def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        kinds = {"int": int, "float": float, "complex": complex, "bool": bool}
-        args = []
-        for kind, k in self.places:
-            source = ins if kind != "out" else outs[self.n_results :]
-            args.append(k if kind == "known" else kinds[kind](ins[k]) if kind in kinds else source[k])
-        result = call_watched(self.fn, name_of(self.fn), args)
-        deliver(result, outs[: self.n_results], self.several, name_of(self.fn), args)
+    return run
 
 
 def innermost(fn: Any) -> Any:
@@ -230,7 +230,7 @@ def traced_host_call(
             kind, value = passed(r, x)
             places.append((kind, value if kind == "known" else len(ins)))
             ins += [value] if isinstance(value, Value) else []
-    function = HostFunction(name_of(fn), DeclaredCall(fn, tuple(places), len(shapes), several), may_keep=True)
+    function = HostFunction(name_of(fn), declared_call(fn, places, len(shapes), several), may_keep=True)
     fresh = [(element, shape, range(len(shape))) for element, shape in zip(dtypes, sizes, strict=True)]
     unread = [i for i, k in enumerate(positions.writes) if k not in positions.reads]
     made = record(r, function, ins, fresh, written, unread)

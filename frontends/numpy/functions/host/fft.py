@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,21 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray, indexed
 from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import filled, k_order, only
-from tracebuf.frontends.numpy.functions.host.calls import Arguments, Given, HostEntry, Shape, Shapes, dims
+from tracebuf.frontends.numpy.functions.host.calls import (
+    Arguments,
+    Fresh,
+    Given,
+    HostEntry,
+    Parts,
+    Shape,
+    Shapes,
+    by_loop,
+    dims,
+    gufunc,
+    in_type,
+    moved,
+    record,
+)
 from tracebuf.frontends.numpy.functions.host.kinds import call_by_name, has_known_place
 from tracebuf.frontends.numpy.functions.joining.stacking import part
 from tracebuf.frontends.numpy.numbers.bodies import Body
@@ -22,9 +37,11 @@ from tracebuf.frontends.numpy.numbers.scalars import binary
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, sub
+from tracebuf.ir.types import scalar_type
+from tracebuf.ops.arrays.host import CoreLoop, HostFunction
 from tracebuf.ops.scalars import arith
 
 Size = Callable[[Dim], Dim]
@@ -118,9 +135,115 @@ def into_out(function: Callable[..., Any]) -> Callable[[Arguments, np.ndarray], 
     return run
 
 
+# -- transforms that native code makes
+
+UMATH = "numpy.fft._pocketfft_umath"
+SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+"""The norm of the direct transform that has the factor of the inverse one."""
+
+
+def transform(name: str, inverse: bool = False, odd: str = "") -> Parts:
+    """The transform of one axis by the ufunc of that name; `odd`: that of an odd number of points, where it differs."""
+
+    def parts(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | None:
+        a, axis, norm, n = given["a"], given.get("axis", -1), given.get("norm"), given.get("n")
+        if not isinstance(a, ArrayRef) or type(axis) is not int or not -a.ndim <= axis < a.ndim or norm not in SWAPPED:
+            return None
+        ((element, shape, order),) = fresh
+        axis %= a.ndim
+        chosen, other, points = name, "", shape[axis]
+        if odd:
+            points = a.shape[axis] if n is None else n
+            if not isinstance(points, int) and n is not None:
+                return None
+            chosen, other = (name, odd) if not isinstance(points, int) else ((name, odd)[points % 2], "")
+        factor = factor_of(r, SWAPPED[norm] if inverse else norm, points, a.dtype)
+        ufunc = gufunc(UMATH, chosen)
+        if ufunc is None or factor is None:
+            return None
+        types = loop_types(ufunc, a.dtype, factor.element.dtype if isinstance(factor, NpScalar) else int, element.dtype)
+        if types is None:
+            return None
+        source, scale, result = (scalar_type(np.dtype(c)) for c in (types[0], types[1], types[-1]))
+        widens = source.is_complex and a.dtype.char in "fd" and a.shape[axis] == shape[axis]
+        source = a.element if widens else source
+        loop = CoreLoop(UMATH, chosen, types, str(ufunc.signature), False, other, widens)
+        ins = [r.read(moved(in_type(r, a, source), axis)), scalar_value(r, factor, scale)]
+        out = ArrayRef(r.new_storage(result, shape, order, r.empty(result, shape, order)))
+        record(
+            r,
+            HostFunction(f"numpy.fft.{chosen}", by_loop(loop, None, name), loop=loop),
+            ins,
+            [],
+            [moved(out, axis)],
+            [0],
+        )
+        return in_type(r, out, element)
+
+    return parts
+
+
+def factor_of(r: Recorder, norm: str | None, points: Dim, dtype: np.dtype) -> NpScalar | int | None:
+    """What the terms are multiplied by, as NumPy computes it: in the precision of the array."""
+    if norm in (None, "backward"):
+        return 1
+    real = np.result_type(dtype.type(0).real, 1.0)
+    if real.char not in "fd":
+        return None
+    element, body = scalar_type(real), Body(r.frame.block, r.loc)
+    n = body.cast(r.i64(points), element)
+    if norm == "ortho":
+        n = apply_rule(np.sqrt, body, [n], (real,) * 2)
+    return NpScalar(apply_rule(np.reciprocal, body, [n], (real,) * 2), element)
+
+
+@cache
+def loop_types(ufunc: np.ufunc, source: np.dtype, factor: np.dtype | type, result: np.dtype) -> str | None:
+    """The types of the loop that NumPy takes for an array, a factor and a result of these dtypes."""
+    try:
+        found = ufunc.resolve_dtypes((source, factor, result))
+    except (AttributeError, TypeError):
+        return None
+    types = "".join(d.char for d in found)
+    types = f"{types[:2]}->{types[2]}"
+    return types if types in ufunc.types and set(types) <= set("fdFD->") else None
+
+
+def axis_by_axis(first: Any, then: Any, default: tuple[int, ...] | None = None) -> Parts:
+    """The transform of several axes as NumPy makes it, one after another from the last: `first`, then `then` for the
+    others; where `first` is the transform to real numbers, it comes last, after the others in order."""
+
+    def parts(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> Any:
+        a, s, axes = given["a"], given.get("s"), given.get("axes", default)
+        if not isinstance(a, ArrayRef) or (s is not None and axes is None):
+            return None
+        axes = range(-a.ndim, 0) if axes is None else axes
+        if not axes or not all(type(axis) is int for axis in axes):
+            return None
+        if s is not None and not all(type(n) is int for n in s):
+            return None
+        sizes = [None if n == -1 else n for n in s] if s is not None else [None] * len(axes)
+        *steps, last = [(then, n, axis) for n, axis in zip(sizes, axes, strict=True)]
+        last = (first, *last[1:])
+        for function, n, axis in [*steps, last] if first is fft.irfft else [last, *steps[::-1]]:
+            a = FUNCTIONS[function](r, a, n, axis, given.get("norm"))
+        return a
+
+    return parts
+
+
 fft = np.fft
+PARTS: dict[Any, Parts] = {
+    fft.fft: transform("fft"), fft.ifft: transform("ifft", inverse=True), fft.irfft: transform("irfft", inverse=True),
+    fft.rfft: transform("rfft_n_even", odd="rfft_n_odd"),
+    fft.fft2: axis_by_axis(fft.fft, fft.fft, (-2, -1)), fft.fftn: axis_by_axis(fft.fft, fft.fft),
+    fft.ifft2: axis_by_axis(fft.ifft, fft.ifft, (-2, -1)), fft.ifftn: axis_by_axis(fft.ifft, fft.ifft),
+    fft.rfft2: axis_by_axis(fft.rfft, fft.fft, (-2, -1)), fft.rfftn: axis_by_axis(fft.rfft, fft.fft),
+    fft.irfft2: axis_by_axis(fft.irfft, fft.ifft, (-2, -1)), fft.irfftn: axis_by_axis(fft.irfft, fft.ifft),
+}  # fmt: skip
+"""By NumPy's function: how native code makes it."""
 ENTRIES: tuple[HostEntry, ...] = tuple(
-    HostEntry(f, ("a",), shapes, ("n", "s"), {"n": None, "s": None}, into_out(f))
+    HostEntry(f, ("a",), shapes, ("n", "s"), {"n": None, "s": None}, into_out(f), parts=PARTS.get(f))
     for f, shapes in (
         (fft.fft, along(whole, whole)), (fft.ifft, along(whole, whole)), (fft.rfft, along(whole, half)),
         (fft.irfft, along(double, whole)), (fft.hfft, along(double, whole)), (fft.ihfft, along(whole, half)),

@@ -11,13 +11,13 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import only
 from tracebuf.frontends.numpy.functions.host.calls import (
-    Arguments,
     Given,
     HostEntry,
     Shape,
     Shapes,
     UpTo,
     dims,
+    gufunc,
     reduced,
 )
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
@@ -25,6 +25,7 @@ from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.dims import Dim, add, dim_min
+from tracebuf.ops.arrays.host import CoreLoop
 
 la = np.linalg
 
@@ -148,40 +149,81 @@ def only_coefficients(r: Recorder, given: Given) -> None:
     only(r, "np.polyfit", full=(given.get("full", False), False), cov=(given.get("cov", False), False))
 
 
-def singular(error: str, flag: int) -> None:
-    raise la.LinAlgError("Singular matrix")
+UMATH = "numpy.linalg._umath_linalg"
 
 
-def directly(function: Callable[..., Any], *names: str) -> Callable[[Arguments, np.ndarray], None]:
-    """The gufunc behind the function, which computes into the result's memory; chosen by the number of axes of the last
-    operand where there are several. The function itself where it does more than call the gufunc."""
-    inner = [getattr(getattr(la, "_umath_linalg", None), name, None) for name in names]
+def by_loop(
+    name: Callable[[Given], str | None], *letters: str, quiet: bool = True
+) -> Callable[[Given], CoreLoop | None]:
+    """The loop of the ufunc that `name` gives for a call, as the function calls it: on doubles, or complex numbers of
+    doubles where an array is complex; `letters`: the types of real numbers among the results, d or the operands' (t).
+    """
 
-    def run(arguments: Arguments, out: np.ndarray) -> None:
-        arrays = list(arguments.values())
-        m, n = arrays[0].shape[-2:]
-        gufunc = inner[0 if arrays[-1].ndim == 1 else -1]
-        if gufunc is None or m != n or out.dtype.char not in "dD" or any(a.dtype != out.dtype for a in arrays):
-            out[...] = function(*arrays)
-            return
-        with np.errstate(call=singular, invalid="call", over="ignore", divide="ignore", under="ignore"):
-            gufunc(*arrays, out=out)
+    def loop(given: Given) -> CoreLoop | None:
+        arrays = [x for x in given.values() if isinstance(x, ArrayRef)]
+        found = name(given)
+        ufunc = None if found is None else gufunc(UMATH, found)
+        if found is None or ufunc is None or len(letters) != ufunc.nout:
+            return None
+        t = "D" if any(x.dtype.kind == "c" for x in arrays) else "d"
+        types = t * ufunc.nin + "->" + "".join(t if letter == "t" else letter for letter in letters)
+        return CoreLoop(UMATH, found, types, str(ufunc.signature), quiet) if types in ufunc.types else None
 
-    return run
+    return loop
 
 
+def always(name: str) -> Callable[[Given], str]:
+    return lambda given: name
+
+
+def solving(given: Given) -> str:
+    return "solve1" if given["b"].ndim == 1 else "solve"
+
+
+def triangle(name: str) -> Callable[[Given], str | None]:
+    """The ufunc for the triangle that UPLO names."""
+
+    def chosen(given: Given) -> str | None:
+        return {"L": f"{name}_lo", "U": f"{name}_up"}.get(str(given.get("UPLO", "L")).upper())
+
+    return chosen
+
+
+def decomposing(vectors: bool) -> Callable[[Given], str | None]:
+    """The ufunc of np.linalg.svd with singular vectors, or without."""
+
+    def chosen(given: Given) -> str | None:
+        if given.get("hermitian", False) or bool(given.get("compute_uv", vectors)) is not vectors:
+            return None
+        return "svd" if not vectors else "svd_f" if given.get("full_matrices", True) else "svd_s"
+
+    return chosen
+
+
+def either(*rules: Callable[[Given], CoreLoop | None]) -> Callable[[Given], CoreLoop | None]:
+    """The loop of the first rule that gives one."""
+    return lambda given: next((loop for rule in rules if (loop := rule(given)) is not None), None)
+
+
+SINGULAR_VALUES = HostEntry(la.svdvals, ("x",), svdvals_shapes, loop=by_loop(always("svd"), "d"))
 ENTRIES: tuple[HostEntry, ...] = (
-    HostEntry(la.solve, ("a", "b"), solve_shapes, into=directly(la.solve, "solve1", "solve")),
-    HostEntry(la.inv, ("a",), of_square(2), into=directly(la.inv, "inv")),
+    HostEntry(la.solve, ("a", "b"), solve_shapes, loop=by_loop(solving, "t")),
+    HostEntry(la.inv, ("a",), of_square(2), loop=by_loop(always("inv"), "t")),
     HostEntry(la.pinv, ("a", "rcond", "rtol"), transposed),
-    HostEntry(la.det, ("a",), of_square(0)),
-    HostEntry(la.slogdet, ("a",), of_square(0, 0)),
-    HostEntry(la.cholesky, ("a",), of_square(2)),
+    HostEntry(la.det, ("a",), of_square(0), loop=by_loop(always("det"), "t", quiet=False)),
+    HostEntry(la.slogdet, ("a",), of_square(0, 0), loop=by_loop(always("slogdet"), "t", "d", quiet=False)),
+    HostEntry(
+        la.cholesky, ("a",), of_square(2),
+        loop=by_loop(lambda given: "cholesky_up" if given.get("upper", False) else "cholesky_lo", "t"),
+    ),
     HostEntry(la.qr, ("a",), qr_shapes),
-    HostEntry(la.svd, ("a",), svd_shapes),
-    HostEntry(la.svdvals, ("x",), svdvals_shapes),
-    HostEntry(la.eigh, ("a",), of_square(1, 2)),
-    HostEntry(la.eigvalsh, ("a",), of_square(1)),
+    HostEntry(
+        la.svd, ("a",), svd_shapes,
+        loop=either(by_loop(decomposing(True), "t", "d", "t"), by_loop(decomposing(False), "d")),
+    ),
+    SINGULAR_VALUES,
+    HostEntry(la.eigh, ("a",), of_square(1, 2), loop=by_loop(triangle("eigh"), "d", "t")),
+    HostEntry(la.eigvalsh, ("a",), of_square(1), loop=by_loop(triangle("eigvalsh"), "d")),
     HostEntry(la.eig, ("a",), of_square(1, 2), refuses=only_complex),
     HostEntry(la.eigvals, ("a",), of_square(1), refuses=only_complex),
     HostEntry(la.matrix_rank, ("A", "tol", "rtol"), rank_shapes),
@@ -194,9 +236,9 @@ ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(la.vector_norm, ("x",), norm_shapes, values=("ord",)),
     HostEntry(la.matrix_norm, ("x",), matrix_norm_shapes, values=("ord",)),
     HostEntry(np.polyfit, ("x", "y", "w"), polyfit_shapes, values=("deg", "rcond"), refuses=only_coefficients),
-)
+)  # fmt: skip
 """The functions that run on the host."""
 NORM = HostEntry(la.norm, ("x",), norm_shapes, values=("ord",))
-"""The norms that functions/products/matmul.norm does not record as loops."""
+"""The norms that functions/products/matmul.norm does not record as loops, or by singular values."""
 FUNCTIONS: dict[Any, HostEntry] = {entry.function: entry for entry in ENTRIES}
 """By NumPy's function: its handler."""

@@ -11,6 +11,7 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.host.calls import (
     Arguments,
+    Fresh,
     Given,
     HostEntry,
     Shape,
@@ -18,16 +19,19 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     UpTo,
     dims,
     fill,
+    moved,
+    number,
     pass_on,
     record,
     reduced,
 )
 from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_min, product, sub
-from tracebuf.ops.arrays.host import HostFunction
+from tracebuf.ir.types import I64
+from tracebuf.ops.arrays.host import HostFunction, MedianLoop, SortLoop
 
 
 def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
@@ -140,11 +144,89 @@ def set_shapes(most: Callable[[Dim, Dim], Dim], *names: str) -> Shapes:
     return shapes
 
 
+# -- rows that native code sorts
+
+KINDS = {None: 0, "quicksort": 0, "stable": 2, "mergesort": 2}
+"""NumPy's numbers of its algorithms; heapsort, which is quicksort from 2.4 on, is left to the function."""
+
+
+def rows_of(given: Given, array: ArrayRef, indirect: bool = False) -> tuple[SortLoop, int] | None:
+    """How rows are sorted, and along which axis; None where the function does it: all elements as one row, an error."""
+    axis, kind, stable = given.get("axis", -1), given.get("kind"), given.get("stable")
+    known = type(axis) is int and -array.ndim <= axis < array.ndim and isinstance(kind, str | None)
+    if not known or given.get("order") is not None or kind not in KINDS or None not in (kind, stable):
+        return None
+    return SortLoop(array.dtype.char, 2 if stable else KINDS[kind], indirect), axis % array.ndim
+
+
+def sort_rows(r: Recorder, array: ArrayRef, given: Given, loop: SortLoop, axis: int) -> None:
+    """Records a sort in place, along the last axis of a view."""
+    rest = [k for k in range(array.ndim) if k != axis]
+    rows = array if axis == array.ndim - 1 else array.derive(lambda view: view.transpose([*rest, axis]))
+    how = {name: value for name, value in given.items() if name != "axis"}
+
+    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        outs[0].sort(**how)
+
+    record(r, HostFunction("numpy.ndarray.sort", run, loop=loop), [], [], [rows])
+
+
+def sorted_copy(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | None:
+    """np.sort: a copy, and its rows in place."""
+    array = given["a"]
+    rows = rows_of(given, array) if isinstance(array, ArrayRef) and array.ndim else None
+    if rows is None:
+        return None
+    element, shape, order = fresh[0]
+    copy = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+    r.store(copy, r.read(array))
+    sort_rows(r, copy, {name: value for name, value in given.items() if name != "a"}, *rows)
+    return copy
+
+
+def sorting_indices(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | None:
+    """np.argsort of rows along the last axis."""
+    array = given["a"]
+    rows = rows_of(given, array, True) if isinstance(array, ArrayRef) and array.ndim else None
+    if rows is None or rows[1] != array.ndim - 1:
+        return None
+    how = {name: value for name, value in given.items() if name != "a"}
+
+    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        outs[0][...] = np.argsort(ins[0], **how)
+
+    function = HostFunction("numpy.argsort", run, returns=1, loop=rows[0])
+    return record(r, function, [r.read(array)], [(I64, array.shape, fresh[0][2])])[0]
+
+
+def medians(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | NpScalar | None:
+    """np.median of rows of real numbers along one axis."""
+    a, axis = given["a"], given.get("axis")
+    if not isinstance(a, ArrayRef) or given.get("keepdims", False) is not False or a.dtype.char not in "bhilqBHILQfd":
+        return None
+    axis = -1 if axis is None and a.ndim == 1 else axis
+    if type(axis) is not int or not -a.ndim <= axis < a.ndim:
+        return None
+
+    axis %= a.ndim
+
+    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        array, out = np.moveaxis(ins[0], -1, axis), outs[0]
+        if out.ndim:
+            np.median(array, axis=axis, out=out)
+        else:
+            out[...] = np.median(array)
+
+    function = HostFunction("numpy.median", run, loop=MedianLoop(a.dtype.char))
+    made = record(r, function, [r.read(moved(a, axis))], fresh)[0]
+    return made if made.ndim else number(r, made)
+
+
 QUANTILE = ("q", "weights")
 """The parameters of quantiles that may be traced."""
 ENTRIES: tuple[HostEntry, ...] = (
-    HostEntry(np.sort, ("a",), along_axis, into=in_place("sort")),
-    HostEntry(np.argsort, ("a",), along_axis),
+    HostEntry(np.sort, ("a",), along_axis, into=in_place("sort"), parts=sorted_copy),
+    HostEntry(np.argsort, ("a",), along_axis, parts=sorting_indices),
     HostEntry(np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, into=in_place("partition")),
     HostEntry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}),
     HostEntry(np.lexsort, (), lexsort_shapes, ("keys",)),
@@ -157,7 +239,7 @@ ENTRIES: tuple[HostEntry, ...] = (
             (np.unique_all, ("index", "inverse", "counts")),
         )
     ),
-    HostEntry(np.median, ("a",), of_reduced(), refuses=not_over_the_input),
+    HostEntry(np.median, ("a",), of_reduced(), refuses=not_over_the_input, parts=medians),
     HostEntry(np.nanmedian, ("a",), of_reduced(), refuses=not_over_the_input),
     *(
         HostEntry(f, ("a", *QUANTILE), of_reduced(), QUANTILE, refuses=not_over_the_input)
@@ -195,6 +277,9 @@ def changed_in_place(name: str) -> Callable[..., None]:
     def method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> None:
         given = entry.bind(r, (a, *args), kwargs)
         array = given.pop("a")
+        if name == "sort" and array.ndim and is_stored_to(array) and (rows := rows_of(given, array)) is not None:
+            sort_rows(r, array, given, *rows)
+            return
         ins: list[Value] = []
         pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
 
@@ -203,13 +288,17 @@ def changed_in_place(name: str) -> Callable[..., None]:
             getattr(target, name)(**{k: fill(p, inputs) for k, p in pattern.items()})
 
         called = HostFunction(f"numpy.ndarray.{name}", run)
-        if array.read_only or not all(s.writable for s in storages_of(array)):
+        if is_stored_to(array):
+            record(r, called, ins, [], [array])
+        else:
             record(r, called, [*ins, r.read(array)], [])  # which raises what comes first
             r.check_writable(array)
-        else:
-            record(r, called, ins, [], [array])
 
     return method
+
+
+def is_stored_to(array: ArrayRef) -> bool:
+    return not array.read_only and all(s.writable for s in storages_of(array))
 
 
 METHODS: dict[str, Callable[..., Any]] = {

@@ -194,6 +194,9 @@ def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
         if ref.ndim == 1 and not keepdims and not ref.element.is_complex:
             return elementwise(r, np.sqrt, [matmul(r, ref, ref, "dot")])
         return elementwise(r, np.sqrt, [reduce(r, np.add, squares, None, None, None, keepdims)])
+    if axis is None and ref.ndim == 2 and not keepdims and type(ord) in (int, float) and ord in (2, -2):
+        values = as_array(r, host_linalg.SINGULAR_VALUES(r, ref))
+        return reduce(r, np.maximum if ord == 2 else np.minimum, values, initial=0 if ord == 2 else NO_VALUE)
     if axis is None and ref.ndim == 1:
         axis = 0
     if isinstance(axis, tuple) and len(axis) == 1:

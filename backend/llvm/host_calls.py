@@ -1,0 +1,319 @@
+"""Host calls that native code makes without Python: the inner loop of a generalised ufunc, or a sort, by pointer.
+
+The loop gets the operands with their strides as they are; leading axes are its outer dimension, and loops around it
+where there are several. Status flags are cleared before and looked at after. Where one is set that the function would
+look at, where core dimensions differ, or where the work is large, the function itself is called back, on the same
+operands: the errors, their words and warnings are its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+
+from tracebuf.backend.llvm.code import Code, OpenLoop, literal
+from tracebuf.backend.llvm.loops import Buffer
+from tracebuf.backend.llvm.numpy_loops import core_loop, sort_loop, status_flags
+from tracebuf.backend.llvm.polls import Polls
+from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
+from tracebuf.ir.emitter import join_components, llvm_type
+from tracebuf.ir.types import ScalarType, Type
+from tracebuf.ops.arrays.host import CoreLoop, Loop, MedianLoop, SortLoop
+
+SMALL = 2**14
+"""Elements of an operand, up to which the loop is called: beyond, its work is many times what the function adds. Copies
+of so few elements are not refused memory."""
+ROW = 512
+"""Elements of a row that is sorted for its median."""
+_SLOTS = 3000
+
+
+class HostWriter:
+    """Writes calls of loops; `call_back` writes the call of the function."""
+
+    def __init__(self, code: Code, polls: Polls) -> None:
+        self.code, self.polls = code, polls
+
+    def call(
+        self,
+        loop: Loop,
+        operands: Sequence[Buffer | str],
+        types: Sequence[Type],
+        call_back: Callable[[], None],
+    ) -> str | None:
+        """What is called, for the kernel's plan; None where there is no such loop."""
+        if isinstance(loop, SortLoop):
+            return self._call_sort(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
+        if isinstance(loop, MedianLoop):
+            return self._call_median(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
+        return self._call_core(loop, operands, types, call_back)
+
+    def _call_core(
+        self, loop: CoreLoop, operands: Sequence[Buffer | str], types: Sequence[Type], call_back: Callable[[], None]
+    ) -> str | None:
+        try:
+            for ufunc in filter(None, (loop.ufunc, loop.odd)):
+                core_loop(loop.module, ufunc, loop.types)
+            status_flags()
+        except LookupError:
+            call_back()
+            return None
+        code = self.code
+        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
+        wanted: list[str] = []
+        sizes = self._core_sizes(loop, operands, wanted)
+        outer = self._outer_sizes(loop, operands, wanted)
+        if "false" in wanted:
+            call_back()
+            return None
+        counts = {code.product(b.sizes) for b in operands if isinstance(b, Buffer)}
+        wanted += [code.icmp("sle", n, str(SMALL)) for n in sorted(counts) if not n.isdigit() or int(n) > SMALL]
+        code.branch(code.every(wanted), fast, slow)
+        code.place(fast)
+        if loop.widens:
+            first, out = operands[0], operands[-1]
+            assert isinstance(first, Buffer) and isinstance(out, Buffer)
+            self._widen(first, out)
+            operands = [out, *operands[1:]]
+        flagged = self._loop(loop, operands, types, sizes, outer)
+        self.polls.spend(code.product([*sizes.values(), *sizes.values(), *outer]))
+        code.branch(flagged, slow, end, code.rarely())
+        code.place(slow)
+        call_back()
+        code.jump(end)
+        code.place(end)
+        return f"loop of {loop.ufunc} for {loop.types}, by pointer where no operand has more than {SMALL} elements"
+
+    def _call_sort(self, loop: SortLoop, buffers: Sequence[Buffer], call_back: Callable[[], None]) -> str | None:
+        try:
+            sort_loop(loop.dtype, loop.kind, loop.indirect)
+        except LookupError:
+            call_back()
+            return None
+        code = self.code
+        n = buffers[-1].sizes[-1]
+        wanted: list[str] = []
+        for b in buffers:
+            if b.strides[-1] != "1":
+                wanted.append(code.inst(f"or i1 {code.icmp('eq', b.strides[-1], '1')}, {code.icmp('sle', n, '1')}"))
+        if not wanted and not loop.kind:  # quicksort needs no memory
+            self._sort(loop, buffers)
+            return "sort of rows, by pointer"
+        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
+        if wanted:
+            code.branch(code.every(wanted), fast, slow)
+            code.place(fast)
+        failed = self._sort(loop, buffers)
+        code.branch(code.icmp("slt", failed, "0", "i32"), slow, end, code.rarely())
+        code.place(slow)
+        call_back()
+        code.jump(end)
+        code.place(end)
+        return "sort of rows, by pointer where they are contiguous"
+
+    def _call_median(self, loop: MedianLoop, buffers: Sequence[Buffer], call_back: Callable[[], None]) -> str | None:
+        try:
+            sort_loop(loop.dtype, 0, False)
+        except LookupError:
+            call_back()
+            return None
+        code, (source, out) = self.code, buffers
+        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
+        n, element, result = source.sizes[-1], source.type.element, out.type.element
+        limits = [(n, str(ROW)), (code.product(out.sizes), str(SMALL))]
+        wanted = [code.icmp("sle", size, most) for size, most in limits] + [code.icmp("sge", n, "1")]
+        code.branch(code.every(wanted), fast, slow)
+        code.place(fast)
+        kind = llvm_type(result)
+        row = code.fresh_slot(f"[{ROW} x {memory_type(element)}]", align=64)
+        good = code.slot("i8", _SLOTS + 1)
+        code.do(f"store i8 1, ptr {good}")
+        name, array = self._sort_function(SortLoop(loop.dtype, 0, False))
+
+        def at(index: str) -> tuple[str, str]:
+            """A sorted element, and as a number of the result's type."""
+            value = code.load(element, code.offset(row, memory_type(element), index))
+            cast = "" if element.is_float else "uitofp" if element.name.startswith("ui") else "sitofp"
+            return value, code.inst(f"{cast} {llvm_type(element)} {value} to {kind}") if cast else value
+
+        with ExitStack() as loops:
+            indices = [loops.enter_context(self._plain_loop(size)).index for size in out.sizes]
+            with self._plain_loop(n) as each:
+                value = code.load(element, self._at(source, [*indices, each.index]))
+                code.store(element, value, code.offset(row, memory_type(element), each.index))
+            code.call("i32", name, [("ptr", row), ("i64", n), ("ptr", array)])
+            half = code.inst(f"lshr i64 {n}, 1")
+            odd = code.inst(f"trunc i64 {n} to i1")
+            (_, upper), (_, lower) = at(half), at(code.select(odd, "i64", half, code.sub(half, "1")))
+            both = code.inst(f"fadd {kind} {lower}, {upper}")
+            mean = code.inst(f"fdiv {kind} {both}, {literal(result, 2)}")
+            median = code.select(odd, kind, upper, mean)
+            code.store(result, median, self._at(out, indices))
+            if element.is_float:
+                last, infinite = at(code.sub(n, "1"))[0], literal(result, float("inf"))
+                size = code.intrinsic(f"llvm.fabs.{result.name}", kind, [(kind, median)])
+                tests = [("ord", last, last), ("one", upper, literal(result, 0)), ("one", lower, literal(result, 0))]
+                tests += [("olt", size, infinite)]
+                fine = code.every([code.inst(f"fcmp {test} {kind} {a}, {b}") for test, a, b in tests])
+                so_far = code.inst(f"load i8, ptr {good}")
+                code.do(f"store i8 {code.inst(f'select i1 {fine}, i8 {so_far}, i8 0')}, ptr {good}")
+        self.polls.spend(code.mul(code.product(source.sizes), "8"))
+        code.branch(code.icmp("ne", code.inst(f"load i8, ptr {good}"), "0", "i8"), end, slow)
+        code.place(slow)
+        call_back()
+        code.jump(end)
+        code.place(end)
+        return f"medians of rows of at most {ROW} elements, by sorting copies"
+
+    def _sort_function(self, loop: SortLoop) -> tuple[str, str]:
+        """NumPy's sort, and the array to pass to it."""
+        code, where = self.code, (loop.dtype, str(loop.kind), "indirect" if loop.indirect else "")
+        name = f"numpy_{'arg' if loop.indirect else ''}sort_{loop.dtype.replace('?', 'b')}_{loop.kind}"
+        code.imports[name], code.imports[f"{name}_array"] = ("sort", *where), ("sort array", *where)
+        code.declare(name, f"i32 @({', '.join(['ptr'] * loop.indirect + ['ptr', 'i64', 'ptr'])})")
+        code.declare(f"{name}_array", "void @()")
+        return name, f"@{name}_array"
+
+    def _sort(self, loop: SortLoop, buffers: Sequence[Buffer]) -> str:
+        """Sorts each row; what is negative where one failed."""
+        code, out = self.code, buffers[-1]
+        n = out.sizes[-1]
+        name, array = self._sort_function(loop)
+        failed = code.slot("i32", _SLOTS)
+        code.do(f"store i32 0, ptr {failed}")
+        with ExitStack() as loops:
+            indices = [loops.enter_context(self._plain_loop(size)).index for size in out.sizes[:-1]]
+            rows = [self._at(b, [*indices, "0"]) for b in buffers]
+            if loop.indirect:
+                with self._plain_loop(n) as each:
+                    code.do(f"store i64 {each.index}, ptr {code.offset(rows[-1], 'i64', each.index)}")
+            done = code.call("i32", name, [*(("ptr", row) for row in rows), ("i64", n), ("ptr", array)])
+            worst = code.inst(f"or i32 {done}, {code.inst(f'load i32, ptr {failed}')}")
+            code.do(f"store i32 {worst}, ptr {failed}")
+        self.polls.spend(code.mul(code.product(out.sizes), "8"))
+        return code.inst(f"load i32, ptr {failed}")
+
+    def _core_sizes(self, loop: CoreLoop, operands: Sequence[Buffer | str], wanted: list[str]) -> dict[str, str]:
+        """The size of each core dimension; what has to be equal at run time goes to `wanted`."""
+        found: dict[str, str] = {}
+        for names, b in zip(loop.cores, operands, strict=True):
+            if isinstance(b, Buffer):
+                sizes = b.sizes[len(b.sizes) - len(names) :]
+                for name, size in zip(names, sizes, strict=True):
+                    self._want_equal(found.setdefault(name, size), size, wanted)
+        return found
+
+    def _outer_sizes(self, loop: CoreLoop, operands: Sequence[Buffer | str], wanted: list[str]) -> list[str]:
+        """The sizes of the axes before the core dimensions, which the last operand has; the others' are equal or 1."""
+        last = operands[-1]
+        assert isinstance(last, Buffer)
+        outer = list(last.sizes[: len(last.sizes) - len(loop.cores[-1])])
+        for names, b in zip(loop.cores, operands, strict=True):
+            if isinstance(b, Buffer):
+                own = b.sizes[: len(b.sizes) - len(names)]
+                for n, size in zip(outer[len(outer) - len(own) :], own, strict=True):
+                    if size != "1":
+                        self._want_equal(n, size, wanted)
+        return outer
+
+    def _want_equal(self, a: str, b: str, wanted: list[str]) -> None:
+        if a != b:
+            wanted.append("false" if a[0] != "%" and b[0] != "%" else self.code.icmp("eq", a, b))
+
+    def _loop(
+        self,
+        loop: CoreLoop,
+        operands: Sequence[Buffer | str],
+        types: Sequence[Type],
+        sizes: dict[str, str],
+        outer: Sequence[str],
+    ) -> str:
+        """Calls the loop on all; whether a flag was set."""
+        code = self.code
+        _, _, invalid, every = status_flags()
+        looked_at = ("i32", str(invalid if loop.quiet else every))
+        for name in ("test", "clear"):
+            code.imports[f"status_{name}"] = ("status", name)
+            code.declare(f"status_{name}", "i32 @(i32)")
+        clear, ready = code.new_label(), code.new_label()
+        code.branch(code.icmp("ne", code.call("i32", "status_test", [looked_at]), "0", "i32"), clear, ready)
+        code.place(clear)
+        code.call("i32", "status_clear", [looked_at])
+        code.jump(ready)
+        code.place(ready)
+        called, data = self._function(loop, loop.ufunc)
+        if loop.odd:
+            is_odd = code.inst(f"trunc i64 {next(iter(sizes.values()))} to i1")
+            other, others = self._function(loop, loop.odd)
+            called, data = code.select(is_odd, "ptr", other, called), code.select(is_odd, "ptr", others, data)
+        dimensions = [outer[-1] if outer else "1", *sizes.values()]
+        places: list[tuple[str, ScalarType, list[str]]] = []
+        steps, strides = list[str](), list[str]()
+        for k, (names, b, type_) in enumerate(zip(loop.cores, operands, types, strict=True)):
+            if isinstance(b, str):
+                assert isinstance(type_, ScalarType)
+                place = code.slot(ELEMENT_SLOT, _SLOTS + k)
+                code.store(type_, b, place)
+                places.append((place, type_, []))
+                steps.append("0")
+                continue
+            itemsize, element = str(b.type.element.itemsize), b.type.element
+            lead = len(b.sizes) - len(names)
+            moved = ["0" if n == "1" else s for n, s in zip(b.sizes[:lead], b.strides[:lead], strict=True)]
+            moved = ["0"] * (len(outer) - lead) + moved
+            steps.append(code.mul(moved[-1], itemsize) if moved else "0")
+            strides += [code.mul(s, itemsize) for s in b.strides[lead:]]
+            places.append((b.pointer, element, moved[:-1]))
+        pointers = code.slot(f"[{len(places)} x ptr]", _SLOTS)
+        given = [self._array([str(n) for n in dimensions], 1), self._array([*steps, *strides], 2)]
+        with ExitStack() as loops:
+            indices = [loops.enter_context(self._plain_loop(n)).index for n in outer[:-1]]
+            for k, (place, element, moved) in enumerate(places):
+                at = place
+                for index, step in zip(indices, moved):
+                    at = code.offset(at, memory_type(element), code.mul(index, step))
+                code.do(f"store ptr {at}, ptr {code.offset(pointers, 'ptr', str(k))}")
+            passed = f"ptr {pointers}, ptr {given[0]}, ptr {given[1]}, ptr {data}"
+            code.do(f"call void {called}({passed})")
+        return code.icmp("ne", code.call("i32", "status_test", [looked_at]), "0", "i32")
+
+    def _widen(self, source: Buffer, target: Buffer) -> None:
+        """Real numbers as complex ones, one by one: there are few."""
+        code = self.code
+        real, wide = source.type.element, target.type.element.component
+        with ExitStack() as loops:
+            indices = [loops.enter_context(self._plain_loop(n)).index for n in target.sizes]
+            value = code.load(real, self._at(source, indices))
+            if real is not wide:
+                value = code.inst(f"fpext {llvm_type(real)} {value} to {llvm_type(wide)}")
+            code.store(target.type.element, join_components([value, literal(wide, 0)]), self._at(target, indices))
+
+    def _at(self, b: Buffer, indices: Sequence[str]) -> str:
+        """The place of an element, by its last indices."""
+        place = b.pointer
+        for index, stride in zip(indices[len(indices) - len(b.strides) :], b.strides, strict=True):
+            place = self.code.offset(place, memory_type(b.type.element), self.code.mul(index, stride))
+        return place
+
+    def _function(self, loop: CoreLoop, ufunc: str) -> tuple[str, str]:
+        """A ufunc's loop, and the data to pass to it."""
+        code, where = self.code, (loop.module, ufunc, loop.types)
+        name = f"numpy_{ufunc}_{loop.types.replace('->', '_')}"
+        code.imports[name] = ("core", *where)
+        code.declare(name, "void @(ptr, ptr, ptr, ptr)")
+        if not core_loop(*where)[1]:  # no symbol can stand for a null pointer
+            return f"@{name}", "null"
+        code.imports[f"{name}_data"] = ("core data", *where)
+        code.declare(f"{name}_data", "void @()")
+        return f"@{name}", f"@{name}_data"
+
+    def _plain_loop(self, n: str) -> AbstractContextManager[OpenLoop]:
+        """A loop that is compiled soon."""
+        return self.code.loop(n, metadata=self.code.loop_metadata(*self.code.as_it_stands()))
+
+    def _array(self, values: Sequence[str], key: int) -> str:
+        """Integers on the stack."""
+        where = self.code.slot(f"[{len(values)} x i64]", _SLOTS + key)
+        for k, value in enumerate(values):
+            self.code.do(f"store i64 {value}, ptr {self.code.offset(where, 'i64', str(k))}")
+        return where
