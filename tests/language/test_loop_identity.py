@@ -709,3 +709,18 @@ def test_c1_the_last_round_of_a_while_binds_nothing(n):
 
     a = np.arange(3.0)
     climb(f, ([[a * 2, a], a], a, n))
+
+
+@pytest.mark.parametrize("n", (3, 0, 1))
+def test_c1_an_array_of_before_passed_from_name_to_name(n):
+    """The second name to hold it held another array, as the first did not know it at the head."""
+
+    def f(p, a, n):
+        x = p[0]
+        p[0] = a[:]
+        for _ in range(n):
+            p.pop()
+            p.insert(0, x)
+
+    a = np.arange(5)
+    climb(f, ([a, a], a, n))

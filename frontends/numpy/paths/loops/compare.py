@@ -175,11 +175,14 @@ class LoopComparison(LoopHead):
             return True
         if not self.observed(item):
             return False
-        head = identity(item.head)
+        return self.is_taken(item) or any(o in self.r.compared for o in objects(identity(item.head)))
+
+    def is_taken(self, item: Item) -> bool:
+        """Whether an iteration gives another name the object that a leaf held at its head."""
         taken = [i.back for i in self.items if i is not item]
         taken += [x for n, x in self.after.items() if n in self.spec.assigned and n not in self.entry_values]
         taking = {id(o) for x in references(taken) for o in objects(identity(x))}
-        return any(id(o) in taking or o in self.r.compared for o in objects(head))
+        return any(id(o) in taking for o in objects(identity(item.head)))
 
     def meeting(self) -> set[Path]:
         """The leaves that after some iteration may be one object with another leaf, and are not always."""
@@ -205,9 +208,10 @@ class LoopComparison(LoopHead):
         return item.head.storage is item.back.storage and identity(item.back) is not identity(item.head)
 
     def outer_objects(self, item: Item) -> tuple[Path, ...]:
-        """The places before the loop of objects that a leaf may hold at the end by the path, and that its head does not
-        know yet."""
-        if not isinstance(found := identity(item.back), EitherObject):
+        """The places before the loop of objects that a leaf may hold at the end, by the path or for another name to
+        take in the next iteration, and that its head does not know yet."""
+        found = identity(item.back)
+        if not isinstance(found, EitherObject) and (found is identity(item.head) or not self.is_taken(item)):
             return ()
         known = distinct(o for x in (identity(item.entry), identity(item.head)) for o in objects(x))
         places = (self.place_before(o) for o in distinct(objects(found)) if o not in known)
