@@ -7,13 +7,14 @@ and Python takes its calls.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracebuf.backend.llvm.entries import Layout, Result, Source, Walk
+from tracebuf.backend.llvm.entry_words import Layout, Result, Source, Walk
 from tracebuf.backend.runtime.callable import NativeCallable
 from tracebuf.backend.runtime.entries import (
     Argument,
@@ -34,7 +35,7 @@ from tracebuf.frontends.numpy.call.captures import Hidden, own_attribute_of
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.lookups import Lookup
 from tracebuf.frontends.numpy.interpreter.trace import itself
-from tracebuf.frontends.numpy.paths.results import NewContainer, ResultLeaf, build_results
+from tracebuf.frontends.numpy.paths.results import ContainerWrite, NewContainer, ResultLeaf, build_results
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.ir.dims import Expr, Sym
 from tracebuf.ir.types import C128, F64, I1, INDEX, MemRefType, ScalarType, Type
@@ -81,8 +82,8 @@ def plan_of(call: Call, traced: Traced, kernel: Kernel) -> Plan | None:
         types = [kernel.frame.args[slot] if slot >= 0 else None for slot in slots]
         arguments = tuple(_argument(i, key, call, types[i]) for i, key in enumerate(call.keys))
         guards = tuple((_GUARDS[g.kind], _terms(g.expr, traced.bindings, slots)) for g in traced.guards)
-        result = ((Result.PYTHON,),) if traced.writes else _result(traced.plan, kernel.frame.results)
-        return Plan(arguments, tuple(slots), guards, _outside(traced), result, walk_of(call))
+        result, noted = _result(call, traced, kernel)
+        return Plan(arguments, tuple(slots), guards, _outside(traced), result, noted, walk_of(call))
     except _NoPlan:
         return None
 
@@ -213,48 +214,138 @@ def _source(where: Any) -> Source:
     return Source.DICT if isinstance(where, dict) else Source.DICTS if isinstance(where, tuple) else Source.CELL
 
 
-def _result(plan: Any, results: Sequence[Type]) -> tuple[tuple[Any, ...], ...]:
-    """The steps that make the result; `PYTHON` alone where only Python can."""
-    steps: list[tuple[Any, ...]] = []
-    indices: dict[int, int] = {}
-    containers: set[int] = set()
+class _NoSteps(Exception):
+    """Only Python makes the result."""
 
-    def leaf(p: ResultLeaf) -> bool:
-        if p.kind == "const":
-            steps.append((Result.OBJECT, p.value))
-            return True
-        if p.kind == "argument":
-            steps.append((Result.ARGUMENT, p.index))
-            return True
-        if p.kind == "container":
-            return False
-        type_ = results[p.index]
-        if p.kind == "array":
-            steps.append((Result.ARRAY, p.index, p.identity))
-            fresh = p.value is None and not p.read_only and isinstance(type_, MemRefType)
-            return fresh and indices.setdefault(p.identity, p.index) == p.index
-        if not isinstance(type_, ScalarType):
-            return False
-        if p.kind == "numpy":
-            steps.append((Result.NUMPY, p.index))
-            return type_ is not INDEX and type_.name != "index"
-        kinds = {
-            "float": (Result.FLOAT, ("f64",)), "int": (Result.INT, ("i64", "index")), "bool": (Result.BOOL, ("i1",)),
-            "complex": (Result.COMPLEX, ("complex<f64>",)),
-        }  # fmt: skip
-        kind, names = kinds.get(p.kind, (Result.PYTHON, ()))
-        steps.append((kind, p.index))
-        return type_.name in names
 
-    def build(p: Any) -> bool:
+_NUMBERS: dict[str, tuple[Result, tuple[str, ...]]] = {
+    "float": (Result.FLOAT, ("f64",)), "int": (Result.INT, ("i64", "index")), "bool": (Result.BOOL, ("i1",)),
+    "complex": (Result.COMPLEX, ("complex<f64>",)),
+}  # fmt: skip
+
+
+def _result(call: Call, traced: Traced, kernel: Kernel) -> tuple[tuple[tuple[Any, ...], ...], int]:
+    """The steps that make the result, and how many of its parts are noted; `PYTHON` alone where only Python can."""
+    try:
+        made = _Steps(call, traced, kernel)
+    except _NoSteps:
+        return ((Result.PYTHON,),), 0
+    return tuple(made.steps), len(made.noted)
+
+
+def kinds_in(nodes: Sequence[Any]) -> Iterator[type]:
+    """The classes of containers in the order of their numbers."""
+    for node in nodes:
+        if node is not None and not isinstance(node, int):
+            yield node[0]
+            yield from kinds_in(node[2])
+
+
+class _Steps:
+    """The steps that make the result and change containers, as `build_results` does."""
+
+    def __init__(self, call: Call, traced: Traced, kernel: Kernel) -> None:
+        self.results, self.arguments = kernel.frame.results, len(call.keys)
+        self.kinds = list(kinds_in(call.tree or ()))
+        self.owner = [None if k is None else traced.arguments[k] for k in kernel.result_arguments]
+        self.steps: list[tuple[Any, ...]] = []
+        self.noted: dict[tuple[str, int], int] = {}
+        """Where an array or a container is noted that occurs more than once."""
+        times = Counter(self._occurrences([traced.plan, *(i for w in traced.writes for i in w.items)], set()))
+        for one, count in times.items():
+            if count > 1:
+                self.noted[one] = len(self.noted)
+        self.build(traced.plan)
+        at = 1
+        firsts = []
+        for write in traced.writes:
+            firsts.append(at)
+            at += len(write.items)
+            for item in write.items:
+                self.build(item)
+        for write, first in zip(traced.writes, firsts):
+            self.write(write, first)
+
+    def _occurrences(self, plans: Sequence[Any], within: set[int]) -> Iterator[tuple[str, int]]:
+        """Each place of an array or a container among plans."""
+        for p in plans:
+            if isinstance(p, ResultLeaf):
+                if p.kind == "array":
+                    yield "array", p.identity
+            elif isinstance(p, NewContainer):
+                if p.number in within:  # one that contains itself
+                    raise _NoSteps
+                yield "container", p.number
+                yield from self._occurrences(p.items, {*within, p.number})
+            else:
+                yield from self._occurrences((p.then, p.orelse), within)
+
+    def build(self, p: Any) -> None:
+        """Appends the steps that put one part on the stack."""
         if isinstance(p, ResultLeaf):
-            return leaf(p)
-        if not isinstance(p, NewContainer) or p.kind not in (tuple, list) or p.number in containers:
-            return False
-        containers.add(p.number)
-        if not all(build(item) for item in p.items):
-            return False
-        steps.append((Result.TUPLE if p.kind is tuple else Result.LIST, len(p.items)))
-        return True
+            self.leaf(p)
+        elif isinstance(p, NewContainer):
+            self.container(p)
+        else:
+            at = self.placeholder()
+            self.build(p.then)
+            end = self.placeholder()
+            self.steps[at] = (Result.IF, p.index, len(self.steps))
+            self.build(p.orelse)
+            self.steps[end] = (Result.JUMP, len(self.steps))
 
-    return tuple(steps) if build(plan) else ((Result.PYTHON,),)
+    def placeholder(self) -> int:
+        """The number of a step that is decided later."""
+        self.steps.append((Result.PYTHON,))
+        return len(self.steps) - 1
+
+    def leaf(self, p: ResultLeaf) -> None:
+        if p.kind == "const":
+            self.steps.append((Result.OBJECT, p.value))
+        elif p.kind == "argument":
+            self.steps.append((Result.ARGUMENT, p.index))
+        elif p.kind == "container":
+            self.steps.append((Result.ARGUMENT, self.arguments + p.index))
+        elif p.kind == "array":
+            owner = self.owner[p.index]
+            noted = self.noted.get(("array", p.identity), -1)
+            self.steps.append((Result.ARRAY, p.index, noted, -1 if owner is None else owner, int(p.read_only)))
+        else:
+            self.steps.append((self.number(p.kind, self.results[p.index]), p.index))
+
+    def number(self, kind: str, type_: Type) -> Result:
+        """The step that makes a number of a slot of this type."""
+        if kind == "numpy" and isinstance(type_, ScalarType) and type_.name != "index":
+            return Result.NUMPY
+        step, names = _NUMBERS.get(kind, (Result.PYTHON, ()))
+        if not isinstance(type_, ScalarType) or type_.name not in names:
+            raise _NoSteps
+        return step
+
+    def container(self, p: NewContainer) -> None:
+        noted = self.noted.get(("container", p.number), -1)
+        at = -1 if noted < 0 else self.placeholder()
+        for item in p.items:
+            self.build(item)
+        n = len(p.items)
+        if p.kind is dict:
+            self.steps.append((Result.DICT, n, noted, p.keys))
+        elif p.kind in (tuple, list):
+            self.steps.append((Result.TUPLE if p.kind is tuple else Result.LIST, n, noted))
+        elif p.keys is None:
+            self.steps.append((Result.NAMED_TUPLE, n, noted, p.kind))
+        else:
+            self.steps.append((Result.RECORD, n, noted, p.kind, p.keys))
+        if at >= 0:
+            self.steps[at] = (Result.KNOWN, noted, len(self.steps))
+
+    def write(self, p: ContainerWrite, first: int) -> None:
+        """The step that brings a container of the caller's up to date; its items are on the stack."""
+        n, container = len(p.items), self.arguments + p.number
+        kind = self.kinds[p.number]
+        if kind is list:
+            self.steps.append((Result.WRITE_LIST, n, container, first))
+        elif kind is dict:
+            self.steps.append((Result.WRITE_DICT, n, container, first, p.keys, int(p.whole)))
+        else:
+            self.steps.append((Result.WRITE_OBJECT, n, container, first, p.keys))

@@ -12,13 +12,15 @@ import importlib
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm import entries as words
-from tracebuf.backend.llvm.entries import Descriptor, Entry, Kind, Layout, Result, Source, Table, Walk
+from tracebuf.backend.llvm import entry_words as words
+from tracebuf.backend.llvm.entries import entries_text
+from tracebuf.backend.llvm.entry_words import Descriptor, Entry, Kind, Layout, Result, Source, Table, Walk
 from tracebuf.backend.llvm.jit import Library, compile_module
 from tracebuf.backend.runtime.arena import Context
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, point_at
@@ -31,7 +33,7 @@ LONG, LONG_PRODUCTS = 2**14, 2**10
 """Elements of the array arguments, from which on a call does not keep the GIL; the latter of programs that call BLAS,
 which does not poll. Shorter ones keep it until they poll."""
 _ALIGNED, _WRITEABLE, _C, _F = 0x100, 0x400, 1, 2
-_NEW_FROM_DESCR, _SCALAR, _ARRAY_TYPE = 94, 60, 2
+_NEW_FROM_DESCR, _SCALAR, _ARRAY_TYPE, _SET_BASE = 94, 60, 2, 282
 """Slots of NumPy's `_ARRAY_API`."""
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 
@@ -79,7 +81,8 @@ class Plan:
 
     `slots`: by argument its number among the kernel's, -1 for none. `guards`: 0 for >= 0, 1 for == 0, 2 for != 0, and a
     sum of terms. `outside`: a source, where (an object, or a pair), a name, the value. `result`: steps, of the kernel's
-    results by number. `walk`: how the values of a call are taken apart, None where they are the arguments.
+    results by number; `noted` of its parts are noted. `walk`: how the values of a call are taken apart, None where they
+    are the arguments.
     """
 
     arguments: tuple[Argument, ...]
@@ -87,6 +90,7 @@ class Plan:
     guards: tuple[tuple[int, tuple[Term, ...]], ...]
     outside: tuple[tuple[Source, Any, str, Any], ...]
     result: tuple[tuple[Any, ...], ...]
+    noted: int = 0
     walk: Steps | None = None
 
 
@@ -119,12 +123,12 @@ def _native() -> _Native:
     pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ("PyCapsule_GetPointer", ctypes.pythonapi)
     )
-    api = (ctypes.c_size_t * (_NEW_FROM_DESCR + 1)).from_address(pointer(core._ARRAY_API, None))
+    api = (ctypes.c_size_t * (_SET_BASE + 1)).from_address(pointer(core._ARRAY_API, None))
     imports = {
         "tracebuf_enter": runtime_address("enter"), "numpy_new": api[_NEW_FROM_DESCR], "numpy_scalar": api[_SCALAR],
-        "PyArray_Type": api[_ARRAY_TYPE],
+        "PyArray_Type": api[_ARRAY_TYPE], "numpy_set_base": api[_SET_BASE],
     }  # fmt: skip
-    library = compile_module(words.entries_text(), "entries", imports, speed_level=1).pin()
+    library = compile_module(entries_text(), "entries", imports, speed_level=1).pin()
     take = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(library.address("take"))
     return _Native(library, library.address("dispatch"), take)
 
@@ -222,7 +226,9 @@ class ProgramEntry:
             self._describe(w, first + i * Descriptor.SIZE, argument, frame.arg_at[slot] if slot >= 0 else -1)
         w.pointer(Entry.RANGES, w.add([0] * (2 * arrays)))
         w.pointer(Entry.STACK, w.add([0] * (len(plan.result) + 1)))
-        w.pointer(Entry.DTYPES, w.add([w.of(dtype) for dtype in _DTYPES]))
+        w.pointer(Entry.MADE, w.add([0] * plan.noted))
+        v[Entry.MADE_COUNT] = plan.noted
+        w.pointer(Entry.DTYPES, w.add([*map(w.of, _DTYPES), *(dtype.itemsize for dtype in _DTYPES)]))
         if plan.guards:
             w.pointer(Entry.GUARDS, w.add([len(plan.guards)]))
             for kind, terms in plan.guards:
@@ -235,8 +241,9 @@ class ProgramEntry:
             for at, (_, where, _, _) in zip(places, plan.outside):
                 self._place(w, at + 1, where)
         w.pointer(Entry.RESULT, len(v))
-        for step in (*plan.result, (Result.END,)):
-            w.add(self._step(w, step))
+        first = w.add([0] * (words.WORDS * (len(plan.result) + 1)))
+        for i, step in enumerate((*plan.result, (Result.END,))):
+            self._step(w, first + words.WORDS * i, step)
         v[Entry.FINISH], v[Entry.END] = w.of(_Finish(self)), w.of(context.end)
 
     def _long(self) -> int:
@@ -315,25 +322,42 @@ class ProgramEntry:
         assert isinstance(type_, MemRefType)
         return at + 1 + axis + (type_.rank if stride else 0)
 
-    def _step(self, w: _Words, step: tuple[Any, ...]) -> list[int]:
+    def _step(self, w: _Words, at: int, step: tuple[Any, ...]) -> None:
         """The words of one step of the result."""
         kind, *rest = step
         frame, numbers = self.kernel.frame, rest
         if kind is Result.OBJECT:
             numbers = [w.of(rest[0])]
         elif kind is Result.ARRAY:
-            index, identity = rest
+            index, noted, argument, read_only = rest
             type_ = frame.results[index]
             assert isinstance(type_, MemRefType)
             dtype = type_.element.dtype
-            numbers = [frame.result_at[index], type_.rank, identity, w.of(dtype), dtype.itemsize]
+            of = (type_.rank, noted, w.of(dtype), dtype.itemsize, argument, read_only)
+            numbers = [frame.result_at[index], *of]
         elif kind is Result.NUMPY:
             type_ = frame.results[rest[0]]
             assert isinstance(type_, ScalarType)
             numbers = [frame.result_at[rest[0]], w.of(type_.dtype)]
         elif kind in (Result.FLOAT, Result.INT, Result.BOOL, Result.COMPLEX):
             numbers = [frame.result_at[rest[0]]]
-        return [kind, *numbers, *[0] * (words.WORDS - 1 - len(numbers))]
+        elif kind is Result.IF:
+            numbers = [frame.result_at[rest[0]], rest[1]]
+        elif kind is Result.NAMED_TUPLE:
+            numbers = [*rest[:2], w.of(rest[2]), w.of(tuple.__new__)]
+        elif kind is Result.RECORD:
+            length, noted, of_class, names = rest
+            simple = of_class is SimpleNamespace
+            numbers = [length, noted, 0 if simple else w.of(of_class), w.of(of_class if simple else object.__new__), 0]
+            w.pointer(at + 5, w.add([w.of(name) for name in names]))
+        elif kind is Result.DICT:
+            numbers = [*rest[:2], 0]
+            w.pointer(at + 3, w.add([w.of(key) for key in rest[2]]))
+        elif kind in (Result.WRITE_DICT, Result.WRITE_OBJECT):
+            length, container, first, keys, *whole = rest
+            numbers = [length, container, first, 0, *whole]
+            w.pointer(at + 4, w.add([w.of(key) for key in keys]))
+        w.values[at : at + 1 + len(numbers)] = [kind, *numbers]
 
     # -- turns
     def take(self) -> bool:

@@ -150,6 +150,11 @@ class Kernel:
             self.shared.give()
 
     @property
+    def result_arguments(self) -> list[int | None]:
+        """The argument whose memory each result is, where that is known."""
+        return [r.argument for r in self._results]
+
+    @property
     def guarded(self) -> bool:
         """Whether its buffers have guard pages."""
         return chosen() is not None

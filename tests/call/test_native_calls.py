@@ -22,7 +22,7 @@ import pytest
 from tests.support.agreement import program
 from tracebuf import TracebufWarning, UnsupportedError, api, bufferize
 from tracebuf.api import BufferizedFunction
-from tracebuf.backend.llvm.entries import MAX_SIZE, SMALL_INT, Entry
+from tracebuf.backend.llvm.entry_words import MAX_SIZE, SMALL_INT, Entry
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
 from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS
 from tracebuf.backend.runtime.memory_hook import counting
