@@ -312,7 +312,7 @@ class BufferizedFunction(NativeCallable):
 
     def _make_native(self, spec: Specialization) -> None:
         """Lets machine code take calls of a program, where it can."""
-        if not NATIVE or self._star is not None or self._stars is not None:
+        if not NATIVE:
             spec.settled = True
         elif spec.calls_users or (self.options.fallback == "numpy" and spec.kernel.refuses):
             spec.settled = True

@@ -7,18 +7,22 @@ and Python takes its calls.
 
 from __future__ import annotations
 
+import ast
+import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracebuf.backend.llvm.entry_words import Layout, Result, Source, Walk
+from tracebuf.backend.llvm.entry_words import GUARD_ROOM, REPEATED, Guarded, Layout, Result, Source, Walk
 from tracebuf.backend.runtime.callable import NativeCallable
 from tracebuf.backend.runtime.entries import (
     Argument,
     ArrayArgument,
+    Factor,
     NativeCalls,
     NumberArgument,
     ObjectArgument,
@@ -28,17 +32,18 @@ from tracebuf.backend.runtime.entries import (
     Signature,
     Steps,
     Term,
+    TwinArgument,
     supported,
 )
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Binding, Key, ScalarKey, StaticKey, is_static
-from tracebuf.frontends.numpy.call.captures import Hidden, own_attribute_of
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, ScalarKey, StaticKey, is_static
+from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, attribute_of, own_attribute_of
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.lookups import Lookup
 from tracebuf.frontends.numpy.interpreter.trace import itself
 from tracebuf.frontends.numpy.paths.results import ContainerWrite, NewContainer, ResultLeaf, build_results
 from tracebuf.frontends.numpy.source.binding import parameters_of
-from tracebuf.ir.dims import Expr, Sym
-from tracebuf.ir.types import C128, F64, I1, INDEX, MemRefType, ScalarType, Type
+from tracebuf.ir.dims import Atom, Dim, FloorDiv, Max, Min, Sym, terms_of
+from tracebuf.ir.types import C128, F64, I1, MemRefType, ScalarType, Type
 
 if TYPE_CHECKING:
     from types import FunctionType
@@ -48,7 +53,7 @@ if TYPE_CHECKING:
 
 _LAYOUTS = {"dense": Layout.DENSE, "unit": Layout.UNIT, "strided": Layout.STRIDED}
 _PYTHON: dict[str, type] = {"float": float, "complex": complex, "bool": bool, "int": int}
-_GUARDS = {"nonneg": 0, "zero": 1, "nonzero": 2}
+_GUARDS = {"nonneg": Guarded.NONNEG, "zero": Guarded.ZERO, "nonzero": Guarded.NONZERO}
 
 
 class _NoPlan(Exception):
@@ -68,36 +73,46 @@ def entry_of(plan: Plan, traced: Traced, kernel: Kernel) -> ProgramEntry:
 def calls_of(target: NativeCallable, python: Any, function: FunctionType) -> NativeCalls:
     """The native calls of a function, none yet; `python` takes the calls that no entry does."""
     p = parameters_of(function.__code__)
-    return NativeCalls(target, python, function, Signature(p.single, len(p.first) + len(p.plain), len(p.first)))
+    out = "out" not in p.all and p.stars is None
+    signature = Signature(
+        p.single, len(p.first) + len(p.plain), len(p.first), p.star is not None, p.stars is not None, out
+    )
+    return NativeCalls(target, python, function, signature)
 
 
 def plan_of(call: Call, traced: Traced, kernel: Kernel) -> Plan | None:
     """The plan of a program; None where Python has to take all its calls."""
     taken = list(traced.arguments)
-    odd = call.out or call.named or call.donated or len(set(taken)) != len(taken)
+    odd = call.out not in (None, True) or len(set(taken)) != len(taken)
     if odd or kernel.calls_back or kernel.guarded or not supported():
         return None
     slots = [taken.index(i) if i in taken else -1 for i in range(len(call.keys))]
     try:
         types = [kernel.frame.args[slot] if slot >= 0 else None for slot in slots]
-        arguments = tuple(_argument(i, key, call, types[i]) for i, key in enumerate(call.keys))
-        guards = tuple((_GUARDS[g.kind], _terms(g.expr, traced.bindings, slots)) for g in traced.guards)
+        same = call.related.same
+        stored = {same[i] for i in (*traced.stored, *call.donated)}
+        arguments = tuple(_argument(i, key, call, types[i], same[i] in stored) for i, key in enumerate(call.keys))
+        guards = _Guards(traced, slots).found
         result, noted = _result(call, traced, kernel)
-        return Plan(arguments, tuple(slots), guards, _outside(traced), result, noted, walk_of(call))
+        form = tuple(map(sys.intern, call.named)), call.out is True
+        return Plan(arguments, tuple(slots), guards, _outside(traced), result, noted, walk_of(call), *form)
     except _NoPlan:
         return None
 
 
-def _argument(i: int, key: Key, call: Call, type_: Type | None) -> Argument:
-    """What argument `i` must be; `type_` is that of the kernel's argument, if it is one."""
+def _argument(i: int, key: Key, call: Call, type_: Type | None, stored: bool) -> Argument:
+    """What argument `i` must be; `type_` is that of the kernel's argument, if it is one, `stored` whether the program
+    may store to it."""
     if isinstance(key, ArrayKey):
-        if call.related.same[i] != i:
-            if call.related.objects[i] == i:
-                raise _NoPlan
-            return SameArgument(call.related.objects[i])
-        if key.repeated or not isinstance(type_, MemRefType):
+        same, objects = call.related.same, call.related.objects
+        if objects[i] != i:
+            return SameArgument(objects[i])
+        if same[i] != i:
+            return TwinArgument(same[i], key.writable, tuple(k for k in range(i) if same[k] == same[i]))
+        if not isinstance(type_, MemRefType) or (stored and key.repeated):
             raise _NoPlan
-        return ArrayArgument(np.dtype(key.dtype), key.dims, key.order, _LAYOUTS[key.layout], key.writable)
+        dims = tuple(REPEATED if a in key.repeated else n for a, n in enumerate(key.dims))
+        return ArrayArgument(np.dtype(key.dtype), dims, key.order, _LAYOUTS[key.layout], key.writable, not stored)
     if isinstance(key, ScalarKey):
         kind = _PYTHON.get(key.kind) or np.dtype(key.kind.removeprefix("np.")).type
         wanted = {float: F64.name, complex: C128.name, bool: I1.name}.get(kind)
@@ -114,40 +129,70 @@ def _argument(i: int, key: Key, call: Call, type_: Type | None) -> Argument:
 
 
 def _object_of(key: StaticKey) -> Any:
-    """An object of which all calls with it have the key."""
+    """An object of which all calls with it, or with one of its class that equals it, have the key."""
     x = key.value
+    if key.type is tuple and isinstance(x, str):  # of ints, bools and strings
+        return ast.literal_eval(x)
     if isinstance(x, tuple) and len(x) == 2 and x[0] is key.type:
         x = x[1]  # of a static argument (static.exact)
-    if type(x) is key.type and (x is None or x is Ellipsis or type(x) in (bool, int, bytes) or is_static(x)):
+        if key.type in (float, complex):
+            raise _NoPlan  # its repr
+    if type(x) is not key.type:
+        raise _NoPlan
+    if x is None or x is Ellipsis or type(x) in (bool, int, bytes, partial) or isinstance(x, Enum) or is_static(x):
         return x
     raise _NoPlan
 
 
-def _terms(e: Expr, bindings: Mapping[Sym, Binding], slots: Sequence[int]) -> tuple[Term, ...]:
-    """A guard's polynomial as terms of arguments."""
-    terms = []
-    for monomial, coefficient in e.terms.items():
-        factors = []
-        for atom in monomial:
-            binding = bindings.get(atom) if isinstance(atom, Sym) else None
-            if binding is None or slots[binding.index] < 0:
-                raise _NoPlan
-            factors.append((binding.index, binding.axis, binding.stride))
-        if abs(coefficient) >= 2**62:
+class _Guards:
+    """The guards of a program, behind the parts that they are made of."""
+
+    def __init__(self, traced: Traced, slots: Sequence[int]) -> None:
+        self._bindings, self._slots = traced.bindings, slots
+        self.found: tuple[tuple[Guarded, tuple[tuple[Term, ...], ...]], ...] = ()
+        self._parts: dict[Any, int] = {}
+        for g in traced.guards:
+            self._add(_GUARDS[g.kind], self._terms(g.expr))
+        if self._parts and len(self.found) > GUARD_ROOM:
             raise _NoPlan
-        terms.append((coefficient, tuple(factors)))
-    return tuple(terms)
+
+    def _add(self, kind: Guarded, *polynomials: tuple[Term, ...]) -> int:
+        self.found = (*self.found, (kind, polynomials))
+        return len(self.found) - 1
+
+    def _terms(self, e: Dim) -> tuple[Term, ...]:
+        """A polynomial as terms of arguments and parts."""
+        terms = []
+        for monomial, coefficient in terms_of(e).items():
+            if abs(coefficient) >= 2**62:
+                raise _NoPlan
+            terms.append((coefficient, tuple(map(self._factor, monomial))))
+        return tuple(terms)
+
+    def _factor(self, atom: Atom) -> Factor:
+        if isinstance(atom, Sym):
+            binding = self._bindings.get(atom)
+            if binding is None or self._slots[binding.index] < 0:
+                raise _NoPlan
+            return binding.index, binding.axis, binding.stride
+        if atom not in self._parts:
+            kind = {Min: Guarded.MIN, Max: Guarded.MAX, FloorDiv: Guarded.FLOORDIV}[type(atom)]
+            first, *more = map(self._terms, atom.args)
+            for other in more:
+                number = self._add(kind, first, other)
+                first = ((1, (number,)),)
+            self._parts[atom] = number
+        return self._parts[atom]
 
 
 def _outside(under: Conditions) -> tuple[tuple[Source, Any, str, Any], ...]:
     """The values from outside, and where they are looked up."""
     found = []
     for _, fetch, value in under.captures:
-        place = fetch.place() if isinstance(fetch, Lookup) else None
-        if place is None:
+        if not isinstance(fetch, Lookup) or (place := fetch.place()) is None:
             raise _NoPlan
         where, name = place
-        found.append((_source(where), where, name, value))
+        found.append((_source(where), where, name, fetch.held(value)))
     return tuple(found)
 
 
@@ -167,7 +212,8 @@ def walk_of(call: Call) -> Steps | None:
             leaves.append(x)
             return
         if isinstance(node, int):  # a container that occurs again
-            raise _NoPlan
+            steps.append((Walk.SAME, x, containers[node]))
+            return
         kind, keys, items = node
         containers.append(x)
         first, nodes = nodes, nodes + len(items)
@@ -197,20 +243,29 @@ def _fetched(hidden: Hidden, tree: Tree) -> tuple[Any, ...]:
         if hidden.from_object or not isinstance(fetch, Lookup) or (place := fetch.place()) is None:
             raise _NoPlan
         return (Walk.OUTSIDE, _source(place[0]), *place)
-    own = isinstance(fetch, partial) and fetch.func is own_attribute_of and not fetch.keywords
-    if not own or fetch.args[0] is not itself or tree[hidden.root] is None:
+    if not isinstance(fetch, partial) or fetch.keywords or fetch.args[0] is not itself or tree[hidden.root] is None:
         raise _NoPlan
-    return Walk.ATTRIBUTE, hidden.root, fetch.args[1]
+    if fetch.func is own_attribute_of:
+        return Walk.ATTRIBUTE, hidden.root, fetch.args[1], ABSENT
+    if fetch.func is attribute_of:
+        return Walk.GET, hidden.root, fetch.args[1]
+    raise _NoPlan
 
 
 def _dict_key(key: Any) -> Any:
-    """The key of a dict, of its part of the program's key; what is no string may be another object each time."""
-    if not (isinstance(key, tuple) and len(key) == 2 and key[0] is str):
+    """The key of a dict, of its part of the program's key (`flatten.dict_key`)."""
+    if not isinstance(key, tuple):
         raise _NoPlan
-    return key[1]
+    if len(key) == 2 and isinstance(key[0], type):
+        if key[0] in (str, int, bool, type(None), bytes) or isinstance(key[1], Enum):
+            return key[1]
+        raise _NoPlan
+    return tuple(map(_dict_key, key))
 
 
 def _source(where: Any) -> Source:
+    if isinstance(where, type):
+        return Source.CLASS
     return Source.DICT if isinstance(where, dict) else Source.DICTS if isinstance(where, tuple) else Source.CELL
 
 

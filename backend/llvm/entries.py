@@ -17,10 +17,31 @@ Source: PEP 590; `PyArrayObject_fields` of numpy/ndarraytypes.h.
 from __future__ import annotations
 
 from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm.entry_checks import (
+    apart_check,
+    array_check,
+    equal_check,
+    guards_check,
+    polynomial_text,
+    twin_check,
+)
 from tracebuf.backend.llvm.entry_results import answer_text, array_text, leave_text, result_text
 from tracebuf.backend.llvm.entry_words import (
-    CLASS, DATA, DTYPE, FLAGS, MAX_SIZE, MISS, OWN, RANK, SIZES, SMALL_INT, STRIDES, VALUE, WALK_WORDS, Descriptor, Entry,
-    Kind, Layout, Source, Table, Walk, Writer,
+    CLASS,
+    MAX_BOUND,
+    MISS,
+    OWN,
+    SMALL_INT,
+    VALUE,
+    WALK_WORDS,
+    Descriptor,
+    Entry,
+    Form,
+    Kind,
+    Source,
+    Table,
+    Walk,
+    Writer,
 )  # fmt: skip
 
 
@@ -35,8 +56,12 @@ def entries_text() -> str:
         _walk(),
         _look_up(),
         _outside(),
-        _array(),
-        _guards(),
+        array_check(),
+        twin_check(),
+        equal_check(),
+        apart_check(),
+        polynomial_text(),
+        guards_check(),
         result_text(),
         array_text(),
         leave_text(),
@@ -46,7 +71,9 @@ def entries_text() -> str:
     declared = {name: text for f in functions for name, text in f._declared.items()}
     return "\n".join([
         "@_Py_TrueStruct = external global i8", "@_Py_FalseStruct = external global i8",
-        "@PyArray_Type = external global i8", *declared.values(), *(f.function() for f in functions), "",
+        "@_Py_NoneStruct = external global i8", "@PyArray_Type = external global i8",
+        *(f"@Py{name}_Type = external global i8" for name in ("Float", "Long", "Unicode", "Bytes", "Tuple")),
+        *declared.values(), *(f.function() for f in functions), "",
     ])  # fmt: skip
 
 
@@ -55,25 +82,30 @@ def _dispatch() -> Writer:
     table = c.pointer("%self", OWN)
     n = c.inst(f"and i64 %flagged, {2**63 - 1}")
     values, held = c.variable("%args", "ptr"), c.variable(0)
+    count, form = c.variable(n), c.variable("null", "ptr")
     parameters = c.word(table, Table.PARAMETERS)
     all_positional = c.icmp("eq", c.word(table, Table.POSITIONAL), n)
     plain = c.both(c.is_null("%names"), c.both(c.icmp("eq", n, parameters), all_positional))
     bind, found, slow = c.new_label(), c.new_label(), c.new_label()
     c.branch(plain, found, bind)
     c.place(bind)
-    c.need(c.icmp("ule", parameters, "64"), slow)
-    room = c.fresh_slot("[64 x ptr]")
-    c.need(c.inst(f"call i1 @bind(ptr {table}, ptr %args, i64 {n}, ptr %names, ptr {room})"), slow)
+    room, forms = c.fresh_slot(f"[{MAX_BOUND} x ptr]"), c.fresh_slot(f"[{MAX_BOUND + Form.NAMES} x ptr]")
+    bound = c.inst(f"call i64 @bind(ptr {table}, ptr %args, i64 {n}, ptr %names, ptr {room}, ptr {forms})")
+    c.need(c.icmp("sge", bound, "0"), slow)
     c.let(values, room, "ptr")
-    c.let(held, parameters)  # a default may be bound anew while the GIL is not held
-    with c.loop(parameters) as loop:
+    c.let(held, bound)  # a default may be bound anew while the GIL is not held
+    c.let(count, bound)
+    special = c.inst(f"or i64 {c.word(forms, Form.NAMED)}, {c.word(forms, Form.OUT)}")
+    c.let(form, c.select(c.icmp("ne", special, "0"), "ptr", forms, "null"), "ptr")
+    with c.loop(bound) as loop:
         c.py("Py_IncRef", c.pointer(room, loop.index))
     c.jump(found)
     c.place(found)
     with c.loop(c.word(table, Table.COUNT)) as loop:
         place = c.add(loop.index, str(int(Table.ENTRIES)))
         entry = c.pointer(table, place)
-        result = c.inst(f"call ptr @attempt(ptr {entry}, ptr {c.get(values, 'ptr')}, i64 {parameters})")
+        given = f"ptr {c.get(values, 'ptr')}, i64 {c.get(count)}, ptr {c.get(form, 'ptr')}"
+        result = c.inst(f"call ptr @attempt(ptr {entry}, {given})")
         with c.when(c.icmp("ne", c.number(result), str(MISS)), leaves=True):
             with c.when(c.icmp("ne", loop.index, "0")):
                 now = c.pointer("%self", OWN)  # there may be another table by now, or another order
@@ -120,29 +152,64 @@ def _bound() -> Writer:
 
 
 def _bind() -> Writer:
-    """The arguments in the order of the parameters, keywords and defaults among them; whether that could be done.
-    A name that is another object than the parameter's cannot."""
-    c = Writer("define internal i1 @bind(ptr %table, ptr %args, i64 %n, ptr %names, ptr %values) noinline nounwind")
+    """How many values a call has, or -1: the arguments in the order of the parameters, keywords and defaults among
+    them, then those of `*args` and `**kwargs`, then `out`; and the `Form` of the latter. A name that is another object
+    than the parameter's is none of it: it may be the name of one of `**kwargs` that no entry has."""
+    head = "ptr %table, ptr %args, i64 %n, ptr %names, ptr %values, ptr %form"
+    c = Writer(f"define internal i64 @bind({head}) noinline nounwind")
     no = "no"
     parameters, positional = c.word("%table", Table.PARAMETERS), c.word("%table", Table.POSITIONAL)
-    c.need(c.icmp("sle", "%n", positional), no)
-    with c.loop(parameters) as loop:
-        c.put("%values", loop.index, "null", "ptr")
-    with c.loop("%n") as loop:
-        c.put("%values", loop.index, c.pointer("%args", loop.index), "ptr")
-    own = c.pointer("%table", Table.NAMES)
+    star, stars = (c.icmp("ne", c.word("%table", word), "0") for word in (Table.STAR, Table.STARS))
+    plain = c.least("%n", positional)
+    more = c.inst(f"sub i64 %n, {plain}")
+    c.need(c.either(star, c.icmp("eq", more, "0")), no)
     keywords = c.variable(0)
     with c.when(c.icmp("ne", "%names", "null", "ptr")):
         c.let(keywords, c.py("PyTuple_Size", "%names"))
+    most = c.add(c.add(parameters, "%n"), c.get(keywords))
+    c.need(c.icmp("ule", most, str(MAX_BOUND)), no)
+    with c.loop(parameters) as loop:
+        c.put("%values", loop.index, "null", "ptr")
+    with c.loop(plain) as loop:
+        c.put("%values", loop.index, c.pointer("%args", loop.index), "ptr")
+    with c.loop("%n", start=plain) as loop:
+        to = c.add(parameters, c.inst(f"sub i64 {loop.index}, {plain}"))
+        c.put("%values", to, c.pointer("%args", loop.index), "ptr")
+    count, named, out = c.variable(c.add(parameters, more)), c.variable(0), c.variable("null", "ptr")
+    own = c.pointer("%table", Table.NAMES)
+    placed = c.variable(0)
     with c.loop(c.get(keywords)) as loop:
         name = c.py("PyTuple_GetItem", "%names", loop.index)
-        placed = c.variable(0)
+        value = c.pointer("%args", c.add("%n", loop.index))
+        c.let(placed, 0)
         with c.loop(parameters, start=c.word("%table", Table.UNNAMED)) as inner:
             with c.when(c.icmp("eq", c.pointer(own, inner.index), name, "ptr")):
                 c.need(c.is_null(c.pointer("%values", inner.index)), no)
-                c.put("%values", inner.index, c.pointer("%args", c.add("%n", loop.index)), "ptr")
+                c.put("%values", inner.index, value, "ptr")
                 c.let(placed, 1)
-        c.need(c.icmp("eq", c.get(placed), "1"), no)
+        with c.when(c.icmp("eq", c.get(placed), "0")):
+            is_out, other, done = c.new_label(), c.new_label(), c.new_label()
+            c.branch(c.icmp("eq", c.pointer("%table", Table.OUT), name, "ptr"), is_out, other)
+            c.place(is_out)
+            c.let(out, value, "ptr")
+            c.jump(done)
+            c.place(other)
+            c.need(stars, no)
+            c.put("%values", c.get(count), value, "ptr")
+            c.put("%form", c.add(c.get(named), str(int(Form.NAMES))), name, "ptr")
+            c.let(count, c.add(c.get(count), "1"))
+            c.let(named, c.add(c.get(named), "1"))
+            c.jump(done)
+            c.place(done)
+    c.put("%form", Form.NAMED, c.get(named))
+    c.put("%form", Form.OUT, 0)
+    x = c.get(out, "ptr")
+    given = c.both(c.icmp("ne", x, "null", "ptr"), c.icmp("ne", x, "@_Py_NoneStruct", "ptr"))
+    with c.when(given):
+        c.need(c.icmp("eq", c.pointer(x, CLASS), "@PyArray_Type", "ptr"), no)
+        c.put("%form", Form.OUT, 1)
+        c.put("%values", c.get(count), x, "ptr")
+        c.let(count, c.add(c.get(count), "1"))
     function = c.pointer("%table", Table.FUNCTION)
     with c.loop(parameters) as loop:
         with c.when(c.is_null(c.pointer("%values", loop.index))):
@@ -166,15 +233,28 @@ def _bind() -> Writer:
             found = c.get(value, "ptr")
             c.refuse(c.is_null(found), no)
             c.put("%values", loop.index, found, "ptr")
-    c.yes_or(no)
+    c.do(f"ret i64 {c.get(count)}")
+    c.place(no)
+    with c.when(c.icmp("ne", c.py("PyErr_Occurred"), "null", "ptr")):
+        c.py("PyErr_Clear")
+    c.do("ret i64 -1")
     return c
 
 
 def _attempt() -> Writer:
     """The result of a call if the entry takes it, else MISS."""
-    c = Writer("define internal ptr @attempt(ptr %e, ptr %given, i64 %n) nounwind")
+    c = Writer("define internal ptr @attempt(ptr %e, ptr %given, i64 %n, ptr %form) nounwind")
     miss, entry = "miss", "%e"
     c.need(c.icmp("eq", "%n", c.word(entry, Entry.GIVEN)), miss)
+    form = c.pointer(entry, Entry.FORM)
+    c.need(c.icmp("eq", c.is_null(form), c.is_null("%form"), "i1"), miss)
+    with c.when(c.icmp("ne", form, "null", "ptr")):
+        named = c.word(form, Form.NAMED)
+        for word in (Form.NAMED, Form.OUT):
+            c.need(c.icmp("eq", c.word(form, word), c.word("%form", word)), miss)
+        with c.loop(named) as loop:
+            at = c.add(loop.index, str(int(Form.NAMES)))
+            c.need(c.icmp("eq", c.pointer(form, at), c.pointer("%form", at), "ptr"), miss)
     names = c.pointer(entry, Entry.NAMES)
     with c.when(c.icmp("ne", names, "null", "ptr")):
         c.need(c.inst(f"call i1 @outside(ptr {names})"), miss)
@@ -212,7 +292,7 @@ def _run() -> Writer:
         case = c.switch(c.word(d, Descriptor.KIND), list(Kind), miss)
 
         c.place(case[Kind.ARRAY])
-        range_ = c.at(ranges, c.mul(c.get(arrays), "2"))
+        range_ = c.at(ranges, c.mul(c.get(arrays), "4"))
         many = c.inst(f"call i64 @array(ptr {d}, ptr {x}, ptr {c.at(frame, at)}, ptr {range_})")
         c.refuse(c.icmp("slt", many, "0"), miss)
         c.let(elements, c.add(c.get(elements), many))
@@ -262,19 +342,32 @@ def _run() -> Writer:
         c.jump(next_)
 
         c.place(case[Kind.IS])
-        c.need(c.icmp("eq", x, expected, "ptr"), miss)
+        other = c.new_label()
+        c.branch(c.icmp("eq", x, expected, "ptr"), next_, other)
+        c.place(other)
+        c.branch(c.inst(f"call i1 @equal(ptr {x}, ptr {expected})"), next_, miss)
+
+        c.place(case[Kind.TWIN])
+        first = c.pointer("%values", c.number(expected))
+        c.need(c.inst(f"call i1 @twin(ptr {d}, ptr {x}, ptr {first})"), miss)
+        others = c.pointer(d, Descriptor.AXES)
+        with c.loop(c.word(others)) as inner:  # objects that it is not
+            one = c.pointer("%values", c.word(others, c.add(inner.index, "1")))
+            c.need(c.icmp("ne", x, one, "ptr"), miss)
         c.jump(next_)
 
         c.place(case[Kind.SAME])
         c.need(c.icmp("eq", x, c.pointer("%values", c.number(expected)), "ptr"), miss)
         c.jump(next_)
         c.place(next_)
-    with c.loop(c.word(entry, Entry.ARRAYS), start="1") as loop:  # no two arrays have a byte in common
-        mine = c.at(ranges, c.mul(loop.index, "2"))
+    with c.loop(c.word(entry, Entry.ARRAYS), start="1") as loop:
+        mine = c.at(ranges, c.mul(loop.index, "4"))
         first, last = c.word(mine), c.word(mine, 1)
         with c.loop(loop.index) as inner:
-            other = c.at(ranges, c.mul(inner.index, "2"))
-            c.need(c.either(c.icmp("ule", last, c.word(other)), c.icmp("ule", c.word(other, 1), first)), miss)
+            other = c.at(ranges, c.mul(inner.index, "4"))
+            common = c.both(c.icmp("ugt", last, c.word(other)), c.icmp("ugt", c.word(other, 1), first))
+            with c.when(common):  # of their ranges
+                c.need(c.inst(f"call i1 @apart(ptr {mine}, ptr {other})"), miss)
     guards = c.pointer(entry, Entry.GUARDS)
     with c.when(c.icmp("ne", guards, "null", "ptr")):
         c.need(c.inst(f"call i1 @guards(ptr {guards}, ptr {frame})"), miss)
@@ -323,7 +416,8 @@ def _walk() -> Writer:
         kind, expected, length = c.word(p), c.pointer(p, 2), c.word(p, 3)
         c.need(c.icmp("ne", kind, str(int(Walk.OUTSIDE))), "outside_")
         x = c.pointer(nodes, c.word(p, 1))
-        c.need(c.icmp("ne", kind, str(int(Walk.ATTRIBUTE))), "attribute")
+        for other_kind, label in ((Walk.ATTRIBUTE, "attribute"), (Walk.GET, "get"), (Walk.SAME, "same")):
+            c.need(c.icmp("ne", kind, str(int(other_kind))), label)
         c.need(c.icmp("eq", c.pointer(x, CLASS), expected, "ptr"), no)
         c.jump(of_class)
         c.place(of_class)
@@ -342,7 +436,11 @@ def _walk() -> Writer:
         keys = c.pointer(p, 4)
         with c.loop(length) as inner:
             c.need(c.icmp("ne", c.py("PyDict_Next", x, place, key, item), "0", "i32"), no)
-            c.need(c.icmp("eq", c.get(key, "ptr"), c.pointer(keys, inner.index), "ptr"), no)
+            mine, wanted, on, other = c.get(key, "ptr"), c.pointer(keys, inner.index), c.new_label(), c.new_label()
+            c.branch(c.icmp("eq", mine, wanted, "ptr"), on, other)
+            c.place(other)
+            c.branch(c.inst(f"call i1 @equal(ptr {mine}, ptr {wanted})"), on, no)
+            c.place(on)
             meet(c.get(item, "ptr"))
         c.jump(next_)
         c.place(case[Walk.OBJECT])
@@ -351,11 +449,20 @@ def _walk() -> Writer:
         own = c.py("PyObject_GenericGetDict", x, "null")
         c.refuse(c.is_null(own), no)
         found = c.py("PyDict_GetItemWithError", own, expected)
-        with c.when(c.is_null(found), leaves=True):
-            c.py("Py_DecRef", own)
-            c.jump(no)
-        meet(found)
+        with c.when(c.is_null(found)):
+            with c.when(c.icmp("ne", c.py("PyErr_Occurred"), "null", "ptr"), leaves=True):
+                c.py("Py_DecRef", own)
+                c.jump(no)
+        meet(c.select(c.is_null(found), "ptr", c.pointer(p, 3), found))  # else what stands for none
         c.py("Py_DecRef", own)
+        c.jump(next_)
+        c.place("get")
+        found = c.py("PyObject_GenericGetAttr", x, expected)
+        c.refuse(c.is_null(found), no)
+        meet(found, owned=True)
+        c.jump(next_)
+        c.place("same")
+        c.need(c.icmp("eq", x, c.pointer(nodes, length), "ptr"), no)
         c.jump(next_)
         c.place("outside_")
         source, where, name = c.word(p, 1), c.pointer(p, 2), c.pointer(p, 3)
@@ -399,6 +506,8 @@ def _look_up() -> Writer:
     c.refuse(c.is_null(held), no)
     c.py("Py_DecRef", held)  # the cell has it
     c.do(f"ret ptr {held}")
+    c.place(case[Source.CLASS])
+    c.do(f"ret ptr {c.py('_PyType_Lookup', '%where', '%name')}")
     c.place(no)
     c.do("ret ptr null")
     return c
@@ -415,120 +524,6 @@ def _outside() -> Writer:
         found = c.inst(f"call ptr @look_up(i64 {c.word(p)}, ptr {c.pointer(p, 1)}, ptr {c.pointer(p, 2)})")
         c.need(c.icmp("eq", found, c.pointer(p, 3), "ptr"), no)
     c.yes_or(no)
-    return c
-
-
-def _array() -> Writer:
-    """Checks an array against its descriptor, and fills its slots of the frame and its range of memory; the number of
-    its elements, or -1."""
-    c = Writer("define internal i64 @array(ptr %d, ptr %x, ptr %slots, ptr %range) nounwind")
-    miss = "miss"
-    c.need(c.icmp("eq", c.pointer("%x", CLASS), "@PyArray_Type", "ptr"), miss)
-    c.need(c.icmp("eq", c.pointer("%x", DTYPE), c.pointer("%d", Descriptor.EXPECTED), "ptr"), miss)
-    rank = c.word("%d", Descriptor.RANK)
-    c.need(c.icmp("eq", c.inst(f"sext i32 {c.word('%x', RANK, 'i32')} to i64"), rank), miss)
-    flags = c.inst(f"zext i32 {c.word('%x', FLAGS, 'i32')} to i64")
-    counted = c.inst(f"and i64 {flags}, {c.word('%d', Descriptor.FLAGS)}")
-    c.need(c.icmp("eq", counted, c.word("%d", Descriptor.WANTED)), miss)
-    data = c.pointer("%x", DATA)
-    c.put("%slots", 0, data, "ptr")
-    sizes, strides = c.pointer("%x", SIZES), c.pointer("%x", STRIDES)
-    axes, shift = c.pointer("%d", Descriptor.AXES), c.word("%d", Descriptor.SHIFT)
-    itemsize = c.word("%d", Descriptor.ITEMSIZE)
-    rest = c.sub(itemsize, "1")
-    total = c.variable(1)
-    c.declare("llvm.umul.with.overflow.i64", "{ i64, i1 } @(i64, i64)")
-    with c.loop(rank) as loop:
-        size = c.word(sizes, loop.index)
-        c.need(c.icmp("eq", c.least(size, "2"), c.word(axes, loop.index)), miss)
-        c.need(c.icmp("ule", size, str(MAX_SIZE)), miss)
-        stride = c.word(strides, loop.index)
-        c.need(c.icmp("eq", c.inst(f"and i64 {stride}, {rest}"), "0"), miss)
-        slot = c.add(loop.index, "1")
-        c.put("%slots", slot, size)
-        c.put("%slots", c.inst(f"add i64 {slot}, {rank}"), c.inst(f"ashr i64 {stride}, {shift}"))
-        product = c.inst(f"call {{ i64, i1 }} @llvm.umul.with.overflow.i64(i64 {c.get(total)}, i64 {size})")
-        c.refuse(c.inst(f"extractvalue {{ i64, i1 }} {product}, 1"), miss)
-        c.let(total, c.inst(f"extractvalue {{ i64, i1 }} {product}, 0"))
-    elements = c.get(total)
-    c.need(c.icmp("ule", elements, str(MAX_SIZE)), miss)
-    start = c.number(data)
-    nbytes = c.inst(f"shl i64 {elements}, {shift}")
-    low, high = c.variable(start), c.variable(c.inst(f"add i64 {start}, {c.greatest(nbytes, '1')}"))
-    layout = c.word("%d", Descriptor.LAYOUT)
-    with c.when(c.icmp("ne", layout, str(int(Layout.DENSE)))):
-        # From the innermost axis outwards each stride is beyond what lies within: so the axes are in this order, and no
-        # two indices address one element.
-        reach, inner = c.variable(0), c.variable(0)
-        c.let(high, c.inst(f"add i64 {start}, {itemsize}"))
-        with c.loop(rank) as loop:
-            last = c.inst(f"sub i64 {rank}, 1")
-            axis = c.word(axes, c.inst(f"add i64 {rank}, {c.inst(f'sub i64 {last}, {loop.index}')}"))
-            size = c.word(sizes, axis)
-            with c.when(c.icmp("sgt", size, "1")):
-                stride = c.word(strides, axis)
-                with c.when(c.icmp("eq", c.get(inner), "0")):
-                    c.let(inner, stride)
-                negative = c.inst(f"sub i64 0, {stride}")
-                length = c.greatest(stride, negative)
-                c.need(c.icmp("sgt", length, c.get(reach)), miss)
-                c.need(c.icmp("ult", length, str(2**62)), miss)
-                step = c.inst(f"call {{ i64, i1 }} @llvm.umul.with.overflow.i64(i64 {length}, i64 {c.sub(size, '1')})")
-                c.refuse(c.inst(f"extractvalue {{ i64, i1 }} {step}, 1"), miss)
-                way = c.inst(f"extractvalue {{ i64, i1 }} {step}, 0")
-                c.need(c.icmp("ult", way, str(2**62)), miss)
-                so_far = c.add(c.get(reach), way)
-                c.need(c.icmp("ult", so_far, str(2**62)), miss)
-                c.let(reach, so_far)
-                backwards = c.icmp("slt", stride, "0")
-                side = c.select(backwards, "ptr", low, high)
-                moved = c.select(backwards, "i64", c.inst(f"sub i64 0, {way}"), way)
-                c.let(side, c.add(c.get(side), moved))
-        unit = c.inst(f"zext i1 {c.icmp('ne', c.get(inner), itemsize)} to i64")
-        c.need(c.icmp("eq", c.add(unit, str(int(Layout.UNIT))), layout), miss)
-    c.put("%range", 0, c.get(low))
-    c.put("%range", 1, c.get(high))
-    c.do(f"ret i64 {elements}")
-    c.place(miss)
-    c.do("ret i64 -1")
-    return c
-
-
-def _guards() -> Writer:
-    """Whether the guards hold: a count, then of each 0 for >= 0, 1 for == 0, 2 for != 0, the number of terms, of each
-    its coefficient, the number of factors, their slots in the frame. A number beyond 64 bits counts as no."""
-    c = Writer("define internal i1 @guards(ptr %guards, ptr %frame) nounwind")
-    no = "no"
-    at = c.variable(c.at("%guards", 1), "ptr")
-    for operation in ("sadd", "smul"):
-        c.declare(f"llvm.{operation}.with.overflow.i64", "{ i64, i1 } @(i64, i64)")
-
-    def taken() -> str:
-        p = c.get(at, "ptr")
-        c.let(at, c.at(p, 1), "ptr")
-        return c.word(p)
-
-    def update(variable: str, operation: str, value: str) -> None:
-        pair = c.inst(f"call {{ i64, i1 }} @llvm.{operation}.with.overflow.i64(i64 {c.get(variable)}, i64 {value})")
-        c.refuse(c.inst(f"extractvalue {{ i64, i1 }} {pair}, 1"), no)
-        c.let(variable, c.inst(f"extractvalue {{ i64, i1 }} {pair}, 0"))
-
-    with c.loop(c.word("%guards")):
-        kind, terms = taken(), taken()
-        total, term = c.variable(0), c.variable(0)
-        with c.loop(terms):
-            c.let(term, taken())
-            with c.loop(taken()):
-                update(term, "smul", c.word("%frame", taken()))
-            update(total, "sadd", c.get(term))
-        value = c.get(total)
-        zero = c.icmp("eq", value, "0")
-        same = c.inst(f"xor i1 {zero}, {c.icmp('eq', kind, '2')}")
-        holds = c.select(c.icmp("eq", kind, "0"), "i1", c.icmp("sge", value, "0"), same)
-        c.need(holds, no)
-    c.do("ret i1 true")
-    c.place(no)
-    c.do("ret i1 false")
     return c
 
 

@@ -11,7 +11,20 @@ from __future__ import annotations
 
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.entry_words import (
-    DATA, DTYPE, FLAGS, MAX_RANK, RANK, SIZES, STRIDES, WORDS, WRITEABLE, Descriptor, Entry, Kind, Result, Writer,
+    DATA,
+    DTYPE,
+    FLAGS,
+    MAX_RANK,
+    RANK,
+    SIZES,
+    STRIDES,
+    WORDS,
+    WRITEABLE,
+    Descriptor,
+    Entry,
+    Kind,
+    Result,
+    Writer,
 )  # fmt: skip
 
 

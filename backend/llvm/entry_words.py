@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 
-from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.code import Code
 
 MISS = 1
@@ -32,7 +31,26 @@ class Table(IntEnum):
     """How many of them take nothing else."""
     NAMES = 6
     """Where the parameters' names are."""
-    ENTRIES = 7
+    STAR, STARS = 7, 8
+    """Whether it has `*args` and `**kwargs`."""
+    OUT = 9
+    """The name `out`, 0 where that is no name of a buffer."""
+    ENTRIES = 10
+
+
+class Form(IntEnum):
+    """The words of the form of a call that has more than its parameters' values; no such words where it has not."""
+
+    NAMED = 0
+    """How many arguments `**kwargs` takes."""
+    OUT = 1
+    """Whether there is a buffer."""
+    NAMES = 2
+    """The first of the names in `**kwargs`."""
+
+
+MAX_BOUND = 64
+"""The most values of a call with keywords, defaults, `*args`, `**kwargs` or `out`."""
 
 
 class Entry(IntEnum):
@@ -46,7 +64,7 @@ class Entry(IntEnum):
     ARRAYS = 4
     """How many of the arguments are arrays."""
     RANGES = 5
-    """Room for the first and the last byte of each."""
+    """Room for each: the first and the last byte, the object, its descriptor."""
     GUARDS = 6
     NAMES = 7
     """The values from outside."""
@@ -77,7 +95,8 @@ class Entry(IntEnum):
     CONTAINERS = 23
     MADE, MADE_COUNT = 24, 25
     """The parts of the result that may occur again, as far as they are made: each is noted at a place of its own."""
-    SIZE = 26
+    FORM = 26
+    SIZE = 27
 
 
 class Walk(IntEnum):
@@ -89,12 +108,16 @@ class Walk(IntEnum):
     LIST = 1
     """and length."""
     DICT = 2
-    """and length, where the keys are; these very objects, in this order."""
+    """and length, where the keys are, in this order."""
     OBJECT = 3
     ATTRIBUTE = 4
-    """of the object itself; its name in place of the class."""
+    """of the object itself; its name in place of the class, what stands for none."""
     OUTSIDE = 5
     """`Source`, where, name."""
+    GET = 6
+    """An attribute as Python finds it; its name in place of the class."""
+    SAME = 7
+    """It is another object met before; its number in place of a length."""
 
 
 WALK_WORDS = 5
@@ -103,7 +126,7 @@ WALK_WORDS = 5
 class Kind(IntEnum):
     """What an argument is."""
 
-    ARRAY, FLOAT, COMPLEX, BOOL, INT, NUMPY, IS, SAME = range(8)
+    ARRAY, FLOAT, COMPLEX, BOOL, INT, NUMPY, IS, SAME, TWIN = range(9)
 
 
 class Descriptor(IntEnum):
@@ -111,7 +134,8 @@ class Descriptor(IntEnum):
 
     KIND = 0
     EXPECTED = 1
-    """The class of a number, the dtype of an array, the very object (IS), the number of the argument (SAME)."""
+    """The class of a number, the dtype of an array, the object or one that equals it (IS), the number of the argument
+    (SAME, TWIN: another array object that is the same view)."""
     AT = 2
     """The first slot in the frame, -1 for none."""
     ITEMSIZE = 3
@@ -121,10 +145,27 @@ class Descriptor(IntEnum):
     """Which flags count, and what they must be."""
     LAYOUT = 7
     AXES = 8
-    """Where the class (0, 1, 2: more) of each axis is, then the axes from the outermost to the innermost."""
+    """Where the class (0, 1, 2: more, `REPEATED`) of each axis is, then the axes from the outermost to the innermost.
+    Of a TWIN: how many arguments it is not, and which."""
     SHIFT = 9
     """log2 of the item size."""
-    SIZE = 10
+    LOOSE = 10
+    """Whether the array is only read: then it may share memory with others that are."""
+    SIZE = 11
+
+
+REPEATED = 3
+"""The class of an axis longer than 1 of stride 0."""
+
+
+class Guarded(IntEnum):
+    """What guards say of a polynomial; and the parts that they are made of, of two polynomials each."""
+
+    NONNEG, ZERO, NONZERO, MIN, MAX, FLOORDIV = range(6)
+
+
+GUARD_ROOM = 64
+"""The most guards and parts of a program that has parts."""
 
 
 class Layout(IntEnum):
@@ -143,19 +184,19 @@ class Result(IntEnum):
 
 
 WORDS = 9
-"""A step, and up to eight numbers. OBJECT: object. ARGUMENT: index, containers after arguments. ARRAY: first slot, rank,
-where it is noted (-1: nowhere), dtype, item size, the argument whose memory it is (-1: asked at run time), whether it is
-read-only. FLOAT and so on: slot. NUMPY: slot, dtype. TUPLE, LIST: length, where it is noted; then DICT: where the keys
-are; NAMED_TUPLE: class, `tuple.__new__`; RECORD: class (or null), what makes the object, where the names are. IF: slot of a
-bool, step where it is False. JUMP: step. KNOWN: where it is noted, step where it is. WRITE_LIST: length, index of the
-container, where on the stack its items are; WRITE_DICT and WRITE_OBJECT: then keys; WRITE_DICT: then whether it is
-cleared before."""
+"""A step, and up to eight numbers. OBJECT: object. ARGUMENT: index, containers after arguments. ARRAY: first slot,
+rank, where it is noted (-1: nowhere), dtype, item size, the argument whose memory it is (-1: asked at run time),
+whether it is read-only. FLOAT and so on: slot. NUMPY: slot, dtype. TUPLE, LIST: length, where it is noted; then DICT:
+where the keys are; NAMED_TUPLE: class, `tuple.__new__`; RECORD: class (or null), what makes the object, where the
+names are. IF: slot of a bool, step where it is False. JUMP: step. KNOWN: where it is noted, step where it is.
+WRITE_LIST: length, index of the container, where on the stack its items are; WRITE_DICT and WRITE_OBJECT: then keys;
+WRITE_DICT: then whether it is cleared before."""
 
 
 class Source(IntEnum):
     """Where a value from outside is looked up, four words each: SOURCE, where, name, value."""
 
-    DICT, DICTS, CELL = range(3)
+    DICT, DICTS, CELL, CLASS = range(4)
 
 
 # Fields in words from an object's start: class; of PyArrayObject data, rank (int), sizes, strides, dtype, flags.
@@ -206,6 +247,9 @@ SIGNATURES = {
     "PyDict_SetItem": "i32 @(ptr, ptr, ptr)",
     "PyDict_Clear": "void @(ptr)",
     "PyList_SetSlice": "i32 @(ptr, i64, i64, ptr)",
+    "PyObject_RichCompareBool": "i32 @(ptr, ptr, i32)",
+    "PyObject_GenericGetAttr": "ptr @(ptr, ptr)",
+    "_PyType_Lookup": "ptr @(ptr, ptr)",
     "PyObject_GenericSetAttr": "i32 @(ptr, ptr, ptr)",
 }
 """What is called: functions of CPython; `PyArray_NewFromDescr`, `PyArray_Scalar`, `PyArray_SetBaseObject` of NumPy."""

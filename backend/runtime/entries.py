@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import sys
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -20,7 +21,17 @@ import numpy as np
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm import entry_words as words
 from tracebuf.backend.llvm.entries import entries_text
-from tracebuf.backend.llvm.entry_words import Descriptor, Entry, Kind, Layout, Result, Source, Table, Walk
+from tracebuf.backend.llvm.entry_words import (
+    Descriptor,
+    Entry,
+    Guarded,
+    Kind,
+    Layout,
+    Result,
+    Source,
+    Table,
+    Walk,
+)
 from tracebuf.backend.llvm.jit import Library, compile_module
 from tracebuf.backend.runtime.arena import Context
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, point_at
@@ -40,13 +51,15 @@ _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 
 @frozen()
 class ArrayArgument:
-    """An exact ndarray; `dims` are the classes of its sizes (0, 1, 2: more), `order` its axes outermost first."""
+    """An exact ndarray; `dims` are the classes of its sizes (0, 1, 2: more, `REPEATED`), `order` its axes outermost
+    first. `loose`: it is only read, and may share memory with others of that sort."""
 
     dtype: np.dtype
     dims: tuple[int, ...]
     order: tuple[int, ...]
     layout: Layout
     writable: bool
+    loose: bool
 
 
 @frozen()
@@ -58,7 +71,7 @@ class NumberArgument:
 
 @frozen(eq=False)
 class ObjectArgument:
-    """This very object."""
+    """This very object; or one of its class that equals it, if it is an int, str, bytes, float or a tuple of these."""
 
     value: Any
 
@@ -70,28 +83,42 @@ class SameArgument:
     index: int
 
 
-Argument = ArrayArgument | NumberArgument | ObjectArgument | SameArgument
-Term = tuple[int, tuple[tuple[int, int | None, bool], ...]]
-"""A coefficient, and factors: argument, axis (None: the int itself), whether its stride there is meant."""
+@frozen()
+class TwinArgument:
+    """Another array object that is the same view as argument `index`, and none of `others`."""
+
+    index: int
+    writable: bool
+    others: tuple[int, ...]
+
+
+Argument = ArrayArgument | NumberArgument | ObjectArgument | SameArgument | TwinArgument
+Factor = tuple[int, int | None, bool] | int
+"""Argument, axis (None: the int itself), whether its stride there is meant; or the number of a part."""
+Term = tuple[int, tuple[Factor, ...]]
+"""A coefficient, and factors."""
 
 
 @frozen(eq=False)
 class Plan:
     """What a program takes, assumes and gives.
 
-    `slots`: by argument its number among the kernel's, -1 for none. `guards`: 0 for >= 0, 1 for == 0, 2 for != 0, and a
-    sum of terms. `outside`: a source, where (an object, or a pair), a name, the value. `result`: steps, of the kernel's
-    results by number; `noted` of its parts are noted. `walk`: how the values of a call are taken apart, None where they
-    are the arguments.
+    `slots`: by argument its number among the kernel's, -1 for none. `guards`: what is said of a sum of terms, or which
+    part it computes of two of them, for those that follow. `outside`: a source, where (an object, or a pair), a name,
+    the value. `result`: steps, of the kernel's results by number; `noted` of its parts are noted. `walk`: how the
+    values of a call are taken apart, None where they are the arguments. `named`, `out`: the names in `**kwargs`, and
+    whether there is a buffer.
     """
 
     arguments: tuple[Argument, ...]
     slots: tuple[int, ...]
-    guards: tuple[tuple[int, tuple[Term, ...]], ...]
+    guards: tuple[tuple[Guarded, tuple[tuple[Term, ...], ...]], ...]
     outside: tuple[tuple[Source, Any, str, Any], ...]
     result: tuple[tuple[Any, ...], ...]
     noted: int = 0
     walk: Steps | None = None
+    named: tuple[str, ...] = ()
+    out: bool = False
 
 
 @frozen(eq=False)
@@ -99,7 +126,7 @@ class Steps:
     """The way from the `given` values of a call to arguments and containers, which are given by number.
 
     Each step: TUPLE, LIST or DICT with object, class, length or keys; OBJECT with object, class; ATTRIBUTE with object,
-    name; OUTSIDE with source, where, name.
+    name, what stands for none; GET with object, name; SAME with object, object; OUTSIDE with source, where, name.
     """
 
     given: int
@@ -136,7 +163,7 @@ def _native() -> _Native:
 @cache
 def supported() -> bool:
     """Whether calls may be native: of objects that machine code may call, with arrays as `entries` takes them to be."""
-    if not NATIVE:
+    if not NATIVE or not hasattr(ctypes.pythonapi, "_PyType_Lookup"):
         return False
     x = np.ones((3, 5))[::-1, 1:]
     head = (ctypes.c_size_t * 9).from_address(id(x))
@@ -224,17 +251,21 @@ class ProgramEntry:
         for i, argument in enumerate(plan.arguments):
             slot = plan.slots[i]
             self._describe(w, first + i * Descriptor.SIZE, argument, frame.arg_at[slot] if slot >= 0 else -1)
-        w.pointer(Entry.RANGES, w.add([0] * (2 * arrays)))
+        w.pointer(Entry.RANGES, w.add([0] * (4 * arrays)))
         w.pointer(Entry.STACK, w.add([0] * (len(plan.result) + 1)))
         w.pointer(Entry.MADE, w.add([0] * plan.noted))
         v[Entry.MADE_COUNT] = plan.noted
         w.pointer(Entry.DTYPES, w.add([*map(w.of, _DTYPES), *(dtype.itemsize for dtype in _DTYPES)]))
         if plan.guards:
             w.pointer(Entry.GUARDS, w.add([len(plan.guards)]))
-            for kind, terms in plan.guards:
-                w.add([kind, len(terms)])
-                for coefficient, factors in terms:
-                    w.add([coefficient, len(factors), *(self._slot_of(f) for f in factors)])
+            for kind, polynomials in plan.guards:
+                w.add([kind])
+                for terms in polynomials:
+                    w.add([len(terms)])
+                    for coefficient, factors in terms:
+                        w.add([coefficient, len(factors), *(self._slot_of(f) for f in factors)])
+        if plan.named or plan.out:
+            w.pointer(Entry.FORM, w.add([len(plan.named), int(plan.out), *map(w.of, plan.named)]))
         if plan.outside:
             w.pointer(Entry.NAMES, w.add([len(plan.outside)]))
             places = [w.add([source, 0, w.of(name), w.of(value)]) for source, _, name, value in plan.outside]
@@ -269,8 +300,13 @@ class ProgramEntry:
                 v[at + 3] = w.of(name)
                 self._place(w, at + 2, where)
                 continue
+            if kind is Walk.SAME:
+                v[at + 3] = rest[0]
+                continue
             v[at + 2] = w.of(rest[0])
-            if kind is Walk.DICT:
+            if kind is Walk.ATTRIBUTE:
+                v[at + 3] = w.of(rest[1])
+            elif kind is Walk.DICT:
                 v[at + 3] = len(rest[1])
                 w.pointer(at + 4, w.add([w.of(k) for k in rest[1]]))
             elif kind in (Walk.TUPLE, Walk.LIST):
@@ -291,6 +327,7 @@ class ProgramEntry:
             v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.ARRAY, w.of(dtype)
             v[d + Descriptor.ITEMSIZE], v[d + Descriptor.SHIFT] = dtype.itemsize, dtype.itemsize.bit_length() - 1
             v[d + Descriptor.RANK], v[d + Descriptor.LAYOUT] = rank, argument.layout
+            v[d + Descriptor.LOOSE] = argument.loose
             counted, wanted = _ALIGNED | _WRITEABLE, _ALIGNED | (_WRITEABLE if argument.writable else 0)
             if argument.layout is Layout.DENSE and argument.order == tuple(range(rank)):
                 counted, wanted = counted | _C, wanted | _C
@@ -309,11 +346,18 @@ class ProgramEntry:
                 v[d + Descriptor.ITEMSIZE] = np.dtype(argument.type).itemsize
         elif isinstance(argument, SameArgument):
             v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.SAME, argument.index
+        elif isinstance(argument, TwinArgument):
+            v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.TWIN, argument.index
+            wanted = _ALIGNED | (_WRITEABLE if argument.writable else 0)
+            v[d + Descriptor.FLAGS], v[d + Descriptor.WANTED] = _ALIGNED | _WRITEABLE, wanted
+            w.pointer(d + Descriptor.AXES, w.add([len(argument.others), *argument.others]))
         else:
             v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.IS, w.of(argument.value)
 
-    def _slot_of(self, factor: tuple[int, int | None, bool]) -> int:
-        """The slot of the frame that a factor of a guard is in."""
+    def _slot_of(self, factor: Factor) -> int:
+        """The slot of the frame that a factor of a guard is in, or -1 - k for part k."""
+        if isinstance(factor, int):
+            return -1 - factor
         argument, axis, stride = factor
         slot = self.plan.slots[argument]
         at, type_ = self.kernel.frame.arg_at[slot], self.kernel.frame.args[slot]
@@ -407,11 +451,15 @@ class _Finish:
 
 @frozen(eq=False)
 class Signature:
-    """How a function takes its arguments: its parameters' names, how many are positional, how many of them only so."""
+    """How a function takes its arguments: its parameters' names, how many are positional, how many of them only so;
+    whether it has `*args` and `**kwargs`, whether `out=` names a buffer."""
 
     names: tuple[str, ...]
     positional: int
     unnamed: int
+    star: bool = False
+    stars: bool = False
+    out: bool = False
 
 
 class NativeCalls:
@@ -424,7 +472,8 @@ class NativeCalls:
         self._target = weakref.ref(target)
         self._head = [0, id(python), id(function), len(signature.names), signature.positional, signature.unnamed]
         self._names = (ctypes.c_size_t * len(signature.names))(*map(id, signature.names))
-        self._kept: list[Any] = [python, function, signature]
+        self._kept: list[Any] = [python, function, signature, out := sys.intern("out")]
+        self._tail = [signature.star, signature.stars, id(out) if signature.out else 0]
         self.entries: list[ProgramEntry] = []
 
     def add(self, entry: ProgramEntry) -> None:
@@ -446,7 +495,7 @@ class NativeCalls:
         if (target := self._target()) is None:
             return
         addresses = [entry.address for entry in self.entries]
-        head = [len(addresses), *self._head[1:], ctypes.addressof(self._names)]
+        head = [len(addresses), *self._head[1:], ctypes.addressof(self._names), *self._tail]
         table = (ctypes.c_size_t * (Table.ENTRIES + len(addresses)))(*head, *addresses)
         self._kept.append(table)  # like those before, which a call may be in
         point_at(target, _native().dispatch, ctypes.addressof(table))

@@ -81,15 +81,17 @@ def seen(x: Any, given: list[Any]) -> Any:
 RESULTS = [
     "a[1:]", "a[::-1]", "a.reshape(2, 2)", "a.view()", "a[:]", "m.T", "m[1]", "m[:, 1:]", "(a + b)[1:]", "(m + 1).T",
     "(a + b).reshape(2, 2)", "z.real", "z.imag", "np.broadcast_to(a, (3, 4))", "np.broadcast_to(a + b, (3, 4))",
-    "np.transpose(t, (1, 0, 2)) + 1", "np.swapaxes(t, 0, 2)", "a[:0]", "m[:, :0].T", "np.zeros((2, 0, 3)).transpose(1, 2, 0)",
-    "((s := a + b), s[1:])", "((s := a + b)[1:], s)", "((s := a + b), s)", "((s := a + b)[:], s[:], s)", "(a[:2], a[2:], a)",
-    "{'sum': a + b, 'least': a.min(), 3: a}", "{}", "[]", "()", "[a, [b, (a[1:],)], {'x': [a]}]", "Pair(a + b, a[0])",
-    "Box(a + b, a.min())", "Box(a, None)", "((s := [a + b]), s)", "{'p': (s := Box(a, 1)), 'q': s}", "types.SimpleNamespace(x=a, y=b * 2)",
-    "(a if a[0] > b[0] else a + b)", "(a[1:] if a[0] > b[0] else b)", "(a[1:] if a[0] < b[0] else b[1:])", "slotted(a, b + 1)",
-    "((a + b)[1:] if a[0] > b[0] else (a - b)[1:])", "[a[0], b[1], 1.5, 2, True, None, 'x', a[0] > b[0]]", "(a[1:], a[1:])",
-    "p", "(p, p['x'], p['x'][1:])", "{**p, 'y': a}", "np.asfortranarray(m + 1)", "G[1:]", "(G, G[::-1])",
-    "(x if a[0] > 0 else 2.5)", "(a[0] if a[0] > 100 else x)", "np.array(a[0])", "np.array(a[0]).reshape(1)", "a[1, ...]",
-    "t[0, 1, ...]", "(a * 1)[0:4]", "a[2:2]", "np.squeeze(m[:1])", "a[None]", "np.atleast_2d(a)", "np.ravel(m)", "m.T.ravel()",
+    "np.transpose(t, (1, 0, 2)) + 1", "np.swapaxes(t, 0, 2)", "a[:0]", "m[:, :0].T",
+    "np.zeros((2, 0, 3)).transpose(1, 2, 0)", "((s := a + b), s[1:])", "((s := a + b)[1:], s)", "((s := a + b), s)",
+    "((s := a + b)[:], s[:], s)", "(a[:2], a[2:], a)", "{'sum': a + b, 'least': a.min(), 3: a}", "{}", "[]", "()",
+    "[a, [b, (a[1:],)], {'x': [a]}]", "Pair(a + b, a[0])", "Box(a + b, a.min())", "Box(a, None)",
+    "((s := [a + b]), s)", "{'p': (s := Box(a, 1)), 'q': s}", "types.SimpleNamespace(x=a, y=b * 2)",
+    "(a if a[0] > b[0] else a + b)", "(a[1:] if a[0] > b[0] else b)", "(a[1:] if a[0] < b[0] else b[1:])",
+    "slotted(a, b + 1)", "((a + b)[1:] if a[0] > b[0] else (a - b)[1:])",
+    "[a[0], b[1], 1.5, 2, True, None, 'x', a[0] > b[0]]", "(a[1:], a[1:])", "p", "(p, p['x'], p['x'][1:])",
+    "{**p, 'y': a}", "np.asfortranarray(m + 1)", "G[1:]", "(G, G[::-1])", "(x if a[0] > 0 else 2.5)",
+    "(a[0] if a[0] > 100 else x)", "np.array(a[0])", "a[1, ...]", "t[0, 1, ...]", "(a * 1)[0:4]", "a[2:2]",
+    "np.squeeze(m[:1])", "a[None]", "np.atleast_2d(a)", "np.ravel(m)", "m.T.ravel()",
 ]  # fmt: skip
 G = np.arange(4.0)
 
@@ -175,7 +177,8 @@ def both(p: Any, q: Any) -> None:
         (push, lambda: ([np.ones(3)], np.arange(3.0))), (pop, lambda: ([np.ones(3), np.zeros(3)], np.ones(3))),
         (update, lambda: ({"a": np.ones(3), "list": [1.0, 2]}, np.arange(3.0))),
         (renew, lambda: ({"a": np.ones(3), "b": np.zeros(2)}, np.arange(3.0))),
-        (move, lambda: (Box(np.ones(3), np.zeros(3)), np.arange(3.0))), (move, lambda: (slotted(np.ones(3), np.zeros(3)), np.arange(3.0))),
+        (move, lambda: (Box(np.ones(3), np.zeros(3)), np.arange(3.0))),
+        (move, lambda: (slotted(np.ones(3), np.zeros(3)), np.arange(3.0))),
         (both, lambda: ({"a": np.ones(3)}, {"a": np.arange(3.0)})),
     ],
 )  # fmt: skip
@@ -186,10 +189,7 @@ def test_containers_that_are_changed(
     for _ in range(2):
         f(*make())
     mine, its = make(), make()
-    if isinstance(mine[0], Slots):
-        got = f(*mine)  # Python takes what it reads out of slots
-    else:
-        got = wholly(monkeypatch, f, *mine)
+    got = wholly(monkeypatch, f, *mine)
     wanted = function(*its)
     same(parts(got), parts(wanted), "result")
     for x, y in zip(mine, its):
