@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.entry_checks import (
+    apart_by_check,
     apart_check,
     array_check,
     equal_check,
@@ -60,6 +61,7 @@ def entries_text() -> str:
         twin_check(),
         equal_check(),
         apart_check(),
+        apart_by_check(),
         polynomial_text(),
         guards_check(),
         result_text(),

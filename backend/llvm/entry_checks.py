@@ -168,56 +168,62 @@ def equal_check() -> Writer:
     return c
 
 
+def _geometry(c: Writer, array: str) -> tuple[str, str, str]:
+    """Rank, sizes and strides."""
+    rank = c.inst(f"sext i32 {c.word(array, RANK, 'i32')} to i64")
+    return rank, c.pointer(array, SIZES), c.pointer(array, STRIDES)
+
+
 def apart_check() -> Writer:
     """Whether two arrays whose ranges of memory overlap may be arguments of a program for arrays that share nothing:
-    they are two objects, and if one is stored to, they have no byte in common. Whether they have is asked of the
-    remainders of their addresses, of which all outer strides are multiples: columns of one matrix, every second row."""
+    they are two objects, and if one is stored to, the remainders of their addresses by one of their strides tell that
+    they have no byte in common: columns of one matrix, every second row."""
     c = Writer("define internal i1 @apart(ptr %a, ptr %b) noinline nounwind")
     no, yes = "no", "yes"
     x, y = c.pointer("%a", 2), c.pointer("%b", 2)
-    d, e = c.pointer("%a", 3), c.pointer("%b", 3)
     c.refuse(c.icmp("eq", x, y, "ptr"), no)
-    loose = [c.icmp("ne", c.word(one, Descriptor.LOOSE), "0") for one in (d, e)]
+    loose = [c.icmp("ne", c.word(c.pointer(one, 3), Descriptor.LOOSE), "0") for one in ("%a", "%b")]
     c.refuse(c.both(*loose), yes)
-    modulus = c.variable(0)
-
-    def strides_of(array: str) -> tuple[str, str, str]:
-        rank = c.inst(f"sext i32 {c.word(array, RANK, 'i32')} to i64")
-        return rank, c.pointer(array, SIZES), c.pointer(array, STRIDES)
-
     for array in (x, y):
-        rank, sizes, strides = strides_of(array)
-        with c.loop(rank) as loop:
-            c.refuse(c.icmp("eq", c.word(sizes, loop.index), "0"), yes)
-            stride = c.word(strides, loop.index)
-            length = c.greatest(stride, c.inst(f"sub i64 0, {stride}"))
-            counted = c.select(c.icmp("sgt", c.word(sizes, loop.index), "1"), "i64", length, "0")
-            c.let(modulus, c.greatest(c.get(modulus), counted))
-    m = c.get(modulus)
-    c.need(c.icmp("sgt", m, "0"), no)
-    ends = []
-    for array, one in ((x, d), (y, e)):
-        rank, sizes, strides = strides_of(array)
-        low, high = c.variable(c.number(c.pointer(array, DATA))), c.variable(0)
-        c.let(high, c.add(c.get(low), c.word(one, Descriptor.ITEMSIZE)))
+        rank, sizes, strides = _geometry(c, array)
         with c.loop(rank) as loop:
             size, stride = c.word(sizes, loop.index), c.word(strides, loop.index)
-            inner = c.icmp("ne", c.inst(f"srem i64 {stride}, {m}"), "0")
+            c.refuse(c.icmp("eq", size, "0"), yes)
+            length = c.greatest(stride, c.inst(f"sub i64 0, {stride}"))
+            with c.when(c.both(c.icmp("sgt", size, "1"), c.icmp("sgt", length, "0"))):
+                c.refuse(c.inst(f"call i1 @apart_by(ptr %a, ptr %b, i64 {length})"), yes)
+    c.jump(no)
+    c.place(yes)
+    c.do("ret i1 true")
+    c.place(no)
+    c.do("ret i1 false")
+    return c
+
+
+def apart_by_check() -> Writer:
+    """Whether the remainders of two arrays' addresses by `%m` differ: what strides that are no multiples of it reach is
+    taken for an interval of bytes."""
+    c = Writer("define internal i1 @apart_by(ptr %a, ptr %b, i64 %m) noinline nounwind")
+    ends = []
+    for one in ("%a", "%b"):
+        array = c.pointer(one, 2)
+        rank, sizes, strides = _geometry(c, array)
+        low, high = c.variable(c.number(c.pointer(array, DATA))), c.variable(0)
+        c.let(high, c.add(c.get(low), c.word(c.pointer(one, 3), Descriptor.ITEMSIZE)))
+        with c.loop(rank) as loop:
+            size, stride = c.word(sizes, loop.index), c.word(strides, loop.index)
+            inner = c.icmp("ne", c.inst(f"srem i64 {stride}, %m"), "0")
             with c.when(c.both(inner, c.icmp("sgt", size, "1"))):
                 way = c.mul(stride, c.sub(size, "1"))  # within the array's range, which was computed without overflow
                 c.let(low, c.add(c.get(low), c.least(way, "0")))
                 c.let(high, c.add(c.get(high), c.greatest(way, "0")))
         ends.append((c.get(low), c.get(high)))
     (low_a, high_a), (low_b, high_b) = ends
-    between = c.inst(f"srem i64 {c.inst(f'sub i64 {low_b}, {low_a}')}, {m}")
-    between = c.select(c.icmp("slt", between, "0"), "i64", c.add(between, m), between)
+    between = c.inst(f"srem i64 {c.inst(f'sub i64 {low_b}, {low_a}')}, %m")
+    between = c.select(c.icmp("slt", between, "0"), "i64", c.add(between, "%m"), between)
     after = c.icmp("sge", between, c.sub(high_a, low_a))
-    before = c.icmp("sle", c.add(between, c.sub(high_b, low_b)), m)
-    c.branch(c.both(after, before), yes, no)
-    c.place(yes)
-    c.do("ret i1 true")
-    c.place(no)
-    c.do("ret i1 false")
+    before = c.icmp("sle", c.add(between, c.sub(high_b, low_b)), "%m")
+    c.do(f"ret i1 {c.both(after, before)}")
     return c
 
 

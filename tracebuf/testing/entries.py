@@ -95,12 +95,17 @@ def parts(x: Any) -> list[Any]:
     return [x, *(p for item in items for p in parts(item))]
 
 
+def steps(a: np.ndarray) -> list[int]:
+    """An array's strides where there is something to step over."""
+    return [s for s, n in zip(a.strides, a.shape) if n > 1 and a.size]
+
+
 def same(x: Any, y: Any, where: str) -> None:
     """Raises DisagreementError where two values differ in anything that a program may see."""
     if type(x) is not type(y):
         raise DisagreementError(f"{where}: {x!r} and {y!r}")
     if isinstance(x, np.ndarray):
-        seen = [(a.dtype, a.shape, a.strides if a.size else (), a.flags.writeable, a.tobytes()) for a in (x, y)]
+        seen = [(a.dtype, a.shape, steps(a), a.flags.writeable, a.tobytes()) for a in (x, y)]
         if seen[0] != seen[1]:
             raise DisagreementError(f"{where}: {x!r} and {y!r}")
     elif isinstance(x, (tuple, list, dict)):

@@ -179,6 +179,7 @@ def from_class(i: Evaluator, node: ast.AST, base: Any, found: Any, name: str) ->
     if isinstance(found, property):
         if not isinstance(found.fget, types.FunctionType):
             raise i.refuse(node, f"the property `{name}` has no function of Python's", PASS_IT)
+        guarded(i, base, name, found)
         return i.call_function(found.fget, [base], {})
     if isinstance(found, (staticmethod, classmethod)):
         inner = guarded(i, base, name, found.__func__)
