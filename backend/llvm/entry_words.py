@@ -247,6 +247,8 @@ SIGNATURES = {
     "PyDict_SetItem": "i32 @(ptr, ptr, ptr)",
     "PyDict_Clear": "void @(ptr)",
     "PyList_SetSlice": "i32 @(ptr, i64, i64, ptr)",
+    "PyGILState_Ensure": "i32 @()",
+    "PyGILState_Release": "void @(i32)",
     "PyObject_RichCompareBool": "i32 @(ptr, ptr, i32)",
     "PyObject_GenericGetAttr": "ptr @(ptr, ptr)",
     "_PyType_Lookup": "ptr @(ptr, ptr)",

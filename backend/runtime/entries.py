@@ -160,6 +160,11 @@ def _native() -> _Native:
     return _Native(library, library.address("dispatch"), take)
 
 
+def native_address(name: str) -> int:
+    """The address of one of the functions of native calls."""
+    return _native().library.address(name)
+
+
 @cache
 def supported() -> bool:
     """Whether calls may be native: of objects that machine code may call, with arrays as `entries` takes them to be."""
