@@ -474,7 +474,7 @@ class NativeCalls:
     """
 
     def __init__(self, target: NativeCallable, python: Any, function: Any, signature: Signature) -> None:
-        self._target = weakref.ref(target)
+        self._target, self.signature = weakref.ref(target), signature
         self._head = [0, id(python), id(function), len(signature.names), signature.positional, signature.unnamed]
         self._names = (ctypes.c_size_t * len(signature.names))(*map(id, signature.names))
         self._kept: list[Any] = [python, function, signature, out := sys.intern("out")]

@@ -22,7 +22,7 @@ import pytest
 from tests.support.agreement import program
 from tracebuf import TracebufWarning, UnsupportedError, api, bufferize
 from tracebuf.api import BufferizedFunction
-from tracebuf.backend.llvm.entry_words import MAX_SIZE, SMALL_INT, Entry
+from tracebuf.backend.llvm.entry_words import MAX_SIZE, SMALL_INT, WORDS, Entry, Result
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
 from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS
 from tracebuf.backend.runtime.memory_hook import counting
@@ -841,16 +841,31 @@ def test_calls_are_checked_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     """`TRACEBUF_CHECK_ENTRY`: what the two ways make of a call is compared."""
     from tracebuf.testing import entries
 
-    monkeypatch.setattr(api.BufferizedFunction, "_run", api.BufferizedFunction._run)
+    for name in ("NATIVE_AFTER", "WORTH"):
+        monkeypatch.setattr(api, name, getattr(api, name))
+    monkeypatch.setattr(api.BufferizedFunction, "__call__", api.BufferizedFunction.__call__)
     entries.install()
     f = bufferize(add_into)
     a, b, before = np.ones(4), np.ones(4), entries.taken
-    f(a, b)
-    f(a, b)
-    assert a.tolist() == [5.0] * 4 and entries.taken == before + 2
-    assert [s.calls for s in f.specializations()] == [2]  # type: ignore[misc]
-    (spec,) = f.specializations()
-    monkeypatch.setattr(spec.entry, "memory", spec.entry.memory)  # type: ignore[union-attr]
+    for _ in range(3):
+        f(a, b)
+    assert a.tolist() == [7.0] * 4 and entries.taken == before + 2
+    assert [s.calls for s in f.specializations()] == [3]  # type: ignore[misc]
+
+    def push(p: Any, q: Any) -> Any:
+        p["a"] = p["a"] + q.x * TABLE
+        return p, [q.x]
+
+    g = bufferize(push)
+    p, before = {"a": np.ones(4)}, entries.taken
+    for _ in range(3):
+        g(p, Point(np.ones(4), 2))
+    assert p["a"].tolist() == [1.0, 4.0, 7.0, 10.0] and entries.taken == before + 2
+    entry = g._native.entries[0]  # type: ignore[union-attr]
+    result = entry.memory[Entry.RESULT]
+    (ctypes.c_int64 * 2).from_address(result + 8 * WORDS)[0:2] = [Result.OBJECT, id(7.5)]
+    with pytest.raises(entries.DisagreementError, match="arguments|result"):
+        g(p, Point(np.ones(4), 2))
     with pytest.raises(entries.DisagreementError, match="result"):
         entries.same((1, 2.0), (1, 3.0), "result")
     with pytest.raises(entries.DisagreementError, match="argument 0"):
