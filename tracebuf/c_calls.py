@@ -10,7 +10,7 @@ import ctypes
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,7 +23,31 @@ from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
 
 if TYPE_CHECKING:
-    from tracebuf.api import BufferizedFunction, Specialization
+    from types import FunctionType
+
+    from tracebuf.backend.runtime.entries import ProgramEntry
+    from tracebuf.backend.runtime.kernel import Kernel
+    from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
+
+
+class Program(Protocol):
+    """A specialisation."""
+
+    call: Call
+    traced: Traced
+    kernel: Kernel
+    entry: ProgramEntry | None
+
+
+class Function(Protocol):
+    """A bufferized function."""
+
+    __wrapped__: FunctionType
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def for_c(self, args: tuple[Any, ...]) -> Program | None: ...
+    def for_c_values(self, args: tuple[Any, ...]) -> Sequence[Any]: ...
+
 
 _C_TYPES: dict[str, Any] = {
     "i1": ctypes.c_bool, "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32, "i64": ctypes.c_int64,
@@ -121,7 +145,7 @@ def examples(signature: str) -> tuple[Any, ...]:
     return (1.0,) if signature.startswith("double (double") else (np.ones(2),)
 
 
-def c_callable(f: BufferizedFunction, args: tuple[Any, ...], shape: Shape) -> Any:
+def c_callable(f: Function, args: tuple[Any, ...], shape: Shape) -> Any:
     """The C function of the program for these arguments. Raises UnsupportedError where only Python can call it."""
     spec = f.for_c(args)
     if spec is None or spec.entry is None:
@@ -135,7 +159,7 @@ def c_callable(f: BufferizedFunction, args: tuple[Any, ...], shape: Shape) -> An
 class _Making:
     """A C function in the making."""
 
-    def __init__(self, f: BufferizedFunction, spec: Specialization, args: tuple[Any, ...], shape: Shape) -> None:
+    def __init__(self, f: Function, spec: Program, args: tuple[Any, ...], shape: Shape) -> None:
         self.f, self.spec, self.args, self.shape = f, spec, args, shape
         assert spec.entry is not None
         self.entry = spec.entry
@@ -283,7 +307,7 @@ def _literal(x: float) -> str:
 class _ByPython:
     """A call from C that the entry does not take: the function's own, on copies of the arrays, copied back after."""
 
-    def __init__(self, f: BufferizedFunction, args: tuple[Any, ...], shape: Shape, types: list[str]) -> None:
+    def __init__(self, f: Function, args: tuple[Any, ...], shape: Shape, types: list[str]) -> None:
         self.f, self.args, self.shape, self.types = f, args, shape, types
 
     def __call__(self, given: int, out: int) -> None:
