@@ -46,8 +46,8 @@ class Fill(IntEnum):
 FILL_WORDS = 4
 
 
-def from_c_text() -> Writer:
-    """0 where the results are there, else -1."""
+def from_c_text() -> str:
+    """The module of `from_c`, which imports what entries have: 0 where the results are there, else -1."""
     c = Writer("define i64 @from_c(ptr %c, ptr %given, ptr %out) nounwind")
     python, failed, end = "python", "failed", "end"
     had = c.py("PyGILState_Ensure")
@@ -159,7 +159,8 @@ def from_c_text() -> Writer:
             c.py("PyErr_WriteUnraisable", c.pointer("%c", CEntry.PYTHON))
     c.py("PyGILState_Release", had)
     c.do(f"ret i64 {c.get(status)}")
-    return c
+    head = ["declare i1 @guards(ptr, ptr)", "declare void @leave(ptr)", "@answer = external global i8"]
+    return "\n".join([*head, *c._declared.values(), c.function(), ""])
 
 
 @frozen()

@@ -17,7 +17,6 @@ Source: PEP 590; `PyArrayObject_fields` of numpy/ndarraytypes.h.
 from __future__ import annotations
 
 from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.c_entries import from_c_text
 from tracebuf.backend.llvm.entry_checks import (
     apart_by_check,
     apart_check,
@@ -70,7 +69,6 @@ def entries_text() -> str:
         leave_text(),
         answer_text(),
         _take(),
-        from_c_text(),
     ]
     declared = {name: text for f in functions for name, text in f._declared.items()}
     return "\n".join([

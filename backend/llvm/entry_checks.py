@@ -264,7 +264,7 @@ def polynomial_text() -> Writer:
 def guards_check() -> Writer:
     """Whether the guards hold: a count, then of each what it says of a polynomial (see `Guarded`), or which part it
     computes of two. A number beyond 64 bits, or a division by zero, counts as no."""
-    c = Writer("define internal i1 @guards(ptr %guards, ptr %frame) nounwind")
+    c = Writer("define i1 @guards(ptr %guards, ptr %frame) nounwind")
     no = "no"
     at = c.variable(c.at("%guards", 1), "ptr")
     parts = c.fresh_slot(f"[{GUARD_ROOM} x i64]")

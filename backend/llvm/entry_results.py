@@ -334,7 +334,7 @@ def array_text() -> Writer:
 
 def leave_text() -> Writer:
     """After a call: forgets the arrays it has made, and lets Python's context put itself in order."""
-    c = Writer("define internal void @leave(ptr %e) noinline nounwind")
+    c = Writer("define void @leave(ptr %e) noinline nounwind")
     entry = "%e"
     fresh, count = c.pointer(entry, Entry.FRESH), c.word(entry, Entry.FRESH_COUNT)
     c.put(entry, Entry.FRESH_COUNT, 0)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
-from tracebuf.backend.llvm.c_entries import CEntry, Fill
+from tracebuf.backend.llvm.c_entries import CEntry, Fill, from_c_text
 from tracebuf.backend.llvm.jit import Library, compile_module
 from tracebuf.backend.runtime.entries import ProgramEntry, native_address
+from tracebuf.backend.runtime.entry import runtime_address
 from tracebuf.errors import InternalError
 from tracebuf.frozen import frozen
 
@@ -22,6 +24,14 @@ class CFunction:
 
     address: int
     kept: tuple[Any, ...]
+
+
+@cache
+def _from_c() -> Library:
+    """The machine code that all share."""
+    imports = {name: native_address(name) for name in ("guards", "leave", "answer")}
+    imports["tracebuf_enter"] = runtime_address("enter")
+    return compile_module(from_c_text(), "from_c", imports, speed_level=1).pin()
 
 
 class _Fail:
@@ -48,6 +58,6 @@ def c_function(
     head = [entry.address, id(python), id(fail), words, len(fill), len(results)]
     instructions = [n for name, *numbers in fill for n in (Fill[name], *numbers)]
     memory = (ctypes.c_int64 * (CEntry.SIZE + len(results) + len(instructions)))(*head, *results, *instructions)
-    imports = {"from_c": native_address("from_c"), "c_entry": ctypes.addressof(memory)}
+    imports = {"from_c": _from_c().address("from_c"), "c_entry": ctypes.addressof(memory)}
     library: Library = compile_module(text, "c_entry", imports, speed_level=1).pin()
     return CFunction(library.address("thunk"), (memory, entry, fail, python, library))
