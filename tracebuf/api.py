@@ -365,7 +365,7 @@ class BufferizedFunction(NativeCallable):
         function = c_calls.c_callable(self, args, c_calls.of_signature(signature, args))
         return LowLevelCallable(function, signature=c_calls.canonical(signature))
 
-    def for_c(self, args: tuple[Any, ...]) -> Specialization | None:
+    def _for_c(self, args: tuple[Any, ...]) -> Specialization | None:
         """The program for these arguments, with its entry if it has one; None where the original function runs."""
         found = self._specialization(args, {}, count=False)
         if found is None or not NATIVE:
@@ -375,7 +375,7 @@ class BufferizedFunction(NativeCallable):
                 self._add_entry(found[0])
         return found[0]
 
-    def for_c_values(self, args: tuple[Any, ...]) -> Sequence[Any]:
+    def _for_c_values(self, args: tuple[Any, ...]) -> Sequence[Any]:
         """The arguments, with the captured arrays behind them."""
         return flatten(self._values(args, {})[0], self._static).values
 

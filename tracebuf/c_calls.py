@@ -45,8 +45,8 @@ class Function(Protocol):
     __wrapped__: FunctionType
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-    def for_c(self, args: tuple[Any, ...]) -> Program | None: ...
-    def for_c_values(self, args: tuple[Any, ...]) -> Sequence[Any]: ...
+    def _for_c(self, args: tuple[Any, ...]) -> Program | None: ...
+    def _for_c_values(self, args: tuple[Any, ...]) -> Sequence[Any]: ...
 
 
 _C_TYPES: dict[str, Any] = {
@@ -147,7 +147,7 @@ def examples(signature: str) -> tuple[Any, ...]:
 
 def c_callable(f: Function, args: tuple[Any, ...], shape: Shape) -> Any:
     """The C function of the program for these arguments. Raises UnsupportedError where only Python can call it."""
-    spec = f.for_c(args)
+    spec = f._for_c(args)
     if spec is None or spec.entry is None:
         raise UnsupportedError(
             f"{f.__wrapped__.__qualname__} cannot be called from C with such arguments: only Python calls its program",
@@ -219,7 +219,7 @@ class _Making:
         slot = self.plan.slots[i]
         if slot < 0:
             return []
-        value, at, type_ = self.f.for_c_values(self.args)[i], self.frame.arg_at[slot], self.frame.args[slot]
+        value, at, type_ = self.f._for_c_values(self.args)[i], self.frame.arg_at[slot], self.frame.args[slot]
         if isinstance(type_, ScalarType):
             bits = np.zeros(2, np.int64)
             bits.view(np.uint8)[: type_.itemsize] = np.frombuffer(np.array(value, type_.dtype).tobytes(), np.uint8)

@@ -33,12 +33,10 @@ def result_text() -> Writer:
     c = Writer("define internal ptr @result(ptr %e, ptr %values, i64 %status) nounwind")
     entry, python, none, failed = "%e", "python", "none", "failed"
     frame, stack = c.pointer(entry, Entry.FRAME), c.pointer(entry, Entry.STACK)
+    made = c.pointer(entry, Entry.MADE)  # of references, none between calls
     top = c.variable(0)
     c.need(c.is_null(c.py("PyErr_Occurred")), none)
     c.need(c.icmp("eq", "%status", "0"), python)
-    made = c.pointer(entry, Entry.MADE)
-    with c.loop(c.word(entry, Entry.MADE_COUNT)) as loop:
-        c.put(made, loop.index, "null", "ptr")
     steps = c.pointer(entry, Entry.RESULT)
     step = c.variable(steps, "ptr")
     item, noted = c.variable("null", "ptr"), c.variable(-1)
@@ -176,8 +174,10 @@ def result_text() -> Writer:
     filled(new, c.pointer(p, 5), "PyObject_GenericSetAttr")
 
     c.place(note)
-    with c.when(c.icmp("sge", c.get(noted), "0")):
-        c.put(made, c.get(noted), c.get(item, "ptr"), "ptr")
+    c.need(c.icmp("sge", c.get(noted), "0"), push)
+    c.need(c.is_null(c.pointer(made, c.get(noted))), push)
+    c.put(made, c.get(noted), c.get(item, "ptr"), "ptr")
+    c.py("Py_IncRef", c.get(item, "ptr"))
     c.jump(push)
     c.place(push)
     one = c.get(item, "ptr")
@@ -213,6 +213,10 @@ def result_text() -> Writer:
         c.jump(next_)
 
     def forget(start: str) -> None:
+        with c.loop(c.word(entry, Entry.MADE_COUNT)) as loop:
+            one = c.pointer(made, loop.index)
+            c.put(made, loop.index, "null", "ptr")
+            c.py("Py_DecRef", one)
         with c.loop(c.get(top), start=start) as loop:
             c.py("Py_DecRef", c.pointer(stack, loop.index))
 

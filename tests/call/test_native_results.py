@@ -268,3 +268,20 @@ def test_a_class_whose_setter_raises() -> None:
             assert gotten == wanted == "strict"
     finally:
         del Box.x
+
+
+def test_a_setter_that_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What occurs twice in a result lives until both places have it, whatever the first does with it."""
+
+    def build(a: Any) -> Any:
+        s = [a + 1]
+        return Box(s, 2), s, s[0]
+
+    f = bufferize(build)
+    for _ in range(2):
+        f(np.ones(3))
+    monkeypatch.setattr(Box, "x", property(lambda self: 0, lambda self, value: None), raising=False)
+    for _ in range(200):
+        got = f(np.ones(300))
+        count = sys.getrefcount(got[1])
+        assert got[1][0] is got[2] and got[2][0] == 2.0 and count == 2
