@@ -135,8 +135,8 @@ def _object_of(key: StaticKey) -> Any:
         return ast.literal_eval(x)
     if isinstance(x, tuple) and len(x) == 2 and x[0] is key.type:
         x = x[1]  # of a static argument (static.exact)
-        if key.type in (float, complex):
-            raise _NoPlan  # its repr
+        if key.type is float:
+            return float(x)  # of its repr
     if type(x) is not key.type:
         raise _NoPlan
     if x is None or x is Ellipsis or type(x) in (bool, int, bytes, partial) or isinstance(x, Enum) or is_static(x):

@@ -809,6 +809,13 @@ def test_static_arguments() -> None:
     assert by_python(power, a, 4).tolist() == [16.0] * 3
     with pytest.raises(TypeError):
         by_python(power, a, 2.0)
+    scaled = bufferize(static_argnames="k")(lambda a, k: a * k if str(k) != "-0.0" else a + 1)
+    for _ in range(2):
+        for k in (0.5, 0.0, -0.0, float("nan"), 0, 1j):
+            scaled(a, k)
+    for k in (float("0.5"), 0.0, -0.0, 0):
+        assert natively(scaled, a, k).tolist() == scaled.__wrapped__(a, k).tolist()
+    assert by_python(scaled, a, 1j).tolist() == [1j] * 3 and np.isnan(scaled(a, float("nan"))).all()
 
 
 def test_finalizers_may_call_a_function_that_dies() -> None:
