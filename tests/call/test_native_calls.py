@@ -14,6 +14,7 @@ import threading
 import time
 import tracemalloc
 import weakref
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -844,14 +845,23 @@ def test_finalizers_may_call_a_function_that_dies() -> None:
     assert f(np.ones(3)).tolist() == [2.0] * 3
 
 
-def test_calls_are_checked_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`TRACEBUF_CHECK_ENTRY`: what the two ways make of a call is compared."""
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """`TRACEBUF_CHECK_ENTRY`, for one test."""
     from tracebuf.testing import entries
 
     for name in ("NATIVE_AFTER", "WORTH"):
         monkeypatch.setattr(api, name, getattr(api, name))
     monkeypatch.setattr(api.BufferizedFunction, "__call__", api.BufferizedFunction.__call__)
     entries.install()
+    yield entries
+    monkeypatch.undo()
+    by_vectorcall(api.BufferizedFunction)  # which later Pythons take from a class that gets another `__call__`
+
+
+def test_calls_are_checked_both_ways(checked: Any) -> None:
+    """What the two ways make of a call is compared."""
+    entries = checked
     f = bufferize(add_into)
     a, b, before = np.ones(4), np.ones(4), entries.taken
     for _ in range(3):
