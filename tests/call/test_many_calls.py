@@ -168,8 +168,8 @@ FORMS: list[tuple[Any, list[Form]]] = [
     (halves, [lambda r: ([array(r), r.choice([1, 2, 3, -1, -2, 0])], {})]),
     (grown, [lambda r: ([array(r), r.randrange(4)], {}), lambda r: ([vector(r), 2], {})]),
     (lambda a, b: a * 2 - b, [  # and buffers
-        lambda r: ([*(t := two(r))], {"out": t[0]}), lambda r: ([*(t := two(r))], {"out": np.zeros(len(t[0]))}),
-        lambda r: ([vector(r, 3), vector(r, 3)], {"out": np.zeros(r.choice([3, 3, 3, 4]))}),
+        lambda r: ([*(t := two(r))], {"out": t[0]}), lambda r: ([*(t := two(r))], {"out": np.full(len(t[0]), 0.0)}),
+        lambda r: ([vector(r, 3), vector(r, 3)], {"out": np.full(r.choice([3, 3, 3, 4]), 0.0)}),
     ]),
     (Layer.apply, [
         lambda r: ([Layer(n := r.choice([2, 5, 9])), vector(r, n)], {}),
@@ -239,8 +239,7 @@ def test_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     changes = [sys.getrefcount(x) - n for x, n in zip(watched, counts)]
     assert not wrong, wrong[:3]
     assert more < 10e6, more
-    limits = [20_000 if isinstance(x, np.dtype) else 1000 for x in watched]  # remembered signatures have dtypes
-    assert all(abs(n) < limit for n, limit in zip(changes, limits)), list(zip(map(repr, watched), changes))
+    assert all(abs(n) < 1000 for n in changes), changes  # (np.zeros(n) and np.empty(n) leave one of the dtype's behind)
     calls = [sum(e.calls for e in f._native.entries) if f._native else 0 for f, _, _ in every]
     print(
         f"{CALLS} calls, of which {sum(calls)} by machine code; by function {calls}; {resident() - memory} bytes more"
