@@ -23,7 +23,6 @@ from tracebuf.backend.llvm.entry_checks import (
     array_check,
     equal_check,
     guards_check,
-    polynomial_text,
     twin_check,
 )
 from tracebuf.backend.llvm.entry_results import answer_text, array_text, leave_text, result_text
@@ -62,7 +61,6 @@ def entries_text() -> str:
         equal_check(),
         apart_check(),
         apart_by_check(),
-        polynomial_text(),
         guards_check(),
         result_text(),
         array_text(),

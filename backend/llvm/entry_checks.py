@@ -227,38 +227,33 @@ def apart_by_check() -> Writer:
     return c
 
 
-def polynomial_text() -> Writer:
-    """Adds up terms: of each its coefficient, the number of factors, their slots in the frame, or -1 - k for part k.
-    `%at` is moved on. False where 64 bits do not hold it."""
-    c = Writer("define internal i1 @polynomial(ptr %at, ptr %frame, ptr %parts, ptr %into) nounwind")
-    no = "no"
-    for operation in ("sadd", "smul"):
-        c.declare(f"llvm.{operation}.with.overflow.i64", "{ i64, i1 } @(i64, i64)")
+def _polynomial(c: Writer, at: str, parts: str, no: str) -> str:
+    """The sum of terms that the words at `at` say, which is moved on: of each its coefficient, the number of factors,
+    their slots in the frame, or -1 - k for part k. Goes to `no` where 64 bits do not hold it."""
 
     def taken() -> str:
-        p = c.get("%at", "ptr")
-        c.let("%at", c.at(p, 1), "ptr")
+        p = c.get(at, "ptr")
+        c.let(at, c.at(p, 1), "ptr")
         return c.word(p)
 
     def update(variable: str, operation: str, value: str) -> None:
-        pair = c.inst(f"call {{ i64, i1 }} @llvm.{operation}.with.overflow.i64(i64 {c.get(variable)}, i64 {value})")
+        name = f"llvm.{operation}.with.overflow.i64"
+        c.declare(name, "{ i64, i1 } @(i64, i64)")
+        pair = c.inst(f"call {{ i64, i1 }} @{name}(i64 {c.get(variable)}, i64 {value})")
         c.refuse(c.inst(f"extractvalue {{ i64, i1 }} {pair}, 1"), no)
         c.let(variable, c.inst(f"extractvalue {{ i64, i1 }} {pair}, 0"))
 
     total, term = c.variable(0), c.variable(0)
+    c.let(total, 0)
     with c.loop(taken()):
         c.let(term, taken())
         with c.loop(taken()):
             slot = taken()
             part = c.icmp("slt", slot, "0")
-            where = c.select(part, "ptr", "%parts", "%frame")
+            where = c.select(part, "ptr", parts, "%frame")
             update(term, "smul", c.word(where, c.select(part, "i64", c.inst(f"xor i64 {slot}, -1"), slot)))
         update(total, "sadd", c.get(term))
-    c.let("%into", c.get(total))
-    c.do("ret i1 true")
-    c.place(no)
-    c.do("ret i1 false")
-    return c
+    return c.get(total)
 
 
 def guards_check() -> Writer:
@@ -268,17 +263,11 @@ def guards_check() -> Writer:
     no = "no"
     at = c.variable(c.at("%guards", 1), "ptr")
     parts = c.fresh_slot(f"[{GUARD_ROOM} x i64]")
-    first, second = c.variable(0), c.variable(0)
-
-    def polynomial(into: str) -> None:
-        c.need(c.inst(f"call i1 @polynomial(ptr {at}, ptr %frame, ptr {parts}, ptr {into})"), no)
-
     with c.loop(c.word("%guards")) as loop:
         p = c.get(at, "ptr")
         kind, number = c.word(p), loop.index
         c.let(at, c.at(p, 1), "ptr")
-        polynomial(first)
-        value = c.get(first)
+        value = _polynomial(c, at, parts, no)
         part, next_ = c.new_label(), c.new_label()
         c.need(c.icmp("sle", kind, str(int(Guarded.NONZERO))), part)
         zero = c.icmp("eq", value, "0")
@@ -286,8 +275,7 @@ def guards_check() -> Writer:
         nonneg = c.icmp("eq", kind, str(int(Guarded.NONNEG)))
         c.branch(c.select(nonneg, "i1", c.icmp("sge", value, "0"), same), next_, no)
         c.place(part)
-        polynomial(second)
-        other = c.get(second)
+        other = _polynomial(c, at, parts, no)
         case = c.switch(kind, [Guarded.MIN, Guarded.MAX, Guarded.FLOORDIV], no)
         c.place(case[Guarded.MIN])
         c.put(parts, number, c.least(value, other))
