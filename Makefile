@@ -5,6 +5,7 @@ PYTHON  ?= python3
 WORKERS ?= 2
 SECONDS ?= 600
 SEED    ?= 0
+CALLS   ?= 1000000
 
 # Byte code is kept, whatever the environment says: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
@@ -15,7 +16,7 @@ PIP  := $(RUN) -m pip install --quiet --disable-pip-version-check
 # The workers share the cores: BLAS threads on top would only fight over them.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS)
 
-.PHONY: help demo test check fuzz clean
+.PHONY: help demo test check fuzz calls clean
 .DELETE_ON_ERROR:
 
 help:
@@ -23,6 +24,7 @@ help:
 	@echo "make test    the whole test suite"
 	@echo "make check   ruff, mypy --strict and the fast tests"
 	@echo "make fuzz    random programs against eager NumPy, SECONDS=$(SECONDS) SEED=$(SEED)"
+	@echo "make calls   CALLS=$(CALLS) calls of changing kinds from four threads, by machine code and by Python"
 	@echo "make clean   remove .venv, builds and caches"
 
 demo: $(VENV)/.demo
@@ -38,6 +40,9 @@ check: $(VENV)/.check
 
 fuzz: $(VENV)/.test
 	$(RUN) -m tracebuf.testing.fuzz --seconds $(SECONDS) --seed $(SEED)
+
+calls: $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 TRACEBUF_CALLS=$(CALLS) $(RUN) -m pytest -q -s -m slow tests/call/test_many_calls.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -314,7 +314,7 @@ class BufferizedFunction(NativeCallable):
 
     def _make_native(self, spec: Specialization) -> None:
         """Lets machine code take calls of a program, where it can."""
-        if not NATIVE or self._star is not None or self._stars is not None:
+        if not NATIVE:
             spec.settled = True
         elif self.options.fallback == "numpy" and spec.kernel.refuses:
             spec.settled = True
@@ -336,6 +336,52 @@ class BufferizedFunction(NativeCallable):
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(spec.entry)
+
+    def ctypes(self, *args: Any) -> Any:
+        """A ctypes function whose machine code C may call, for arguments like these: numbers are passed by value, an
+        array as a pointer to its elements in C order followed by its sizes; the result is a number, or nothing.
+
+        A failed call gives NaN (0 where that cannot be), with the exception pending (docs/calling.md). What the
+        function captures is what it is now. Raises UnsupportedError where only Python can call the program.
+
+        >>> area = bufferize(lambda x, y: x * y).ctypes(1.0, 1.0)
+        >>> area.restype, area.argtypes, area(3.0, 4.0)
+        (<class 'ctypes.c_double'>, (<class 'ctypes.c_double'>, <class 'ctypes.c_double'>), 12.0)
+        """
+        with stages.importing():
+            from tracebuf import c_calls
+        return c_calls.c_callable(self, args, c_calls.natural(args))
+
+    def low_level_callable(self, signature: str, *args: Any) -> Any:
+        """A scipy.LowLevelCallable with one of the signatures that SciPy's functions take, for arguments like these.
+
+        `double (double)` and `double (int, double *)`: integrate.quad and nquad, the numbers are the parameters, or one
+        array if `args` is one. `int (double *, intptr_t, double *, void *)`: ndimage.generic_filter, of the buffer as
+        an array. `int (intptr_t *, double *, int, int, void *)`: ndimage.geometric_transform, of the output's
+        coordinates as an array; the results are those of the input. Args and errors: those of `ctypes`; ValueError for
+        another signature, ImportError without SciPy.
+        """
+        with stages.importing():
+            from tracebuf import c_calls
+        from scipy import LowLevelCallable
+
+        args = args or c_calls.examples(signature)
+        function = c_calls.c_callable(self, args, c_calls.of_signature(signature, args))
+        return LowLevelCallable(function, signature=c_calls.canonical(signature))
+
+    def _for_c(self, args: tuple[Any, ...]) -> Specialization | None:
+        """The program for these arguments, with its entry if it has one; None where the original function runs."""
+        found = self._specialization(args, {}, count=False)
+        if found is None or not NATIVE:
+            return None
+        with self._lock:
+            if found[0].entry is None and not found[0].kernel.calls_functions:
+                self._add_entry(found[0])
+        return found[0]
+
+    def _for_c_values(self, args: tuple[Any, ...]) -> Sequence[Any]:
+        """The arguments, with the captured arrays behind them."""
+        return flatten(self._values(args, {})[0], self._static).values
 
     def _watched(
         self, spec: Specialization, values: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -710,7 +756,7 @@ class BufferizedMethod(NativeCallable):
 
 _OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", "__kwdefaults__", "__code__")
 """What a method has of its function, of the names with two underscores."""
-_OF_CALLS = ("call_counted", "captured", "eager", "explain", "lower", "trace")
+_OF_CALLS = ("call_counted", "captured", "ctypes", "eager", "explain", "low_level_callable", "lower", "trace")
 """Methods that take the arguments of a call."""
 
 

@@ -7,17 +7,22 @@ and Python takes its calls.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracebuf.backend.llvm.entries import Layout, Result, Source, Walk
+from tracebuf.backend.llvm.entry_words import GUARD_ROOM, REPEATED, Guarded, Layout, Result, Source, Walk
 from tracebuf.backend.runtime.callable import NativeCallable
 from tracebuf.backend.runtime.entries import (
     Argument,
     ArrayArgument,
+    Factor,
     NativeCalls,
     NumberArgument,
     ObjectArgument,
@@ -27,17 +32,18 @@ from tracebuf.backend.runtime.entries import (
     Signature,
     Steps,
     Term,
+    TwinArgument,
     supported,
 )
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Binding, Key, ScalarKey, StaticKey, is_static
-from tracebuf.frontends.numpy.call.captures import Hidden, own_attribute_of
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, ScalarKey, StaticKey, is_static
+from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, attribute_of, own_attribute_of
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.lookups import Lookup
 from tracebuf.frontends.numpy.interpreter.trace import itself
-from tracebuf.frontends.numpy.paths.results import NewContainer, ResultLeaf, build_results
+from tracebuf.frontends.numpy.paths.results import ContainerWrite, NewContainer, ResultLeaf, build_results
 from tracebuf.frontends.numpy.source.binding import parameters_of
-from tracebuf.ir.dims import Expr, Sym
-from tracebuf.ir.types import C128, F64, I1, INDEX, MemRefType, ScalarType, Type
+from tracebuf.ir.dims import Atom, Dim, FloorDiv, Max, Min, Sym, terms_of
+from tracebuf.ir.types import C128, F64, I1, MemRefType, ScalarType, Type
 
 if TYPE_CHECKING:
     from types import FunctionType
@@ -47,7 +53,7 @@ if TYPE_CHECKING:
 
 _LAYOUTS = {"dense": Layout.DENSE, "unit": Layout.UNIT, "strided": Layout.STRIDED}
 _PYTHON: dict[str, type] = {"float": float, "complex": complex, "bool": bool, "int": int}
-_GUARDS = {"nonneg": 0, "zero": 1, "nonzero": 2}
+_GUARDS = {"nonneg": Guarded.NONNEG, "zero": Guarded.ZERO, "nonzero": Guarded.NONZERO}
 
 
 class _NoPlan(Exception):
@@ -67,38 +73,48 @@ def entry_of(plan: Plan, traced: Traced, kernel: Kernel) -> ProgramEntry:
 def calls_of(target: NativeCallable, python: Any, function: FunctionType) -> NativeCalls:
     """The native calls of a function, none yet; `python` takes the calls that no entry does."""
     p = parameters_of(function.__code__)
-    return NativeCalls(target, python, function, Signature(p.single, len(p.first) + len(p.plain), len(p.first)))
+    out = "out" not in p.all and p.stars is None
+    signature = Signature(
+        p.single, len(p.first) + len(p.plain), len(p.first), p.star is not None, p.stars is not None, out
+    )
+    return NativeCalls(target, python, function, signature)
 
 
 def plan_of(call: Call, traced: Traced, kernel: Kernel, calls_users: bool) -> Plan | None:
     """The plan of a program, which may call functions of the user's; None where Python has to take all its calls."""
-    taken = list(traced.arguments)
-    odd = call.out or call.named or call.donated or len(set(taken)) != len(taken)
     if calls_users and (call.tree is not None or call.hidden):
         return None  # what holds the values may change
+    taken = list(traced.arguments)
+    odd = call.out not in (None, True) or len(set(taken)) != len(taken)
     if odd or kernel.calls_back or kernel.guarded or not supported():
         return None
     slots = [taken.index(i) if i in taken else -1 for i in range(len(call.keys))]
     try:
         types = [kernel.frame.args[slot] if slot >= 0 else None for slot in slots]
-        arguments = tuple(_argument(i, key, call, types[i]) for i, key in enumerate(call.keys))
-        guards = tuple((_GUARDS[g.kind], _terms(g.expr, traced.bindings, slots)) for g in traced.guards)
-        result = ((Result.PYTHON,),) if traced.writes else _result(traced.plan, kernel.frame.results)
-        return Plan(arguments, tuple(slots), guards, _outside(traced), result, walk_of(call))
+        same = call.related.same
+        stored = {same[i] for i in (*traced.stored, *call.donated)}
+        arguments = tuple(_argument(i, key, call, types[i], same[i] in stored) for i, key in enumerate(call.keys))
+        guards = _Guards(traced, slots).found
+        result, noted = _result(call, traced, kernel)
+        form = tuple(map(sys.intern, call.named)), call.out is True
+        return Plan(arguments, tuple(slots), guards, _outside(traced), result, noted, walk_of(call), *form)
     except _NoPlan:
         return None
 
 
-def _argument(i: int, key: Key, call: Call, type_: Type | None) -> Argument:
-    """What argument `i` must be; `type_` is that of the kernel's argument, if it is one."""
+def _argument(i: int, key: Key, call: Call, type_: Type | None, stored: bool) -> Argument:
+    """What argument `i` must be; `type_` is that of the kernel's argument, if it is one, `stored` whether the program
+    may store to it."""
     if isinstance(key, ArrayKey):
-        if call.related.same[i] != i:
-            if call.related.objects[i] == i:
-                raise _NoPlan
-            return SameArgument(call.related.objects[i])
-        if key.repeated or not isinstance(type_, MemRefType):
+        same, objects = call.related.same, call.related.objects
+        if objects[i] != i:
+            return SameArgument(objects[i])
+        if same[i] != i:
+            return TwinArgument(same[i], key.writable, tuple(k for k in range(i) if same[k] == same[i]))
+        if not isinstance(type_, MemRefType) or (stored and key.repeated):
             raise _NoPlan
-        return ArrayArgument(np.dtype(key.dtype), key.dims, key.order, _LAYOUTS[key.layout], key.writable)
+        dims = tuple(REPEATED if a in key.repeated else n for a, n in enumerate(key.dims))
+        return ArrayArgument(np.dtype(key.dtype), dims, key.order, _LAYOUTS[key.layout], key.writable, not stored)
     if isinstance(key, ScalarKey):
         kind = _PYTHON.get(key.kind) or np.dtype(key.kind.removeprefix("np.")).type
         wanted = {float: F64.name, complex: C128.name, bool: I1.name}.get(kind)
@@ -115,40 +131,70 @@ def _argument(i: int, key: Key, call: Call, type_: Type | None) -> Argument:
 
 
 def _object_of(key: StaticKey) -> Any:
-    """An object of which all calls with it have the key."""
+    """An object of which all calls with it, or with one of its class that equals it, have the key."""
     x = key.value
+    if key.type is tuple and isinstance(x, str):  # of ints, bools and strings
+        return ast.literal_eval(x)
     if isinstance(x, tuple) and len(x) == 2 and x[0] is key.type:
         x = x[1]  # of a static argument (static.exact)
-    if type(x) is key.type and (x is None or x is Ellipsis or type(x) in (bool, int, bytes) or is_static(x)):
+        if key.type is float:
+            return float(x)  # of its repr
+    if type(x) is not key.type:
+        raise _NoPlan
+    if x is None or x is Ellipsis or type(x) in (bool, int, bytes, partial) or isinstance(x, Enum) or is_static(x):
         return x
     raise _NoPlan
 
 
-def _terms(e: Expr, bindings: Mapping[Sym, Binding], slots: Sequence[int]) -> tuple[Term, ...]:
-    """A guard's polynomial as terms of arguments."""
-    terms = []
-    for monomial, coefficient in e.terms.items():
-        factors = []
-        for atom in monomial:
-            binding = bindings.get(atom) if isinstance(atom, Sym) else None
-            if binding is None or slots[binding.index] < 0:
-                raise _NoPlan
-            factors.append((binding.index, binding.axis, binding.stride))
-        if abs(coefficient) >= 2**62:
+class _Guards:
+    """The guards of a program, behind the parts that they are made of."""
+
+    def __init__(self, traced: Traced, slots: Sequence[int]) -> None:
+        self._bindings, self._slots = traced.bindings, slots
+        self.found: tuple[tuple[Guarded, tuple[tuple[Term, ...], ...]], ...] = ()
+        self._parts: dict[Any, int] = {}
+        for g in traced.guards:
+            self._add(_GUARDS[g.kind], self._terms(g.expr))
+        if self._parts and len(self.found) > GUARD_ROOM:
             raise _NoPlan
-        terms.append((coefficient, tuple(factors)))
-    return tuple(terms)
+
+    def _add(self, kind: Guarded, *polynomials: tuple[Term, ...]) -> int:
+        self.found = (*self.found, (kind, polynomials))
+        return len(self.found) - 1
+
+    def _terms(self, e: Dim) -> tuple[Term, ...]:
+        """A polynomial as terms of arguments and parts."""
+        terms = []
+        for monomial, coefficient in terms_of(e).items():
+            if abs(coefficient) >= 2**62:
+                raise _NoPlan
+            terms.append((coefficient, tuple(map(self._factor, monomial))))
+        return tuple(terms)
+
+    def _factor(self, atom: Atom) -> Factor:
+        if isinstance(atom, Sym):
+            binding = self._bindings.get(atom)
+            if binding is None or self._slots[binding.index] < 0:
+                raise _NoPlan
+            return binding.index, binding.axis, binding.stride
+        if atom not in self._parts:
+            kind = {Min: Guarded.MIN, Max: Guarded.MAX, FloorDiv: Guarded.FLOORDIV}[type(atom)]
+            first, *more = map(self._terms, atom.args)
+            for other in more:
+                number = self._add(kind, first, other)
+                first = ((1, (number,)),)
+            self._parts[atom] = number
+        return self._parts[atom]
 
 
 def _outside(under: Conditions) -> tuple[tuple[Source, Any, str, Any], ...]:
     """The values from outside, and where they are looked up."""
     found = []
     for _, fetch, value in under.captures:
-        place = fetch.place() if isinstance(fetch, Lookup) else None
-        if place is None:
+        if not isinstance(fetch, Lookup) or (place := fetch.place()) is None:
             raise _NoPlan
         where, name = place
-        found.append((_source(where), where, name, value))
+        found.append((_source(where), where, name, fetch.held(value)))
     return tuple(found)
 
 
@@ -168,7 +214,8 @@ def walk_of(call: Call) -> Steps | None:
             leaves.append(x)
             return
         if isinstance(node, int):  # a container that occurs again
-            raise _NoPlan
+            steps.append((Walk.SAME, x, containers[node]))
+            return
         kind, keys, items = node
         containers.append(x)
         first, nodes = nodes, nodes + len(items)
@@ -198,69 +245,164 @@ def _fetched(hidden: Hidden, tree: Tree) -> tuple[Any, ...]:
         if hidden.from_object or not isinstance(fetch, Lookup) or (place := fetch.place()) is None:
             raise _NoPlan
         return (Walk.OUTSIDE, _source(place[0]), *place)
-    own = isinstance(fetch, partial) and fetch.func is own_attribute_of and not fetch.keywords
-    if not own or fetch.args[0] is not itself or tree[hidden.root] is None:
+    if not isinstance(fetch, partial) or fetch.keywords or fetch.args[0] is not itself or tree[hidden.root] is None:
         raise _NoPlan
-    return Walk.ATTRIBUTE, hidden.root, fetch.args[1]
+    if fetch.func is own_attribute_of:
+        return Walk.ATTRIBUTE, hidden.root, fetch.args[1], ABSENT
+    if fetch.func is attribute_of:
+        return Walk.GET, hidden.root, fetch.args[1]
+    raise _NoPlan
 
 
 def _dict_key(key: Any) -> Any:
-    """The key of a dict, of its part of the program's key; what is no string may be another object each time."""
-    if not (isinstance(key, tuple) and len(key) == 2 and key[0] is str):
+    """The key of a dict, of its part of the program's key (`flatten.dict_key`)."""
+    if not isinstance(key, tuple):
         raise _NoPlan
-    return key[1]
+    if len(key) == 2 and isinstance(key[0], type):
+        if key[0] in (str, int, bool, type(None), bytes) or isinstance(key[1], Enum):
+            return key[1]
+        raise _NoPlan
+    return tuple(map(_dict_key, key))
 
 
 def _source(where: Any) -> Source:
+    if isinstance(where, type):
+        return Source.CLASS
     return Source.DICT if isinstance(where, dict) else Source.DICTS if isinstance(where, tuple) else Source.CELL
 
 
-def _result(plan: Any, results: Sequence[Type]) -> tuple[tuple[Any, ...], ...]:
-    """The steps that make the result; `PYTHON` alone where only Python can."""
-    steps: list[tuple[Any, ...]] = []
-    indices: dict[int, int] = {}
-    containers: set[int] = set()
+class _NoSteps(Exception):
+    """Only Python makes the result."""
 
-    def leaf(p: ResultLeaf) -> bool:
-        if p.kind == "const":
-            steps.append((Result.OBJECT, p.value))
-            return True
-        if p.kind == "argument":
-            steps.append((Result.ARGUMENT, p.index))
-            return True
-        if p.kind == "container":
-            return False
-        type_ = results[p.index]
-        if p.kind == "array":
-            steps.append((Result.ARRAY, p.index, p.identity))
-            fresh = p.value is None and not p.read_only and isinstance(type_, MemRefType)
-            return fresh and indices.setdefault(p.identity, p.index) == p.index
-        if not isinstance(type_, ScalarType):
-            return False
-        if p.kind == "numpy":
-            steps.append((Result.NUMPY, p.index))
-            return type_ is not INDEX and type_.name != "index"
-        kinds = {
-            "float": (Result.FLOAT, ("f64",)), "int": (Result.INT, ("i64", "index")), "bool": (Result.BOOL, ("i1",)),
-            "complex": (Result.COMPLEX, ("complex<f64>",)),
-        }  # fmt: skip
-        kind, names = kinds.get(p.kind, (Result.PYTHON, ()))
-        steps.append((kind, p.index))
-        return type_.name in names
 
-    def build(p: Any) -> bool:
+_NUMBERS: dict[str, tuple[Result, tuple[str, ...]]] = {
+    "float": (Result.FLOAT, ("f64",)), "int": (Result.INT, ("i64", "index")), "bool": (Result.BOOL, ("i1",)),
+    "complex": (Result.COMPLEX, ("complex<f64>",)),
+}  # fmt: skip
+
+
+def _result(call: Call, traced: Traced, kernel: Kernel) -> tuple[tuple[tuple[Any, ...], ...], int]:
+    """The steps that make the result, and how many of its parts are noted; `PYTHON` alone where only Python can."""
+    try:
+        made = _Steps(call, traced, kernel)
+    except _NoSteps:
+        return ((Result.PYTHON,),), 0
+    return tuple(made.steps), len(made.noted)
+
+
+def kinds_in(nodes: Sequence[Any]) -> Iterator[type]:
+    """The classes of containers in the order of their numbers."""
+    for node in nodes:
+        if node is not None and not isinstance(node, int):
+            yield node[0]
+            yield from kinds_in(node[2])
+
+
+class _Steps:
+    """The steps that make the result and change containers, as `build_results` does."""
+
+    def __init__(self, call: Call, traced: Traced, kernel: Kernel) -> None:
+        self.results, self.arguments = kernel.frame.results, len(call.keys)
+        self.kinds = list(kinds_in(call.tree or ()))
+        self.owner = [None if k is None else traced.arguments[k] for k in kernel.result_arguments]
+        self.steps: list[tuple[Any, ...]] = []
+        self.noted: dict[tuple[str, int], int] = {}
+        """Where an array or a container is noted that occurs more than once."""
+        times = Counter(self._occurrences([traced.plan, *(i for w in traced.writes for i in w.items)], set()))
+        for one, count in times.items():
+            if count > 1:
+                self.noted[one] = len(self.noted)
+        self.build(traced.plan)
+        at = 1
+        firsts = []
+        for write in traced.writes:
+            firsts.append(at)
+            at += len(write.items)
+            for item in write.items:
+                self.build(item)
+        for write, first in zip(traced.writes, firsts):
+            self.write(write, first)
+
+    def _occurrences(self, plans: Sequence[Any], within: set[int]) -> Iterator[tuple[str, int]]:
+        """Each place of an array or a container among plans."""
+        for p in plans:
+            if isinstance(p, ResultLeaf):
+                if p.kind == "array":
+                    yield "array", p.identity
+            elif isinstance(p, NewContainer):
+                if p.number in within:  # one that contains itself
+                    raise _NoSteps
+                yield "container", p.number
+                yield from self._occurrences(p.items, {*within, p.number})
+            else:
+                yield from self._occurrences((p.then, p.orelse), within)
+
+    def build(self, p: Any) -> None:
+        """Appends the steps that put one part on the stack."""
         if isinstance(p, ResultLeaf):
-            return leaf(p)
-        if not isinstance(p, NewContainer) or p.number in containers:
-            return False
-        if p.kind is not list and (p.keys is not None or not issubclass(p.kind, tuple)):
-            return False
-        containers.add(p.number)
-        if not all(build(item) for item in p.items):
-            return False
-        steps.append((Result.LIST if p.kind is list else Result.TUPLE, len(p.items)))
-        if p.kind not in (tuple, list):
-            steps.append((Result.NAMED, p.kind))
-        return True
+            self.leaf(p)
+        elif isinstance(p, NewContainer):
+            self.container(p)
+        else:
+            at = self.placeholder()
+            self.build(p.then)
+            end = self.placeholder()
+            self.steps[at] = (Result.IF, p.index, len(self.steps))
+            self.build(p.orelse)
+            self.steps[end] = (Result.JUMP, len(self.steps))
 
-    return tuple(steps) if build(plan) else ((Result.PYTHON,),)
+    def placeholder(self) -> int:
+        """The number of a step that is decided later."""
+        self.steps.append((Result.PYTHON,))
+        return len(self.steps) - 1
+
+    def leaf(self, p: ResultLeaf) -> None:
+        if p.kind == "const":
+            self.steps.append((Result.OBJECT, p.value))
+        elif p.kind == "argument":
+            self.steps.append((Result.ARGUMENT, p.index))
+        elif p.kind == "container":
+            self.steps.append((Result.ARGUMENT, self.arguments + p.index))
+        elif p.kind == "array":
+            owner = self.owner[p.index]
+            noted = self.noted.get(("array", p.identity), -1)
+            self.steps.append((Result.ARRAY, p.index, noted, -1 if owner is None else owner, int(p.read_only)))
+        else:
+            self.steps.append((self.number(p.kind, self.results[p.index]), p.index))
+
+    def number(self, kind: str, type_: Type) -> Result:
+        """The step that makes a number of a slot of this type."""
+        if kind == "numpy" and isinstance(type_, ScalarType) and type_.name != "index":
+            return Result.NUMPY
+        step, names = _NUMBERS.get(kind, (Result.PYTHON, ()))
+        if not isinstance(type_, ScalarType) or type_.name not in names:
+            raise _NoSteps
+        return step
+
+    def container(self, p: NewContainer) -> None:
+        noted = self.noted.get(("container", p.number), -1)
+        at = -1 if noted < 0 else self.placeholder()
+        for item in p.items:
+            self.build(item)
+        n = len(p.items)
+        if p.kind is dict:
+            self.steps.append((Result.DICT, n, noted, p.keys))
+        elif p.kind in (tuple, list):
+            self.steps.append((Result.TUPLE if p.kind is tuple else Result.LIST, n, noted))
+        elif p.keys is None:
+            self.steps.append((Result.NAMED_TUPLE, n, noted, p.kind))
+        else:
+            self.steps.append((Result.RECORD, n, noted, p.kind, p.keys))
+        if at >= 0:
+            self.steps[at] = (Result.KNOWN, noted, len(self.steps))
+
+    def write(self, p: ContainerWrite, first: int) -> None:
+        """The step that brings a container of the caller's up to date; its items are on the stack."""
+        n, container = len(p.items), self.arguments + p.number
+        kind = self.kinds[p.number]
+        if kind is list:
+            self.steps.append((Result.WRITE_LIST, n, container, first))
+        elif kind is dict:
+            self.steps.append((Result.WRITE_DICT, n, container, first, p.keys, int(p.whole)))
+        else:
+            self.steps.append((Result.WRITE_OBJECT, n, container, first, p.keys))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.entries import Entry
+from tracebuf.backend.llvm.entry_words import Entry
 from tracebuf.backend.runtime.guard import chosen
 from tracebuf.backend.runtime.references import Reference
 from tracebuf.frozen import frozen

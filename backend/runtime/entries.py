@@ -9,16 +9,29 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import sys
 import weakref
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm import entries as words
-from tracebuf.backend.llvm.entries import Descriptor, Entry, Kind, Layout, Result, Source, Table, Walk
+from tracebuf.backend.llvm import entry_words as words
+from tracebuf.backend.llvm.entries import entries_text
+from tracebuf.backend.llvm.entry_words import (
+    Descriptor,
+    Entry,
+    Guarded,
+    Kind,
+    Layout,
+    Result,
+    Source,
+    Table,
+    Walk,
+)
 from tracebuf.backend.llvm.jit import Library, compile_module
 from tracebuf.backend.runtime.arena import Context
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, point_at
@@ -31,20 +44,22 @@ LONG, LONG_PRODUCTS = 2**14, 2**10
 """Elements of the array arguments, from which on a call does not keep the GIL; the latter of programs that call BLAS,
 which does not poll. Shorter ones keep it until they poll."""
 _ALIGNED, _WRITEABLE, _C, _F = 0x100, 0x400, 1, 2
-_NEW_FROM_DESCR, _SCALAR, _ARRAY_TYPE = 94, 60, 2
+_NEW_FROM_DESCR, _SCALAR, _ARRAY_TYPE, _SET_BASE = 94, 60, 2, 282
 """Slots of NumPy's `_ARRAY_API`."""
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 
 
 @frozen()
 class ArrayArgument:
-    """An exact ndarray; `dims` are the classes of its sizes (0, 1, 2: more), `order` its axes outermost first."""
+    """An exact ndarray; `dims` are the classes of its sizes (0, 1, 2: more, `REPEATED`), `order` its axes outermost
+    first. `loose`: it is only read, and may share memory with others of that sort."""
 
     dtype: np.dtype
     dims: tuple[int, ...]
     order: tuple[int, ...]
     layout: Layout
     writable: bool
+    loose: bool
 
 
 @frozen()
@@ -56,7 +71,7 @@ class NumberArgument:
 
 @frozen(eq=False)
 class ObjectArgument:
-    """This very object."""
+    """This very object; or one of its class that equals it, if it is an int, str, bytes, float or a tuple of these."""
 
     value: Any
 
@@ -68,26 +83,42 @@ class SameArgument:
     index: int
 
 
-Argument = ArrayArgument | NumberArgument | ObjectArgument | SameArgument
-Term = tuple[int, tuple[tuple[int, int | None, bool], ...]]
-"""A coefficient, and factors: argument, axis (None: the int itself), whether its stride there is meant."""
+@frozen()
+class TwinArgument:
+    """Another array object that is the same view as argument `index`, and none of `others`."""
+
+    index: int
+    writable: bool
+    others: tuple[int, ...]
+
+
+Argument = ArrayArgument | NumberArgument | ObjectArgument | SameArgument | TwinArgument
+Factor = tuple[int, int | None, bool] | int
+"""Argument, axis (None: the int itself), whether its stride there is meant; or the number of a part."""
+Term = tuple[int, tuple[Factor, ...]]
+"""A coefficient, and factors."""
 
 
 @frozen(eq=False)
 class Plan:
     """What a program takes, assumes and gives.
 
-    `slots`: by argument its number among the kernel's, -1 for none. `guards`: 0 for >= 0, 1 for == 0, 2 for != 0, and a
-    sum of terms. `outside`: a source, where (an object, or a pair), a name, the value. `result`: steps, of the kernel's
-    results by number. `walk`: how the values of a call are taken apart, None where they are the arguments.
+    `slots`: by argument its number among the kernel's, -1 for none. `guards`: what is said of a sum of terms, or which
+    part it computes of two of them, for those that follow. `outside`: a source, where (an object, or a pair), a name,
+    the value. `result`: steps, of the kernel's results by number; `noted` of its parts are noted. `walk`: how the
+    values of a call are taken apart, None where they are the arguments. `named`, `out`: the names in `**kwargs`, and
+    whether there is a buffer.
     """
 
     arguments: tuple[Argument, ...]
     slots: tuple[int, ...]
-    guards: tuple[tuple[int, tuple[Term, ...]], ...]
+    guards: tuple[tuple[Guarded, tuple[tuple[Term, ...], ...]], ...]
     outside: tuple[tuple[Source, Any, str, Any], ...]
     result: tuple[tuple[Any, ...], ...]
+    noted: int = 0
     walk: Steps | None = None
+    named: tuple[str, ...] = ()
+    out: bool = False
 
 
 @frozen(eq=False)
@@ -95,7 +126,7 @@ class Steps:
     """The way from the `given` values of a call to arguments and containers, which are given by number.
 
     Each step: TUPLE, LIST or DICT with object, class, length or keys; OBJECT with object, class; ATTRIBUTE with object,
-    name; OUTSIDE with source, where, name.
+    name, what stands for none; GET with object, name; SAME with object, object; OUTSIDE with source, where, name.
     """
 
     given: int
@@ -119,20 +150,25 @@ def _native() -> _Native:
     pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ("PyCapsule_GetPointer", ctypes.pythonapi)
     )
-    api = (ctypes.c_size_t * (_NEW_FROM_DESCR + 1)).from_address(pointer(core._ARRAY_API, None))
+    api = (ctypes.c_size_t * (_SET_BASE + 1)).from_address(pointer(core._ARRAY_API, None))
     imports = {
         "tracebuf_enter": runtime_address("enter"), "numpy_new": api[_NEW_FROM_DESCR], "numpy_scalar": api[_SCALAR],
-        "PyArray_Type": api[_ARRAY_TYPE],
+        "PyArray_Type": api[_ARRAY_TYPE], "numpy_set_base": api[_SET_BASE],
     }  # fmt: skip
-    library = compile_module(words.entries_text(), "entries", imports, speed_level=1).pin()
+    library = compile_module(entries_text(), "entries", imports, speed_level=1).pin()
     take = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(library.address("take"))
     return _Native(library, library.address("dispatch"), take)
+
+
+def native_address(name: str) -> int:
+    """The address of one of the functions of native calls."""
+    return _native().library.address(name)
 
 
 @cache
 def supported() -> bool:
     """Whether calls may be native: of objects that machine code may call, with arrays as `entries` takes them to be."""
-    if not NATIVE:
+    if not NATIVE or not hasattr(ctypes.pythonapi, "_PyType_Lookup"):
         return False
     x = np.ones((3, 5))[::-1, 1:]
     head = (ctypes.c_size_t * 9).from_address(id(x))
@@ -220,23 +256,30 @@ class ProgramEntry:
         for i, argument in enumerate(plan.arguments):
             slot = plan.slots[i]
             self._describe(w, first + i * Descriptor.SIZE, argument, frame.arg_at[slot] if slot >= 0 else -1)
-        w.pointer(Entry.RANGES, w.add([0] * (2 * arrays)))
+        w.pointer(Entry.RANGES, w.add([0] * (4 * arrays)))
         w.pointer(Entry.STACK, w.add([0] * (len(plan.result) + 1)))
-        w.pointer(Entry.DTYPES, w.add([w.of(dtype) for dtype in _DTYPES]))
+        w.pointer(Entry.MADE, w.add([0] * plan.noted))
+        v[Entry.MADE_COUNT] = plan.noted
+        w.pointer(Entry.DTYPES, w.add([*map(w.of, _DTYPES), *(dtype.itemsize for dtype in _DTYPES)]))
         if plan.guards:
             w.pointer(Entry.GUARDS, w.add([len(plan.guards)]))
-            for kind, terms in plan.guards:
-                w.add([kind, len(terms)])
-                for coefficient, factors in terms:
-                    w.add([coefficient, len(factors), *(self._slot_of(f) for f in factors)])
+            for kind, polynomials in plan.guards:
+                w.add([kind])
+                for terms in polynomials:
+                    w.add([len(terms)])
+                    for coefficient, factors in terms:
+                        w.add([coefficient, len(factors), *(self._slot_of(f) for f in factors)])
+        if plan.named or plan.out:
+            w.pointer(Entry.FORM, w.add([len(plan.named), int(plan.out), *map(w.of, plan.named)]))
         if plan.outside:
             w.pointer(Entry.NAMES, w.add([len(plan.outside)]))
             places = [w.add([source, 0, w.of(name), w.of(value)]) for source, _, name, value in plan.outside]
             for at, (_, where, _, _) in zip(places, plan.outside):
                 self._place(w, at + 1, where)
         w.pointer(Entry.RESULT, len(v))
-        for step in (*plan.result, (Result.END,)):
-            w.add(self._step(w, step))
+        first = w.add([0] * (words.WORDS * (len(plan.result) + 1)))
+        for i, step in enumerate((*plan.result, (Result.END,))):
+            self._step(w, first + words.WORDS * i, step)
         v[Entry.FINISH], v[Entry.END] = w.of(_Finish(self)), w.of(context.end)
 
     def _long(self) -> int:
@@ -262,8 +305,13 @@ class ProgramEntry:
                 v[at + 3] = w.of(name)
                 self._place(w, at + 2, where)
                 continue
+            if kind is Walk.SAME:
+                v[at + 3] = rest[0]
+                continue
             v[at + 2] = w.of(rest[0])
-            if kind is Walk.DICT:
+            if kind is Walk.ATTRIBUTE:
+                v[at + 3] = w.of(rest[1])
+            elif kind is Walk.DICT:
                 v[at + 3] = len(rest[1])
                 w.pointer(at + 4, w.add([w.of(k) for k in rest[1]]))
             elif kind in (Walk.TUPLE, Walk.LIST):
@@ -284,6 +332,7 @@ class ProgramEntry:
             v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.ARRAY, w.of(dtype)
             v[d + Descriptor.ITEMSIZE], v[d + Descriptor.SHIFT] = dtype.itemsize, dtype.itemsize.bit_length() - 1
             v[d + Descriptor.RANK], v[d + Descriptor.LAYOUT] = rank, argument.layout
+            v[d + Descriptor.LOOSE] = argument.loose
             counted, wanted = _ALIGNED | _WRITEABLE, _ALIGNED | (_WRITEABLE if argument.writable else 0)
             if argument.layout is Layout.DENSE and argument.order == tuple(range(rank)):
                 counted, wanted = counted | _C, wanted | _C
@@ -302,11 +351,18 @@ class ProgramEntry:
                 v[d + Descriptor.ITEMSIZE] = np.dtype(argument.type).itemsize
         elif isinstance(argument, SameArgument):
             v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.SAME, argument.index
+        elif isinstance(argument, TwinArgument):
+            v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.TWIN, argument.index
+            wanted = _ALIGNED | (_WRITEABLE if argument.writable else 0)
+            v[d + Descriptor.FLAGS], v[d + Descriptor.WANTED] = _ALIGNED | _WRITEABLE, wanted
+            w.pointer(d + Descriptor.AXES, w.add([len(argument.others), *argument.others]))
         else:
             v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.IS, w.of(argument.value)
 
-    def _slot_of(self, factor: tuple[int, int | None, bool]) -> int:
-        """The slot of the frame that a factor of a guard is in."""
+    def _slot_of(self, factor: Factor) -> int:
+        """The slot of the frame that a factor of a guard is in, or -1 - k for part k."""
+        if isinstance(factor, int):
+            return -1 - factor
         argument, axis, stride = factor
         slot = self.plan.slots[argument]
         at, type_ = self.kernel.frame.arg_at[slot], self.kernel.frame.args[slot]
@@ -315,27 +371,42 @@ class ProgramEntry:
         assert isinstance(type_, MemRefType)
         return at + 1 + axis + (type_.rank if stride else 0)
 
-    def _step(self, w: _Words, step: tuple[Any, ...]) -> list[int]:
+    def _step(self, w: _Words, at: int, step: tuple[Any, ...]) -> None:
         """The words of one step of the result."""
         kind, *rest = step
         frame, numbers = self.kernel.frame, rest
         if kind is Result.OBJECT:
             numbers = [w.of(rest[0])]
-        elif kind is Result.NAMED:
-            numbers = [w.of(partial(tuple.__new__, rest[0]))]
         elif kind is Result.ARRAY:
-            index, identity = rest
+            index, noted, argument, read_only = rest
             type_ = frame.results[index]
             assert isinstance(type_, MemRefType)
             dtype = type_.element.dtype
-            numbers = [frame.result_at[index], type_.rank, identity, w.of(dtype), dtype.itemsize]
+            of = (type_.rank, noted, w.of(dtype), dtype.itemsize, argument, read_only)
+            numbers = [frame.result_at[index], *of]
         elif kind is Result.NUMPY:
             type_ = frame.results[rest[0]]
             assert isinstance(type_, ScalarType)
             numbers = [frame.result_at[rest[0]], w.of(type_.dtype)]
         elif kind in (Result.FLOAT, Result.INT, Result.BOOL, Result.COMPLEX):
             numbers = [frame.result_at[rest[0]]]
-        return [kind, *numbers, *[0] * (words.WORDS - 1 - len(numbers))]
+        elif kind is Result.IF:
+            numbers = [frame.result_at[rest[0]], rest[1]]
+        elif kind is Result.NAMED_TUPLE:
+            numbers = [*rest[:2], w.of(rest[2]), w.of(tuple.__new__)]
+        elif kind is Result.RECORD:
+            length, noted, of_class, names = rest
+            simple = of_class is SimpleNamespace
+            numbers = [length, noted, 0 if simple else w.of(of_class), w.of(of_class if simple else object.__new__), 0]
+            w.pointer(at + 5, w.add([w.of(name) for name in names]))
+        elif kind is Result.DICT:
+            numbers = [*rest[:2], 0]
+            w.pointer(at + 3, w.add([w.of(key) for key in rest[2]]))
+        elif kind in (Result.WRITE_DICT, Result.WRITE_OBJECT):
+            length, container, first, keys, *whole = rest
+            numbers = [length, container, first, 0, *whole]
+            w.pointer(at + 4, w.add([w.of(key) for key in keys]))
+        w.values[at : at + 1 + len(numbers)] = [kind, *numbers]
 
     # -- turns
     def take(self) -> bool:
@@ -385,11 +456,15 @@ class _Finish:
 
 @frozen(eq=False)
 class Signature:
-    """How a function takes its arguments: its parameters' names, how many are positional, how many of them only so."""
+    """How a function takes its arguments: its parameters' names, how many are positional, how many of them only so;
+    whether it has `*args` and `**kwargs`, whether `out=` names a buffer."""
 
     names: tuple[str, ...]
     positional: int
     unnamed: int
+    star: bool = False
+    stars: bool = False
+    out: bool = False
 
 
 class NativeCalls:
@@ -399,10 +474,11 @@ class NativeCalls:
     """
 
     def __init__(self, target: NativeCallable, python: Any, function: Any, signature: Signature) -> None:
-        self._target = weakref.ref(target)
+        self._target, self.signature = weakref.ref(target), signature
         self._head = [0, id(python), id(function), len(signature.names), signature.positional, signature.unnamed]
         self._names = (ctypes.c_size_t * len(signature.names))(*map(id, signature.names))
-        self._kept: list[Any] = [python, function, signature]
+        self._kept: list[Any] = [python, function, signature, out := sys.intern("out")]
+        self._tail = [signature.star, signature.stars, id(out) if signature.out else 0]
         self.entries: list[ProgramEntry] = []
 
     def add(self, entry: ProgramEntry) -> None:
@@ -424,7 +500,7 @@ class NativeCalls:
         if (target := self._target()) is None:
             return
         addresses = [entry.address for entry in self.entries]
-        head = [len(addresses), *self._head[1:], ctypes.addressof(self._names)]
+        head = [len(addresses), *self._head[1:], ctypes.addressof(self._names), *self._tail]
         table = (ctypes.c_size_t * (Table.ENTRIES + len(addresses)))(*head, *addresses)
         self._kept.append(table)  # like those before, which a call may be in
         point_at(target, _native().dispatch, ctypes.addressof(table))

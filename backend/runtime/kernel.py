@@ -128,6 +128,8 @@ class Kernel:
         self.address = self.library.address(name)
         self.calls_back = not all(isinstance(op, HostCall) for op in emitted.references)
         """Whether it calls ops' references."""
+        self.calls_functions = bool(emitted.references)
+        """Whether it calls functions of Python's."""
         self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in emitted.imports.values())
         self.refuses = any(_is_refusal(check) for check in emitted.checks)
         """Whether one of its checks stands for what is outside the language."""
@@ -152,6 +154,11 @@ class Kernel:
         if self.shared is not None and self.shared.take():
             self.shared.context.forget_blocks()
             self.shared.give()
+
+    @property
+    def result_arguments(self) -> list[int | None]:
+        """The argument whose memory each result is, where that is known."""
+        return [r.argument for r in self._results]
 
     @property
     def guarded(self) -> bool:

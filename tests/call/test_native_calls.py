@@ -14,6 +14,7 @@ import threading
 import time
 import tracemalloc
 import weakref
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ import pytest
 from tests.support.agreement import program
 from tracebuf import TracebufError, TracebufWarning, UnsupportedError, api, bufferize, host_call
 from tracebuf.api import BufferizedFunction
-from tracebuf.backend.llvm.entries import MAX_SIZE, SMALL_INT, Entry, Result
+from tracebuf.backend.llvm.entry_words import MAX_SIZE, SMALL_INT, WORDS, Entry, Result
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
 from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS
 from tracebuf.backend.runtime.memory_hook import counting
@@ -968,6 +969,13 @@ def test_static_arguments() -> None:
     assert by_python(power, a, 4).tolist() == [16.0] * 3
     with pytest.raises(TypeError):
         by_python(power, a, 2.0)
+    scaled = bufferize(static_argnames="k")(lambda a, k: a * k if str(k) != "-0.0" else a + 1)
+    for _ in range(2):
+        for k in (0.5, 0.0, -0.0, float("nan"), 0, 1j):
+            scaled(a, k)
+    for k in (float("0.5"), 0.0, -0.0, 0):
+        assert natively(scaled, a, k).tolist() == scaled.__wrapped__(a, k).tolist()
+    assert by_python(scaled, a, 1j).tolist() == [1j] * 3 and np.isnan(scaled(a, float("nan"))).all()
 
 
 def test_finalizers_may_call_a_function_that_dies() -> None:
@@ -996,20 +1004,44 @@ def test_finalizers_may_call_a_function_that_dies() -> None:
     assert f(np.ones(3)).tolist() == [2.0] * 3
 
 
-def test_calls_are_checked_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`TRACEBUF_CHECK_ENTRY`: what the two ways make of a call is compared."""
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """`TRACEBUF_CHECK_ENTRY`, for one test."""
     from tracebuf.testing import entries
 
-    monkeypatch.setattr(api.BufferizedFunction, "_run", api.BufferizedFunction._run)
+    for name in ("NATIVE_AFTER", "WORTH"):
+        monkeypatch.setattr(api, name, getattr(api, name))
+    monkeypatch.setattr(api.BufferizedFunction, "__call__", api.BufferizedFunction.__call__)
     entries.install()
+    yield entries
+    monkeypatch.undo()
+    by_vectorcall(api.BufferizedFunction)  # which later Pythons take from a class that gets another `__call__`
+
+
+def test_calls_are_checked_both_ways(checked: Any) -> None:
+    """What the two ways make of a call is compared."""
+    entries = checked
     f = bufferize(add_into)
     a, b, before = np.ones(4), np.ones(4), entries.taken
-    f(a, b)
-    f(a, b)
-    assert a.tolist() == [5.0] * 4 and entries.taken == before + 2
-    assert [s.calls for s in f.specializations()] == [2]  # type: ignore[misc]
-    (spec,) = f.specializations()
-    monkeypatch.setattr(spec.entry, "memory", spec.entry.memory)  # type: ignore[union-attr]
+    for _ in range(3):
+        f(a, b)
+    assert a.tolist() == [7.0] * 4 and entries.taken == before + 2
+    assert [s.calls for s in f.specializations()] == [3]  # type: ignore[misc]
+
+    def push(p: Any, q: Any) -> Any:
+        p["a"] = p["a"] + q.x * TABLE
+        return p, [q.x]
+
+    g = bufferize(push)
+    p, before = {"a": np.ones(4)}, entries.taken
+    for _ in range(3):
+        g(p, Point(np.ones(4), 2))
+    assert p["a"].tolist() == [1.0, 4.0, 7.0, 10.0] and entries.taken == before + 2
+    entry = g._native.entries[0]  # type: ignore[union-attr]
+    result = entry.memory[Entry.RESULT]
+    (ctypes.c_int64 * 2).from_address(result + 8 * WORDS)[0:2] = [Result.OBJECT, id(7.5)]
+    with pytest.raises(entries.DisagreementError, match="arguments|result"):
+        g(p, Point(np.ones(4), 2))
     with pytest.raises(entries.DisagreementError, match="result"):
         entries.same((1, 2.0), (1, 3.0), "result")
     with pytest.raises(entries.DisagreementError, match="argument 0"):

@@ -110,3 +110,24 @@ def test_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch:
         sys.modules["readme_blocks"].noisy(np.ones(3))
     refusal = re.search(r"(line \d+, in noisy\n.*?)\n```", text, re.S)
     assert refusal is not None and refusal[1] in str(caught[0].message)
+
+
+@pytest.mark.slow
+def test_integrals(capsys: pytest.CaptureFixture[str]) -> None:
+    load("integrals").main(["--repeat", "1"])
+    printed = capsys.readouterr().out
+    assert "damped: 0." in printed and "beam: " in printed
+
+
+@pytest.mark.slow
+def test_local_filter(capsys: pytest.CaptureFixture[str]) -> None:
+    load("local_filter").main(["--size", "24"])
+    printed = capsys.readouterr().out
+    assert "24 x 24 pixels" in printed and "swirled: mean" in printed
+
+
+@pytest.mark.slow
+def test_orbit(capsys: pytest.CaptureFixture[str]) -> None:
+    load("orbit").main(["--bodies", "3", "--time", "0.5"])
+    printed = capsys.readouterr().out
+    assert "3 bodies" in printed and "pendulum: at" in printed

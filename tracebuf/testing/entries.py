@@ -1,21 +1,25 @@
 """Both ways into a program compared: `TRACEBUF_CHECK_ENTRY=1` in the environment when tracebuf is imported.
 
-Each call of a program that machine code may call is made twice: by machine code on clones of the arguments, then by
-Python on the arguments themselves. Results, changes of arguments and errors must be the same; DisagreementError says
-what is not. What machine code refuses is counted (`missed`), for Python takes it anyway.
+Each call of a function that has programs for machine code is made twice: by machine code on clones of the arguments
+(containers and objects are cloned as `measure` does), then by Python on the arguments themselves. Results, changes of
+arguments and errors must be the same; DisagreementError says what is not. What machine code refuses is counted
+(`missed`), for Python takes it anyway. Not checked: functions that change what they capture, which must not happen
+twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tracebuf import api
+from tracebuf.backend.llvm.entry_words import Entry
 from tracebuf.backend.runtime.callable import NativeCallable, by_vectorcall, point_at
-from tracebuf.backend.runtime.entries import NativeCalls, Signature
+from tracebuf.backend.runtime.entries import NativeCalls
 from tracebuf.measure import clone_arguments
+from tracebuf.native_calls import kinds_in
 
 taken = missed = 0
 """How many calls machine code took, and did not."""
@@ -48,77 +52,116 @@ def _outcome(run: Callable[[], Any]) -> tuple[Any, Exception | None]:
         return None, error
 
 
-def check(function: api.BufferizedFunction, spec: api.Specialization, values: Sequence[Any], run: Any) -> Any:
-    """The result of `run`, which calls the program by Python with these values."""
+def check(
+    function: api.BufferizedFunction, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[[], Any]
+) -> Any:
+    """The result of `run`, which calls the function by Python with these arguments."""
     global taken, missed
-    if not spec.settled:
-        function._make_native(spec)
-        point_at(function, 0, 0)
-    if spec.entry is None or spec.entry.plan.walk is not None:  # its values are taken out of what is not here
+    point_at(function, 0, 0)
+    native = function._native
+    if native is None or any(map(stores_outside, function.specializations())):
         return run()
-    clones, _ = clone_arguments(tuple(values), {})
-    names = tuple(f"a{i}" for i in range(len(values)))
+    clones, named = clone_arguments(args, kwargs)
     probe = _Probe()
-    calls = NativeCalls(probe, _Probe.__call__, _outcome, Signature(names, len(names), len(names)))
-    calls.add(spec.entry)
+    calls = NativeCalls(probe, _Probe.__call__, function.__wrapped__, native.signature)
+    counts = [(entry, entry.calls) for entry in native.entries]
+    for entry, _ in reversed(counts):
+        calls.add(entry)
     try:
-        got, raised = _outcome(lambda: probe(*clones))
+        got, raised = _outcome(lambda: probe(*clones, **named))
     except _Missed:
         missed += 1
         return run()
     finally:
         calls.clear()
     taken += 1
-    spec.by_python -= 1  # one call, counted twice
+    for entry, before in counts:  # one call, counted once
+        entry.memory[Entry.CALLS] = before
     wanted, expected = _outcome(run)
     if type(raised) is not type(expected) or str(raised) != str(expected):
         raise DisagreementError(f"machine code: {raised!r}; Python: {expected!r}") from (raised or expected)
-    for i, (x, y) in enumerate(zip(clones, values, strict=True)):
-        same(x, y, f"argument {i}")
+    same((*clones, *named.values()), (*args, *kwargs.values()), "arguments")
     if expected is not None:
         raise expected
     same(got, wanted, "result")
-    if (mine := _given(got, clones)) != (its := _given(wanted, values)):
+    if (mine := _given(got, clones, named)) != (its := _given(wanted, args, kwargs)):
         raise DisagreementError(f"results are the arguments {mine} and {its}")
     return wanted
 
 
-def _given(result: Any, values: Sequence[Any]) -> list[int]:
-    """Which array argument each part of a result is, -1 for none."""
-    places = {id(x): i for i, x in enumerate(values) if isinstance(x, np.ndarray)}
+def stores_outside(spec: Any) -> bool:
+    """Whether a program changes what it captures, which must not happen twice."""
+    if not isinstance(spec, api.Specialization):
+        return False
+    call = spec.call
+    if all(h.root is not None for h in call.hidden):  # attributes of arguments, which are cloned
+        return False
+    first = call.leaves_before(len(call.hidden))
+    given = len(list(kinds_in((call.tree or ())[: -len(call.hidden)])))
+    return any(call.related.same[i] >= first for i in spec.traced.stored) or any(
+        w.number >= given for w in spec.traced.writes
+    )
+
+
+def _given(result: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[int]:
+    """Which array among the arguments each part of a result is, -1 for none."""
+    arrays = [x for x in parts([*args, *kwargs.values()]) if isinstance(x, np.ndarray)]
+    places = {id(x): i for i, x in reversed(list(enumerate(arrays)))}
     return [places.get(id(x), -1) for x in parts(result)]
 
 
-def parts(x: Any) -> list[Any]:
-    """A value, and the items of containers."""
-    items = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
-    return [x, *(p for item in items for p in parts(item))]
+def items_in(x: Any) -> dict[Any, Any]:
+    """The items of a container, or the attributes of an object of a class of Python's."""
+    if isinstance(x, (tuple, list)):
+        return dict(enumerate(x))
+    if isinstance(x, dict):
+        return x
+    own = getattr(x, "__dict__", None)
+    return own if type(own) is dict and type(x).__flags__ & 1 << 9 and not isinstance(x, type) else {}
 
 
-def same(x: Any, y: Any, where: str) -> None:
+def parts(x: Any, within: tuple[int, ...] = ()) -> list[Any]:
+    """A value, and what containers hold."""
+    if id(x) in within:
+        return []
+    return [x, *(p for item in items_in(x).values() for p in parts(item, (*within, id(x))))]
+
+
+def steps(a: np.ndarray) -> list[int]:
+    """An array's strides where there is something to step over."""
+    return [s for s, n in zip(a.strides, a.shape) if n > 1 and a.size]
+
+
+def same(x: Any, y: Any, where: str, within: tuple[int, ...] = ()) -> None:
     """Raises DisagreementError where two values differ in anything that a program may see."""
+    if x is y or id(x) in within:
+        return
     if type(x) is not type(y):
         raise DisagreementError(f"{where}: {x!r} and {y!r}")
     if isinstance(x, np.ndarray):
-        seen = [(a.dtype, a.shape, a.strides if a.size else (), a.flags.writeable, a.tobytes()) for a in (x, y)]
+        seen = [(a.dtype, a.shape, steps(a), a.flags.writeable, a.tobytes()) for a in (x, y)]
         if seen[0] != seen[1]:
             raise DisagreementError(f"{where}: {x!r} and {y!r}")
-    elif isinstance(x, (tuple, list, dict)):
-        if len(x) != len(y) or (isinstance(x, dict) and list(x) != list(y)):
+    elif isinstance(x, (float, complex, np.generic, int, str)):
+        if repr(x) != repr(y):
             raise DisagreementError(f"{where}: {x!r} and {y!r}")
-        items = (x.values(), y.values()) if isinstance(x, dict) else (x, y)
-        for i, (a, b) in enumerate(zip(*items)):
-            same(a, b, f"{where}[{i}]")
-    elif isinstance(x, (float, complex, np.generic, int, str)) and repr(x) != repr(y):
-        raise DisagreementError(f"{where}: {x!r} and {y!r}")
+    else:
+        mine, its = items_in(x), items_in(y)
+        if list(mine) != list(its):
+            raise DisagreementError(f"{where}: {x!r} and {y!r}")
+        for key, item in mine.items():
+            same(item, its[key], f"{where}[{key!r}]", (*within, id(x)))
 
 
 def install() -> None:
     """From now on each call is checked."""
-    api.WORTH = 0
-    run = api.BufferizedFunction._run
+    api.NATIVE_AFTER, api.WORTH = 1, 0
+    python = api.BufferizedFunction.__call__
 
-    def both(self: Any, spec: Any, values: Sequence[Any], *rest: Any) -> Any:
-        return check(self, spec, values, lambda: run(self, spec, values, *rest))
+    def both(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return check(self, args, kwargs, lambda: python(self, *args, **kwargs))
+        finally:
+            point_at(self, 0, 0)
 
-    api.BufferizedFunction._run = both  # type: ignore[method-assign, assignment]
+    api.BufferizedFunction.__call__ = both  # type: ignore[method-assign]

@@ -7,8 +7,17 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-Place = tuple[dict[str, Any], str] | tuple[tuple[dict[str, Any], dict[str, Any]], str] | tuple[types.CellType, str]
-"""A dict, a dict and the one for what it has not, or a cell of a closure; and the name there."""
+Place = (
+    tuple[dict[str, Any], str]
+    | tuple[tuple[dict[str, Any], dict[str, Any]], str]
+    | tuple[types.CellType, str]
+    | tuple[type, str]
+)
+"""A dict, a dict and the one for what it has not, a cell of a closure, or a class and its bases; and the name there."""
+
+
+NOTHING = object()
+"""What is found where there is nothing."""
 
 
 class Lookup:
@@ -21,6 +30,10 @@ class Lookup:
 
     def place(self) -> Place | None:
         return None
+
+    def held(self, value: Any) -> Any:
+        """What is at that place, while this fetches `value`."""
+        return value
 
 
 class FreeName(Lookup):
@@ -59,3 +72,23 @@ class Attribute(Lookup):
             type(self.x) is types.ModuleType and self.name in vars(self.x) and not hasattr(types.ModuleType, self.name)
         )
         return (vars(self.x), self.name) if found else None
+
+
+class OfClass(Lookup):
+    """What a class or its bases hold; the function in a staticmethod or classmethod."""
+
+    __slots__ = ("kind", "name")
+
+    def __init__(self, kind: type, name: str) -> None:
+        self.kind, self.name = kind, name
+
+    def __call__(self) -> Any:
+        found = self.held(None)
+        return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+
+    def place(self) -> Place | None:
+        return self.kind, self.name
+
+    def held(self, value: Any) -> Any:
+        """What is there, as it is; NOTHING where there is nothing."""
+        return next((vars(c)[self.name] for c in self.kind.__mro__ if self.name in vars(c)), NOTHING)

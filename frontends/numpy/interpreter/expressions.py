@@ -14,6 +14,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
+from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
@@ -448,9 +449,10 @@ class Expressions(Comprehensions):
         value = ask(getattr, base, name)
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
-            return value if ours else self.capture(name, lambda: getattr(base, name), value, base)
+            return value if ours else self.capture(name, Attribute(base, name), value, base)
         if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
-            return self.capture(name, lambda: getattr(base, name), value, base)
+            plain = records.in_class(base.__mro__, name) is value and not hasattr(type(base), name)
+            return self.capture(name, OfClass(base, name) if plain else lambda: getattr(base, name), value, base)
         if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice)):
             return value
         if isinstance(base, (tuple, list, dict, type(None))):

@@ -24,6 +24,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, NewCapture
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
+from tracebuf.frontends.numpy.call.lookups import OfClass
 from tracebuf.frontends.numpy.functions.host.declared import host_call
 from tracebuf.frontends.numpy.interpreter import dicts, extremes
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
@@ -178,6 +179,7 @@ def from_class(i: Evaluator, node: ast.AST, base: Any, found: Any, name: str) ->
     if isinstance(found, property):
         if not isinstance(found.fget, types.FunctionType):
             raise i.refuse(node, f"the property `{name}` has no function of Python's", PASS_IT)
+        guarded(i, base, name, found)
         return i.call_function(found.fget, [base], {})
     if isinstance(found, (staticmethod, classmethod)):
         inner = guarded(i, base, name, found.__func__)
@@ -215,12 +217,7 @@ def part_of(i: Evaluator, base: Any, name: str, found: functools.partialmethod[A
 def guarded(i: Evaluator, base: Any, name: str, found: Any) -> Any:
     """A value that a class holds, guarded: it may be changed between calls."""
     kind = base if isinstance(base, type) else kind_of_object(base.owner if isinstance(base, Super) else base)
-    return i.capture(name, lambda: plain_function(in_class(kind.__mro__, name)), found, kind)
-
-
-def plain_function(found: Any) -> Any:
-    """The function in a staticmethod or classmethod; any other value as it is."""
-    return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+    return i.capture(name, OfClass(kind, name), found, kind)
 
 
 def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None:

@@ -1,0 +1,355 @@
+"""The words that native calls run on, and a writer of functions that read them: see `entries`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import IntEnum
+
+from tracebuf.backend.llvm.code import Code
+
+MISS = 1
+"""What `attempt` gives, which is no object, where the entry does not take the call."""
+MAX_SIZE = 2**40
+"""No array in memory is longer along an axis, or has more elements: only repeated and empty ones."""
+SMALL_INT = 2**31
+"""Python ints of a smaller magnitude are arguments; larger ones are part of a program's key."""
+
+
+class Table(IntEnum):
+    """The words of a function's table. `ENTRIES` is the first of `COUNT`."""
+
+    COUNT = 0
+    PYTHON = 1
+    """`__call__`, a function of Python."""
+    FUNCTION = 2
+    """The original function, which has the defaults."""
+    PARAMETERS = 3
+    POSITIONAL = 4
+    """How many parameters take positional arguments."""
+    UNNAMED = 5
+    """How many of them take nothing else."""
+    NAMES = 6
+    """Where the parameters' names are."""
+    STAR, STARS = 7, 8
+    """Whether it has `*args` and `**kwargs`."""
+    OUT = 9
+    """The name `out`, 0 where that is no name of a buffer."""
+    ENTRIES = 10
+
+
+class Form(IntEnum):
+    """The words of the form of a call that has more than its parameters' values; no such words where it has not."""
+
+    NAMED = 0
+    """How many arguments `**kwargs` takes."""
+    OUT = 1
+    """Whether there is a buffer."""
+    NAMES = 2
+    """The first of the names in `**kwargs`."""
+
+
+MAX_BOUND = 64
+"""The most values of a call with keywords, defaults, `*args`, `**kwargs` or `out`."""
+
+
+class Entry(IntEnum):
+    """The words of a program's entry."""
+
+    BUSY = 0
+    """Not 0 while a call uses the context."""
+    CALLS = 1
+    ARGUMENTS = 2
+    DESCRIPTORS = 3
+    ARRAYS = 4
+    """How many of the arguments are arrays."""
+    RANGES = 5
+    """Room for each: the first and the last byte, the object, its descriptor."""
+    GUARDS = 6
+    NAMES = 7
+    """The values from outside."""
+    FRAME = 8
+    CONTEXT = 9
+    LONG = 10
+    """Of how many elements a call does not keep the GIL."""
+    RESULT = 11
+    STACK = 12
+    """Room for the parts of the result."""
+    FRESH, FRESH_COUNT, FRESH_ROOM = 13, 14, 15
+    """The arrays that the call has made, two words each: the array, and which result it is (-1: none yet)."""
+    DTYPES = 16
+    """The dtypes by element code, then their sizes."""
+    FINISH = 17
+    """A Python function of the kernel's status and the arguments, which makes the results that nothing here can make,
+    and raises errors."""
+    END = 18
+    """A Python function, called after a call that has used memory of Python's context."""
+    GIVEN = 19
+    """How many values a call gives: arguments, before containers are taken apart and values from outside come."""
+    WALK = 20
+    """The steps from these to the arguments, 0 for none."""
+    NODES = 21
+    """How many objects the walk meets."""
+    LEAVES = 22
+    """Which of them are the arguments, and then the containers."""
+    CONTAINERS = 23
+    MADE, MADE_COUNT = 24, 25
+    """The parts of the result that may occur again, as far as they are made: each is noted at a place of its own."""
+    FORM = 26
+    VALUES = 27
+    """During a call, where the arguments are, and then the containers."""
+    SIZE = 28
+
+
+class Walk(IntEnum):
+    """The steps that take containers apart, `WALK_WORDS` words each: the step, the number of the object that it is
+    about, its class. Objects are numbered as they are met: first the values of the call, then the items."""
+
+    TUPLE = 0
+    """and length."""
+    LIST = 1
+    """and length."""
+    DICT = 2
+    """and length, where the keys are, in this order."""
+    OBJECT = 3
+    ATTRIBUTE = 4
+    """of the object itself; its name in place of the class, what stands for none."""
+    OUTSIDE = 5
+    """`Source`, where, name."""
+    GET = 6
+    """An attribute as Python finds it; its name in place of the class."""
+    SAME = 7
+    """It is another object met before; its number in place of a length."""
+
+
+WALK_WORDS = 5
+
+
+class Kind(IntEnum):
+    """What an argument is."""
+
+    ARRAY, FLOAT, COMPLEX, BOOL, INT, NUMPY, IS, SAME, TWIN = range(9)
+
+
+class Descriptor(IntEnum):
+    """The words of an argument's descriptor."""
+
+    KIND = 0
+    EXPECTED = 1
+    """The class of a number, the dtype of an array, the object or one that equals it (IS), the number of the argument
+    (SAME, TWIN: another array object that is the same view)."""
+    AT = 2
+    """The first slot in the frame, -1 for none."""
+    ITEMSIZE = 3
+    """In bytes. Of a BOOL: True."""
+    RANK = 4
+    FLAGS, WANTED = 5, 6
+    """Which flags count, and what they must be."""
+    LAYOUT = 7
+    AXES = 8
+    """Where the class (0, 1, 2: more, `REPEATED`) of each axis is, then the axes from the outermost to the innermost.
+    Of a TWIN: how many arguments it is not, and which."""
+    SHIFT = 9
+    """log2 of the item size."""
+    LOOSE = 10
+    """Whether the array is only read: then it may share memory with others that are."""
+    SIZE = 11
+
+
+REPEATED = 3
+"""The class of an axis longer than 1 of stride 0."""
+
+
+class Guarded(IntEnum):
+    """What guards say of a polynomial; and the parts that they are made of, of two polynomials each."""
+
+    NONNEG, ZERO, NONZERO, MIN, MAX, FLOORDIV = range(6)
+
+
+GUARD_ROOM = 64
+"""The most guards and parts of a program that has parts."""
+
+
+class Layout(IntEnum):
+    """Dense as the flags say; else whether the innermost axis has stride 1."""
+
+    DENSE, UNIT, STRIDED = range(3)
+
+
+class Result(IntEnum):
+    """The steps that put a result together, `WORDS` words each, on a stack; and those that change containers."""
+
+    END, OBJECT, ARGUMENT, ARRAY, FLOAT, INT, BOOL, COMPLEX, NUMPY, TUPLE, LIST, PYTHON = range(12)
+    DICT, NAMED_TUPLE, RECORD = range(12, 15)
+    IF, JUMP, KNOWN = range(15, 18)
+    WRITE_LIST, WRITE_DICT, WRITE_OBJECT = range(18, 21)
+
+
+WORDS = 9
+"""A step, and up to eight numbers. OBJECT: object. ARGUMENT: index, containers after arguments. ARRAY: first slot,
+rank, where it is noted (-1: nowhere), dtype, item size, the argument whose memory it is (-1: asked at run time),
+whether it is read-only. FLOAT and so on: slot. NUMPY: slot, dtype. TUPLE, LIST: length, where it is noted; then DICT:
+where the keys are; NAMED_TUPLE: class, `tuple.__new__`; RECORD: class (or null), what makes the object, where the
+names are. IF: slot of a bool, step where it is False. JUMP: step. KNOWN: where it is noted, step where it is.
+WRITE_LIST: length, index of the container, where on the stack its items are; WRITE_DICT and WRITE_OBJECT: then keys;
+WRITE_DICT: then whether it is cleared before."""
+
+
+class Source(IntEnum):
+    """Where a value from outside is looked up, four words each: SOURCE, where, name, value."""
+
+    DICT, DICTS, CELL, CLASS = range(4)
+
+
+# Fields in words from an object's start: class; of PyArrayObject data, rank (int), sizes, strides, dtype, flags.
+CLASS, VALUE = 1, 2
+DATA, RANK, SIZES, STRIDES, DTYPE, FLAGS = 2, 3, 4, 5, 7, 8
+WRITEABLE = 0x400
+"""A flag of arrays."""
+MAX_RANK = 64
+"""NumPy's limit."""
+OWN = 3
+"""Where a `NativeCallable` has the word that is its table."""
+
+SIGNATURES = {
+    "PyObject_Vectorcall": "ptr @(ptr, ptr, i64, ptr)",
+    "PyTuple_Size": "i64 @(ptr)",
+    "PyTuple_GetItem": "ptr @(ptr, i64)",
+    "PyTuple_New": "ptr @(i64)",
+    "PyTuple_SetItem": "i32 @(ptr, i64, ptr)",
+    "PyList_New": "ptr @(i64)",
+    "PyList_SetItem": "i32 @(ptr, i64, ptr)",
+    "PyDict_GetItemWithError": "ptr @(ptr, ptr)",
+    "PyCell_Get": "ptr @(ptr)",
+    "PyDict_Next": "i32 @(ptr, ptr, ptr, ptr)",
+    "PyDict_Size": "i64 @(ptr)",
+    "PyList_Size": "i64 @(ptr)",
+    "PyList_GetItem": "ptr @(ptr, i64)",
+    "PyObject_GenericGetDict": "ptr @(ptr, ptr)",
+    "PyFunction_GetDefaults": "ptr @(ptr)",
+    "PyFunction_GetKwDefaults": "ptr @(ptr)",
+    "PyLong_AsLongLongAndOverflow": "i64 @(ptr, ptr)",
+    "PyLong_FromLongLong": "ptr @(i64)",
+    "PyFloat_FromDouble": "ptr @(double)",
+    "PyComplex_FromDoubles": "ptr @(double, double)",
+    "PyErr_Occurred": "ptr @()",
+    "PyErr_Clear": "void @()",
+    "PyErr_NoMemory": "ptr @()",
+    "PyErr_Fetch": "void @(ptr, ptr, ptr)",
+    "PyErr_Restore": "void @(ptr, ptr, ptr)",
+    "PyErr_WriteUnraisable": "void @(ptr)",
+    "PyMem_RawRealloc": "ptr @(ptr, i64)",
+    "Py_IncRef": "void @(ptr)",
+    "Py_DecRef": "void @(ptr)",
+    "tracebuf_enter": "i64 @(ptr)",
+    "numpy_new": "ptr @(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
+    "numpy_scalar": "ptr @(ptr, ptr, ptr)",
+    "numpy_set_base": "i32 @(ptr, ptr)",
+    "PyDict_New": "ptr @()",
+    "PyDict_SetItem": "i32 @(ptr, ptr, ptr)",
+    "PyDict_Clear": "void @(ptr)",
+    "PyList_SetSlice": "i32 @(ptr, i64, i64, ptr)",
+    "PyGILState_Ensure": "i32 @()",
+    "PyGILState_Release": "void @(i32)",
+    "PyObject_RichCompareBool": "i32 @(ptr, ptr, i32)",
+    "PyObject_GenericGetAttr": "ptr @(ptr, ptr)",
+    "_PyType_Lookup": "ptr @(ptr, ptr)",
+    "PyObject_GenericSetAttr": "i32 @(ptr, ptr, ptr)",
+}
+"""What is called: functions of CPython; `PyArray_NewFromDescr`, `PyArray_Scalar`, `PyArray_SetBaseObject` of NumPy."""
+
+
+class Writer(Code):
+    """One function. Words and pointers are read and written by their index from a pointer."""
+
+    def __init__(self, head: str) -> None:
+        super().__init__()
+        self.head = head
+
+    def function(self) -> str:
+        return "\n".join([self.head + " {", "entry:", *self.entry, *self.lines, "}"])
+
+    def at(self, p: str, k: int | str) -> str:
+        return self.offset(p, "i64", str(int(k)) if isinstance(k, int) else k)
+
+    def word(self, p: str, k: int | str = 0, type_: str = "i64") -> str:
+        return self.inst(f"load {type_}, ptr {self.at(p, k)}")
+
+    def pointer(self, p: str, k: int | str = 0) -> str:
+        return self.word(p, k, "ptr")
+
+    def put(self, p: str, k: int | str, value: int | str, type_: str = "i64") -> None:
+        self.do(f"store {type_} {value}, ptr {self.at(p, k)}")
+
+    def variable(self, value: int | str, type_: str = "i64") -> str:
+        """A stack slot with a value in it."""
+        slot = self.fresh_slot(type_)
+        self.do(f"store {type_} {value}, ptr {slot}")
+        return slot
+
+    def get(self, variable: str, type_: str = "i64") -> str:
+        return self.inst(f"load {type_}, ptr {variable}")
+
+    def let(self, variable: str, value: int | str, type_: str = "i64") -> None:
+        self.do(f"store {type_} {value}, ptr {variable}")
+
+    def number(self, p: str) -> str:
+        return self.inst(f"ptrtoint ptr {p} to i64")
+
+    def object(self, number: str) -> str:
+        return self.inst(f"inttoptr i64 {number} to ptr")
+
+    def is_null(self, p: str) -> str:
+        return self.icmp("eq", p, "null", "ptr")
+
+    def both(self, a: str, b: str) -> str:
+        return self.inst(f"and i1 {a}, {b}")
+
+    def either(self, a: str, b: str) -> str:
+        return self.inst(f"or i1 {a}, {b}")
+
+    def need(self, condition: str, otherwise: str) -> None:
+        """Goes on where the condition holds, else to a label."""
+        on = self.new_label()
+        self.branch(condition, on, otherwise)
+        self.place(on)
+
+    def refuse(self, condition: str, otherwise: str) -> None:
+        """Goes to a label where the condition holds."""
+        on = self.new_label()
+        self.branch(condition, otherwise, on)
+        self.place(on)
+
+    @contextmanager
+    def when(self, condition: str, leaves: bool = False) -> Iterator[None]:
+        """The instructions of a case; one that `leaves` ends with a jump of its own."""
+        yes, end = self.new_label(), self.new_label()
+        self.branch(condition, yes, end)
+        self.place(yes)
+        yield
+        if not leaves:
+            self.jump(end)
+        self.place(end)
+
+    def yes_or(self, no: str) -> None:
+        """Ends a function that gives whether something holds: what was asked of Python at `no` leaves no error."""
+        self.do("ret i1 true")
+        self.place(no)
+        with self.when(self.icmp("ne", self.py("PyErr_Occurred"), "null", "ptr")):
+            self.py("PyErr_Clear")
+        self.do("ret i1 false")
+
+    def switch(self, value: str, cases: Sequence[int], otherwise: str) -> dict[int, str]:
+        labels = {int(c): self.new_label() for c in cases}
+        self.do(
+            f"switch i64 {value}, label %{otherwise} [{' '.join(f'i64 {c}, label %{k}' for c, k in labels.items())}]"
+        )
+        return labels
+
+    def py(self, name: str, *args: str) -> str:
+        """Calls one of `SIGNATURES`."""
+        signature = SIGNATURES[name]
+        self.declare(name, signature)
+        result, _, rest = signature.partition(" @(")
+        types = rest[:-1].split(", ") if rest != ")" else []
+        return self.call(result, name, list(zip(types, args, strict=True)))
