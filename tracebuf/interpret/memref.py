@@ -32,8 +32,10 @@ from tracebuf.ops.arrays.gather import Element
 from tracebuf.ops.arrays.linalg import AffineMap
 from tracebuf.ops.arrays.scatter import Scatter
 from tracebuf.ops.control import checks, scf
+from tracebuf.ops.control.cf import Assert
 from tracebuf.ops.control.forall import Forall
 from tracebuf.ops.control.func import Call
+from tracebuf.ops.control.region_if import RegionIf, TestCopy
 from tracebuf.ops.memory import indexing, memref, metadata
 from tracebuf.ops.scalars import arith
 
@@ -438,13 +440,14 @@ def _steps(array: np.ndarray, map_: AffineMap, n: int) -> list[int]:
     return steps
 
 
-CONTROL_FLOW = (checks.Check, arith.ScalarOp, scf.Loop, scf.If, scf.ExecuteRegion, Forall)
+CONTROL_FLOW = (checks.Check, Assert, arith.ScalarOp, scf.Loop, scf.If, scf.ExecuteRegion, Forall, RegionIf)
 """Ops that touch no buffers, but may pass them on."""
 _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] = {
     memref.Alloc: _MemRefRunner.alloc,
     memref.Alloca: _MemRefRunner.alloc,
     memref.Dealloc: _MemRefRunner.dealloc,
     memref.Copy: _MemRefRunner.copy,
+    TestCopy: _MemRefRunner.copy,
     memref.Load: _MemRefRunner.load,
     memref.Store: _MemRefRunner.store,
     memref.Dim: _MemRefRunner.dim,

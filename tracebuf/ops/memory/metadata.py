@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracebuf.errors import InternalError
+from tracebuf.ir.attributes import integers, segments
 from tracebuf.ir.core import Effect, Effects, Op, Value, no_effects
-from tracebuf.ir.types import INDEX, MemRefType, Type
+from tracebuf.ir.types import INDEX, MemRefType, Type, UnrankedMemRefType
 from tracebuf.location import UNKNOWN, Location
 
 
@@ -48,6 +49,27 @@ class ExtractAlignedPointer(Op):
     @classmethod
     def of(cls, source: Value, loc: Location = UNKNOWN) -> ExtractAlignedPointer:
         return cls([source], [INDEX], loc)
+
+
+class ReinterpretCast(Op):
+    """`memref.reinterpret_cast`: a memref's base buffer under another offset, sizes and strides. operands: memref, the
+    dynamic offsets, sizes and strides (index); results: 1 memref; attrs: MLIR's."""
+
+    __slots__ = ()
+    name = "memref.reinterpret_cast"
+    takes, gives = "memrefs, index*", "memref"
+    effects = no_effects
+
+    @classmethod
+    def scalar(cls, source: Value, loc: Location = UNKNOWN) -> ReinterpretCast:
+        """A memref of rank 0: of a memref whose rank is not known."""
+        type_ = source.type
+        assert isinstance(type_, UnrankedMemRefType)
+        attrs = {
+            "operandSegmentSizes": segments(1, 0, 0, 0), "static_offsets": integers([0]),
+            "static_sizes": integers([]), "static_strides": integers([]),
+        }  # fmt: skip
+        return cls([source], [MemRefType((), type_.element, (), 0, type_.memory_space)], loc, dict(attrs))
 
 
 class Realloc(Op):
