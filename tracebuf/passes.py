@@ -17,6 +17,7 @@ from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.deallocate.general.canonical import canonicalize_deallocs
 from tracebuf.deallocate.general.lower_deallocations import lower_deallocations
+from tracebuf.deallocate.general.older import buffer_deallocation
 from tracebuf.deallocate.general.ownership import ownership_based_buffer_deallocation
 from tracebuf.deallocate.general.simplification import buffer_deallocation_simplification
 from tracebuf.errors import TracebufError
@@ -31,6 +32,7 @@ from tracebuf.optimize.memrefs.buffer_loop_hoisting import buffer_loop_hoisting
 from tracebuf.optimize.memrefs.convert_bufferization_to_memref import convert_bufferization_to_memref
 from tracebuf.optimize.memrefs.copy_removal import copy_removal
 from tracebuf.optimize.memrefs.finalizing_bufferize import finalizing_bufferize
+from tracebuf.optimize.memrefs.optimize_allocation_liveness import optimize_allocation_liveness
 from tracebuf.optimize.memrefs.promote_buffers_to_stack import promote_buffers_to_stack
 from tracebuf.optimize.mlir.alloc_tensor_to_empty import empty_to_alloc_tensor
 from tracebuf.optimize.mlir.drop_equivalent_results import drop_equivalent_buffer_results
@@ -320,6 +322,10 @@ PASSES: dict[str, Pass] = {
     "convert-bufferization-to-memref": Pass(
         "clones and deallocs become ops on memrefs", on_functions(convert_bufferization_to_memref)
     ),
+    "buffer-deallocation": Pass(
+        "frees at one static place each, and copies that allow it", on_functions(buffer_deallocation)
+    ),
+    "optimize-allocation-liveness": Pass("frees move up to the last use", on_functions(optimize_allocation_liveness)),
     "copy-removal": Pass("buffers that are only copied are one", on_functions(copy_removal)),
     "finalizing-bufferize": Pass("no tensor is left, or an error names its op", on_functions(finalizing_bufferize)),
     "canonicalize": Pass("folds, and removes what is not used", fold),

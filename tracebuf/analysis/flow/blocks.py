@@ -119,6 +119,8 @@ class Dominance:
                 above = self.immediate(found)
                 parent = found.parent_op
                 found = above if above is not None else None if parent is None else parent.block
+            if found is None:
+                return None
         return found
 
 

@@ -279,9 +279,7 @@ class _Deallocation:
                 new[value] = ops[-1].result
         self.update(block, list(new), list(new.values()))
         _insert(block, op, ops)
-        op.set_operands(
-            [condition, *(u.value for u in uses[0]), *made[0][1], *(u.value for u in uses[1]), *made[1][1]]
-        )
+        op.set_operands([condition, *(u.value for u in uses[0]), *made[0][1], *(u.value for u in uses[1]), *made[1][1]])
         op.attrs["n_then"] = len(uses[0]) + len(made[0][1])
 
     def end(self, op: Op, block: Block) -> None:

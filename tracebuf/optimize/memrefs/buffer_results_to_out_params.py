@@ -129,7 +129,7 @@ def _fill(func: Func, out: Out, arg: Value, options: Options) -> None:
             return
     for end in _returns(func):
         assert end.block is not None
-        end.block.insert_before(end, memref.Copy.of(end.operand(out.number), arg, "the caller's buffer", end.loc))
+        end.block.insert_before(end, memref.Copy([end.operand(out.number), arg], [], end.loc))
 
 
 def _call(op: Op, outs: Sequence[Out]) -> None:

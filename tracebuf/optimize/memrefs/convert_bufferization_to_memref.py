@@ -41,7 +41,7 @@ def allocated_copy(op: Op) -> Value:
         cast = memref.Cast.of(buffer, type_, op.loc)
         block.insert_before(op, cast)
         buffer = cast.result
-    block.insert_before(op, memref.Copy.of(source, buffer, "", op.loc))
+    block.insert_before(op, memref.Copy([source, buffer], [], op.loc))
     return buffer
 
 
