@@ -31,7 +31,7 @@ from tracebuf.ir.core import Block, Effect, Op, Use, Value, is_buffer
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType
 from tracebuf.ops.arrays.bufferization import Clone
-from tracebuf.ops.control.cf import BranchOp
+from tracebuf.ops.control.cf import Branch, BranchOp, CondBranch
 from tracebuf.ops.control.func import Return
 from tracebuf.ops.memory.memref import Alloc, Alloca, Copy, Dealloc, Dim
 
@@ -58,6 +58,7 @@ def check(func: Func) -> None:
 
 
 Place = tuple[Block, Op | None]
+WRITTEN = "a buffer is written after it was copied for those that it may be"
 
 
 class _Older:
@@ -76,6 +77,8 @@ class _Older:
     def run(self) -> None:
         critical = self.critical()
         self.check_writes(critical)
+        if sum(split_edges(value) for value in critical):
+            self.dominance, self.after = Dominance(), Dominance(post=True)
         for value in critical:
             self.copy_into(value)
         self.copy_returned(critical)
@@ -120,6 +123,10 @@ class _Older:
         back = {v: ts for v, ts in self.views.back.items() if v not in critical}
         for value in critical:
             mine = reached([value], forward)
+            written = [u for alias in mine for u in alias.uses if writes(u)]
+            twins = {v for v in critical if v is not value and self.may_be_one(v, value)} if written else set()
+            if any(not frees_only(u) for v in twins for alias in reached([v], forward) for u in alias.uses):
+                raise UnsupportedError(WRITTEN, location=written[0].op.loc)
             for use in ways_to(value):
                 origins = {v for v in reached([use.value], back) if not back.get(v)}
                 theirs = reached(origins, forward)
@@ -132,8 +139,11 @@ class _Older:
                     for alias in group if counts else ():
                         for u in alias.uses:
                             if writes(u) and (group is mine or u.op in later):
-                                text = "a buffer is written after it was copied for those that it may be"
-                                raise UnsupportedError(text, location=u.op.loc)
+                                raise UnsupportedError(WRITTEN, location=u.op.loc)
+
+    def may_be_one(self, a: Value, b: Value) -> bool:
+        """Whether two values may be one buffer before anything is copied."""
+        return not self.views.origins(a).isdisjoint(self.views.origins(b))
 
     def copy(self, use: Use, before: Op) -> None:
         """The operand is a copy from now on, unless it is one (of what goes to several places)."""
@@ -231,6 +241,31 @@ def ways_to(value: Value) -> list[Use]:
     parent = owner.parent_op if isinstance(owner, Block) else owner
     for flow in (None if parent is None else parent.flows()) or ():
         found += [use for use, received in zip(flow.passed, flow.received) if received is value]
+    return found
+
+
+def split_edges(value: Value) -> bool:
+    """Gives each way to a block's argument that is one of two ways a block of its own, in which a copy is made only if
+    it is taken; whether there was one."""
+    target, found = value.owner, False
+    if not isinstance(target, Block):
+        return False
+    for before in predecessors(target.region)[target]:
+        end = before.terminator
+        if not isinstance(end, CondBranch):
+            continue
+        condition, *rest = end.operands
+        passed, ways = [rest[: end.n_then], rest[end.n_then :]], list(end.successors)
+        for k in range(2):
+            if ways[k] is target:
+                between = Block()
+                between.region = target.region
+                between.append(Branch.of(target, passed[k], end.loc))
+                target.region.blocks.insert(target.region.blocks.index(before) + 1, between)
+                ways[k], passed[k], found = between, [], True
+        end.successors = tuple(ways)
+        end.set_operands([condition, *passed[0], *passed[1]])
+        end.attrs["n_then"] = len(passed[0])
     return found
 
 
