@@ -31,6 +31,7 @@ from tracebuf.optimize.memrefs.buffer_hoisting import buffer_hoisting
 from tracebuf.optimize.memrefs.buffer_loop_hoisting import buffer_loop_hoisting
 from tracebuf.optimize.memrefs.convert_bufferization_to_memref import convert_bufferization_to_memref
 from tracebuf.optimize.memrefs.copy_removal import copy_removal
+from tracebuf.optimize.memrefs.expand_realloc import expand_realloc
 from tracebuf.optimize.memrefs.finalizing_bufferize import finalizing_bufferize
 from tracebuf.optimize.memrefs.optimize_allocation_liveness import optimize_allocation_liveness
 from tracebuf.optimize.memrefs.promote_buffers_to_stack import promote_buffers_to_stack
@@ -252,6 +253,7 @@ OUT_PARAMS: Words = (
 )
 
 
+REALLOC: Words = (("emit-deallocs", "free the old buffer (on)", True),)
 OWNERSHIP: Words = (
     ("private-function-dynamic-ownership", "private functions return who owns their results, and clone nothing", False),
 )
@@ -285,6 +287,29 @@ def with_options(words: Words, help: str, step: Callable[[Module, dict[str, Any]
 
 def deallocate(module: Module, options: dict[str, Any]) -> None:
     ownership_based_buffer_deallocation(module, options["private_function_dynamic_ownership"])
+
+
+def deallocation_pipeline(module: Module, text: str, compat: Compat) -> Module:
+    """MLIR's pipeline, pass by pass."""
+    dynamic = values_of(OWNERSHIP)(text, compat)["private_function_dynamic_ownership"]
+    words = f"private-function-dynamic-ownership={'true' if dynamic else 'false'}"
+    for name, options in (
+        ("expand-realloc", "emit-deallocs=false"),
+        ("canonicalize", ""),
+        ("ownership-based-buffer-deallocation", words),
+        ("canonicalize", ""),
+        ("buffer-deallocation-simplification", ""),
+        ("bufferization-lower-deallocations", ""),
+        ("cse", ""),
+        ("canonicalize", ""),
+    ):
+        module = PASSES[name].run(module, options, compat)
+    return module
+
+
+def expand(module: Module, options: dict[str, Any]) -> None:
+    for func in functions(module):
+        expand_realloc(func, options["emit_deallocs"])
 
 
 def promote(module: Module, options: dict[str, Any]) -> None:
@@ -326,6 +351,13 @@ PASSES: dict[str, Pass] = {
         "frees at one static place each, and copies that allow it", on_functions(buffer_deallocation)
     ),
     "optimize-allocation-liveness": Pass("frees move up to the last use", on_functions(optimize_allocation_liveness)),
+    "buffer-deallocation-pipeline": Pass(
+        "deallocation by ownership, with all that goes with it",
+        deallocation_pipeline,
+        tuple((name, what) for name, what, _ in OWNERSHIP),
+        values_of(OWNERSHIP),
+    ),
+    "expand-realloc": with_options(REALLOC, "memref.realloc becomes an allocation and a copy", expand),
     "copy-removal": Pass("buffers that are only copied are one", on_functions(copy_removal)),
     "finalizing-bufferize": Pass("no tensor is left, or an error names its op", on_functions(finalizing_bufferize)),
     "canonicalize": Pass("folds, and removes what is not used", fold),

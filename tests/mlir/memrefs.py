@@ -274,15 +274,15 @@ def types(n: int) -> str:
     return f"({', '.join([BUFFER] * n)})"
 
 
-def program(rng: random.Random, *, blocks: bool = True, calls: bool = True) -> str:
-    """One module; `blocks`: with branches between blocks; `calls`: functions that are called."""
+def program(rng: random.Random, *, loops: bool = True, calls: bool = True) -> str:
+    """One module; `loops`: with loops of branches between blocks; `calls`: functions that are called."""
     w = Writer(rng, frozen=rng.random() < 0.3, calls=calls)
     w.returned = rng.randint(0, 2)
     buffers = ["%a", "%b"]
     for _ in range(rng.randint(1, 4)):
         w.statements(buffers, 3)
-        if blocks and rng.random() < 0.6:
-            rng.choice([w.diamond, w.loop])(buffers)
+        if rng.random() < 0.6:
+            rng.choice([w.diamond, w.loop if loops else w.diamond])(buffers)
     w.log(buffers)
     w.give_back(buffers)
     inputs = ", ".join(t for t, _ in ARGS)

@@ -113,12 +113,21 @@ class MemRef:
 
     def base(self) -> MemRef:
         """The buffer that the offset counts from, as a memref of rank 0."""
-        dtype = self.array.dtype
-        if self.buffer.nbytes < dtype.itemsize:
-            return MemRef(self.buffer, np.zeros((), dtype), np.ones((), np.bool_), self.origin, self.readonly)
-        memory = (ctypes.c_char * dtype.itemsize).from_address(self.origin)
+        if self.buffer.nbytes < self.array.itemsize:
+            array = np.zeros((), self.array.dtype)
+            return MemRef(self.buffer, array, np.ones((), np.bool_), self.origin, self.readonly)
+        return self.reinterpreted(0, (), ())
+
+    def reinterpreted(self, offset: int, sizes: Sequence[int], strides: Sequence[int]) -> MemRef:
+        """The base buffer under another geometry, in elements; MemoryFault where that leaves it."""
+        dtype, start = self.array.dtype, self.origin - self.buffer.address
+        memory = (ctypes.c_char * (self.buffer.nbytes - start)).from_address(self.origin)
         memory.keeps = self.array  # type: ignore[attr-defined]
-        array = np.ndarray((), dtype, memory)  # type: ignore[arg-type]
+        steps = [n * dtype.itemsize for n in strides]
+        try:
+            array = np.ndarray(sizes, dtype, memory, offset * dtype.itemsize, steps)  # type: ignore[arg-type]
+        except (TypeError, ValueError) as e:
+            raise MemoryFault(f"sizes {tuple(sizes)} with strides {tuple(strides)}: {e}") from None
         return MemRef(self.buffer, array, flag_view(self.buffer, array), self.origin, self.readonly)
 
     def regrouped(self, shape: Sequence[int]) -> MemRef:

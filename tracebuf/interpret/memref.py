@@ -299,6 +299,9 @@ class _MemRefRunner(Runner):
         ref: MemRef = args[0]
         return [(ref.buffer.id + 1 << 32) + ref.origin - ref.buffer.address]
 
+    def reinterpret(self, op: metadata.ReinterpretCast, args: list[Any]) -> list[Any]:
+        return [args[0].reinterpreted(*op.geometry(args[1:]))]
+
     def realloc(self, op: metadata.Realloc, args: list[Any]) -> list[Any]:
         source: MemRef = args[0]
         source.check_alive()
@@ -473,4 +476,5 @@ _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] 
     metadata.ExtractStridedMetadata: _MemRefRunner.strided_metadata,
     metadata.ExtractAlignedPointer: _MemRefRunner.aligned_pointer,
     metadata.Realloc: _MemRefRunner.realloc,
+    metadata.ReinterpretCast: _MemRefRunner.reinterpret,
 }

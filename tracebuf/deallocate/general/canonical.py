@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tracebuf.analysis.flow.blocks import op_in
 from tracebuf.analysis.flow.views import allocated
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.effects import may_write
@@ -322,10 +323,53 @@ def _drop_argument(block: Block, k: int, ends: Sequence[Op]) -> None:
     block.drop_arg(k)
 
 
+# -- scf.if
+
+
+def know_conditions(func: Func) -> bool:
+    """Inside the branches of an scf.if its condition is known (MLIR: ConditionPropagation)."""
+    found = False
+    for op in [o for o in func.walk() if isinstance(o, If)]:
+        condition = op.operand(0)
+        if known(condition) is not None or len(condition.uses) < 2:
+            continue
+        for value, block in zip((True, False), op.branches):
+            inside = [u for u in condition.uses if op_in(block, u.op) is not None]
+            if inside:
+                made = constant(value, block.ops[0])
+                for use in inside:
+                    use.set(made)
+                found = True
+    return found
+
+
+def merge_ifs(func: Func) -> bool:
+    """Of two scf.if under one condition, one directly behind the other and without results, one is left (MLIR:
+    CombineIfs)."""
+    found = False
+    for op in [o for o in func.walk() if isinstance(o, If)]:
+        block = op.block
+        if block is None or op.results:
+            continue
+        following = block.ops[block.op_index(op) + 1]
+        if isinstance(following, If) and following.operand(0) is op.operand(0) and not following.results:
+            for first, second in zip(op.branches, following.branches):
+                inner = second.ops[:-1]
+                for o in inner:
+                    o.block = None
+                second.replace_ops(second.ops[-1:])
+                first.replace_ops([*first.ops[:-1], *inner, first.ops[-1]])
+            following.erase()
+            found = True
+    return found
+
+
 Pattern = Callable[[Func], bool]
 PATTERNS: tuple[Pattern, ...] = (
     fold_flags,
     fold_branch_flags,
+    know_conditions,
+    merge_ifs,
     merge_equal_memrefs,
     merge_equal_retained,
     free_allocations_themselves,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.attributes import integers, segments
+from tracebuf.ir.attributes import dynamic_integers, integers, segments
 from tracebuf.ir.core import Effect, Effects, Op, Value, no_effects
 from tracebuf.ir.types import INDEX, MemRefType, Type, UnrankedMemRefType
 from tracebuf.location import UNKNOWN, Location
@@ -70,6 +70,24 @@ class ReinterpretCast(Op):
             "static_sizes": integers([]), "static_strides": integers([]),
         }  # fmt: skip
         return cls([source], [MemRefType((), type_.element, (), 0, type_.memory_space)], loc, dict(attrs))
+
+
+    @classmethod
+    def resized(cls, source: Value, type: MemRefType, size: int | Value, loc: Location = UNKNOWN) -> ReinterpretCast:
+        """A memref of rank 1 from the base on, dense, of another size."""
+        dynamic, known = ([size], None) if isinstance(size, Value) else ([], size)
+        attrs = {
+            "operandSegmentSizes": segments(1, 0, len(dynamic), 0), "static_offsets": integers([0]),
+            "static_sizes": integers([known]), "static_strides": integers([1]),
+        }  # fmt: skip
+        return cls([source, *dynamic], [type], loc, dict(attrs))
+
+    def geometry(self, dynamic: Sequence[int]) -> tuple[int, list[int], list[int]]:
+        """Offset, sizes and strides in elements, with these values for what is not constant."""
+        rest = iter(dynamic)
+        keys = ("static_offsets", "static_sizes", "static_strides")
+        parts = [[next(rest) if n is None else n for n in dynamic_integers(self.attrs[k].value)] for k in keys]
+        return parts[0][0], parts[1], parts[2]
 
 
 class Realloc(Op):
