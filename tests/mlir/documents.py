@@ -69,7 +69,7 @@ FREES = {"-buffer-deallocation", PIPELINE, OWNERSHIP}
 INTRODUCTION = """# The buffer passes of the documents
 
 Each program of the documents through the passes that it was written for: what `python -m tracebuf opt` prints, what
-the program does before and after in the interpreter of memory (a leak, double free or use after free would be an error),
+the program does before and after in the interpreter of memory (a leak, a double free or a use after free is an error),
 and what `mlir-opt-22` makes of it. Written by `python -m tests.mlir.documents --write`, and held by
 `tests/mlir/test_documents.py`. The programs are in `tests/mlir/documents.mlir`.
 

@@ -6,7 +6,7 @@ regions that only run. MLIR counterpart: BufferViewFlowAnalysis.cpp, RegionBranc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from tracebuf.analysis.flow.blocks import blocks_of
@@ -18,9 +18,11 @@ T = TypeVar("T")
 
 
 class Views:
-    """What flows where in a function; valid while memrefs and what passes them on stay as they are."""
+    """What flows where in a function; valid while memrefs and what passes them on stay as they are. `makes` tells which
+    ops, beside those that allocate, give buffers of their own."""
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, makes: Callable[[Op], bool] = lambda op: False) -> None:
+        self.makes = makes
         self.forward: dict[Value, list[Value]] = {}
         self.back: dict[Value, list[Value]] = {}
         for block in blocks_of(func):
@@ -37,7 +39,7 @@ class Views:
                 target = op.target(use)
                 if target is not None:
                     self._edge(use.value, target)
-        elif flows is None and not op.terminator:
+        elif flows is None and not op.terminator and not self.makes(op):
             made = allocated(op)
             for result in op.results:
                 if result not in made:

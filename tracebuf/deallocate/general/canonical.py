@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tracebuf.analysis.flow.blocks import op_in
+from tracebuf.analysis.flow.blocks import Dominance, ancestor, op_in, predecessors
 from tracebuf.analysis.flow.views import allocated
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.effects import may_write
@@ -205,10 +205,11 @@ def folded(op: Op) -> Value | None:
             return a if known(c) else b
         if a is b:
             return a
-        if known(a) is True and known(b) is False:
+        first, second = under(a, c, True), under(b, c, False)
+        if first is True and second is False:
             return c
-        if known(a) is not None and known(a) == known(b):
-            return a
+        if first is not None and first == second:
+            return constant(first, op)
         return None
     a, b = op.operands
     for one, other in ((a, b), (b, a)):
@@ -230,7 +231,24 @@ def folded(op: Op) -> Value | None:
                     return x
     if a is b:
         return constant(False, op) if isinstance(op, arith.XorI) else a
+    if negates(a, b) or negates(b, a):
+        return constant(not isinstance(op, arith.AndI), op)
     return None
+
+
+def negates(flag: Value, other: Value) -> bool:
+    """Whether a flag is computed as the opposite of another."""
+    op = flag.defining_op
+    if not isinstance(op, arith.XorI):
+        return False
+    return any(x is other and known(y) is True for x, y in (op.operands, op.operands[::-1]))
+
+
+def under(flag: Value, condition: Value, holds: bool) -> bool | None:
+    """The value of a flag where a condition holds, or does not."""
+    if flag is condition:
+        return holds
+    return not holds if negates(flag, condition) else known(flag)
 
 
 def known(flag: Value) -> bool | None:
@@ -343,6 +361,74 @@ def know_conditions(func: Func) -> bool:
     return found
 
 
+def know_branch_conditions(func: Func) -> bool:
+    """In the blocks that one side of a branch leads to its condition is known (MLIR: CondBranchTruthPropagation)."""
+    found, dominance = False, Dominance()
+    for op in [o for o in func.walk() if isinstance(o, CondBranch)]:
+        condition, home = op.operand(0), op.block
+        if home is None or op.successors[0] is op.successors[1] or known(condition) is not None:
+            continue
+        before = predecessors(home.region)
+        for value, block in zip((True, False), op.successors):
+            if before[block] != [home]:
+                continue
+            inside = [
+                u for u in condition.uses if u.op.block is not None and dominance.dominates(block, u.op.block)
+            ]  # fmt: skip
+            if inside:
+                made = constant(value, block.ops[0])
+                for use in inside:
+                    use.set(made)
+                found = True
+    return found
+
+
+def take_known_branches(func: Func) -> bool:
+    """An scf.if whose condition is known is the ops of that branch."""
+    found = False
+    for op in [o for o in func.walk() if isinstance(o, If)]:
+        block = op.block
+        condition = None if block is None else known(op.operand(0))
+        if condition is None or block is None:
+            continue
+        chosen = op.branches[0 if condition else 1]
+        end, inner = chosen.terminator, chosen.ops[:-1]
+        for result, value in zip(op.results, end.operands, strict=True):
+            result.replace_all_uses(value)
+        chosen.replace_ops([end])
+        at = block.op_index(op)
+        block.replace_ops([*block.ops[:at], *inner, *block.ops[at:]])
+        op.erase()
+        found = True
+    return found
+
+
+def select_values(func: Func) -> bool:
+    """A result of an scf.if that either branch takes from outside is a select (MLIR: ConvertTrivialIfToSelect)."""
+    found = False
+    for op in [o for o in func.walk() if isinstance(o, If)]:
+        block, ends = op.block, [b.terminator for b in op.branches]
+        for k in reversed(range(len(op.results))):
+            values = [end.operand(k) for end in ends]
+            inside = any(happens_in_op(v, op) for v in values)
+            if block is None or inside or not same_type(values[0].type, values[1].type):
+                continue
+            new = values[0]
+            if values[0] is not values[1]:
+                made = arith.Select([op.operand(0), *values], [op.results[k].type], op.loc)
+                block.insert_before(op, made)
+                new = made.result
+            op.results[k].replace_all_uses(new)
+            op.drop_result(k)
+            found = True
+    return found
+
+
+def happens_in_op(value: Value, op: Op) -> bool:
+    """Whether a value is defined in a region of an op."""
+    return any(ancestor(value.block, region) is not None for region in op.regions)
+
+
 def merge_ifs(func: Func) -> bool:
     """Of two scf.if under one condition, one directly behind the other and without results, one is left (MLIR:
     CombineIfs)."""
@@ -369,6 +455,9 @@ PATTERNS: tuple[Pattern, ...] = (
     fold_flags,
     fold_branch_flags,
     know_conditions,
+    know_branch_conditions,
+    take_known_branches,
+    select_values,
     merge_ifs,
     merge_equal_memrefs,
     merge_equal_retained,

@@ -100,11 +100,12 @@ Ownership = Value | _Unknown
 class _Deallocation:
     def __init__(self, func: Func, giving: set[str]) -> None:
         self.func, self.giving = func, giving
-        self.views, self.liveness = Views(func), Liveness(func)
+        self.views, self.liveness = Views(func, self.gives_its_own), Liveness(func)
         self.owns: dict[tuple[Value, Block], Ownership] = {}
         self.listed: dict[Block, list[Value]] = {}
         self.entered: dict[tuple[Value, Block], Ownership] = {}
         self.changed: set[tuple[Value, Block]] = set()
+        self.sure: set[Value] = set()
         self.joins: list[tuple[Block, Value]] = []
         self.dynamic = func.name in giving
 
@@ -150,7 +151,10 @@ class _Deallocation:
             self.op(op, block)
 
     def entering(self, value: Value, block: Block, before: Sequence[Block], loop: bool) -> Ownership:
-        """The ownership that a value which lives on has at the beginning of a block."""
+        """The ownership that a value which lives on has at the beginning of a block. What was owned from birth is so as
+        long as it lives: then what the block that makes it says of it holds everywhere, as in MLIR."""
+        if value in self.sure:
+            return self.owns[value, value.block]
         found = {} if loop else {id(o): o for o in (self.leaving(value, p) for p in before)}
         if len(found) == 1:
             return next(iter(found.values()))
@@ -238,6 +242,8 @@ class _Deallocation:
             self.owns[result, block] = found
 
     def take(self, value: Value, flag: Value, block: Block) -> None:
+        if _known(flag) is True:
+            self.sure.add(value)
         self.owns[value, block] = flag
         self.listed[block].append(value)
 
@@ -378,16 +384,19 @@ class _Deallocation:
         for value, flag in zip(retained, flags):
             self.owns[value, block] = flag
 
+    def gives_its_own(self, op: Op) -> bool:
+        """Whether an op is a call that returns what its caller then owns."""
+        return isinstance(op, Call) and op.callee not in self.giving
+
+    def born(self, value: Value) -> bool:
+        op = value.defining_op
+        return op is not None and (value in allocated(op) or self.gives_its_own(op))
+
     def may_share(self, a: Value, b: Value) -> bool:
         """Whether two memrefs may have one base buffer, as far as what they come from tells."""
         mine, theirs = self.views.origins(a), self.views.origins(b)
-        fresh = [all(_born(v) for v in side) for side in (mine, theirs)]
+        fresh = [all(self.born(v) for v in side) for side in (mine, theirs)]
         return not mine.isdisjoint(theirs) or not any(fresh)
-
-
-def _born(value: Value) -> bool:
-    op = value.defining_op
-    return op is not None and value in allocated(op)
 
 
 def _in_structured(op: Op | None) -> bool:
