@@ -35,7 +35,7 @@ from tracebuf.ops.control import checks, scf
 from tracebuf.ops.control.cf import Assert
 from tracebuf.ops.control.forall import Forall
 from tracebuf.ops.control.func import Call
-from tracebuf.ops.control.region_if import RegionIf, TestCopy
+from tracebuf.ops.control.region_if import TestCopy
 from tracebuf.ops.memory import indexing, memref, metadata
 from tracebuf.ops.scalars import arith
 
@@ -115,7 +115,7 @@ class _MemRefRunner(Runner):
                 return handler(self, op, args)
             if isinstance(op, Call) or op.name in self.known:
                 return self.called(op, args)
-            if isinstance(op, CONTROL_FLOW):
+            if isinstance(op, CONTROL_FLOW) or op.flows() is not None:
                 return op.evaluate(self, args)
             if self.tensors and not any(isinstance(a, MemRef) for a in args):
                 return evaluated(op, self, args)
@@ -443,8 +443,8 @@ def _steps(array: np.ndarray, map_: AffineMap, n: int) -> list[int]:
     return steps
 
 
-CONTROL_FLOW = (checks.Check, Assert, arith.ScalarOp, scf.Loop, scf.If, scf.ExecuteRegion, Forall, RegionIf)
-"""Ops that touch no buffers, but may pass them on."""
+CONTROL_FLOW = (checks.Check, Assert, arith.ScalarOp, scf.Loop, scf.If, scf.ExecuteRegion, Forall)
+"""Ops that touch no buffers, but may pass them on; so does whatever says how control flows through its regions."""
 _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] = {
     memref.Alloc: _MemRefRunner.alloc,
     memref.Alloca: _MemRefRunner.alloc,
