@@ -33,10 +33,12 @@ class Runner:
     """Runs one function once, with what it calls of `known`. Subclasses say what an op does (`run_op`) and what a
     shaped value is (`check_shaped`)."""
 
-    __slots__ = ("depth", "env", "func", "held", "known", "sizes")
+    __slots__ = ("depth", "ended", "env", "func", "held", "known", "sizes")
 
     def __init__(self, func: Func, known: Known | None = None) -> None:
         self.known, self.depth = known or {}, 0
+        self.ended: Op | None = None
+        """What ended the block that was left last."""
         self._enter(func)
 
     def _enter(self, func: Func) -> None:
@@ -82,6 +84,7 @@ class Runner:
                 self.bind(op.results, self.run_op(op, self.operands(op)), op)
             end, values = ops[-1], self.operands(ops[-1])
             if not isinstance(end, BranchOp):
+                self.ended = end
                 return values
             block, args = end.taken(values)
 

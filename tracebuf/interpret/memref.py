@@ -89,7 +89,7 @@ class _MemRefRunner(Runner):
         self.globals: dict[str, MemRef] = {}
 
     def finish(self, values: list[Any], may_leak: bool) -> Result:
-        terminator = self.func.block.terminator
+        terminator = self.ended
         refs = [v for v in values if isinstance(v, MemRef)]
         try:
             if any(v is POISON for v in values):
