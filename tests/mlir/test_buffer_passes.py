@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -104,8 +106,13 @@ func.func @f(%c: i1, %a: memref<4xf64>) -> f64 {
 """
 
 
+@cache
+def generic(text: str) -> str:
+    return mlir.generic(text)
+
+
 def through(text: str, *flags: str) -> str:
-    return opt.run(opt.parse(["-", *flags, "-mlir-print-op-generic"]), mlir.generic(text), "<text>")
+    return opt.run(opt.parse(["-", *flags, "-mlir-print-op-generic"]), generic(text), "<text>")
 
 
 @pytest.mark.parametrize(("text", "moved"), [(WHILE, True), (CARRIED, False)])

