@@ -71,7 +71,6 @@ class ReinterpretCast(Op):
         }  # fmt: skip
         return cls([source], [MemRefType((), type_.element, (), 0, type_.memory_space)], loc, dict(attrs))
 
-
     @classmethod
     def resized(cls, source: Value, type: MemRefType, size: int | Value, loc: Location = UNKNOWN) -> ReinterpretCast:
         """A memref of rank 1 from the base on, dense, of another size."""
