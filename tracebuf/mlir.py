@@ -24,7 +24,7 @@ array([5., 1., 1.])
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -32,10 +32,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracebuf import pipeline
+from tracebuf.bufferize.globals import bring_constants
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.mlir import ReadError, generic, read, read_all
 from tracebuf.frozen import frozen
 from tracebuf.interpret import memref, tensor
+from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import is_buffer
 from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import ScalarType, TensorType
@@ -47,7 +49,7 @@ from tracebuf.options import OneShotOptions
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Counters, Kernel
 
-__all__ = ["Program", "ReadError", "generic", "program", "read", "read_all"]
+__all__ = ["Program", "ReadError", "generic", "interpret", "program", "read", "read_all"]
 
 DEFAULT = OneShotOptions(bufferize_function_boundaries=True, allow_return_allocs_from_loops=True, compat=None)
 
@@ -139,3 +141,38 @@ def program(module: Module, name: str = "", options: OneShotOptions = DEFAULT) -
     tensors = inline_calls(module, name)
     generalize(tensors)
     return Program(name, tensors, buffers)
+
+
+def interpret(
+    module: Module,
+    name: str = "",
+    args: Sequence[Any] = (),
+    *,
+    given: Mapping[str, Callable[..., Any]] | None = None,
+    may_leak: bool = False,
+) -> memref.Result:
+    """Runs a function of a module as it stands, on tensors, buffers or both, and notices every misuse of memory.
+
+    Branches between blocks, loops of them, calls and recursion are run as they are. To see what a pass does, run the
+    module before and after it.
+
+    Args:
+        module: from `read`, or what a pass made of it.
+        name: of the function; by default the module's last one.
+        args: arrays for tensors and memrefs, of which the memrefs' are really modified, and numbers.
+        given: Python callables for functions that are only declared, and for ops that are not known, by name: they get
+            arrays and numbers, and return what the op has as results. An array that they return is the caller's to
+            free, unless it is (part of) one that they got.
+        may_leak: whether buffers may be left over, as where no pass has inserted frees.
+
+    Returns a `Result`: `results`, `counts` of allocations and copies. Raises MemoryFault for a use after free, a double
+    free, a leak, a read of what was never written; InternalError for an op that cannot be run.
+    """
+    known: dict[str, Any] = {}
+    for f in module.funcs:
+        if not f.external:
+            known[f.name], _ = clone_func(f)
+            bring_constants(known[f.name], module)
+            generalize(known[f.name])
+    func = known[name or module.funcs[-1].name]
+    return memref.run(func, args, may_leak=may_leak, tensors=True, known=known | dict(given or {}))

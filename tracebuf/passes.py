@@ -15,12 +15,26 @@ from tracebuf import pipeline
 from tracebuf.analysis.modules.annotate import annotate, forget_annotations
 from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.bufferize.module import bufferize_module
+from tracebuf.deallocate.general.canonical import canonicalize_deallocs
+from tracebuf.deallocate.general.lower_deallocations import lower_deallocations
+from tracebuf.deallocate.general.older import buffer_deallocation
+from tracebuf.deallocate.general.ownership import ownership_based_buffer_deallocation
+from tracebuf.deallocate.general.simplification import buffer_deallocation_simplification
 from tracebuf.errors import TracebufError
 from tracebuf.frozen import frozen
 from tracebuf.ir.attributes import inherent
 from tracebuf.ir.func import Func, Module
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.memory.memref import Alloc
+from tracebuf.optimize.memrefs import buffer_results_to_out_params as out_params
+from tracebuf.optimize.memrefs.buffer_hoisting import buffer_hoisting
+from tracebuf.optimize.memrefs.buffer_loop_hoisting import buffer_loop_hoisting
+from tracebuf.optimize.memrefs.convert_bufferization_to_memref import convert_bufferization_to_memref
+from tracebuf.optimize.memrefs.copy_removal import copy_removal
+from tracebuf.optimize.memrefs.expand_realloc import expand_realloc
+from tracebuf.optimize.memrefs.finalizing_bufferize import finalizing_bufferize
+from tracebuf.optimize.memrefs.optimize_allocation_liveness import optimize_allocation_liveness
+from tracebuf.optimize.memrefs.promote_buffers_to_stack import promote_buffers_to_stack
 from tracebuf.optimize.mlir.alloc_tensor_to_empty import empty_to_alloc_tensor
 from tracebuf.optimize.mlir.drop_equivalent_results import drop_equivalent_buffer_results
 from tracebuf.optimize.mlir.eliminate_empty_tensors import eliminate_empty_tensors_as_mlir
@@ -177,7 +191,7 @@ def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
         return module
     found = bufferize_module(module, analysis, options)
     for op in (op for func in functions(found) for op in func.walk()):
-        if options.buffer_alignment and isinstance(op, Alloc) and "alignment" not in op.attrs:
+        if options.buffer_alignment and isinstance(op, Alloc) and "alignment" not in op.attrs and op.attrs["reason"]:
             op.attrs["alignment"] = inherent(f"{options.buffer_alignment} : i64", options.buffer_alignment)
     return found
 
@@ -204,7 +218,7 @@ def merge_equal(module: Module, text: str, compat: Compat) -> Module:
 def fold(module: Module, text: str, compat: Compat) -> Module:
     for func in functions(module):
         canonicalize(func)
-        while compat == "mlir" and drop_unused_materializations(func):
+        while canonicalize_deallocs(func) or (compat == "mlir" and drop_unused_materializations(func)):
             canonicalize(func)
     return module
 
@@ -224,6 +238,85 @@ def drop_results(module: Module, text: str, compat: Compat) -> Module:
     return module
 
 
+Words = tuple[tuple[str, str, bool | int], ...]
+"""The options of a pass: name, what it means, default."""
+
+STACK: Words = (
+    ("max-alloc-size-in-bytes", "the most bytes (1024)", 1024),
+    ("max-rank-of-allocated-memref", "the highest rank where the sizes are ranks (1)", 1),
+)
+OUT_PARAMS: Words = (
+    ("add-result-attr", "mark the new arguments by `bufferize.result`", False),
+    ("hoist-dynamic-allocs", "allocations move to the calls, if their sizes are arguments", False),
+    ("hoist-static-allocs", "the same where all sizes are constant", False),
+    ("modify-public-functions", "those too that others call", False),
+)
+
+
+REALLOC: Words = (("emit-deallocs", "free the old buffer (on)", True),)
+OWNERSHIP: Words = (
+    ("private-function-dynamic-ownership", "private functions return who owns their results, and clone nothing", False),
+)
+
+
+def values_of(words: Words) -> Callable[[str, Compat], dict[str, Any]]:
+    """Reads the options of a pass, each by its default's type, with names as Python has them."""
+
+    def parse(text: str, compat: Compat) -> dict[str, Any]:
+        found: dict[str, Any] = {name.replace("-", "_"): default for name, _, default in words}
+        for name, value in options_of(text).items():
+            key = name.replace("-", "_")
+            if key not in found or "_" in name:
+                raise UsageError(f"no such option: {name}; there are {', '.join(word for word, _, _ in words)}")
+            found[key] = typed(name, value, found[key])
+        return found
+
+    return parse
+
+
+def with_options(words: Words, help: str, step: Callable[[Module, dict[str, Any]], None]) -> Pass:
+    """A pass over a module with options."""
+    parse = values_of(words)
+
+    def run(module: Module, text: str, compat: Compat) -> Module:
+        step(module, parse(text, compat))
+        return module
+
+    return Pass(help, run, tuple((name, what) for name, what, _ in words), parse)
+
+
+def deallocate(module: Module, options: dict[str, Any]) -> None:
+    ownership_based_buffer_deallocation(module, options["private_function_dynamic_ownership"])
+
+
+def deallocation_pipeline(module: Module, text: str, compat: Compat) -> Module:
+    """MLIR's pipeline, pass by pass."""
+    dynamic = values_of(OWNERSHIP)(text, compat)["private_function_dynamic_ownership"]
+    words = f"private-function-dynamic-ownership={'true' if dynamic else 'false'}"
+    for name, options in (
+        ("expand-realloc", "emit-deallocs=false"),
+        ("canonicalize", ""),
+        ("ownership-based-buffer-deallocation", words),
+        ("canonicalize", ""),
+        ("buffer-deallocation-simplification", ""),
+        ("bufferization-lower-deallocations", ""),
+        ("cse", ""),
+        ("canonicalize", ""),
+    ):
+        module = PASSES[name].run(module, options, compat)
+    return module
+
+
+def expand(module: Module, options: dict[str, Any]) -> None:
+    for func in functions(module):
+        expand_realloc(func, options["emit_deallocs"])
+
+
+def promote(module: Module, options: dict[str, Any]) -> None:
+    for func in functions(module):
+        promote_buffers_to_stack(func, options["max_alloc_size_in_bytes"], options["max_rank_of_allocated_memref"])
+
+
 PASSES: dict[str, Pass] = {
     "one-shot-bufferize": Pass(
         "tensors become buffers",
@@ -236,6 +329,37 @@ PASSES: dict[str, Pass] = {
         "each tensor.empty has a buffer of its own", on_functions(empty_to_alloc_tensor)
     ),
     "drop-equivalent-buffer-results": Pass("private functions do not return their arguments", drop_results),
+    "buffer-hoisting": Pass("allocations move up, not out of loops", on_functions(buffer_hoisting)),
+    "buffer-loop-hoisting": Pass("allocations move out of loops", on_functions(buffer_loop_hoisting)),
+    "promote-buffers-to-stack": with_options(STACK, "small buffers that do not escape are on the stack", promote),
+    "buffer-results-to-out-params": with_options(
+        OUT_PARAMS,
+        "functions store their results into buffers of their callers",
+        lambda module, found: out_params.buffer_results_to_out_params(module, out_params.Options(**found)),
+    ),
+    "ownership-based-buffer-deallocation": with_options(OWNERSHIP, "frees, by who owns what at run time", deallocate),
+    "buffer-deallocation-simplification": Pass(
+        "fewer memrefs in bufferization.dealloc", on_functions(buffer_deallocation_simplification)
+    ),
+    "bufferization-lower-deallocations": Pass(
+        "bufferization.dealloc becomes memref.dealloc", on_functions(lower_deallocations)
+    ),
+    "convert-bufferization-to-memref": Pass(
+        "clones and deallocs become ops on memrefs", on_functions(convert_bufferization_to_memref)
+    ),
+    "buffer-deallocation": Pass(
+        "frees at one static place each, and copies that allow it", on_functions(buffer_deallocation)
+    ),
+    "optimize-allocation-liveness": Pass("frees move up to the last use", on_functions(optimize_allocation_liveness)),
+    "buffer-deallocation-pipeline": Pass(
+        "deallocation by ownership, with all that goes with it",
+        deallocation_pipeline,
+        tuple((name, what) for name, what, _ in OWNERSHIP),
+        values_of(OWNERSHIP),
+    ),
+    "expand-realloc": with_options(REALLOC, "memref.realloc becomes an allocation and a copy", expand),
+    "copy-removal": Pass("buffers that are only copied are one", on_functions(copy_removal)),
+    "finalizing-bufferize": Pass("no tensor is left, or an error names its op", on_functions(finalizing_bufferize)),
     "canonicalize": Pass("folds, and removes what is not used", fold),
     "cse": Pass("merges equal ops", merge_equal),
 }

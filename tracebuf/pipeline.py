@@ -33,6 +33,8 @@ the root); docs/architecture.md follows one call through all of them.
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
     the pass that frees             deallocate/ownership.py; optimize/buffers/shorten_liveness.py moves frees up
+    a pass of `opt` by MLIR's name  passes.py lists them; on buffers: optimize/memrefs/ and deallocate/general/, for
+                                    which analysis/flow/ knows how control and buffers flow through blocks and regions
     an op's native loops            lower/plan.py plans them, backend/llvm/loops.py writes them
     a call without Python           native_calls.py says what it checks; backend/llvm/entries.py is its machine code, on
                                     data that backend/runtime/entries.py lays out; backend/runtime/callable.py its class

@@ -425,7 +425,7 @@ ELSEWHERE = {
     **dict.fromkeys(
         ("tracebuf.subview", "tracebuf.diagonal", "tracebuf.windows", "tracebuf.recast_buffer", "tracebuf.same_base",
          "tracebuf.check", "linalg.index",
-         "bufferization.dealloc", "bufferization.clone"), "has no tensors"),
+         "bufferization.dealloc", "bufferization.clone", "cf.assert"), "has no tensors"),
     **dict.fromkeys(
         ("bufferization.to_tensor", "bufferization.to_buffer", "bufferization.dealloc_tensor", "vector.gather",
          "vector.mask", "arith.index_cast", "arith.index_castui", "index.casts", "index.castu"),

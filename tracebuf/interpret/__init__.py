@@ -8,7 +8,7 @@ import: ir, ops and below.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,22 +20,51 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
 from tracebuf.ops.control.cf import BranchOp
+from tracebuf.ops.control.func import Call
 
-__all__ = ["Runner"]
+__all__ = ["Known", "Runner"]
+
+Known = Mapping[str, "Func | Callable[..., Any]"]
+"""What a run may call, by name: functions of the module, and Python callables for functions that are only declared and
+for ops that nobody knows."""
 
 
 class Runner:
-    """Runs one function once. Subclasses say what an op does (`run_op`) and what a shaped value is (`check_shaped`)."""
+    """Runs one function once, with what it calls of `known`. Subclasses say what an op does (`run_op`) and what a
+    shaped value is (`check_shaped`)."""
 
-    __slots__ = ("env", "func", "held", "sizes")
+    __slots__ = ("depth", "ended", "env", "func", "held", "known", "sizes")
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, known: Known | None = None) -> None:
+        self.known, self.depth = known or {}, 0
+        self.ended: Op | None = None
+        """What ended the block that was left last."""
+        self._enter(func)
+
+    def _enter(self, func: Func) -> None:
+        """Begins a frame: nothing has a value yet."""
         self.func = func
         self.env: dict[Value, Any] = {}
         self.sizes: dict[Sym, int] = {}
         self.held: dict[Value, list[Sym]] = {}
         for symbol, value in func.symbols.items():
             self.held.setdefault(value, []).append(symbol)
+
+    def call(self, op: Call, args: Sequence[Any]) -> list[Any]:
+        """Runs a function of the module in a frame of its own; recursion is no different. InternalError where the name
+        stands for none."""
+        callee = self.known.get(op.callee)
+        if not isinstance(callee, Func):
+            raise InternalError(f"{where(op)}: @{op.callee} is only declared, and no callable is given for it")
+        outer = self.func, self.env, self.sizes, self.held
+        self._enter(callee)
+        self.depth += 1
+        try:
+            self.bind_sizes([getattr(getattr(a, "array", a), "shape", None) for a in args])
+            return self.run_block(callee.block, args)
+        finally:
+            self.depth -= 1
+            self.func, self.env, self.sizes, self.held = outer
 
     def run_op(self, op: Op, args: list[Any]) -> Sequence[Any]:
         raise NotImplementedError
@@ -55,6 +84,7 @@ class Runner:
                 self.bind(op.results, self.run_op(op, self.operands(op)), op)
             end, values = ops[-1], self.operands(ops[-1])
             if not isinstance(end, BranchOp):
+                self.ended = end
                 return values
             block, args = end.taken(values)
 

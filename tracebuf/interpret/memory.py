@@ -10,7 +10,8 @@ programs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ctypes
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,6 +110,25 @@ class MemRef:
         except InternalError as e:
             raise MemoryFault(str(e)) from None
         return MemRef(self.buffer, array, written, self.origin, self.readonly)
+
+    def base(self) -> MemRef:
+        """The buffer that the offset counts from, as a memref of rank 0."""
+        if self.buffer.nbytes < self.array.itemsize:
+            array = np.zeros((), self.array.dtype)
+            return MemRef(self.buffer, array, np.ones((), np.bool_), self.origin, self.readonly)
+        return self.reinterpreted(0, (), ())
+
+    def reinterpreted(self, offset: int, sizes: Sequence[int], strides: Sequence[int]) -> MemRef:
+        """The base buffer under another geometry, in elements; MemoryFault where that leaves it."""
+        dtype, start = self.array.dtype, self.origin - self.buffer.address
+        memory = (ctypes.c_char * (self.buffer.nbytes - start)).from_address(self.origin)
+        memory.keeps = self.array  # type: ignore[attr-defined]
+        steps = [n * dtype.itemsize for n in strides]
+        try:
+            array = np.ndarray(sizes, dtype, memory, offset * dtype.itemsize, steps)  # type: ignore[arg-type]
+        except (TypeError, ValueError) as e:
+            raise MemoryFault(f"sizes {tuple(sizes)} with strides {tuple(strides)}: {e}") from None
+        return MemRef(self.buffer, array, flag_view(self.buffer, array), self.origin, self.readonly)
 
     def regrouped(self, shape: Sequence[int]) -> MemRef:
         """The view of its elements in C order under another shape; MemoryFault where the strides do not allow one."""
@@ -261,6 +281,39 @@ class Memory:
         self.counts.copies += counted
         self.counts.copied_bytes += source.array.nbytes * counted
 
+    def end_stack(self, start: int, op: Op) -> None:
+        """Frees the stack buffers that were made since there were `start` buffers: their function has returned."""
+        for buffer in self.buffers[start:]:
+            if buffer.kind == "stack" and buffer.freed_by is None:
+                buffer.freed_by = op
+
+    def given(self, call: Callable[..., Any], op: Op, args: Sequence[Any]) -> list[Any]:
+        """Calls a Python callable with arrays for buffers. What it changed counts as written; an array that it gives is
+        a view of what it got, or a new buffer."""
+        refs = [a for a in args if isinstance(a, MemRef)]
+        for ref in refs:
+            ref.check_alive()
+        before = [ref.array.copy() for ref in refs]
+        found = call(*(a.array if isinstance(a, MemRef) else a for a in args))
+        for ref, old in zip(refs, before):
+            changed = ~same_bytes(ref.array, old)
+            if changed.any():
+                ref.check_writable()
+                for flags in ref.flags:
+                    flags |= changed
+        if not op.results:
+            return []
+        results = list(found) if isinstance(found, tuple | list) else [found]
+        return [self._received(r, refs, op) if isinstance(r, np.ndarray) else r for r in results]
+
+    def _received(self, array: np.ndarray, refs: Sequence[MemRef], op: Op) -> MemRef:
+        for ref in refs:
+            if np.shares_memory(array, ref.array):
+                return MemRef(ref.buffer, array, flag_view(ref.buffer, array), ref.origin, ref.readonly)
+        new = self.allocate(array.shape, range(array.ndim), array.dtype, op)
+        new.write(array)
+        return new
+
     def check_leaks(self, returned: Sequence[MemRef]) -> None:
         kept = {r.buffer for r in returned}
         for buffer in self.buffers:
@@ -285,6 +338,13 @@ def flag_view(buffer: Buffer, array: np.ndarray) -> np.ndarray:
     if array.size == 0:
         return np.ones(array.shape, np.bool_)
     return np.ndarray(array.shape, np.bool_, buffer.flags.data, address(array) - buffer.address, array.strides)
+
+
+def same_bytes(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """For each element whether both hold the same bits."""
+    shape = (a.size, a.itemsize)
+    first, second = (np.ascontiguousarray(x).reshape(-1).view(np.uint8).reshape(shape) for x in (a, b))
+    return np.asarray((first == second).all(axis=1)).reshape(a.shape)
 
 
 def same_elements(a: np.ndarray, b: np.ndarray) -> bool:

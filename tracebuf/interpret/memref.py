@@ -19,7 +19,7 @@ import numpy as np
 
 from tracebuf.errors import InternalError
 from tracebuf.frozen import frozen
-from tracebuf.interpret import Runner
+from tracebuf.interpret import Known, Runner
 from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
 from tracebuf.interpret.tensor import argument, evaluated
 from tracebuf.ir.core import Op, Use, Value, join_mixed
@@ -32,8 +32,11 @@ from tracebuf.ops.arrays.gather import Element
 from tracebuf.ops.arrays.linalg import AffineMap
 from tracebuf.ops.arrays.scatter import Scatter
 from tracebuf.ops.control import checks, scf
+from tracebuf.ops.control.cf import Assert
 from tracebuf.ops.control.forall import Forall
-from tracebuf.ops.memory import indexing, memref
+from tracebuf.ops.control.func import Call
+from tracebuf.ops.control.region_if import TestCopy
+from tracebuf.ops.memory import indexing, memref, metadata
 from tracebuf.ops.scalars import arith
 
 __all__ = ["MemoryFault", "Result", "run"]
@@ -49,14 +52,23 @@ class Result:
     counts: Counts
 
 
-def run(func: Func, args: Sequence[Any], *, may_leak: bool = False, tensors: bool = False) -> Result:
+def run(
+    func: Func,
+    args: Sequence[Any],
+    *,
+    may_leak: bool = False,
+    tensors: bool = False,
+    known: Known | None = None,
+) -> Result:
     """Runs a memref-level function on NumPy arrays, which it really modifies, and scalars.
 
     `may_leak` is for programs that have no frees yet, `tensors` for those that have tensors beside buffers: arrays that
-    stay as they are. Raises what a `tracebuf.check` raises, MemoryFault for a misuse of memory, InternalError where a
-    buffer has not the dtype, sizes, strides or offset that its type declares.
+    stay as they are. `known` is what it calls, by name; a callable gets arrays over the buffers' own memory, and a
+    result that is none of these becomes a buffer of the caller's. Raises what a `tracebuf.check` raises, MemoryFault
+    for a misuse of memory, InternalError where a buffer has not the dtype, sizes, strides or offset that its type
+    declares.
     """
-    runner = _MemRefRunner(func, tensors)
+    runner = _MemRefRunner(func, tensors, known)
     if len(args) != len(func.args):
         raise InternalError(f"{func.name}: {len(args)} arguments for {len(func.args)}")
     arrays = {i: a for i, a in enumerate(args) if isinstance(func.args[i].type, MemRefType)}
@@ -70,14 +82,14 @@ def run(func: Func, args: Sequence[Any], *, may_leak: bool = False, tensors: boo
 class _MemRefRunner(Runner):
     __slots__ = ("globals", "memory", "tensors")
 
-    def __init__(self, func: Func, tensors: bool) -> None:
-        super().__init__(func)
+    def __init__(self, func: Func, tensors: bool, known: Known | None = None) -> None:
+        super().__init__(func, known)
         self.tensors = tensors
         self.memory = Memory()
         self.globals: dict[str, MemRef] = {}
 
     def finish(self, values: list[Any], may_leak: bool) -> Result:
-        terminator = self.func.block.terminator
+        terminator = self.ended
         refs = [v for v in values if isinstance(v, MemRef)]
         try:
             if any(v is POISON for v in values):
@@ -101,7 +113,9 @@ class _MemRefRunner(Runner):
             handler = _HANDLERS.get(type(op))
             if handler is not None:
                 return handler(self, op, args)
-            if isinstance(op, CONTROL_FLOW):
+            if isinstance(op, Call) or op.name in self.known:
+                return self.called(op, args)
+            if isinstance(op, CONTROL_FLOW) or op.flows() is not None:
                 return op.evaluate(self, args)
             if self.tensors and not any(isinstance(a, MemRef) for a in args):
                 return evaluated(op, self, args)
@@ -132,6 +146,21 @@ class _MemRefRunner(Runner):
         if type.offset is not None and self.size(type.offset) != data.offset:
             return f"has offset {data.offset}"
         return ""
+
+    # -- calls
+    def called(self, op: Op, args: list[Any]) -> list[Any]:
+        """What a function of the module gives, whose stack ends with it, or a given callable."""
+        callee = self.known.get(op.callee if isinstance(op, Call) else op.name)
+        if callable(callee):
+            return self.memory.given(callee, op, args)
+        assert isinstance(op, Call)
+        start = len(self.memory.buffers)
+        results = self.call(op, args)
+        self.memory.end_stack(start, op)
+        for ref in results:
+            if isinstance(ref, MemRef):
+                ref.check_alive()
+        return results
 
     # -- memref
     def alloc(self, op: memref.Alloc, args: list[Any]) -> list[Any]:
@@ -258,6 +287,29 @@ class _MemRefRunner(Runner):
         order = sorted(range(len(shape)), key=lambda d: -abs(strides[d]))
         new = self.memory.allocate(shape, order, source.array.dtype, op)
         self.memory.copy(source, new, True)
+        return [new]
+
+    # -- metadata
+    def strided_metadata(self, op: Op, args: list[Any]) -> list[Any]:
+        ref: MemRef = args[0]
+        return [ref.base(), ref.offset if ref.array.size else 0, *ref.array.shape, *ref.strides]
+
+    def aligned_pointer(self, op: Op, args: list[Any]) -> list[Any]:
+        """An address that no other buffer has had."""
+        ref: MemRef = args[0]
+        return [(ref.buffer.id + 1 << 32) + ref.origin - ref.buffer.address]
+
+    def reinterpret(self, op: metadata.ReinterpretCast, args: list[Any]) -> list[Any]:
+        return [args[0].reinterpreted(*op.geometry(args[1:]))]
+
+    def realloc(self, op: metadata.Realloc, args: list[Any]) -> list[Any]:
+        source: MemRef = args[0]
+        source.check_alive()
+        size: Any = args[1] if len(args) > 1 else op.result.memref_type.shape[0]
+        new = self.memory.allocate([size], [0], source.array.dtype, op)
+        kept = min(size, source.array.shape[0])
+        new.view(((0,), (kept,), (1,), (0,))).write(source.array[:kept], source.written[:kept])
+        self.memory.free(source, op)
         return [new]
 
     # -- linalg
@@ -391,13 +443,14 @@ def _steps(array: np.ndarray, map_: AffineMap, n: int) -> list[int]:
     return steps
 
 
-CONTROL_FLOW = (checks.Check, arith.ScalarOp, scf.Loop, scf.If, scf.ExecuteRegion, Forall)
-"""Ops that touch no buffers, but may pass them on."""
+CONTROL_FLOW = (checks.Check, Assert, arith.ScalarOp, scf.Loop, scf.If, scf.ExecuteRegion, Forall)
+"""Ops that touch no buffers, but may pass them on; so does whatever says how control flows through its regions."""
 _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] = {
     memref.Alloc: _MemRefRunner.alloc,
     memref.Alloca: _MemRefRunner.alloc,
     memref.Dealloc: _MemRefRunner.dealloc,
     memref.Copy: _MemRefRunner.copy,
+    TestCopy: _MemRefRunner.copy,
     memref.Load: _MemRefRunner.load,
     memref.Store: _MemRefRunner.store,
     memref.Dim: _MemRefRunner.dim,
@@ -420,4 +473,8 @@ _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] 
     bufferization.Dealloc: _MemRefRunner.conditional_dealloc,
     bufferization.SameBase: _MemRefRunner.same_base,
     bufferization.Clone: _MemRefRunner.clone,
+    metadata.ExtractStridedMetadata: _MemRefRunner.strided_metadata,
+    metadata.ExtractAlignedPointer: _MemRefRunner.aligned_pointer,
+    metadata.Realloc: _MemRefRunner.realloc,
+    metadata.ReinterpretCast: _MemRefRunner.reinterpret,
 }

@@ -13,13 +13,14 @@ import numpy as np
 
 from tracebuf.errors import InternalError
 from tracebuf.frozen import frozen
-from tracebuf.interpret import Runner
+from tracebuf.interpret import Known, Runner
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType, ShapedType, TensorType
 from tracebuf.ir.verifier import where
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.control.checks import Check
+from tracebuf.ops.control.func import Call
 from tracebuf.ops.scalars.arith import convert
 
 __all__ = ["Result", "run"]
@@ -34,13 +35,14 @@ class Result:
     arguments: dict[int, np.ndarray]
 
 
-def run(func: Func, args: Sequence[Any]) -> Result:
+def run(func: Func, args: Sequence[Any], known: Known | None = None) -> Result:
     """Runs a tensor-level function; the arguments (arrays and scalars of the declared types) are not modified.
+    `known` are the functions that it calls, by name.
 
     Raises what a `tracebuf.check` raises, and InternalError, naming the op and the user's line, where a value does not
     have the dtype, rank or sizes that its type declares, or an op's reference fails.
     """
-    runner = _TensorRunner(func)
+    runner = _TensorRunner(func, known)
     if len(args) != len(func.args):
         raise InternalError(f"{func.name}: {len(args)} arguments for {len(func.args)}")
     data = [argument(v, a) for v, a in zip(func.args, args, strict=True)]
@@ -73,18 +75,20 @@ def evaluated(op: Op, runner: Runner, args: list[Any]) -> list[Any]:
 class _TensorRunner(Runner):
     __slots__ = ("arguments",)
 
-    def __init__(self, func: Func) -> None:
-        super().__init__(func)
+    def __init__(self, func: Func, known: Known | None = None) -> None:
+        super().__init__(func, known)
         self.arguments: dict[int, np.ndarray] = {}
 
     def run_op(self, op: Op, args: list[Any]) -> Sequence[Any]:
         if isinstance(op, Check) or op.name.startswith("scf."):
             return op.evaluate(self, args)
+        if isinstance(op, Call):
+            return self.call(op, args)
         results = evaluated(op, self, args)
         for r in results:
             if isinstance(r, np.ndarray):
                 r.flags.writeable = False
-        if isinstance(op, MaterializeInDestination):
+        if isinstance(op, MaterializeInDestination) and not self.depth:
             self.arguments[self._destination(op)] = results[0]
         return results
 

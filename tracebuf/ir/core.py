@@ -126,6 +126,17 @@ class Effect(Enum):
     FREE = "free"
 
 
+@frozen()
+class Flow:
+    """A way through an op with regions: from its beginning (`end` is None), or from the `end` of a region, to a region
+    or, where `target` is None, out of the op. The operands `passed` become the values `received`."""
+
+    end: Op | None
+    target: Region | None
+    passed: Sequence[Use]
+    received: Sequence[Value]
+
+
 Effects = tuple[tuple[Effect, Value | None], ...]
 """Each effect with the operand or result that has it; None: something that no value stands for."""
 
@@ -314,6 +325,12 @@ class Op:
     def is_parallel(self) -> bool:
         """Whether the runs of the regions may be at the same time (MLIR: isParallelRegion)."""
         return False
+
+    # -- control flow (MLIR: RegionBranchOpInterface)
+    def flows(self) -> Sequence[Flow] | None:
+        """The ways that control takes through the regions, with the values that go along; None, as by default, where
+        the regions only run, or nothing is known of them."""
+        return None
 
     # -- bufferization facts (MLIR: BufferizableOpInterface), with its conservative defaults
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:

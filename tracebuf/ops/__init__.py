@@ -17,12 +17,12 @@ from tracebuf.ops.arrays import (
     vector,
     windows,
 )
-from tracebuf.ops.control import cf, checks, forall, func, scf
-from tracebuf.ops.memory import memref
+from tracebuf.ops.control import cf, checks, forall, func, region_if, scf
+from tracebuf.ops.memory import memref, metadata
 from tracebuf.ops.scalars import arith, casts, complex, division, functions, index, integers, libm  # fmt: skip
 
 __all__ = [
     "arith", "bufferization", "casts", "cf", "checks", "complex", "division", "forall", "func", "functions", "gather",
-    "host", "index", "integers", "libm", "linalg", "made", "memref", "named", "recast", "scatter", "scf", "tensor",
-    "vector", "windows",
+    "host", "index", "integers", "libm", "linalg", "made", "memref", "metadata", "named", "recast", "region_if",
+    "scatter", "scf", "tensor", "vector", "windows",
 ]  # fmt: skip

@@ -8,8 +8,22 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.attributes import segments
-from tracebuf.ir.core import Alias, Block, Facts, Form, Op, Relation, Rewriter, Use, Value, no_effects
+from tracebuf.ir.attributes import segments, string
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Effect,
+    Effects,
+    Facts,
+    Form,
+    Interpreter,
+    Op,
+    Relation,
+    Rewriter,
+    Use,
+    Value,
+    no_effects,
+)
 from tracebuf.ir.types import same_type
 from tracebuf.location import UNKNOWN, Location
 
@@ -72,6 +86,32 @@ class Branch(BranchOp):
 
     def taken(self, values: list[Any]) -> tuple[Block, list[Any]]:
         return self.successors[0], values
+
+
+class Assert(Op):
+    """`cf.assert`: ends the program where the condition is false. operands: condition (i1); results: none; attrs: msg
+    (the text)."""
+
+    __slots__ = ()
+    name = "cf.assert"
+    takes, gives = "i1", ""
+
+    @classmethod
+    def of(cls, condition: Value, text: str, loc: Location = UNKNOWN) -> Assert:
+        return cls([condition], [], loc, {"msg": string(text, inherent=True)})
+
+    @property
+    def may_raise(self) -> bool:
+        return True
+
+    def effects(self) -> Effects:
+        """It may stop the program: as if it wrote something."""
+        return ((Effect.WRITE, None),)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        if not args[0]:
+            raise AssertionError(self.attrs["msg"].value)
+        return []
 
 
 class CondBranch(BranchOp):

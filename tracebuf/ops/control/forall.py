@@ -12,6 +12,7 @@ from tracebuf.ir.core import (
     Alias,
     Block,
     Facts,
+    Flow,
     Form,
     Interpreter,
     Mixed,
@@ -60,6 +61,12 @@ class Forall(Op):
     takes, gives = "index*, tensors*", "tensors*"
     region_ends = ("scf.forall.in_parallel",)
     effects = no_effects
+
+    def flows(self) -> list[Flow]:
+        """The shared outs go into the body as its last arguments; what leaves it is stored, not passed on."""
+        args = self.regions[0].block.args
+        outs = self.uses[len(self.uses) - len(self.results) :]
+        return [Flow(None, self.regions[0], outs, args[len(args) - len(outs) :]), Flow(None, None, outs, self.results)]
 
     @property
     def bounds(self) -> list[tuple[Mixed, Mixed, Mixed]]:

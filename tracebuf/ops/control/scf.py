@@ -11,6 +11,7 @@ from tracebuf.ir.core import (
     Alias,
     Block,
     Facts,
+    Flow,
     Form,
     Interpreter,
     Op,
@@ -178,6 +179,13 @@ class For(Loop):
             values = interpreter.run_block(self.body, [i, *values])
         return list(values)
 
+    def flows(self) -> list[Flow]:
+        body, ends = self.regions[0], ((None, self.inits), (self.body.terminator, self.passed))
+        return [
+            flow for end, uses in ends
+            for flow in (Flow(end, body, uses, self.args), Flow(end, None, uses, self.results))
+        ]  # fmt: skip
+
     @property
     def surely_runs(self) -> bool:
         """Whether constants show that there is at least one iteration."""
@@ -252,6 +260,16 @@ class While(Loop):
     @property
     def passed(self) -> list[Use]:
         return self.before.terminator.uses[1:]
+
+    def flows(self) -> list[Flow]:
+        before, after = self.regions
+        go = self.before.terminator
+        return [
+            Flow(None, before, self.uses, self.before.args),
+            Flow(go, after, self.passed, self.after.args),
+            Flow(go, None, self.passed, self.results),
+            Flow(self.after.terminator, before, self.yielded, self.before.args),
+        ]
 
     @property
     def yielded(self) -> list[Use]:
@@ -447,6 +465,10 @@ class If(Op):
         if any(len(b.terminator.uses) != len(self.results) for b in self.branches):
             raise InternalError("scf.if: the branches yield other values than there are results")
 
+    def flows(self) -> list[Flow]:
+        into = [Flow(None, r, (), ()) for r in self.regions]
+        return [*into, *(Flow(b.terminator, None, b.terminator.uses, self.results) for b in self.branches)]
+
     @property
     def branches(self) -> tuple[Block, Block]:
         return self.regions[0].block, self.regions[1].block
@@ -487,6 +509,10 @@ class ExecuteRegion(Op):
             end = block.terminator
             if isinstance(end, Yield) and [str(v.type) for v in end.operands] != [str(r.type) for r in self.results]:
                 raise InternalError("scf.execute_region: an scf.yield gives other values than there are results")
+
+    def flows(self) -> list[Flow]:
+        ends = [b.ops[-1] for b in self.regions[0].blocks if isinstance(b.ops[-1], Yield)]
+        return [Flow(None, self.regions[0], (), ()), *(Flow(end, None, end.uses, self.results) for end in ends)]
 
     @property
     def yielded(self) -> list[Use]:

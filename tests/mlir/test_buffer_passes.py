@@ -1,0 +1,179 @@
+"""The buffer passes one by one: options, and what they leave alone. (On the documents' programs: test_documents.py.)"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests.mlir.oracle import needs_mlir
+from tracebuf import mlir, opt
+from tracebuf.errors import UnsupportedError
+
+pytestmark = needs_mlir
+
+WHILE = """
+func.func @f(%n: index, %log: memref<4xf64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.while (%i = %c0) : (index) -> index {
+    %go = arith.cmpi slt, %i, %n : index
+    scf.condition(%go) %i : index
+  } do {
+  ^bb0(%j: index):
+    %m = memref.alloc() : memref<4xf64>
+    memref.copy %log, %m : memref<4xf64> to memref<4xf64>
+    memref.copy %m, %log : memref<4xf64> to memref<4xf64>
+    %k = arith.addi %j, %c1 : index
+    scf.yield %k : index
+  }
+  return
+}
+"""
+CARRIED = """
+func.func @f(%n: index, %a: memref<4xf64>) -> memref<4xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> (memref<4xf64>) {
+    %m = memref.alloc() : memref<4xf64>
+    memref.copy %x, %m : memref<4xf64> to memref<4xf64>
+    scf.yield %m : memref<4xf64>
+  }
+  return %r : memref<4xf64>
+}
+"""
+SIZES = """
+func.func @f(%a: memref<*xf64>) {
+  %big = memref.alloc() : memref<129xf64>
+  %small = memref.alloc() : memref<128xf64>
+  %rank = memref.rank %a : memref<*xf64>
+  %ranked = memref.alloc(%rank) : memref<?xf64>
+  return
+}
+"""
+DYNAMIC = """
+func.func private @make(%n: index) -> memref<?xf64> {
+  %m = memref.alloc(%n) : memref<?xf64>
+  return %m : memref<?xf64>
+}
+func.func @f(%n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %m = call @make(%n) : (index) -> memref<?xf64>
+  %d = memref.dim %m, %c0 : memref<?xf64>
+  return %d : index
+}
+"""
+OVERLAP = """
+func.func @f(%a: memref<4xf64>, %b: memref<4xf64>) {
+  %t = memref.alloc() : memref<4xf64>
+  memref.copy %a, %t : memref<4xf64> to memref<4xf64>
+  memref.copy %b, %a : memref<4xf64> to memref<4xf64>
+  memref.copy %t, %b : memref<4xf64> to memref<4xf64>
+  memref.dealloc %t : memref<4xf64>
+  return
+}
+"""
+GROWN = """
+func.func @f(%n: index, %x: f64) -> (f64, index) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %a = memref.alloc(%c4) : memref<?xf64>
+  memref.store %x, %a[%c0] : memref<?xf64>
+  %b = memref.realloc %a(%n) : memref<?xf64> to memref<?xf64>
+  %y = memref.load %b[%c0] : memref<?xf64>
+  %d = memref.dim %b, %c0 : memref<?xf64>
+  return %y, %d : f64, index
+}
+"""
+PRIVATE = """
+func.func private @either(%c: i1, %a: memref<4xf64>) -> memref<4xf64> {
+  %r = scf.if %c -> (memref<4xf64>) {
+    scf.yield %a : memref<4xf64>
+  } else {
+    %m = memref.alloc() : memref<4xf64>
+    memref.copy %a, %m : memref<4xf64> to memref<4xf64>
+    scf.yield %m : memref<4xf64>
+  }
+  return %r : memref<4xf64>
+}
+func.func @f(%c: i1, %a: memref<4xf64>) -> f64 {
+  %c0 = arith.constant 0 : index
+  %r = call @either(%c, %a) : (i1, memref<4xf64>) -> memref<4xf64>
+  %x = memref.load %r[%c0] : memref<4xf64>
+  return %x : f64
+}
+"""
+
+
+@cache
+def generic(text: str) -> str:
+    return mlir.generic(text)
+
+
+def through(text: str, *flags: str) -> str:
+    return opt.run(opt.parse(["-", *flags, "-mlir-print-op-generic"]), generic(text), "<text>")
+
+
+@pytest.mark.parametrize(("text", "moved"), [(WHILE, True), (CARRIED, False)])
+def test_allocations_leave_loops_that_do_not_pass_them_on(text: str, moved: bool) -> None:
+    after = mlir.read(through(text, "-buffer-loop-hoisting"))
+    assert any(op.name == "memref.alloc" for op in after.func("f").block.ops) == moved
+    args = [3, np.ones(4)]
+    found = mlir.interpret(after, "f", args, may_leak=True)
+    assert found.counts.allocations == (1 if moved else 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [("", ["129"]), ("max-alloc-size-in-bytes=1032", []), ("max-rank-of-allocated-memref=0", ["129", "?"])],
+)
+def test_the_size_of_stack_buffers(options: str, left: list[str]) -> None:
+    """1024 bytes, and where the sizes are ranks the rank 1, are MLIR's defaults."""
+    after = through(SIZES, f"-promote-buffers-to-stack={options}")
+    kept = [line.split("memref<")[-1].split("x")[0] for line in after.splitlines() if '"memref.alloc"' in line]
+    assert kept == left
+
+
+def test_a_buffer_that_the_loop_passes_on_is_not_on_the_stack() -> None:
+    assert "memref.alloca" not in through(CARRIED, "-promote-buffers-to-stack")
+
+
+def test_results_of_dynamic_size_need_their_allocation_hoisted() -> None:
+    with pytest.raises(UnsupportedError, match="cannot create out param for dynamically shaped result"):
+        through(DYNAMIC, "-buffer-results-to-out-params")
+    after = mlir.read(through(DYNAMIC, "-buffer-results-to-out-params=hoist-dynamic-allocs"))
+    assert mlir.interpret(after, "f", [3], may_leak=True).results == [3]
+    assert not after.func("make").result_types
+
+
+def test_a_copy_that_swaps_is_not_removed() -> None:
+    """What is computed in a buffer of its own must not be computed where others still read."""
+    a, b = np.zeros(4), np.ones(4)
+    mlir.interpret(mlir.read(through(OVERLAP, "-copy-removal")), "f", [a, b])
+    assert (a == 1).all() and (b == 0).all()
+
+
+@pytest.mark.parametrize("size", [2, 9])
+@pytest.mark.parametrize("flags", [("-buffer-deallocation-pipeline",), ("-expand-realloc",)])
+def test_reallocations(flags: tuple[str, ...], size: int) -> None:
+    after = mlir.read(through(GROWN, *flags))
+    assert "memref.realloc" not in {op.name for op in after.func("f").walk()}
+    leaks = flags == ("-expand-realloc",)
+    assert mlir.interpret(after, "f", [size, np.float64(5)], may_leak=leaks).results == [5.0, size]
+
+
+@pytest.mark.parametrize("owned", [True, False])
+def test_private_functions_return_who_owns_their_results(owned: bool) -> None:
+    """Nothing is cloned; without the option the argument is."""
+    for words, copies in (("", 1), ("=private-function-dynamic-ownership", 1 if owned else 0)):
+        after = mlir.read(through(PRIVATE, f"-buffer-deallocation-pipeline{words}"))
+        found = mlir.interpret(after, "f", [np.bool_(not owned), np.full(4, 7.0)])
+        assert found.results == [7.0] and found.counts.copies == copies
+
+
+def test_the_error_of_finalizing_names_the_op_and_its_place() -> None:
+    text = "func.func @f(%t: tensor<4xf64>) {\n  %u = tensor.cast %t : tensor<4xf64> to tensor<?xf64>\n  return\n}\n"
+    with pytest.raises(UnsupportedError, match="failed to legalize operation 'tensor.cast'") as error:
+        through(text, "-finalizing-bufferize")
+    assert error.value.location is not None and error.value.location.line == 2

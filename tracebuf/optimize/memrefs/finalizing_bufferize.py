@@ -1,0 +1,51 @@
+"""Ends bufferization: to_tensor and to_buffer that undo one another go, and no tensor may be left.
+
+MLIR counterpart: -finalizing-bufferize of the documents (gone from MLIR 22): one error that names the op left over.
+"""
+
+from __future__ import annotations
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.ir.core import Op, Value
+from tracebuf.ir.func import Func
+from tracebuf.ir.types import same_type
+from tracebuf.location import Location
+from tracebuf.ops.arrays.bufferization import ToBuffer, ToTensor
+from tracebuf.ops.memory import memref
+
+
+def finalizing_bufferize(func: Func) -> None:
+    """Eliminates the materializations; UnsupportedError for the first op that still has a tensor."""
+    for back in [o for o in func.walk() if isinstance(o, ToBuffer)]:
+        made = back.operand(0).defining_op
+        if isinstance(made, ToTensor):
+            _replace(back, made.operand(0))
+    for there in reversed([o for o in func.walk() if isinstance(o, ToTensor)]):
+        if not there.result.uses:
+            there.erase()
+    for op in func.walk():
+        if any(v.is_tensor for v in (*op.operands, *op.results)):
+            raise _left_over(op.name, op.loc)
+        if any(a.is_tensor for r in op.regions for b in r.blocks for a in b.args):
+            raise _left_over(op.name, op.loc)
+    if any(a.is_tensor for b in func.body.blocks for a in b.args):
+        raise _left_over("func.func", func.loc)
+
+
+def _left_over(name: str, loc: Location) -> UnsupportedError:
+    return UnsupportedError(f"failed to legalize operation '{name}': it is on tensors still", location=loc)
+
+
+def _replace(op: Op, buffer: Value) -> None:
+    """The buffer instead of the op's result, cast where its type says more or less."""
+    result = op.result
+    if not same_type(buffer.type, result.type):
+        if not memref.cast_is_safe(buffer.type, result.type):
+            text = f"failed to legalize operation '{op.name}': a {buffer.type} need not be a {result.type}"
+            raise UnsupportedError(text, location=op.loc)
+        cast = memref.Cast.of(buffer, result.type, op.loc)
+        assert op.block is not None
+        op.block.insert_before(op, cast)
+        buffer = cast.result
+    result.replace_all_uses(buffer)
+    op.erase()
