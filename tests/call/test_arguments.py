@@ -229,6 +229,7 @@ def test_bools_and_ints_and_their_numpy_kin_are_kept_apart() -> None:
                 assert isinstance(failure.__cause__, tracebuf.UnsupportedError), failure
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning")
 def test_arguments_that_change_between_calls() -> None:
     def f(a, b):

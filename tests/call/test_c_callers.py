@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(not NATIVE, reason="Python makes all calls here"
 TABLE = np.arange(4.0)
 
 
+@pytest.mark.slow
 def test_numbers_by_value() -> None:
     f = bufferize(lambda x, y: x * y + 1).ctypes(1.0, 1.0)
     assert (f.restype, f.argtypes) == (ctypes.c_double, (ctypes.c_double,) * 2) and f(3.0, 4.0) == 13.0

@@ -891,6 +891,7 @@ class Model:
         return self.w * x * self.k
 
 
+@pytest.mark.slow
 def test_methods_and_attributes() -> None:
     m, x = Model(), np.ones(4)
     f = m.apply.__func__
@@ -952,6 +953,7 @@ def test_methods_and_attributes() -> None:
     assert all(abs(a - b) <= 2 for a, b in zip(before_, references(m, m.w, Model, "k"))) and count < 10
 
 
+@pytest.mark.slow
 def test_static_arguments() -> None:
     @functools.partial(bufferize, static_argnames=("n", "how"))
     def power(a: Any, n: Any, how: str = "up") -> Any:

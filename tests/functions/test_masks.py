@@ -198,6 +198,7 @@ OWN = {
 }
 
 
+@pytest.mark.slow
 def test_s2_a_mask_that_is_an_expression_and_a_destination_that_is_not_read_cost_nothing() -> None:
     """Counts of masks need no check for memory, which would stand between the mask and its use; the size of what is
     stored to is no reason to copy it."""

@@ -396,6 +396,7 @@ def test_z1_a_branch_may_change_a_size() -> None:
     )
 
 
+@pytest.mark.slow
 def test_z1_a_while_loop_may_change_a_size() -> None:
     """z = a + 1; while i < k: z = z[1:] + 1; return z"""
     m = Maker("f", a=("n",), k=INDEX)

@@ -672,6 +672,7 @@ def test_c1_a_view_that_a_loop_makes_and_names_share_by_the_path(f):
             agree(bufferized, np.array(first), n)
 
 
+@pytest.mark.slow
 def test_s9_a_list_that_only_the_inner_loop_makes():
     """What the first attempt had learnt of the list's items was looked for in what the name held before the loop."""
 

@@ -210,6 +210,7 @@ def test_numbers_of_an_object_are_arguments_and_other_things_are_guards() -> Non
         m.f(line())
 
 
+@pytest.mark.slow
 def test_what_an_object_gets_later_is_seen() -> None:
     s = Sim()
     assert s.absent() == (1.0, False)

@@ -426,6 +426,7 @@ def test_a_name_that_may_hold_what_another_holds_before_a_loop_without_iteration
         agree(kept_or_replaced, a, n)
 
 
+@pytest.mark.slow
 def test_a_part_of_an_array_that_another_path_does_not_make_is_not_read_there() -> None:
     """Rule S8: an element of what one path made, as a result, beside a number on the other."""
 

@@ -245,6 +245,7 @@ def test_items_known_at_run_time(item: str) -> None:
             agree(f, a, i, 2)
 
 
+@pytest.mark.slow
 def test_f1_membership_among_known_numbers() -> None:
     f = program("""
         def f(a, k, x):

@@ -105,6 +105,7 @@ def test_the_arguments_of_an_exception(raised: str) -> None:
         assert [type(x) for x in ours.args] == [type(x) for x in eager.args]
 
 
+@pytest.mark.slow
 def test_a_message_is_evaluated_where_the_assertion_fails() -> None:
     for message in ("1 // 0", "Point(n).nosuch", "nosuch", "f'{1 // (n - 3)}'", "f'{a:zz}'"):
         for test in ("n < 5", "n > 5", "a[0] < 5", "a[0] > 5"):

@@ -260,6 +260,7 @@ def test_random_loops_that_replace_arrays(seed: int) -> None:
             random_loops.check_peak(module, program.text)
 
 
+@pytest.mark.slow
 def test_what_decides_a_free_is_asked_once() -> None:
     """Each path through the exchanges was asked whether it led to the array that is freed: two more ops for each were
     four times as many, and lists that a loop exchanges compiled for minutes."""
