@@ -15,7 +15,6 @@ import tracebuf
 PAGE = Path(__file__).parents[2] / "docs" / "calling.md"
 
 
-@pytest.mark.slow
 def test_the_code_of_the_page_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
     names = {"np": np, "ctypes": ctypes, "tracebuf": tracebuf, "bufferize": tracebuf.bufferize, "warnings": warnings}
