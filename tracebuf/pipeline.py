@@ -15,7 +15,8 @@ command is opt.py, its passes passes.py.
 `observe` is called with the name of each pass and the program after it: for dumps, timing, counting, the verifier.
 
 Where is ...? Paths are relative to tracebuf/, in which frontends and backend are links to the top level (so grep from
-the root); docs/architecture.md follows one call through all of them.
+the root); docs/architecture.md follows one call through all of them. What is NumPy's or Python's (a ufunc, np.linalg, a
+loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
 
     an op, its facts, its rewrite   ops/, by dialect
     `a[i] = v` recorded             frontends/numpy: functions/indices/subscripts.py; then arrays/indexing.py, or
@@ -23,8 +24,12 @@ the root); docs/architecture.md follows one call through all of them.
                                     `store_element`)
     a captured array, a call's key  frontends/numpy/call: captures.py, arguments.py; fetched and made in api.py
     what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py)
-    adding a function of NumPy      frontends/numpy/functions/ (table.py, formulas/); steps in CONTRIBUTING.md
-    what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py
+    adding a function of NumPy      frontends/numpy/functions/ (table.py, formulas/); a ufunc: numbers/rules.py, with
+                                    `out=` and `where=` in functions/ufunc_calls.py; steps in CONTRIBUTING.md
+    np.linalg, fft, sort natively   frontends/numpy/functions/host/ names NumPy's loop, which
+                                    backend/llvm/host_calls.py calls
+    what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py; choose.py of
+                                    analysis/cost/ tries several orders
     `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op; one_shot puts it in place
     a conflict's reason             analysis/one_shot/rules.py finds it, base.py (`Conflict`) words it, unsaved.py says
                                     why no rule saved it; explain/report.py lists it
@@ -34,12 +39,17 @@ the root); docs/architecture.md follows one call through all of them.
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
     the pass that frees             deallocate/ownership.py; optimize/buffers/shorten_liveness.py moves frees up
     a pass of `opt` by MLIR's name  passes.py lists them; on buffers: optimize/memrefs/ and deallocate/general/, for
-                                    which analysis/flow/ knows how control and buffers flow through blocks and regions
-    an op's native loops            lower/plan.py plans them, backend/llvm/loops.py writes them
-    a call without Python           native_calls.py says what it checks; backend/llvm/entries.py is its machine code, on
-                                    data that backend/runtime/entries.py lays out; backend/runtime/callable.py its class
+                                    which analysis/flow/ knows how control and buffers flow through blocks and regions;
+                                    tests/mlir/test_documents.py, test_memrefs.py
+    an op's native form             backend/llvm/emit.py chooses; loops: lower/plan.py plans them, loops.py writes them
+    a call without Python           native_calls.py says what it checks; backend/llvm/entries.py is its machine code,
+                                    with entry_checks.py and entry_results.py, on data that backend/runtime/entries.py
+                                    lays out; backend/runtime/callable.py its class
     a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it
     what a decision costs           analysis/cost/cost.py; other decisions: choose.py, optimal.py
+    the text of a refusal           frontends/numpy/interpreter/expressions.py (`call`): what cannot be traced;
+                                    record/refusals.py: what to write instead; errors.py shows it
+    what may import what            tests/test_house.py (`ROOMS`)
 """
 
 from __future__ import annotations

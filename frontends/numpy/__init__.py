@@ -38,7 +38,8 @@ Where is ...?
     a guard                 made: record/sizes (`ask_nonneg`, `ask_equal`); checked: interpreter/trace (`Conditions`)
     f(..., out=b)           paths/outputs; the caller's side is `BufferizedFunction._values` of tracebuf/api.py
     the key of a call       call/arguments (`key_of`, `signature`)
-    a refusal               record/refusals: what to write instead; tests/language/golden_errors: each with its page
+    a refusal               interpreter/expressions (`call`): what cannot be traced; record/refusals: what to write
+                            instead; tests/language/golden_errors: each with its page
     an error of the code    record/raises (`Raises`); where it is reached: `reached` of interpreter/statements
     a bug in a handler      caught: `block` of interpreter/statements; record/raises (`internal_error`) makes it an
                             InternalError with the user's line and the handler

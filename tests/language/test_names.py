@@ -350,7 +350,7 @@ def arguments(n: int) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("f", one_in(10, PROGRAMS), ids=lambda f: f.__name__)
-def test_paths(f: Program) -> None:
+def test_names_by_the_path(f: Program) -> None:
     compiled = tracebuf.bufferize(verify=True)(f)
     for size, n in ((5, 3), (4, 0), (6, 1), (1, 2), (0, 2)):
         a, c = arguments(size)

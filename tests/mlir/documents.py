@@ -68,7 +68,9 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
 FREES = {"-buffer-deallocation", PIPELINE, OWNERSHIP}
 INTRODUCTION = """# The buffer passes of the documents
 
-Each program of the documents through the passes that it was written for: what `python -m tracebuf opt` prints, what
+The documents are MLIR's on bufferization, past and present: the page and the talk on One-Shot Bufferize, the pages on
+ownership-based and on the older buffer deallocation, and the discussion of the designs weighed. Each of their
+programs here goes through the passes that it was written for: what `python -m tracebuf opt` prints, what
 the program does before and after in the interpreter of memory (a leak, a double free or a use after free is an error),
 and what `mlir-opt-22` makes of it. Written by `python -m tests.mlir.documents --write`, and held by
 `tests/mlir/test_documents.py`. The programs are in `tests/mlir/documents.mlir`.
