@@ -65,6 +65,7 @@ class Create(ScalarOp):
 
     __slots__ = ()
     name = "complex.create"
+    takes = "any, any"
 
     @classmethod
     def of(cls, re: Value, im: Value, loc: Location = UNKNOWN) -> Create:
@@ -85,6 +86,7 @@ class _Part(ScalarOp):
     """One of the two components."""
 
     __slots__ = ()
+    takes = "any"
     part: ClassVar[int]
 
     @classmethod
@@ -229,6 +231,7 @@ class _Equality(ScalarOp):
     """A comparison of both components."""
 
     __slots__ = ()
+    takes = "any, any"
     predicate: ClassVar[str]
     together: ClassVar[str]
 

@@ -107,6 +107,7 @@ class _Test(ScalarOp):
     """
 
     __slots__ = ()
+    takes = "any"
     pattern: ClassVar[int]
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:

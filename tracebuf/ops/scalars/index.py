@@ -71,6 +71,7 @@ class SizeOf(arith.ScalarOp):
 
     __slots__ = ()
     name = "index.sizeof"
+    takes = ""
 
     def compute(self, args: Sequence[Any]) -> Any:
         return 64
