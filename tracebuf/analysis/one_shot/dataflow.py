@@ -29,8 +29,8 @@ class Dataflow:
     """
 
     __slots__ = (
-        "_aliased", "_aliases", "_allowed", "_defining", "_definitions", "_owns_arguments", "_reads", "_read_values",
-        "_writes", "as_mlir", "func", "order",
+        "_aliased", "_aliases", "_allowed", "_defining", "_definitions", "_order", "_owns_arguments", "_reads",
+        "_read_values", "_writes", "as_mlir", "func",
     )  # fmt: skip
 
     def __init__(
@@ -41,8 +41,9 @@ class Dataflow:
         owns_arguments: bool = True,
         as_mlir: bool = False,
     ) -> None:
-        self.func, self.order, self.as_mlir = func, Order(func, as_mlir=as_mlir, allowed=allowed), as_mlir
+        self.func, self.as_mlir = func, as_mlir
         self._allowed, self._owns_arguments = allowed, owns_arguments
+        self._order: Order | None = None
         self._reads: dict[Use, bool] = {}
         self._writes: dict[Use, bool] = {}
         self._aliases: dict[Use, list[Alias]] = {}
@@ -50,6 +51,13 @@ class Dataflow:
         self._read_values: dict[Value, bool] = {}
         self._definitions: dict[Value, tuple[Value, ...]] = {}
         self._defining: dict[Value, bool] = {}
+
+    @property
+    def order(self) -> Order:
+        """Where the function's ops stand, once that is asked."""
+        if self._order is None:
+            self._order = Order(self.func, as_mlir=self.as_mlir, allowed=self._allowed)
+        return self._order
 
     def mlirs(self) -> Dataflow:
         """The dataflow of this function with facts as MLIR 22 states them."""
@@ -126,6 +134,8 @@ class Dataflow:
         if isinstance(op, Block):
             if self.as_mlir and op.region.op is None and not self._owns_arguments:
                 return []  # MLIR 22 looks at a function's blocks only where it looks at functions
+            if op is op.region.block:
+                return []  # no branch goes to the first block
             return [
                 (use, alias.relation, alias.definite)
                 for branch in self.order.branches.get(op, ()) for use in branch.tensor_uses()
