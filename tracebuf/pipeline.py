@@ -28,8 +28,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     `out=` and `where=` in functions/ufunc_calls.py; steps in CONTRIBUTING.md
     np.linalg, fft, sort natively   frontends/numpy/functions/host/ names NumPy's loop, which
                                     backend/llvm/host_calls.py calls
-    what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py; choose.py of
-                                    analysis/cost/ tries several orders
+    what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py;
+                                    analysis/cost/choose.py tries several orders
     `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op; one_shot puts it in place
     a conflict's reason             analysis/one_shot/rules.py finds it, base.py (`Conflict`) words it, unsaved.py says
                                     why no rule saved it; explain/report.py lists it
@@ -40,8 +40,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     the pass that frees             deallocate/ownership.py; optimize/buffers/shorten_liveness.py moves frees up
     a pass of `opt` by MLIR's name  passes.py lists them; on buffers: optimize/memrefs/ and deallocate/general/, for
                                     which analysis/flow/ knows how control and buffers flow through blocks and regions;
-                                    tests/mlir/test_documents.py, test_memrefs.py
-    an op's native form             backend/llvm/emit.py chooses; loops: lower/plan.py plans them, loops.py writes them
+                                    tests/mlir/test_documents.py, tests/mlir/test_memrefs.py
+    an op's native form             backend/llvm/emit.py chooses; loops: lower/plan.py plans them,
+                                    backend/llvm/loops.py writes them
     a call without Python           native_calls.py says what it checks; backend/llvm/entries.py is its machine code,
                                     with entry_checks.py and entry_results.py, on data that backend/runtime/entries.py
                                     lays out; backend/runtime/callable.py its class

@@ -29,6 +29,7 @@ def test_the_map_leads_to_files() -> None:
     folder, found = PACKAGE, 0
     for path in re.findall(r"[\w/]+\.py|\b[a-z_]+(?:/[\w/]*)", places.partition("through all of them.")[2]):
         near = [base / path for base in (PACKAGE, folder, *folder.parents) if PACKAGE in (base, *base.parents)]
+        near += [PACKAGE.parent / path] if path.startswith("tests/") else []
         there = next((p for p in near if p.exists()), None)
         assert there is not None, path
         folder, found = (there if there.is_dir() else there.parent), found + 1
