@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import program
+from tests.support.native_calls import by_python, natively, taken
 from tracebuf import DonationError, UnsupportedError, api, bufferize
 from tracebuf.testing.entries import same
 
@@ -23,28 +24,6 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs have their entries after one call."""
     monkeypatch.setattr(api, "NATIVE_AFTER", 1)
     monkeypatch.setattr(api, "WORTH", 0)
-
-
-def taken(f: Any) -> int:
-    """How many calls machine code took."""
-    return 0 if f._native is None else sum(entry.calls for entry in f._native.entries)
-
-
-def natively(f: Any, *args: Any, **kwargs: Any) -> Any:
-    """The result of a call that machine code takes."""
-    before = taken(f)
-    result = f(*args, **kwargs)
-    assert taken(f) == before + 1
-    return result
-
-
-def by_python(f: Any, *args: Any, **kwargs: Any) -> Any:
-    """The result of a call that machine code does not take."""
-    before = taken(f)
-    try:
-        return f(*args, **kwargs)
-    finally:
-        assert taken(f) == before
 
 
 def steady(call: Callable[[], Any], *watched: Any) -> None:
