@@ -20,13 +20,18 @@ import numpy as np
 import pytest
 
 from tests.support.params import one_in
-from tests.support.signals import Alarm, Late, alarm
 from tracebuf import bufferize
 from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.frontends.numpy.source.source import definitions
+from tracebuf.testing.alarm import Alarm, alarm
 
 # CPython reports, and goes on, where a handler that it calls inside of a weak reference's callback raises.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+class Late(Exception):
+    """What the handler raises where an ordinary exception is asked for."""
+
 
 HUGE, MANY = 10**7, 10**13
 

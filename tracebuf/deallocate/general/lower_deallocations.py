@@ -9,12 +9,11 @@ freed, which here only one that is freed prevents. MLIR counterpart: -bufferizat
 from __future__ import annotations
 
 from tracebuf.deallocate.general.canonical import deallocs, known
-from tracebuf.ir.core import Block, Op, Value
+from tracebuf.deallocate.lower import free_if
+from tracebuf.ir.core import Op, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1
-from tracebuf.location import Location
 from tracebuf.ops.arrays.bufferization import Dealloc
-from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.metadata import ExtractAlignedPointer
 from tracebuf.ops.scalars import arith
@@ -86,12 +85,3 @@ class _Lowering:
             self.ops.append(memref.Dealloc.of(buffer, self.op.loc))
         elif known(condition) is None:
             self.ops.append(free_if(condition, buffer, self.op.loc))
-
-
-def free_if(condition: Value, buffer: Value, loc: Location) -> scf.If:
-    """The free of a buffer where a condition holds."""
-    then, orelse = Block(), Block()
-    then.append(memref.Dealloc.of(buffer, loc))
-    for block in (then, orelse):
-        block.append(scf.Yield.of([], loc))
-    return scf.If.of(condition, [], then, orelse, loc)

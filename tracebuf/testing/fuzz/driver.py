@@ -9,7 +9,6 @@ import json
 import os
 import re
 import selectors
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,13 +16,13 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
+from tracebuf.testing.alarm import Alarm, alarm
 from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.fuzz import kinds
 from tracebuf.testing.fuzz.exits import check_exit
@@ -110,9 +109,9 @@ def smaller(report: Report, seconds: float = 20.0) -> Report:
 
     def fails(text: str) -> bool:
         try:
-            with ends_within(5.0):
+            with alarm(5.0):
                 return any(tried(text).signature == report.signature for _ in range(3 if "THREADS = " in text else 1))
-        except TooLong:
+        except Alarm:
             return False
 
     text = report.text if report.rung == "exit" else minimise(report.text, fails, seconds)
@@ -135,26 +134,6 @@ def in_a_child(text: str, seconds: float = 4.0) -> Report:
     return Report("failed", text, "crash", f"exit code {done.returncode}: {done.stderr[-600:]}")
 
 
-class TooLong(BaseException):
-    """No Exception, since those are results of a program."""
-
-
-@contextmanager
-def ends_within(seconds: float) -> Iterator[None]:
-    """Raises TooLong in what runs longer: a loop may have lost what ends it."""
-
-    def stop(*_: object) -> None:
-        raise TooLong
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 # -- the worker
 
 
@@ -174,9 +153,9 @@ class Drawn:
     def program(self, batch: int, number: int) -> Program | None:
         """A program; None where one takes too long to draw, as some loops run long in eager NumPy."""
         try:
-            with ends_within(20.0):
+            with alarm(20.0):
                 return kinds.generate(f"{self.seed} {batch} {number}", self.weights)
-        except TooLong:
+        except Alarm:
             return None
 
     def command(self, batch: int, number: int) -> str:

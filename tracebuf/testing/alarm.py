@@ -1,4 +1,4 @@
-"""Signals that come while something runs."""
+"""An exception that comes while something runs: for what may never end, and for tests of signals."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from typing import Any
 
 
 class Alarm(BaseException):
-    """What the handler raises."""
-
-
-class Late(Exception):
-    """What it raises where an ordinary exception is asked for."""
+    """What the handler raises; no Exception, since those are results of a program."""
 
 
 @contextmanager
