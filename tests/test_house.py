@@ -85,7 +85,7 @@ ROOMS: dict[str, Rooms] = {
     ),
     "tracebuf.ops": Rooms(("memory", frozenset({"control", "scalars"}), "arrays", "")),
     "tracebuf.analysis": Rooms(("one_shot", "cost", "modules"), beside={"flow": frozenset()}),
-    "tracebuf.deallocate": Rooms((frozenset({"", "general"}),)),
+    "tracebuf.deallocate": Rooms(("", "general")),
     "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir", "memrefs"}),)),
     "tracebuf.backend": Rooms(("llvm", "runtime")),
     "tracebuf.testing": Rooms(("", frozenset({"fuzz", "numpy_suite"}))),
