@@ -19,6 +19,7 @@ from typing import Any
 
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import UnsupportedError
+from tracebuf.testing.entries import unchecked
 from tracebuf.testing.ladder import Mismatch, Outcome, Rules, call, compare, outcome_text
 from tracebuf.testing.programs import Program
 
@@ -114,7 +115,7 @@ def check_threads(module: ModuleType, source: str) -> None:
     program = module.program
     assert isinstance(program, FunctionType)
     answers: list[tuple[int, Outcome | UnsupportedError]] = []
-    with switching_often():
+    with switching_often(), unchecked():
         run(module, bufferize(program), sets, answers)
     for k, answer in answers:
         if isinstance(answer, UnsupportedError):
