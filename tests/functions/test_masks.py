@@ -88,6 +88,12 @@ STORES = {
     "a column each": ("a[:, a[0] > 0] = np.arange(4.0)[:, None]", B),
     "in turn": ("a[a > 0] = np.arange(1.0 * np.count_nonzero(a > 0))", A),
     "rows in turn": ("m = a[:, 0] > 0\n    a[m] = np.ones((np.count_nonzero(m), 5)).cumsum(axis=0)", B),
+    "more axes, of size 1": ("a[a[:, 0] > 0] = np.arange(5.0)[None, None]", B),
+    "rows in turn, and more axes": (
+        "m = a[:, 0] > 0\n    a[m, ...] = np.ones((1, 1, np.count_nonzero(m), 5)).cumsum(axis=2)",
+        B,
+    ),
+    "no rows, and more axes": ("a[a[:, 0] > 100] = a[None, None, 0]", B),
     "of itself": ("m = a > 0\n    a[m] = a[m] * 2 + a[~m].sum()", A),
     "of another": ("m = a > 0\n    b = a * 3\n    a[m] = b[m]", A),
     "backwards": ("m = a > 0\n    a[m] = a[m][::-1]", A),

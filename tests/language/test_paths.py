@@ -627,3 +627,18 @@ def test_sizes_of_an_array_of_one_path_are_known_on_it(first: int) -> None:
     want, got = f(a.copy()), tracebuf.bufferize(f)(a.copy())
     assert (want.shape, want.strides) == (got.shape, got.strides)
     climb(f, (a,))
+
+
+@pytest.mark.parametrize("first", (-9, 9))
+def test_a_size_of_1_on_one_path_is_not_taken_for_a_side(first: int) -> None:
+    """The size that is n or 1, and that of an array made where the condition does not hold, were yielded as one; and a
+    store to what is one array or another did not know the sizes there, so that `a *= a` made an array."""
+
+    def f(a):
+        b = a
+        if a[1, 1] < 0:
+            a = a - b
+            b = b[-1:]
+        a *= b
+
+    climb(f, (np.arange(first, first + 25).reshape(5, 5),))

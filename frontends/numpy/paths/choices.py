@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, is_container, parts_of
+from tracebuf.frontends.numpy.record.conditions import negated
 from tracebuf.frontends.numpy.record.heap import Heap, with_items
 from tracebuf.frontends.numpy.record.values import Env, GuardedRef
 from tracebuf.ir.core import Value
-from tracebuf.ops.scalars import arith
 
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert)
 """Statements that are traced once for each type of a value."""
@@ -22,16 +22,10 @@ SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.As
 
 def narrow(env: Env, condition: Value, positive: bool, heap: Heap) -> Env:
     """The values of names where a condition is known to be `positive`."""
-    op = condition.defining_op
-    if isinstance(op, arith.XorI) and is_true(op.operands[1]):
-        env = narrow(env, op.operands[0], not positive, heap)
+    opposite = negated(condition)
+    if opposite is not None:
+        env = narrow(env, opposite, not positive, heap)
     return {name: narrowed(x, condition, positive, heap) for name, x in env.items()}
-
-
-def is_true(value: Value) -> bool:
-    """Whether an SSA value is the constant True."""
-    op = value.defining_op
-    return isinstance(op, arith.Constant) and op.attrs["value"] is True
 
 
 def narrowed(x: Any, condition: Value, positive: bool, heap: Heap) -> Any:

@@ -33,7 +33,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     unify,
     zero,
 )
-from tracebuf.frontends.numpy.paths.choices import is_true, narrow
+from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.identity import EitherObject, conditions, container_identity, identity
@@ -120,8 +120,7 @@ def trace_branch(
         try:
             if condition.nonneg is not None:
                 r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
-            for size, there in sizes_where(r, condition.value, positive):
-                r.facts.assume_equal(size, there, entry=False)
+            r.assume_yielded(condition.value, positive)
             after = narrow(env, condition.value, positive, r.heap)
             with cycles_refused(r):
                 body(after)
@@ -130,16 +129,6 @@ def trace_branch(
             return frame, None
         finally:
             changed.update(r.heap.leave(frame))
-
-
-def sizes_where(r: Recorder, condition: Value, positive: bool) -> list[tuple[Dim, Dim]]:
-    """The sizes that earlier `if`s on a condition have yielded, with what they are where it is known to be
-    `positive`."""
-    op = condition.defining_op
-    found = r.yielded_sizes.get((condition, positive), [])
-    if isinstance(op, arith.XorI) and is_true(op.operands[1]):
-        return [*found, *sizes_where(r, op.operands[0], not positive)]
-    return found
 
 
 class Join:
@@ -436,7 +425,7 @@ class Join:
         """A size that only one side knows; 0 on the other."""
         if isinstance(a, int) or (self.envs[1 - side] is None and self.r.in_scope(a)):
             return lambda: a
-        return self.output_size((a, side), lambda at: self.r.index(a if at == side else 0), lo, {side: a})
+        return self.output_size((a, "of side", side), lambda at: self.r.index(a if at == side else 0), lo, {side: a})
 
     def output_size(
         self, key: tuple[Any, ...], make: Callable[[int], Value], lo: int | None, sides: Mapping[int, Dim]

@@ -15,6 +15,13 @@ def negation(r: Regions, condition: Value) -> Value:
     return r.emit(arith.XorI.of(condition, r.constant(True, I1)))
 
 
+def negated(condition: Value) -> Value | None:
+    """What a condition is the negation of, if it is one."""
+    op = condition.defining_op
+    one = op.operands[1].defining_op if isinstance(op, arith.XorI) else None
+    return op.operands[0] if op is not None and isinstance(one, arith.Constant) and one.attrs["value"] is True else None
+
+
 def either(r: Regions, *conditions: Value) -> Value:
     """Whether one of the conditions holds."""
     return reduce(lambda a, b: r.emit(arith.OrI.of(a, b)), conditions)

@@ -262,6 +262,7 @@ class Recorder(Sizes):
         for side in (0, 1):
             with self.region("branch", Block()) as frame:
                 frames.append(frame)
+                self.assume_yielded(condition, side == 0)
                 try:
                     values.append(list(run(side)))
                 except DeadEnd:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NoReturn
 
 from tracebuf.errors import note_location
-from tracebuf.frontends.numpy.record.conditions import either, negation
+from tracebuf.frontends.numpy.record.conditions import either, negated, negation
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask
 from tracebuf.frontends.numpy.record.regions import Frame, Inside, Regions
 from tracebuf.frozen import frozen
@@ -89,6 +89,15 @@ class Sizes(Regions):
         s = Sym(name, "opaque", INT_MIN if lo is None else lo, INT_MAX if hi is None else hi)
         self.func.symbols[s] = value
         return sym(s)
+
+    def assume_yielded(self, condition: Value, positive: bool) -> None:
+        """In a region where it is known whether the condition holds: what the sizes are there that earlier `if`s on it
+        have yielded."""
+        for size, there in self.yielded_sizes.get((condition, positive), ()):
+            self.facts.assume_equal(size, there, entry=False)
+        opposite = negated(condition)
+        if opposite is not None:
+            self.assume_yielded(opposite, not positive)
 
     def mixed(self, e: Dim) -> Mixed:
         """A size as an op takes it: a constant, or the SSA value of the expression (computed once per region)."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tracebuf.frontends.numpy.arrays.indexing import check_number
+from tracebuf.frontends.numpy.arrays.indexing import check_number, drop_leading_ones
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array
 from tracebuf.frontends.numpy.functions.indices.gathers import Loops, Stored, gathered, scattered
 from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced
@@ -145,11 +145,19 @@ def store_masked(r: Recorder, at: Advanced, value: Operand) -> None:
     if not isinstance(value, ArrayRef):
         check_number(r, value, at.base, as_array=True)
         return select(r, at, value)
+    given = value.shape
+    if not is_whole(at):
+        value = drop_leading_ones(value, len(at.kept) + 1)
     if value.ndim <= after:
         return select(r, at, value)
     if value.ndim <= len(at.kept) + 1 and value.shape[value.ndim - after - 1] == 1:
         return select(r, at, value.derive(lambda view: view.drop(value.ndim - after - 1)), value.ndim - 1 - after)
-    expand(r, at, value)
+    expand(r, at, value, given)
+
+
+def is_whole(at: Advanced) -> bool:
+    """Whether the index is nothing but a mask of all axes, for which NumPy has a rule of its own."""
+    return len(at.parts) == 1 and not at.kept
 
 
 def mask_view(at: Advanced) -> tuple[ArrayRef, ArrayRef]:
@@ -181,22 +189,28 @@ def select(r: Recorder, at: Advanced, value: Operand, before: int | None = None)
     build(r, lambda body, args: body.cast(args[0], base.element), [value], [element], base.element, base, mask)
 
 
-def expand(r: Recorder, at: Advanced, value: ArrayRef) -> None:
-    """Stores the elements of `value` in turn where the mask is True."""
+def expand(r: Recorder, at: Advanced, value: ArrayRef, given: Sequence[Dim]) -> None:
+    """Stores the elements of `value`, which was given in that shape, in turn where the mask is True."""
     mask = at.arrays[0]
     n = count_of(r, mask)
     shape = at.shape([n])
-    given, given_values = shape_text([value.shape])
-    wanted, values = shape_text([shape])
-    message = f"NumPy boolean array indexing assignment cannot assign values of shape {given} to {wanted}"
-    if value.ndim > 1 == len(shape) and len(at.parts) == 1:
-        message = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
-        r.fail("TypeError", f"{message}{value.ndim} dimensions")
+    if is_whole(at):
+        message = "NumPy boolean array indexing assignment "
+        if value.ndim > 1:
+            r.fail("TypeError", f"{message}requires a 0 or 1-dimensional input, input has {value.ndim} dimensions")
+        message += "cannot assign {} input values to the {} output values where the mask is true"
+        values: list[Dim] = [value.shape[0], n]
+    else:
+        (own, sizes), (wanted, others) = shape_text([tuple(given)]), shape_text([tuple(shape)])
+        message = (
+            f"shape mismatch: value array of shape {own} could not be broadcast to indexing result of shape {wanted}"
+        )
+        values = [*sizes, *others]
     if value.ndim > len(shape):
-        r.fail("ValueError", message, given_values + values)
+        r.fail("ValueError", message, values)
     ones: list[Value | None] = []
-    for own, size in zip(reversed(value.shape), reversed(shape)):
-        ones.append(repeated(r, own, size, message, given_values + values))
+    for axis, size in zip(reversed(value.shape), reversed(shape)):
+        ones.append(repeated(r, axis, size, message, values))
     loops, axes = masked_loops(r, at)
     here = loops.along(mask, range(mask.ndim))
     counted = counts(loops, here, at)
