@@ -22,12 +22,19 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     `a[i] = v` recorded             frontends/numpy: functions/indices/subscripts.py; then arrays/indexing.py, or
                                     functions/indices/gathers.py and masks.py; then record/recorder.py (`store`,
                                     `store_element`)
-    a captured array, a call's key  frontends/numpy/call: captures.py, arguments.py; fetched and made in api.py
-    what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py)
-    adding a function of NumPy      frontends/numpy/functions/ (table.py, formulas/); a ufunc: numbers/rules.py, with
-                                    `out=` and `where=` in functions/ufunc_calls.py; steps in CONTRIBUTING.md
+    a call's key                    its parts: frontends/numpy/call/arguments.py (`key_of`); put together: api.py
+                                    (`_call`); what finds the program: `Call.group` of
+                                    frontends/numpy/interpreter/trace.py, in api.py (`_find`; `_recent` for known forms)
+    a captured array                one more argument, with a key: frontends/numpy/call/captures.py; api.py
+                                    (`_complete`, `_keep_captures`)
+    what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py; close.py records it);
+                                    storages at their first touch: record/recorder.py (`_value_in`)
+    adding a function of NumPy      frontends/numpy/functions/ (table.py, formulas/); steps in CONTRIBUTING.md. Every
+                                    ufunc is taken, with `out=` and `where=` (functions/ufunc_calls.py); a line in
+                                    numbers/rules.py makes one native; tests/functions/test_out_where.py
     np.linalg, fft, sort natively   frontends/numpy/functions/host/ names NumPy's loop, which
-                                    backend/llvm/host_calls.py calls
+                                    backend/llvm/host_calls.py calls for arrays up to `SMALL`; for larger ones, and
+                                    what has no such loop, references.py calls Python's function
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py;
                                     analysis/cost/choose.py tries several orders
     `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op; one_shot puts it in place
@@ -37,7 +44,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     explain/report.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
-    the pass that frees             deallocate/ownership.py; optimize/buffers/shorten_liveness.py moves frees up
+    the pass that frees             deallocate/ownership.py; handover.py: what an `if` or a loop takes over; lower.py:
+                                    frees under a condition; optimize/buffers/shorten_liveness.py moves frees up;
+                                    tests/passes/test_deallocate.py
     a pass of `opt` by MLIR's name  passes.py lists them; on buffers: optimize/memrefs/ and deallocate/general/, for
                                     which analysis/flow/ knows how control and buffers flow through blocks and regions;
                                     tests/mlir/test_documents.py, tests/mlir/test_memrefs.py

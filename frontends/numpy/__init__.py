@@ -29,7 +29,7 @@ Where is ...?
     a @ b                   functions/products/matmul; whether c += a @ b accumulates in place is a pass:
                             tracebuf/optimize/tensors/accumulate_products
     an `if`                 paths/joins (`trace_if`)
-    a loop                  paths/loops/trace (`trace_loop`); what it carries: paths/loops/head and compare
+    a loop                  paths/loops/trace (`trace_loop`); what it carries: paths/loops/head and compare, close
     a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
     lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
                             paths/container_joins
@@ -37,7 +37,8 @@ Where is ...?
                             call/captures, called by `BufferizedFunction._values` of tracebuf/api.py
     a guard                 made: record/sizes (`ask_nonneg`, `ask_equal`); checked: interpreter/trace (`Conditions`)
     f(..., out=b)           paths/outputs; the caller's side is `BufferizedFunction._values` of tracebuf/api.py
-    the key of a call       call/arguments (`key_of`, `signature`)
+    the key of a call       its parts: call/arguments (`key_of`, `signature`); what finds the program:
+                            `Call.group` of interpreter/trace
     a refusal               interpreter/expressions (`call`): what cannot be traced; record/refusals: what to write
                             instead; tests/language/golden_errors: each with its page
     an error of the code    record/raises (`Raises`); where it is reached: `reached` of interpreter/statements

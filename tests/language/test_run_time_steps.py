@@ -159,7 +159,7 @@ def test_f1_an_index_beyond_a_range() -> None:
 
 
 @pytest.mark.slow
-def test_s8_a_short_loop_whose_iterations_differ_in_kind() -> None:
+def test_s9_a_short_loop_whose_iterations_differ_in_kind() -> None:
     """`for axis in range(2)`: what needs the number itself (an axis, one order of axes or another) has it."""
 
     def sweeps(u, r):
@@ -182,7 +182,7 @@ def test_s8_a_short_loop_whose_iterations_differ_in_kind() -> None:
     climb(axes, (floats(4, 5), 3), again=[(floats(6, 3), 2)], tolerance=1e-12)
 
 
-def test_s8_a_loop_of_many_iterations_that_differ_in_kind_is_refused() -> None:
+def test_s9_a_loop_of_many_iterations_that_differ_in_kind_is_refused() -> None:
     def program(a, n):
         for axis in range(n):
             a += a.sum(axis=axis).max()

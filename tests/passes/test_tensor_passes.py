@@ -8,7 +8,7 @@ behaviour 48).
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,10 @@ from tracebuf.ir.types import F64
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.tensors.canonicalize import canonicalize
 from tracebuf.optimize.tensors.cse import cse
-from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
-from tracebuf.optimize.tensors.fuse import fuse
-from tracebuf.optimize.tensors.move_reads_early import move_reads_early
-from tracebuf.optimize.tensors.reuse_dying_inputs import reuse_dying_inputs
+from tracebuf.pipeline import TENSOR_PASSES
 
 ADD, MUL = arith.AddF, arith.MulF
-PASSES: list[Callable[[Func], None]] = [
-    canonicalize, cse, fuse, eliminate_empty_tensors, reuse_dying_inputs, move_reads_early,
-]  # fmt: skip
+PASSES = list(dict.fromkeys(change for _, change in TENSOR_PASSES))
 Names = dict[str, Value]
 
 

@@ -232,6 +232,17 @@ def test_behaviours_name_what_the_library_defines() -> None:
         assert named and not set(named) - defined, number
 
 
+def test_rules_name_the_places_that_keep_them() -> None:
+    """`trace_if` (frontends/numpy/paths/joins.py): the file defines it."""
+    for label, text in RULE.items():
+        where = " ".join(text.partition("Where:")[2].partition("Tests:")[0].split())
+        places = re.findall(r"((?:`\w+`, )*`\w+`) \(([\w/]+\.py)\)", where)
+        assert places, label
+        for names, file in places:
+            defined = set(re.findall(r"\b(?:def|class) (\w+)", (ROOT / file).read_text()))
+            assert not set(re.findall(r"\w+", names)) - defined, label
+
+
 class FirstLine(doctest.OutputChecker):
     """Of an exception what is said before the user's line, which follows as a note."""
 

@@ -26,7 +26,7 @@ _SCALARS = {
     "ew": (
         "{x} // {y}; {x} % {y}; bool({x}); "
         "divmod({x}, {y})[0]; divmod({x}, {y})[1]; {x} ** 2; {x} << 1; {x} >> 1; {x} & {y}; {x} | {y}; {x} ^ {y}; "
-        "~{x}; math.isnan({x}); math.isfinite({x}); math.copysign({x}, {y}); math.gcd({x}, {y}); "
+        "~{x}; math.isnan({x}); math.isfinite({x}); math.gcd({x}, {y}); "
         "float({x}).is_integer(); not {x}; {x} == {y}; {x} < {y} <= {i}; {x} and {y}; {x} or {y}; int({x} > {y}); "
         "np.int64({x}); np.float64({x}); np.int32({x}); np.uint8({x}); np.int8({x}) + np.int8(100); pow({x}, 2); "
         "{x} % 7; {x} // 2; -{x} // 3; {x} % -3; math.fmod({x}, 3); 1 << ({i} % 5); ({x} & 3) << 2; "

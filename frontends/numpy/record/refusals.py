@@ -1,6 +1,7 @@
-"""What to write instead of what cannot be traced: the second half of every refusal, in one place.
+"""What to write instead of a statement, expression, attribute or callee that is not known.
 
-Callees are looked up by the name that the user reads (`numpy.sort`, `print`); what is not listed gets a general answer.
+A handler that refuses an argument says itself what to write, where it calls `r.refuse`. Callees are looked up by the
+name that the user reads (`numpy.sort`, `print`); what is not listed gets a general answer.
 """
 
 from __future__ import annotations

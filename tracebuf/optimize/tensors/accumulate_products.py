@@ -1,7 +1,7 @@
-"""`c[i:j] += a @ b`, or `-=`, as a product that goes into the slice, without a temporary for the product.
+"""`c += a @ b` or `c[i:j] += a @ b`, or `-=`, as a product that goes into the array or slice, without a temporary.
 
-An element-wise sum (or difference) of a slice's old contents and a fresh product, stored back into that slice, becomes
-the product with the slice as its destination (BLAS with beta = 1, alpha = 1 or -1). Not for integers (their sums are
+An element-wise sum (or difference) of an array's or a slice's old contents and a fresh product, stored back there,
+becomes the product with that as its destination (BLAS with beta = 1, alpha = 1 or -1). Not for integers (their sums are
 exact either way, but there is no BLAS to gain), a product with another use, or factors that may share elements with the
 destination. The addition may round differently than eager's two steps: products are BLAS's (rule C2). No MLIR
 counterpart.

@@ -1,6 +1,7 @@
 """`a[index]`, `a[index] = value` and `a[index] += value` of the user's program, for indices of any kind.
 
-Basic indices go to arrays/indexing, index arrays to `gathers`, masks to `masks`.
+Basic indices (integer arrays without axes too) go to arrays/indexing; all others to `read_advanced` and
+`store_advanced` of `masks`, which hands arrays of integers on to `gathers`.
 """
 
 from __future__ import annotations
