@@ -9,7 +9,6 @@ import pytest
 
 from tests.support.agreement import agree, close, program, refused
 from tests.support.forms import expression
-from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
@@ -24,14 +23,19 @@ PAIRS = (
     "a, v|v, a|a, a|a, w|w, w|w, a|big, v|big, a|i, k|b, b|f, f[:4]|h, h[:4]|z, z[:4]|a, z|z[:4], a|a[::2], v[::-1]"
     "|i, v|i8, i8|e, a|a, e|m, a|a, 2.0|2.0, 3.0|a, [1, 2.5]|[2, n], a|a[:7], v|a[:6], v|a[::-1], v[::2]"
 ).split("|")
-MODES = ("", ', "full"', ', "same"', ', mode="valid"')
-CASES = [f"{f}({pair}" for f in ("convolve", "correlate") for pair in PAIRS]
+MODES = {"convolve": ("", ', "same"', ', mode="valid"'), "correlate": ("", ', "full"', ', mode="same"')}
+CASES = [(f, pair) for f in MODES for pair in PAIRS]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("call", slow_but(CASES[::11], CASES))
-def test_c1_every_mode(call: str) -> None:
-    expression(f"[{', '.join(f'np.{call}{mode})' for mode in MODES)}]", {**VALUES, "n": 3}, ulp=300)
+@pytest.mark.parametrize(("function", "pair"), CASES)
+def test_c1_every_mode(function: str, pair: str) -> None:
+    calls = [f"np.{function}({pair}{mode})" for mode in MODES[function]]
+    expression(f"[{', '.join(calls)}]", {**VALUES, "n": 3}, ulp=300)
+
+
+def test_a_mode_that_is_the_default_may_be_named() -> None:
+    expression('np.convolve(a, v, "full"), np.correlate(a, v, mode="valid")', VALUES, ulp=300)
 
 
 @pytest.mark.slow

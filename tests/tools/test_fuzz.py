@@ -51,7 +51,7 @@ def test_processes_end_as_they_say(seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_more_programs_climb_the_ladder(program: Program) -> None:
     check(program)
