@@ -88,6 +88,16 @@ def on_functions(step: Callable[[Func], None]) -> Callable[[Module, str, Compat]
     return run
 
 
+def on_module(step: Callable[[Module], None]) -> Callable[[Module, str, Compat], Module]:
+    """A pass that changes the module in place."""
+
+    def run(module: Module, options: str, compat: Compat) -> Module:
+        step(module)
+        return module
+
+    return run
+
+
 # -- options
 
 
@@ -233,11 +243,6 @@ def drop_unused_materializations(func: Func) -> bool:
     return bool(unused)
 
 
-def drop_results(module: Module, text: str, compat: Compat) -> Module:
-    drop_equivalent_buffer_results(module)
-    return module
-
-
 Words = tuple[tuple[str, str, bool | int], ...]
 """The options of a pass: name, what it means, default."""
 
@@ -328,7 +333,9 @@ PASSES: dict[str, Pass] = {
     "empty-tensor-to-alloc-tensor": Pass(
         "each tensor.empty has a buffer of its own", on_functions(empty_to_alloc_tensor)
     ),
-    "drop-equivalent-buffer-results": Pass("private functions do not return their arguments", drop_results),
+    "drop-equivalent-buffer-results": Pass(
+        "private functions do not return their arguments", on_module(drop_equivalent_buffer_results)
+    ),
     "buffer-hoisting": Pass("allocations move up, not out of loops", on_functions(buffer_hoisting)),
     "buffer-loop-hoisting": Pass("allocations move out of loops", on_functions(buffer_loop_hoisting)),
     "promote-buffers-to-stack": with_options(STACK, "small buffers that do not escape are on the stack", promote),
@@ -348,7 +355,7 @@ PASSES: dict[str, Pass] = {
         "clones and deallocs become ops on memrefs", on_functions(convert_bufferization_to_memref)
     ),
     "buffer-deallocation": Pass(
-        "frees at one static place each, and copies that allow it", on_functions(buffer_deallocation)
+        "frees at one static place each, and copies that allow it", on_module(buffer_deallocation)
     ),
     "optimize-allocation-liveness": Pass("frees move up to the last use", on_functions(optimize_allocation_liveness)),
     "buffer-deallocation-pipeline": Pass(
