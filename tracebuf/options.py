@@ -154,6 +154,7 @@ class OneShotOptions:
     check_parallel_regions: bool = True
     test_analysis_only: bool = False
     print_conflicts: bool = False
+    dump_alias_sets: bool = False
     buffer_alignment: int = 64
     compat: Literal["mlir"] | None = "mlir"
     improvements: frozenset[Improvement] = IMPROVEMENTS

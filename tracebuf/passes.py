@@ -38,6 +38,7 @@ from tracebuf.optimize.memrefs.promote_buffers_to_stack import promote_buffers_t
 from tracebuf.optimize.mlir.alloc_tensor_to_empty import empty_to_alloc_tensor
 from tracebuf.optimize.mlir.drop_equivalent_results import drop_equivalent_buffer_results
 from tracebuf.optimize.mlir.eliminate_empty_tensors import eliminate_empty_tensors_as_mlir
+from tracebuf.optimize.mlir.simplify_blocks import simplify_blocks
 from tracebuf.optimize.tensors.canonicalize import canonicalize, remove_dead
 from tracebuf.optimize.tensors.cse import cse, merged_by_mlir
 from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
@@ -110,7 +111,7 @@ def options_of(text: str) -> dict[str, str]:
     return found
 
 
-_NOT_OURS = ("must-infer-memory-space", "use-encoding-for-memory-space", "dump-alias-sets")
+_NOT_OURS = ("must-infer-memory-space", "use-encoding-for-memory-space")
 _LAYOUTS = ", ".join(get_args(Layout))
 _HEURISTICS = (*get_args(Heuristic), "optimal")
 _KNOWN: dict[str, Field[Any]] = {f.name.replace("_", "-"): f for f in fields(OneShotOptions) if f.name != "compat"}
@@ -129,6 +130,7 @@ ONE_SHOT_HELP = {
     "function-boundary-type-conversion": f"buffers of arguments and results: infer-layout-map, {_CONVERSIONS}",
     "check-parallel-regions": "iterations that run at once do not share what they write (on)",
     "test-analysis-only": "decisions as attributes, nothing else",
+    "dump-alias-sets": "with test-analysis-only: the values that share a buffer with each result and block argument",
     "print-conflicts": "with test-analysis-only: what stood against operands that are out of place",
     "buffer-alignment": "of allocations, in bytes (64)",
     "improvements": "with --compat=tracebuf: those that are made, by name, or none (all)",
@@ -149,6 +151,7 @@ def one_shot_options(text: str, compat: Compat) -> OneShotOptions:
             options = replace(options, **{field: typed(name, value, getattr(options, field))})
     for name, wrong in (
         ("'print-conflicts' requires 'test-analysis-only'", options.print_conflicts and not options.test_analysis_only),
+        ("'dump-alias-sets' requires 'test-analysis-only'", options.dump_alias_sets and not options.test_analysis_only),
         ("'copy-before-write' cannot be used with 'test-analysis-only'",
          options.copy_before_write and options.test_analysis_only),
         ("'infer-layout-map' is not a valid value for 'unknown-type-conversion'",
@@ -228,7 +231,8 @@ def merge_equal(module: Module, text: str, compat: Compat) -> Module:
 def fold(module: Module, text: str, compat: Compat) -> Module:
     for func in functions(module):
         canonicalize(func)
-        while canonicalize_deallocs(func) or (compat == "mlir" and drop_unused_materializations(func)):
+        patterns = [canonicalize_deallocs, simplify_blocks, *[drop_unused_materializations] * (compat == "mlir")]
+        while sum(pattern(func) for pattern in patterns):
             canonicalize(func)
     return module
 

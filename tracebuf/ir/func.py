@@ -110,7 +110,8 @@ class Func:
 
     def values(self) -> Iterator[Value]:
         """Every value of the function."""
-        yield from self.block.args
+        for block in self.body.blocks:
+            yield from block.args
         for op in self.walk():
             yield from op.results
             for region in op.regions:
