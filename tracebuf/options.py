@@ -135,7 +135,7 @@ class OneShotOptions:
 
     `compat` "mlir" decides as MLIR 22 does; None makes the `improvements`. `analysis_heuristic` "auto" tries several
     orders where that is among the improvements, else it is bottom-up; "optimal" (with `compat` None) is that of
-    `Options.strategy`. Options of MLIR that are not fields here are not supported.
+    `Options.strategy`. `create_deallocs` is gone from MLIR 22. Options of MLIR that are not fields are not supported.
 
     >>> OneShotOptions(dialect_filter=("tensor",)).allows("scf.for")
     False
@@ -155,10 +155,11 @@ class OneShotOptions:
     test_analysis_only: bool = False
     print_conflicts: bool = False
     dump_alias_sets: bool = False
+    create_deallocs: bool = False
     buffer_alignment: int = 64
     compat: Literal["mlir"] | None = "mlir"
     improvements: frozenset[Improvement] = IMPROVEMENTS
 
     def allows(self, name: str) -> bool:
-        """Whether ops named `name` are analysed: their dialect is in the filter, if there is one."""
-        return not self.dialect_filter or name.split(".")[0] in self.dialect_filter
+        """Whether ops named `name` are analysed: they, or their dialect, are in the filter, if there is one."""
+        return not self.dialect_filter or not {name, name.split(".")[0]}.isdisjoint(self.dialect_filter)

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 from tracebuf import pipeline
 from tracebuf.analysis.modules.annotate import annotate, forget_annotations
 from tracebuf.analysis.modules.module import analyze_module
+from tracebuf.bufferize.free_in_block import free_in_block
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.deallocate.general.canonical import canonicalize_deallocs
 from tracebuf.deallocate.general.lower_deallocations import lower_deallocations
@@ -123,7 +124,8 @@ ONE_SHOT_HELP = {
     "bufferize-function-boundaries": "arguments, results and calls too",
     "allow-return-allocs-from-loops": "loops may pass on new buffers",
     "allow-unknown-ops": "ops that nobody knows stay as they are, on tensors",
-    "dialect-filter": "only ops of these dialects",
+    "dialect-filter": "only ops of these dialects (or of these names)",
+    "create-deallocs": "free what does not leave its block, as One-Shot once did (off)",
     "copy-before-write": "no analysis: a copy before every write",
     "no-analysis-func-filter": "the same in these functions",
     "unknown-type-conversion": f"buffers of tensors from unknown ops: {_CONVERSIONS}",
@@ -203,10 +205,48 @@ def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
         annotate(module, analysis, options)
         return module
     found = bufferize_module(module, analysis, options)
+    if options.create_deallocs:
+        on_functions(free_in_block)(found, text, compat)
     for op in (op for func in functions(found) for op in func.walk()):
         if options.buffer_alignment and isinstance(op, Alloc) and "alignment" not in op.attrs and op.attrs["reason"]:
             op.attrs["alignment"] = inherent(f"{options.buffer_alignment} : i64", options.buffer_alignment)
     return found
+
+
+PARTIAL: dict[str, str] = {
+    "arith-bufferize": "arith",
+    "bufferization-bufferize": "bufferization",
+    "func-bufferize": "func,cf",
+    "linalg-bufferize": "linalg",
+    "scf-bufferize": "scf",
+    "std-bufferize": "arith.select,tensor.generate",
+    "tensor-bufferize": "tensor",
+    "tensor-constant-bufferize": "arith.constant",
+    "vector-bufferize": "vector",
+}
+"""MLIR's old passes: partial-bufferize on these dialects and ops."""
+
+
+def partial_bufferize(dialects: str) -> Callable[[Module, str, Compat], Module]:
+    """One-Shot's rewrite of some dialects' ops without an analysis, as MLIR's old passes came to be written: between
+    them and others stand to_tensor and to_buffer. With `func`, functions take and return buffers."""
+
+    def run(module: Module, text: str, compat: Compat) -> Module:
+        chosen = dialects or named_dialects(text)
+        words = "copy-before-write allow-unknown-ops unknown-type-conversion=identity-layout-map"
+        if "func" in chosen.split(","):
+            words += " bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map"
+        return one_shot_bufferize(module, f"{words} dialect-filter={chosen}", compat)
+
+    return run
+
+
+def named_dialects(text: str, compat: Compat = "mlir") -> str:
+    """The option of -partial-bufferize."""
+    found = options_of(text)
+    if list(found) != ["dialects"]:
+        raise UsageError("-partial-bufferize takes one option: dialects=a,b")
+    return found["dialects"]
 
 
 def remove_all_dead(func: Func) -> None:
@@ -333,6 +373,13 @@ PASSES: dict[str, Pass] = {
         tuple((name, ONE_SHOT_HELP[name]) for name in _KNOWN),
         one_shot_options,
     ),
+    "partial-bufferize": Pass(
+        "ops of some dialects take buffers, by to_tensor and to_buffer",
+        partial_bufferize(""),
+        (("dialects", "the dialects (or ops), by name"),),
+        named_dialects,
+    ),
+    **{name: Pass(f"partial-bufferize=dialects={what}", partial_bufferize(what)) for name, what in PARTIAL.items()},
     "eliminate-empty-tensors": Pass("what is stored into a part is computed there", eliminate_empty),
     "empty-tensor-to-alloc-tensor": Pass(
         "each tensor.empty has a buffer of its own", on_functions(empty_to_alloc_tensor)

@@ -236,3 +236,60 @@ def test_a_loop_of_branches_stays() -> None:
     found = through(text, "-canonicalize")
     assert found.count("^bb1") == 3 and "^bb3" not in found and found.count("cf.") == 2
     assert mlir.interpret(mlir.read(found), "f", [5]).results == [5]
+
+
+TENSORS = """
+func.func @f(%t: tensor<4xf64>, %x: f64, %n: index) -> (tensor<4xf64>, tensor<4xf64>) {
+  %c = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf64>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %u = tensor.insert %x into %t[%n] : tensor<4xf64>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c) -> tensor<4xf64> {
+    %v = tensor.insert %x into %s[%i] : tensor<4xf64>
+    scf.yield %v : tensor<4xf64>
+  }
+  return %u, %r : tensor<4xf64>, tensor<4xf64>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("flag", "bufferized", "left"),
+    [
+        ("-tensor-bufferize", '"tensor.insert"', "scf.for"),
+        ("-partial-bufferize=dialects=tensor", '"tensor.insert"', "scf.for"),
+        ("-partial-bufferize=dialects=tensor.insert", '"tensor.insert"', "scf.for"),
+        ("-tensor-constant-bufferize", '"arith.constant"() <{value = dense', "tensor.insert"),
+        ("-func-bufferize", "-> (tensor<4xf64>, tensor<4xf64>)", "tensor.insert"),
+    ],
+)
+def test_passes_for_one_dialect_leave_the_others_on_tensors(flag: str, bufferized: str, left: str) -> None:
+    text = through(TENSORS, flag)
+    assert bufferized not in text and f'"{left}"' in text and '"bufferization.to_tensor"' in text
+
+
+def test_what_is_left_over_is_named_once() -> None:
+    """It was a to_tensor of what is left over."""
+    all_but_one = ("-tensor-bufferize", "-arith-bufferize", "-func-bufferize")
+    with pytest.raises(UnsupportedError, match=r"failed to legalize operation 'scf\.for'"):
+        through(TENSORS, *all_but_one, "-finalizing-bufferize")
+    text = through(TENSORS, *all_but_one, "-scf-bufferize", "-finalizing-bufferize")
+    assert '"bufferization' not in text and text.count("tensor<") == text.count('"memref.global"') == 1
+
+
+def test_a_buffer_of_another_layout_is_copied_in_the_end() -> None:
+    text = """
+    func.func @f(%m: memref<8xf64>, %n: index) -> memref<4xf64> {
+      %s = memref.subview %m[%n] [4] [1] : memref<8xf64> to memref<4xf64, strided<[1], offset: ?>>
+      %t = bufferization.to_tensor %s : memref<4xf64, strided<[1], offset: ?>> to tensor<4xf64>
+      %b = bufferization.to_buffer %t : tensor<4xf64> to memref<4xf64>
+      return %b : memref<4xf64>
+    }
+    """
+    found = mlir.interpret(mlir.read(through(text, "-finalizing-bufferize")), "f", [np.arange(8.0), 2], may_leak=True)
+    assert found.results[0].tolist() == [2, 3, 4, 5] and found.counts.allocations == 1
+
+
+def test_one_shot_frees_what_does_not_leave_its_block() -> None:
+    text = through(TENSORS, "-one-shot-bufferize=bufferize-function-boundaries copy-before-write create-deallocs")
+    assert text.count('"memref.dealloc"') == text.count('"memref.alloc"') - 3

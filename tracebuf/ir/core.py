@@ -659,6 +659,10 @@ class Rewriter(Protocol):
         read)."""
         ...
 
+    def tensor(self, use: Use) -> Value:
+        """The operand as a tensor, for what takes nothing else."""
+        ...
+
     def replace(self, result: Value, buffer: Value) -> None:
         """Records the buffer of a tensor result."""
         ...

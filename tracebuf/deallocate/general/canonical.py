@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from tracebuf.analysis.flow.blocks import Dominance, ancestor, op_in, predecessors
 from tracebuf.analysis.flow.views import allocated
-from tracebuf.ir.core import Block, Op, Value
+from tracebuf.ir.core import Block, Op, Value, is_buffer
 from tracebuf.ir.effects import may_write
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, same_type
@@ -277,19 +277,37 @@ def either(a: Value, b: Value, before: Op) -> Value:
 
 
 def fold_branch_flags(func: Func) -> bool:
-    """A flag that every branch to a block passes on as one constant, or as one value from outside, is that; so is one
-    that both branches of an scf.if yield."""
+    """A flag that every branch to a block passes on as one constant, or as one value from outside, is that."""
     found = False
-    for op in [o for o in func.walk() if isinstance(o, If)]:
-        for k, result in enumerate(op.results):
-            flags = [known(b.terminator.operand(k)) for b in op.branches]
-            if result.type is I1 and result.uses and flags[0] is not None and flags[0] == flags[1]:
-                result.replace_all_uses(constant(bool(flags[0]), op))
-                found = True
     regions = [func.body, *(r for op in func.walk() for r in op.regions)]
     for region in regions:
         for block in region.blocks[1:]:
             found |= _fold_arguments(block, func)
+    return found
+
+
+def fold_carried(func: Func) -> bool:
+    """A flag that reaches a region's argument, or a result, as one constant whatever way control takes is that; so is a
+    flag or buffer that reaches it as one value from outside of the op (MLIR: ForOpIterArgsFolder,
+    RemoveLoopInvariantValueYielded)."""
+    found = False
+    for op in list(func.walk()):
+        ways: dict[Value, set[Value]] = {}
+        for flow in (op.flows() or ()) if op.block is not None else ():
+            for use, received in zip(flow.passed, flow.received):
+                ways.setdefault(received, set()).add(use.value)
+        for received, passed in ways.items():
+            passed.discard(received)
+            flags = {known(v) for v in passed}
+            if not received.uses or not (received.type is I1 or is_buffer(received)):
+                continue
+            if len(flags) == 1 and None not in flags:
+                received.replace_all_uses(constant(bool(flags.pop()), op))
+                found = True
+            elif len(passed) == 1 and not happens_in_op(value := passed.pop(), op) and value not in op.results:
+                if same_type(value.type, received.type):
+                    received.replace_all_uses(value)
+                    found = True
     return found
 
 
@@ -454,6 +472,7 @@ Pattern = Callable[[Func], bool]
 PATTERNS: tuple[Pattern, ...] = (
     fold_flags,
     fold_branch_flags,
+    fold_carried,
     know_conditions,
     know_branch_conditions,
     take_known_branches,

@@ -19,8 +19,9 @@ from tracebuf.ops.scalars import arith
 def simplify_blocks(func: Func) -> bool:
     """Applies every pattern until none applies; whether one did."""
     found = drop_true_asserts(func)
+    func.forget_unused_symbols()
     for region in dict.fromkeys(block.region for block in blocks_of(func)):
-        while len(region.blocks) > 1 and sum(pattern(region) for pattern in PATTERNS):
+        while len(region.blocks) > 1 and sum(pattern(region, func) for pattern in PATTERNS):
             found = True
     return found
 
@@ -52,7 +53,13 @@ def replaced(op: Op, new: Op) -> None:
     block.append(new)
 
 
-def take_known_ways(region: Region) -> bool:
+def becomes(old: Value, new: Value, func: Func) -> None:
+    """One value takes the place of another, in types too."""
+    old.replace_all_uses(new)
+    func.symbols.update({symbol: new for symbol, value in func.symbols.items() if value is old})
+
+
+def take_known_ways(region: Region, func: Func) -> bool:
     """A branch under a condition that is known (MLIR: SimplifyConstCondBranchPred), or to one block with one set of
     values either way (SimplifyCondBranchIdenticalSuccessors), is no condition's."""
     found, before = False, predecessors(region)
@@ -82,7 +89,7 @@ def select(op: CondBranch, a: Value, b: Value) -> Value:
     return made.result
 
 
-def follow_branches(region: Region) -> bool:
+def follow_branches(region: Region, func: Func) -> bool:
     """A way to a block that only branches on goes on (MLIR: SimplifyPassThroughBr, SimplifyPassThroughCondBranch)."""
     found = False
     for block in region.blocks:
@@ -111,7 +118,7 @@ def through(target: Block, passed: list[Value]) -> tuple[Block, list[Value]]:
     return op.successors[0], [given.get(v, v) for v in op.operands]
 
 
-def drop_unreachable(region: Region) -> bool:
+def drop_unreachable(region: Region, func: Func) -> bool:
     """Blocks to which no way leads."""
     reached = set(region.in_order())
     lost = [block for block in region.blocks if block not in reached]
@@ -120,10 +127,12 @@ def drop_unreachable(region: Region) -> bool:
             for inner in (op, *op.walk()):
                 inner.drop_uses()
     region.blocks = [block for block in region.blocks if block in reached]
+    if lost:
+        func.forget_lost_symbols()
     return bool(lost)
 
 
-def merge_blocks(region: Region) -> bool:
+def merge_blocks(region: Region, func: Func) -> bool:
     """A block to which one way leads, a branch, is the end of the block from where it comes (MLIR:
     SimplifyBrToBlockWithSinglePred)."""
     found, before = False, predecessors(region)
@@ -133,7 +142,7 @@ def merge_blocks(region: Region) -> bool:
             if target is block or before[target] != [block] or target is region.block:
                 break
             for arg, value in zip(target.args, op.operands, strict=True):
-                arg.replace_all_uses(value)
+                becomes(arg, value, func)
             op.erase()
             moved = target.ops
             target.ops = []
@@ -145,7 +154,7 @@ def merge_blocks(region: Region) -> bool:
     return found
 
 
-def drop_arguments(region: Region) -> bool:
+def drop_arguments(region: Region, func: Func) -> bool:
     """An argument that is one value whatever way leads to its block, or that nobody uses."""
     found = False
     for block in region.blocks[1:]:
@@ -156,9 +165,9 @@ def drop_arguments(region: Region) -> bool:
             arg = block.args[k]
             uses = [use for end in ends if isinstance(end, BranchOp) for use in end.uses if end.target(use) is arg]
             passed = {use.value for use in uses} - {arg}
-            if arg.uses and len(passed) == 1:
-                arg.replace_all_uses(passed.pop())
-            if all(use in uses for use in arg.uses):
+            if len(passed) == 1:
+                becomes(arg, passed.pop(), func)
+            if all(use in uses for use in arg.uses) and arg not in func.symbols.values():
                 for end in ends:
                     drop_operands(end, {use.index for use in uses if use.op is end})
                 block.drop_arg(k)
@@ -172,7 +181,7 @@ def drop_operands(end: Op, gone: set[int]) -> None:
     end.set_operands([v for i, v in enumerate(end.operands) if i not in gone])
 
 
-PATTERNS: tuple[Callable[[Region], bool], ...] = (
+PATTERNS: tuple[Callable[[Region, Func], bool], ...] = (
     take_known_ways,
     follow_branches,
     drop_unreachable,
