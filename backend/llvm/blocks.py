@@ -52,7 +52,7 @@ class BlockWriter:
         self.labels.update({block: self.code.new_label() for block in blocks[1:]})
         heads: list[tuple[int, list[str], list[str], list[tuple[str, list[str]]]]] = []
         ends: list[tuple[str, list[str]]] = []
-        end = self.code.new_label()
+        end = "" if results is None else self.code.new_label()
         for block in blocks:
             if block is not region.block:
                 self.code.place(self.labels[block])

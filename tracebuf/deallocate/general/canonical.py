@@ -6,7 +6,7 @@ patterns of DeallocOp and CloneOp (BufferizationOps.cpp), and of the arith and s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from tracebuf.analysis.flow.blocks import Dominance, ancestor, op_in, predecessors
 from tracebuf.analysis.flow.views import allocated
@@ -296,19 +296,33 @@ def fold_carried(func: Func) -> bool:
         for flow in (op.flows() or ()) if op.block is not None else ():
             for use, received in zip(flow.passed, flow.received):
                 ways.setdefault(received, set()).add(use.value)
-        for received, passed in ways.items():
-            passed.discard(received)
-            flags = {known(v) for v in passed}
+        for received, one in settled(ways).items():
             if not received.uses or not (received.type is I1 or is_buffer(received)):
                 continue
-            if len(flags) == 1 and None not in flags:
-                received.replace_all_uses(constant(bool(flags.pop()), op))
+            value = constant(one, op) if isinstance(one, bool) else one
+            if same_type(value.type, received.type) and not happens_in_op(value, op) and value not in op.results:
+                received.replace_all_uses(value)
                 found = True
-            elif len(passed) == 1 and not happens_in_op(value := passed.pop(), op) and value not in op.results:
-                if same_type(value.type, received.type):
-                    received.replace_all_uses(value)
-                    found = True
     return found
+
+
+def settled(ways: Mapping[Value, Collection[Value]]) -> dict[Value, Value | bool]:
+    """Of values that control flow passes on to, each from some values, those that are always one: a value from outside,
+    or the value of a flag, however they are passed among themselves."""
+    many = object()
+    state: dict[Value, object] = dict.fromkeys(ways)
+    changed = True
+    while changed:
+        changed = False
+        for received, passed in ways.items():
+            new: object = None
+            for value in passed:
+                flag = known(value)
+                one = state[value] if value in ways else value if flag is None else flag
+                new = one if new is None else new if one is None or one is new else many
+            if new is not state[received]:
+                state[received], changed = new, True
+    return {v: one for v, one in state.items() if isinstance(one, Value | bool)}
 
 
 def _fold_arguments(block: Block, func: Func) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tracebuf.analysis.flow.blocks import blocks_of, predecessors
-from tracebuf.ir.core import Block, Op, Region, Value
+from tracebuf.deallocate.general.canonical import known, settled
+from tracebuf.ir.core import Block, Op, Region, Use, Value
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import I1
 from tracebuf.ops.control.cf import Assert, Branch, BranchOp, CondBranch
 from tracebuf.ops.scalars import arith
 
@@ -32,12 +32,6 @@ def drop_true_asserts(func: Func) -> bool:
     for op in held:
         op.erase()
     return bool(held)
-
-
-def known(flag: Value) -> bool | None:
-    """The value of an i1 constant."""
-    op = flag.defining_op
-    return bool(op.attrs["value"]) if isinstance(op, arith.Constant) and flag.type is I1 else None
 
 
 def ways(op: CondBranch) -> list[tuple[Block, list[Value]]]:
@@ -156,6 +150,16 @@ def merge_blocks(region: Region, func: Func) -> bool:
 
 def drop_arguments(region: Region, func: Func) -> bool:
     """An argument that is one value whatever way leads to its block, or that nobody uses."""
+    ways: dict[Value, list[Use]] = {arg: [] for block in region.blocks[1:] for arg in block.args}
+    for block in region.blocks:
+        if not isinstance(end := block.terminator, BranchOp):
+            continue
+        for use in end.uses:
+            if (target := end.target(use)) is not None:
+                ways[target].append(use)
+    for arg, one in settled({arg: [use.value for use in uses] for arg, uses in ways.items()}).items():
+        if isinstance(one, Value):
+            becomes(arg, one, func)
     found = False
     for block in region.blocks[1:]:
         ends = [b.terminator for b in region.blocks if block in b.following]
@@ -164,9 +168,6 @@ def drop_arguments(region: Region, func: Func) -> bool:
         for k in reversed(range(len(block.args))):
             arg = block.args[k]
             uses = [use for end in ends if isinstance(end, BranchOp) for use in end.uses if end.target(use) is arg]
-            passed = {use.value for use in uses} - {arg}
-            if len(passed) == 1:
-                becomes(arg, passed.pop(), func)
             if all(use in uses for use in arg.uses) and arg not in func.symbols.values():
                 for end in ends:
                     drop_operands(end, {use.index for use in uses if use.op is end})
