@@ -24,6 +24,7 @@ Improvement = Literal[
     "early-reads",
     "several-orders",
     "branch-copies",
+    "read-only-buffers",
 ]
 IMPROVEMENTS: frozenset[Improvement] = frozenset(get_args(Improvement))
 """The improvements over MLIR's decisions, each of which saves copies and has a name by which it can be left out.
@@ -40,6 +41,7 @@ reshaped-reads: one element of a reshaped array is read in the array itself (opt
 early-reads: a read moves before the write that would cost a copy (optimize/tensors/move_reads_early.py).
 several-orders: the cheapest of some orders of decisions is taken (analysis/cost/several_orders.py).
 branch-copies: a copy that only one branch of an scf.if needs is made there (analysis/cost/several_orders.py).
+read-only-buffers: a to_buffer whose memref is only read is no write (optimize/mlir/mark_read_only.py).
 """
 
 

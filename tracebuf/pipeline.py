@@ -97,6 +97,7 @@ from tracebuf.optimize.mlir.lower_forall import lower_forall
 from tracebuf.optimize.mlir.lower_given import Given, lower_given
 from tracebuf.optimize.mlir.lower_reshapes import lower_reshapes
 from tracebuf.optimize.mlir.lower_selects import lower_selects, own_constants
+from tracebuf.optimize.mlir.mark_read_only import mark_read_only
 from tracebuf.optimize.mlir.refuse_shared_reads import refuse_shared_reads
 from tracebuf.optimize.tensors.accumulate_products import accumulate_products
 from tracebuf.optimize.tensors.canonicalize import canonicalize, remove_dead
@@ -204,6 +205,8 @@ def improved_module(module: Module, options: OneShotOptions) -> Module:
                 remove_dead(block, set(item.symbols.values()))
             fold_stores_back(item)
             fold_whole_stores(item) if options.compat else improve_tensors(item, chosen)
+            if options.compat is None and "read-only-buffers" in options.improvements:
+                mark_read_only(item)
         items.append(item)
     found = Module(items, module.loc, module.name)
     found.attrs = dict(module.attrs)
