@@ -78,8 +78,8 @@ ROOMS: dict[str, Rooms] = {
             "backend": BASE | {"lower"},
         },
         free=frozenset({
-            "", "__main__", "api", "extend", "stages", "native_calls", "c_calls", "pipeline", "measure", "mlir", "opt",
-            "passes", "support", "testing",
+            "", "__main__", "api", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline", "measure",
+            "mlir", "opt", "passes", "support", "testing",
         }),
         but={"stages": frozenset({"", "api"}), "pipeline": frozenset({"", "api"})},
     ),

@@ -25,8 +25,10 @@ array([5., 1., 1.])
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from functools import cached_property
 from itertools import combinations
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,9 +43,10 @@ from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import is_buffer
 from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import ScalarType, TensorType
+from tracebuf.ops.control.func import Call
 from tracebuf.ops.scalars.arith import convert
 from tracebuf.optimize.mlir.generalize import generalize
-from tracebuf.optimize.mlir.inline_calls import inline_calls
+from tracebuf.optimize.mlir.inline_calls import called_from, inline_calls, may_be_inlined
 from tracebuf.options import OneShotOptions
 
 if TYPE_CHECKING:
@@ -57,7 +60,8 @@ DEFAULT = OneShotOptions(bufferize_function_boundaries=True, allow_return_allocs
 @frozen(slots=False)
 class Program:
     """One function of a module, ready to run. `tensors` is the tensor program, `buffers` the memref program, both
-    without calls.
+    without calls; but where blocks branch, or functions call themselves, `tensor_callees` and `callees` are the
+    functions that are called, and `given` the Python callables for those that are only declared.
 
     Every way to run it takes the function's arguments in order: for a tensor an array of its dtype, rank and constant
     sizes; for a scalar a number. Raises TypeError for another number of arguments, kind or dtype; ValueError for
@@ -67,34 +71,46 @@ class Program:
     name: str
     tensors: Func
     buffers: Func
+    callees: tuple[Func, ...] = ()
+    tensor_callees: tuple[Func, ...] = ()
+    given: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     @cached_property
     def kernel(self) -> Kernel:
         """The native code, compiled on first use."""
         from tracebuf.backend.runtime.kernel import Kernel
 
-        return Kernel(self.buffers, self.name)
+        return Kernel(self.buffers, self.name, self.callees)
 
     def __call__(self, *args: Any) -> list[Any]:
         """Runs natively and returns the results in order: arrays, NumPy scalars, ints for index. Raises what the
         program's checks raise (IndexError, ValueError, MemoryError)."""
-        return self.kernel.run(self._checked(args))
+        return self.kernel.run(self._checked(args))[: self._n_results]
 
     def counted(self, *args: Any) -> tuple[list[Any], Counters]:
         """Runs natively; (the results, a `Counters` with what the run allocated and copied)."""
-        return self.kernel.run_counted(self._checked(args))
+        results, counters = self.kernel.run_counted(self._checked(args))
+        return results[: self._n_results], counters
 
     def on_values(self, *args: Any) -> list[Any]:
         """Runs the tensor program in the interpreter of values, and returns the results; no argument is changed. Where
         the program has buffers of its own among the tensors, these are interpreted as memory."""
-        if any(map(is_buffer, self.tensors.values())):
-            return memref.run(self.tensors, self._checked(args), may_leak=True, tensors=True).results
+        known = {f.name: f for f in self.tensor_callees} | dict(self.given)
+        if known or any(map(is_buffer, self.tensors.values())):
+            return memref.run(self.tensors, self._checked(args), may_leak=True, tensors=True, known=known).results
         return tensor.run(self.tensors, self._checked(args)).results
 
     def on_memory(self, *args: Any) -> memref.Result:
         """Runs the memref program in the interpreter of memory, which raises MemoryFault for every misuse; a `Result`
         with `results` and the `counts` of allocations and copies."""
-        return memref.run(self.buffers, self._checked(args))
+        found = memref.run(self.buffers, self._checked(args), known={f.name: f for f in self.callees})
+        n = self._n_results
+        return memref.Result(found.results[:n], found.written[:n], found.counts)
+
+    @property
+    def _n_results(self) -> int:
+        """How many results the program has; those of `buffers` may be followed by flags that tell whose they are."""
+        return len(self.tensors.result_types)
 
     def _checked(self, args: Sequence[Any]) -> list[Any]:
         """The arguments as the function's types say; arrays that overlap are refused (MLIR behaviour 45)."""
@@ -119,17 +135,28 @@ def _argument(arg: Any, type_: Any, place: int) -> Any:
     return arg
 
 
-def program(module: Module, name: str = "", options: OneShotOptions = DEFAULT) -> Program:
+def program(
+    module: Module,
+    name: str = "",
+    options: OneShotOptions = DEFAULT,
+    *,
+    given: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
+) -> Program:
     """A function of a module, bufferized and ready to call.
+
+    Blocks that branch and functions that call themselves run as they are, natively too; a recursion that takes more
+    than a MiB of stack raises RecursionError.
 
     Args:
         module: from `read`.
         name: of the function; by default the module's last one.
         options: of the analysis, with `bufferize_function_boundaries`; `compat="mlir"` decides as MLIR does.
+        given: Python callables for functions that are only declared, by name: they get arrays and numbers, and return
+            what is declared; arrays that they return are copied.
 
-    Raises KeyError for an unknown name, UnsupportedError for what can be analysed but not run (external functions,
-    recursion), DecisionError where MLIR's decisions would change the results, TracebufError without
-    `bufferize_function_boundaries`.
+    Raises KeyError for an unknown name, UnsupportedError for what can be analysed but not run (functions that are only
+    declared and not given, unknown ops), DecisionError where MLIR's decisions would change the results, TracebufError
+    without `bufferize_function_boundaries`.
     """
     if not options.bufferize_function_boundaries:
         raise TracebufError("a program is run with bufferize_function_boundaries")
@@ -137,10 +164,16 @@ def program(module: Module, name: str = "", options: OneShotOptions = DEFAULT) -
     for arg in module.func(name).args:
         if not isinstance(arg.type, ScalarType | TensorType):
             raise UnsupportedError(f"{name}: an argument of type {arg.type} cannot be given")
-    buffers = pipeline.function_to_run(pipeline.module_to_run(module, options, name), name)
-    tensors = inline_calls(module, name)
-    generalize(tensors)
-    return Program(name, tensors, buffers)
+    buffers, *callees = pipeline.functions_to_run(pipeline.module_to_run(module, options, name), name, given)
+    if may_be_inlined(module, name):
+        tensors, called = inline_calls(module, name, given), list[Func]()
+    else:
+        tensors, *called = [clone_func(f)[0] for f in called_from(module, name)]
+    for func in (tensors, *called):
+        generalize(func)
+    if buffers.name in {op.callee for f in (buffers, *callees) for op in f.walk() if isinstance(op, Call)}:
+        callees.insert(0, buffers)
+    return Program(name, tensors, buffers, tuple(callees), (tensors, *called) if callees else (), dict(given))
 
 
 def interpret(

@@ -24,6 +24,7 @@ Improvement = Literal[
     "early-reads",
     "several-orders",
     "branch-copies",
+    "read-only-buffers",
 ]
 IMPROVEMENTS: frozenset[Improvement] = frozenset(get_args(Improvement))
 """The improvements over MLIR's decisions, each of which saves copies and has a name by which it can be left out.
@@ -40,6 +41,7 @@ reshaped-reads: one element of a reshaped array is read in the array itself (opt
 early-reads: a read moves before the write that would cost a copy (optimize/tensors/move_reads_early.py).
 several-orders: the cheapest of some orders of decisions is taken (analysis/cost/several_orders.py).
 branch-copies: a copy that only one branch of an scf.if needs is made there (analysis/cost/several_orders.py).
+read-only-buffers: a to_buffer whose memref is only read is no write (optimize/mlir/mark_read_only.py).
 """
 
 
@@ -135,7 +137,7 @@ class OneShotOptions:
 
     `compat` "mlir" decides as MLIR 22 does; None makes the `improvements`. `analysis_heuristic` "auto" tries several
     orders where that is among the improvements, else it is bottom-up; "optimal" (with `compat` None) is that of
-    `Options.strategy`. Options of MLIR that are not fields here are not supported.
+    `Options.strategy`. `create_deallocs` is gone from MLIR 22. Options of MLIR that are not fields are not supported.
 
     >>> OneShotOptions(dialect_filter=("tensor",)).allows("scf.for")
     False
@@ -154,10 +156,12 @@ class OneShotOptions:
     check_parallel_regions: bool = True
     test_analysis_only: bool = False
     print_conflicts: bool = False
+    dump_alias_sets: bool = False
+    create_deallocs: bool = False
     buffer_alignment: int = 64
     compat: Literal["mlir"] | None = "mlir"
     improvements: frozenset[Improvement] = IMPROVEMENTS
 
     def allows(self, name: str) -> bool:
-        """Whether ops named `name` are analysed: their dialect is in the filter, if there is one."""
-        return not self.dialect_filter or name.split(".")[0] in self.dialect_filter
+        """Whether ops named `name` are analysed: they, or their dialect, are in the filter, if there is one."""
+        return not self.dialect_filter or not {name, name.split(".")[0]}.isdisjoint(self.dialect_filter)

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 from tracebuf import pipeline
 from tracebuf.analysis.modules.annotate import annotate, forget_annotations
 from tracebuf.analysis.modules.module import analyze_module
+from tracebuf.bufferize.free_in_block import free_in_block
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.deallocate.general.canonical import canonicalize_deallocs
 from tracebuf.deallocate.general.lower_deallocations import lower_deallocations
@@ -38,6 +39,7 @@ from tracebuf.optimize.memrefs.promote_buffers_to_stack import promote_buffers_t
 from tracebuf.optimize.mlir.alloc_tensor_to_empty import empty_to_alloc_tensor
 from tracebuf.optimize.mlir.drop_equivalent_results import drop_equivalent_buffer_results
 from tracebuf.optimize.mlir.eliminate_empty_tensors import eliminate_empty_tensors_as_mlir
+from tracebuf.optimize.mlir.simplify_blocks import simplify_blocks
 from tracebuf.optimize.tensors.canonicalize import canonicalize, remove_dead
 from tracebuf.optimize.tensors.cse import cse, merged_by_mlir
 from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
@@ -88,6 +90,16 @@ def on_functions(step: Callable[[Func], None]) -> Callable[[Module, str, Compat]
     return run
 
 
+def on_module(step: Callable[[Module], None]) -> Callable[[Module, str, Compat], Module]:
+    """A pass that changes the module in place."""
+
+    def run(module: Module, options: str, compat: Compat) -> Module:
+        step(module)
+        return module
+
+    return run
+
+
 # -- options
 
 
@@ -100,7 +112,7 @@ def options_of(text: str) -> dict[str, str]:
     return found
 
 
-_NOT_OURS = ("must-infer-memory-space", "use-encoding-for-memory-space", "dump-alias-sets")
+_NOT_OURS = ("must-infer-memory-space", "use-encoding-for-memory-space")
 _LAYOUTS = ", ".join(get_args(Layout))
 _HEURISTICS = (*get_args(Heuristic), "optimal")
 _KNOWN: dict[str, Field[Any]] = {f.name.replace("_", "-"): f for f in fields(OneShotOptions) if f.name != "compat"}
@@ -112,13 +124,15 @@ ONE_SHOT_HELP = {
     "bufferize-function-boundaries": "arguments, results and calls too",
     "allow-return-allocs-from-loops": "loops may pass on new buffers",
     "allow-unknown-ops": "ops that nobody knows stay as they are, on tensors",
-    "dialect-filter": "only ops of these dialects",
+    "dialect-filter": "only ops of these dialects (or of these names)",
+    "create-deallocs": "free what does not leave its block, as One-Shot once did (off)",
     "copy-before-write": "no analysis: a copy before every write",
     "no-analysis-func-filter": "the same in these functions",
     "unknown-type-conversion": f"buffers of tensors from unknown ops: {_CONVERSIONS}",
     "function-boundary-type-conversion": f"buffers of arguments and results: infer-layout-map, {_CONVERSIONS}",
     "check-parallel-regions": "iterations that run at once do not share what they write (on)",
     "test-analysis-only": "decisions as attributes, nothing else",
+    "dump-alias-sets": "with test-analysis-only: the values that share a buffer with each result and block argument",
     "print-conflicts": "with test-analysis-only: what stood against operands that are out of place",
     "buffer-alignment": "of allocations, in bytes (64)",
     "improvements": "with --compat=tracebuf: those that are made, by name, or none (all)",
@@ -139,6 +153,7 @@ def one_shot_options(text: str, compat: Compat) -> OneShotOptions:
             options = replace(options, **{field: typed(name, value, getattr(options, field))})
     for name, wrong in (
         ("'print-conflicts' requires 'test-analysis-only'", options.print_conflicts and not options.test_analysis_only),
+        ("'dump-alias-sets' requires 'test-analysis-only'", options.dump_alias_sets and not options.test_analysis_only),
         ("'copy-before-write' cannot be used with 'test-analysis-only'",
          options.copy_before_write and options.test_analysis_only),
         ("'infer-layout-map' is not a valid value for 'unknown-type-conversion'",
@@ -190,10 +205,48 @@ def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
         annotate(module, analysis, options)
         return module
     found = bufferize_module(module, analysis, options)
+    if options.create_deallocs:
+        on_functions(free_in_block)(found, text, compat)
     for op in (op for func in functions(found) for op in func.walk()):
         if options.buffer_alignment and isinstance(op, Alloc) and "alignment" not in op.attrs and op.attrs["reason"]:
             op.attrs["alignment"] = inherent(f"{options.buffer_alignment} : i64", options.buffer_alignment)
     return found
+
+
+PARTIAL: dict[str, str] = {
+    "arith-bufferize": "arith",
+    "bufferization-bufferize": "bufferization",
+    "func-bufferize": "func,cf",
+    "linalg-bufferize": "linalg",
+    "scf-bufferize": "scf",
+    "std-bufferize": "arith.select,tensor.generate",
+    "tensor-bufferize": "tensor",
+    "tensor-constant-bufferize": "arith.constant",
+    "vector-bufferize": "vector",
+}
+"""MLIR's old passes: partial-bufferize on these dialects and ops."""
+
+
+def partial_bufferize(dialects: str) -> Callable[[Module, str, Compat], Module]:
+    """One-Shot's rewrite of some dialects' ops without an analysis, as MLIR's old passes came to be written: between
+    them and others stand to_tensor and to_buffer. With `func`, functions take and return buffers."""
+
+    def run(module: Module, text: str, compat: Compat) -> Module:
+        chosen = dialects or named_dialects(text)
+        words = "copy-before-write allow-unknown-ops unknown-type-conversion=identity-layout-map"
+        if "func" in chosen.split(","):
+            words += " bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map"
+        return one_shot_bufferize(module, f"{words} dialect-filter={chosen}", compat)
+
+    return run
+
+
+def named_dialects(text: str, compat: Compat = "mlir") -> str:
+    """The option of -partial-bufferize."""
+    found = options_of(text)
+    if list(found) != ["dialects"]:
+        raise UsageError("-partial-bufferize takes one option: dialects=a,b")
+    return found["dialects"]
 
 
 def remove_all_dead(func: Func) -> None:
@@ -218,7 +271,8 @@ def merge_equal(module: Module, text: str, compat: Compat) -> Module:
 def fold(module: Module, text: str, compat: Compat) -> Module:
     for func in functions(module):
         canonicalize(func)
-        while canonicalize_deallocs(func) or (compat == "mlir" and drop_unused_materializations(func)):
+        patterns = [canonicalize_deallocs, simplify_blocks, *[drop_unused_materializations] * (compat == "mlir")]
+        while sum(pattern(func) for pattern in patterns):
             canonicalize(func)
     return module
 
@@ -231,11 +285,6 @@ def drop_unused_materializations(func: Func) -> bool:
     for op in unused:
         op.erase()
     return bool(unused)
-
-
-def drop_results(module: Module, text: str, compat: Compat) -> Module:
-    drop_equivalent_buffer_results(module)
-    return module
 
 
 Words = tuple[tuple[str, str, bool | int], ...]
@@ -324,11 +373,20 @@ PASSES: dict[str, Pass] = {
         tuple((name, ONE_SHOT_HELP[name]) for name in _KNOWN),
         one_shot_options,
     ),
+    "partial-bufferize": Pass(
+        "ops of some dialects take buffers, by to_tensor and to_buffer",
+        partial_bufferize(""),
+        (("dialects", "the dialects (or ops), by name"),),
+        named_dialects,
+    ),
+    **{name: Pass(f"partial-bufferize=dialects={what}", partial_bufferize(what)) for name, what in PARTIAL.items()},
     "eliminate-empty-tensors": Pass("what is stored into a part is computed there", eliminate_empty),
     "empty-tensor-to-alloc-tensor": Pass(
         "each tensor.empty has a buffer of its own", on_functions(empty_to_alloc_tensor)
     ),
-    "drop-equivalent-buffer-results": Pass("private functions do not return their arguments", drop_results),
+    "drop-equivalent-buffer-results": Pass(
+        "private functions do not return their arguments", on_module(drop_equivalent_buffer_results)
+    ),
     "buffer-hoisting": Pass("allocations move up, not out of loops", on_functions(buffer_hoisting)),
     "buffer-loop-hoisting": Pass("allocations move out of loops", on_functions(buffer_loop_hoisting)),
     "promote-buffers-to-stack": with_options(STACK, "small buffers that do not escape are on the stack", promote),
@@ -348,7 +406,7 @@ PASSES: dict[str, Pass] = {
         "clones and deallocs become ops on memrefs", on_functions(convert_bufferization_to_memref)
     ),
     "buffer-deallocation": Pass(
-        "frees at one static place each, and copies that allow it", on_functions(buffer_deallocation)
+        "frees at one static place each, and copies that allow it", on_module(buffer_deallocation)
     ),
     "optimize-allocation-liveness": Pass("frees move up to the last use", on_functions(optimize_allocation_liveness)),
     "buffer-deallocation-pipeline": Pass(

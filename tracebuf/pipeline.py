@@ -9,8 +9,8 @@
     Kernel (backend/runtime)        -> LLVM IR, machine code, a call
 
 MLIR text (frontends/mlir) enters at `module_to_memref`: analysis and rewrite, for functions that call one another
-(analysis/modules/module.py, bufferize/module.py). To run one of them: `module_to_run`, `function_to_run` (mlir.py). The
-command is opt.py, its passes passes.py.
+(analysis/modules/module.py, bufferize/module.py). To run one of them: `module_to_run`, `functions_to_run` (mlir.py).
+The command is opt.py, its passes passes.py.
 
 `observe` is called with the name of each pass and the program after it: for dumps, timing, counting, the verifier.
 
@@ -64,7 +64,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from tracebuf.analysis.cost import choose
 from tracebuf.analysis.cost.optimal import Optimal, optimal
@@ -75,15 +75,21 @@ from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.bufferize.globals import bring_constants
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.bufferize.rewrite import bufferize
+from tracebuf.deallocate.general.canonical import canonicalize_deallocs
+from tracebuf.deallocate.general.lower_deallocations import lower_deallocations
+from tracebuf.deallocate.general.ownership import ownership_based_buffer_deallocation
+from tracebuf.deallocate.general.simplification import buffer_deallocation_simplification
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
 from tracebuf.errors import UnsupportedError
+from tracebuf.ir.attributes import string
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Op
 from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import MemRefType, ScalarType, UnrankedMemRefType
-from tracebuf.ir.verifier import Level, Verified, verify
+from tracebuf.ir.verifier import Level, Verified, verify, verify_module
+from tracebuf.ops.control.func import Call
 from tracebuf.optimize.buffers.assign_storage import assign_storage
 from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.keep_layouts import keep_layouts
@@ -93,15 +99,18 @@ from tracebuf.optimize.buffers.write_directly import write_directly
 from tracebuf.optimize.mlir.add_runtime_checks import add_runtime_checks
 from tracebuf.optimize.mlir.alloc_tensor_to_empty import alloc_tensor_to_empty
 from tracebuf.optimize.mlir.generalize import generalize
-from tracebuf.optimize.mlir.inline_calls import called_from, inline_calls
+from tracebuf.optimize.mlir.inline_calls import called_from, inline_calls, may_be_inlined
 from tracebuf.optimize.mlir.inline_regions import inline_regions
+from tracebuf.optimize.mlir.lower_allocas import lower_allocas
 from tracebuf.optimize.mlir.lower_forall import lower_forall
+from tracebuf.optimize.mlir.lower_given import Given, lower_given
 from tracebuf.optimize.mlir.lower_reshapes import lower_reshapes
 from tracebuf.optimize.mlir.lower_selects import lower_selects, own_constants
+from tracebuf.optimize.mlir.mark_read_only import mark_read_only
 from tracebuf.optimize.mlir.refuse_shared_reads import refuse_shared_reads
 from tracebuf.optimize.tensors.accumulate_products import accumulate_products
 from tracebuf.optimize.tensors.canonicalize import canonicalize, remove_dead
-from tracebuf.optimize.tensors.cse import cse
+from tracebuf.optimize.tensors.cse import cse, merged_by_mlir
 from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.tensors.fold_whole_stores import fold_stores_back, fold_whole_stores
 from tracebuf.optimize.tensors.fuse import fuse
@@ -205,6 +214,8 @@ def improved_module(module: Module, options: OneShotOptions) -> Module:
                 remove_dead(block, set(item.symbols.values()))
             fold_stores_back(item)
             fold_whole_stores(item) if options.compat else improve_tensors(item, chosen)
+            if options.compat is None and "read-only-buffers" in options.improvements:
+                mark_read_only(item)
         items.append(item)
     found = Module(items, module.loc, module.name)
     found.attrs = dict(module.attrs)
@@ -263,27 +274,56 @@ def module_to_run(module: Module, options: OneShotOptions, name: str) -> Module:
     return bufferize_module(module, analysis, options)
 
 
-def function_to_run(module: Module, name: str) -> Func:
-    """One function of a bufferized module as the interpreter and the compiler take it: without calls, freed.
+def functions_to_run(module: Module, name: str, given: Given) -> list[Func]:
+    """One function of a bufferized module as the interpreter and the compiler take it, freed: by itself, or where
+    blocks branch, or functions call themselves, followed by those that it calls, directly or not.
 
-    Raises UnsupportedError for what can be analysed and rewritten, but not run.
+    `given`: Python callables for functions that are only declared. Raises UnsupportedError for what can be analysed and
+    rewritten, but not run.
     """
-    func = inline_calls(module, name)
-    bring_constants(func, module)
-    refuse_to_run(func)
-    lower_to_machine(func)
+    if not may_be_inlined(module, name):
+        return _linked(module, name, given)
+    func = inline_calls(module, name, given)
+    _prepare(func, module, set(given))
+    lower_given(func, given, frees=False)
     _run(MEMREF_PASSES, func, "memref", Options(verify=True), None)
-    return func
+    return [func]
 
 
-def refuse_to_run(func: Func) -> None:
-    """UnsupportedError, with the location, for what can be analysed and rewritten, but not run: branches between
-    blocks, unknown ops, values that are neither numbers nor buffers of strides."""
+def _linked(module: Module, name: str, given: Given) -> list[Func]:
+    """Functions that call one another. All tell who owns what they return; so the first has an i1 more for each buffer
+    among its results."""
+    funcs = [clone_func(f)[0] for f in called_from(module, name)]
+    for func in funcs:
+        _prepare(func, module, {*given, *(f.name for f in funcs)})
+        func.attrs["sym_visibility"] = string("private")
+    whole = Module(funcs)
+    ownership_based_buffer_deallocation(whole, dynamic=True)
+    for func in funcs:
+        canonicalize_deallocs(func)
+        buffer_deallocation_simplification(func)
+        lower_deallocations(func)
+        cse(func, merged_by_mlir)
+        canonicalize_deallocs(func)
+        lower_given(func, given, frees=True)
+    verify_module(whole)
+    return funcs
+
+
+def _prepare(func: Func, module: Module, known: Collection[str]) -> None:
+    bring_constants(func, module)
+    refuse_to_run(func, known)
+    lower_to_machine(func)
+
+
+def refuse_to_run(func: Func, known: Collection[str]) -> None:
+    """UnsupportedError, with the location, for what can be analysed and rewritten, but not run: unknown ops, calls of
+    functions that are not `known`, values that are neither numbers nor buffers of strides."""
     for op in func.walk():
-        if op.successors:
-            raise UnsupportedError("branches between blocks are not run", location=op.loc)
         if op.name not in Op.registry:
             raise UnsupportedError(f"{op.name} is not known: it cannot be run", location=op.loc)
+        if isinstance(op, Call) and op.callee not in known:
+            raise UnsupportedError(f"@{op.callee} is only declared: it cannot be run", location=op.loc)
     for value in func.values():
         if not isinstance(value.type, ScalarType | MemRefType):
             loc = value.owner.loc if isinstance(value.owner, Op) else func.loc
@@ -293,6 +333,7 @@ def refuse_to_run(func: Func) -> None:
 def lower_to_machine(func: Func) -> None:
     """Lowers ops on buffers that only MLIR text has to those that the interpreter and native code know."""
     inline_regions(func)
+    lower_allocas(func)
     lower_forall(func)
     generalize(func)
     own_constants(func)

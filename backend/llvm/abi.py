@@ -8,6 +8,10 @@ check k failed, or -1 if an exception is pending or too much memory was asked fo
 
 The context belongs to one call at a time: the Python functions that the kernel calls back, the saved thread state,
 counters, arena slots. Kernels are called by `enter`, and call back by `ask` (backend/runtime/entry.py).
+
+Functions that a kernel calls, itself among them where it is recursive, have frames of their own, on the stack: slot 1
+is the address below which the stack must not grow, slot 2 the work left until the next poll, in and out; a memref
+argument begins with its base pointer.
 """
 
 from __future__ import annotations
@@ -21,6 +25,10 @@ from tracebuf.ops.arrays.linalg import DestinationOp
 from tracebuf.ops.control.checks import Check
 
 OK, STOPPED = 0, -1
+FLOOR, LEFT = 1, 2
+"""Slots of the frame of a function that native code calls."""
+STACK = 2**20
+"""The bytes of stack that functions which call one another may take."""
 MAX_ERROR_VALUES, ERROR_VALUE = 16, 2
 """How many values of a failed check are kept, and the slots of each."""
 
@@ -90,12 +98,12 @@ def scalar_slots(type_: Type) -> int:
     return -(-type_.itemsize // 8)
 
 
-def frame_of(args: Sequence[Type], results: Sequence[Type]) -> Frame:
-    """The frame of a function with these argument and result types."""
-    at, arg_at, result_at = 1, [], []
+def frame_of(args: Sequence[Type], results: Sequence[Type], inner: bool = False) -> Frame:
+    """The frame of a function with these argument and result types; `inner`: one that native code calls."""
+    at, arg_at, result_at = 3 if inner else 1, [], []
     for type_ in args:
         arg_at.append(at)
-        at += 1 + 2 * type_.rank if isinstance(type_, MemRefType) else scalar_slots(type_)
+        at += inner + 1 + 2 * type_.rank if isinstance(type_, MemRefType) else scalar_slots(type_)
     for type_ in results:
         result_at.append(at)
         at += 2 + 2 * type_.rank if isinstance(type_, MemRefType) else scalar_slots(type_)

@@ -2,23 +2,26 @@
 
 A walk over the program in order. Scalars are SSA values; a memref is a base pointer, a pointer to element 0, sizes and
 strides, of which the ones known at compile time are literals, so that LLVM sees unit strides as such. Structured ops
-are planned by `tracebuf.lower.plan` and written by `loops`. scf.for and scf.if become phi nodes. A failed check leaves
-its values in the frame and returns its number. MLIR counterpart: the lowering of memref, scf and linalg to the LLVM
+are planned by `tracebuf.lower.plan` and written by `loops`. scf.for and scf.if become phi nodes, and so do the
+arguments of blocks that branch (`blocks`). A failed check leaves its values in the frame and returns its number.
+Functions that it calls are functions beside it. MLIR counterpart: the lowering of memref, scf and linalg to the LLVM
 dialect.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.blas_calls import by_blas, write_product
+from tracebuf.backend.llvm.blocks import BlockWriter
 from tracebuf.backend.llvm.code import Access, Code
-from tracebuf.backend.llvm.host_calls import HostWriter
+from tracebuf.backend.llvm.host_calls import HostWriter, call_reference
 from tracebuf.backend.llvm.loops import Buffer, NestWriter, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
-from tracebuf.backend.llvm.polls import Polls, work
-from tracebuf.backend.llvm.references import call_reference
+from tracebuf.backend.llvm.polls import BUDGET, Polls, work
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.backend.llvm.scatters import ScatterWriter
 from tracebuf.errors import InternalError
@@ -28,62 +31,104 @@ from tracebuf.ir.dims import Dim, Expr, Sym
 from tracebuf.ir.emitter import components, join_components, llvm_type, value_types
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, Type
+from tracebuf.location import Location
 from tracebuf.lower.plan import Nest, plan, spec_of
 from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.arrays.gather import CheckedIndex
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import checks, scf
-from tracebuf.ops.control.func import Return
-from tracebuf.ops.memory import memref
+from tracebuf.ops.control.cf import Assert, Branch, CondBranch
+from tracebuf.ops.control.func import Call, Return
+from tracebuf.ops.memory import memref, metadata
 from tracebuf.ops.scalars import arith
 
 
-def emit_kernel(func: Func, name: str) -> abi.KernelText:
-    """The LLVM text of a memref-level function, as `i64 @name(ptr frame)`."""
-    return KernelWriter(func, name).write()
+def emit_kernel(func: Func, name: str, callees: Sequence[Func] = ()) -> abi.KernelText:
+    """The LLVM text of a memref-level function, `i64 @name(ptr frame)`, with those that it calls, directly or not."""
+    return KernelWriter(func, name, Whole({f.name: (f, f"{name}.{f.name}") for f in callees})).write()
+
+
+@dataclass
+class Whole:
+    """What the functions of one kernel share. `functions`: those that are called, by name, each with its symbol."""
+
+    functions: dict[str, tuple[Func, str]]
+    checks: list[checks.Check] = field(default_factory=list)
+    references: list[linalg.DestinationOp] = field(default_factory=list)
+    plans: list[str] = field(default_factory=list)
+    nests: int = 0
 
 
 class KernelWriter:
-    """Writes one function. `values` are scalars, `buffers` memrefs."""
+    """Writes one function. `values` are scalars, `buffers` memrefs. `outer`: the code of the kernel, for a function
+    that it calls."""
 
-    def __init__(self, func: Func, name: str) -> None:
-        self.func, self.name, self.code = func, name, Code()
+    def __init__(self, func: Func, name: str, whole: Whole, outer: Code | None = None) -> None:
+        self.func, self.name, self.whole, self.inner = func, name, whole, outer is not None
+        self.code = Code() if outer is None else outer.beside()
         self.scalars = Scalars(self.code)
         self.values: dict[Value, str] = {}
         self.buffers: dict[Value, Buffer] = {}
         self.dims: dict[Dim, str] = {}
-        self.roots, count = storages(func)
+        anywhere = bool(whole.functions) or any(op.successors for op in func.walk())
+        self.roots, count = (defaultdict(lambda: frozenset((0,))), 1) if anywhere else storages(func)
         domain = self.code.metadata("@", distinct=True) if count > 1 else ""
         self.scopes = {k: self.code.metadata(f"@, {domain}", distinct=True) for k in range(count)} if count > 1 else {}
-        results = func.block.terminator.operands
-        self.frame = abi.frame_of([a.type for a in func.args], [v.type for v in results])
-        self.checks: list[checks.Check] = []
-        self.references: list[linalg.DestinationOp] = []
-        self.plans: list[str] = []
-        self.nests = 0
+        self.results = results_of(func)
+        self.frame = abi.frame_of([a.type for a in func.args], [v.type for v in self.results], self.inner)
+        self.checks, self.references, self.plans = whole.checks, whole.references, whole.plans
         self.context = self.code.inst("load ptr, ptr %frame")
         self.memory = Memory(self.code, self.context, "stopped")
-        self.polls = Polls(self.code, self.context, "stopped")
+        budget = self.code.inst(f"load i64, ptr {self._slot(abi.LEFT)}") if self.inner else str(BUDGET)
+        self.polls = Polls(self.code, self.context, "stopped", budget)
         self.host = HostWriter(self.code, self.polls)
+        self.blocks = BlockWriter(self.code, self.polls, self._all_parts, self._bind_all, self._block)
+        self.floor = self._floor()
         self.skipped: set[Op] = set()
 
     def write(self) -> abi.KernelText:
-        self._arguments()
-        self._block(self.func.block)
-        self.code.place("stopped")
-        self.code.do(f"ret i64 {abi.STOPPED}")
-        text = self.code.text(f'define i64 @{self.name}(ptr noalias %frame) nounwind "prefer-vector-width"="512"')
+        self._function()
+        for func, symbol in self.whole.functions.values():
+            inner = KernelWriter(func, symbol, self.whole, self.code)
+            inner._function()
+            self.code.define(symbol, inner.code.function_text(inner._head("internal ")))
+        text = self.code.text(self._head())
         return abi.KernelText(
             self.name, text, tuple(self.plans), dict(self.code.imports), self.frame, tuple(self.checks),
-            self.memory.arena_slots, tuple(self.func.block.terminator.operands),
-            tuple(self.references), self._is_glue(),
+            self.memory.arena_slots, self.results, tuple(self.references), self._is_glue(),
         )  # fmt: skip
+
+    def _head(self, linkage: str = "") -> str:
+        return f'define {linkage}i64 @{self.name}(ptr noalias %frame) nounwind "prefer-vector-width"="512"'
+
+    def _function(self) -> None:
+        self._arguments()
+        if self.inner:
+            here = self.code.inst(f"ptrtoint ptr {self._frame_address()} to i64")
+            fits = self.code.icmp("ugt", here, self.floor)
+            self._check_flag(fits, RecursionError, "maximum recursion depth exceeded", self.func.loc)
+            self.polls.poll(CALL)
+        self.blocks.region(self.func.body)
+        self.code.place("stopped")
+        self.code.do(f"ret i64 {abi.STOPPED}")
+
+    def _floor(self) -> str:
+        """The address below which the stack must not grow, where functions are called."""
+        if self.inner:
+            return self.code.inst(f"load i64, ptr {self._slot(abi.FLOOR)}")
+        if not self.whole.functions:
+            return ""
+        here = self.code.inst(f"ptrtoint ptr {self._frame_address()} to i64")
+        return self.code.sub(here, str(abi.STACK))
+
+    def _frame_address(self) -> str:
+        return self.code.intrinsic("llvm.frameaddress.p0", "ptr", [("i32", "0")])
 
     def _is_glue(self) -> bool:
         """Whether all that takes time is done by what the program calls: no nests, and no loop without a call."""
         loops = [op for op in self.func.walk() if isinstance(op, scf.For | scf.While)]
         called = all(any(isinstance(op, HostCall) for op in loop.walk()) for loop in loops)
-        return bool(self.references) and not self.nests and called
+        return bool(self.references) and not self.whole.nests and called
 
     # -- arguments and results
     def _slot(self, index: int) -> str:
@@ -96,15 +141,17 @@ class KernelWriter:
         sizes: dict[Value, tuple[str, ...]] = {}
         for arg, at in zip(self.func.args, self.frame.arg_at, strict=True):
             if isinstance(arg.type, MemRefType):
-                sizes[arg] = tuple(self._size(n, at + 1 + k) for k, n in enumerate(arg.type.shape))
+                sizes[arg] = tuple(self._size(n, at + self.inner + 1 + k) for k, n in enumerate(arg.type.shape))
             elif isinstance(arg.type, ScalarType):
                 self.values[arg] = self.code.load(arg.type, self._slot(at))
         for arg, at in zip(self.func.args, self.frame.arg_at, strict=True):
             if isinstance(type_ := arg.type, MemRefType):
-                pointer = self.code.inst(f"load ptr, ptr {self._slot(at)}")
-                first = at + 1 + type_.rank
+                base = pointer = self.code.inst(f"load ptr, ptr {self._slot(at)}")
+                if self.inner:
+                    pointer = self.code.inst(f"load ptr, ptr {self._slot(at + 1)}")
+                first = at + self.inner + 1 + type_.rank
                 strides = tuple(self._stride(s, first + k) for k, s in enumerate(type_.strides))
-                self.buffers[arg] = Buffer(type_, pointer, pointer, sizes[arg], strides, self.roots[arg])
+                self.buffers[arg] = Buffer(type_, base, pointer, sizes[arg], strides, self.roots[arg])
 
     def _size(self, size: Dim, slot: int) -> str:
         if isinstance(size, int):
@@ -134,26 +181,34 @@ class KernelWriter:
 
     def _return(self, op: Return) -> None:
         for value, at in zip(op.operands, self.frame.result_at, strict=True):
-            if isinstance(value.type, MemRefType):
-                b = self.buffers[value]
-                for k, pointer in enumerate((b.base, b.pointer)):
-                    self.code.do(f"store ptr {pointer}, ptr {self._slot(at + k)}")
-                for k, n in enumerate((*b.sizes, *b.strides)):
-                    self.code.do(f"store i64 {n}, ptr {self._slot(at + 2 + k)}")
-            else:
-                self._store_scalar(value, at)
+            self._put(value, "%frame", at)
+        if self.inner:
+            self.code.do(f"store i64 {self.polls.state()[1][1]}, ptr {self._slot(abi.LEFT)}")
         self.code.do("ret i64 0")
 
+    def _put(self, value: Value, frame: str, at: int) -> None:
+        """Puts a value into a frame: of a memref base pointer, pointer, sizes and strides."""
+        where = [self.code.offset(frame, "i64", str(at))]
+        if isinstance(value.type, MemRefType):
+            b = self.buffers[value]
+            where += [self.code.offset(frame, "i64", str(at + k)) for k in range(1, 2 + 2 * value.type.rank)]
+            for k, pointer in enumerate((b.base, b.pointer)):
+                self.code.do(f"store ptr {pointer}, ptr {where[k]}")
+            for k, n in enumerate((*b.sizes, *b.strides)):
+                self.code.do(f"store i64 {n}, ptr {where[2 + k]}")
+        else:
+            assert isinstance(value.type, ScalarType)
+            self.code.store(value.type, self.values[value], where[0])
+
     def _store_scalar(self, value: Value, slot: int) -> None:
-        assert isinstance(value.type, ScalarType)
-        self.code.store(value.type, self.values[value], self._slot(slot))
+        self._put(value, "%frame", slot)
 
     # -- ops
     def _block(self, block: Block) -> None:
         for op in block.ops:
             if op in self.skipped:
                 continue
-            if isinstance(op, arith.ScalarOp):
+            if isinstance(op, arith.ScalarOp) and not isinstance(op.result.type, MemRefType):
                 self.scalars.op(op, self.values)
                 continue
             writer = _writer(type(op))
@@ -285,7 +340,7 @@ class KernelWriter:
         nest = plan(spec)
         if isinstance(op, linalg.Contraction) and by_blas(op, linalg.element_type(types[2])):
             self.plans.append(f"{op.name} by BLAS where strides allow, else\n{nest}")
-            self.nests += 1
+            self.whole.nests += 1
             fill = zero_fill_before(op)
             buffers = [b for b in operands if isinstance(b, Buffer)]
             write_product(self.code, self.polls, op, buffers, fill in self.skipped)
@@ -317,13 +372,22 @@ class KernelWriter:
             self._structured(op)
 
     def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
-        self.nests += 1
+        self.whole.nests += 1
         self.plans.append(str(nest))
         kind = ScatterWriter if nest.spec.scatters else NestWriter
         writer = kind(self.code, self.polls, nest, operands, self.values, self.scopes)
         writer.write()
         for op, slot in writer.failures.items():
             self._raise_where(op, self.code.inst(f"load i1, ptr {slot}"), writer.size_of(op))
+
+    def _check_flag(self, holds: str, exception: type[BaseException], text: str, loc: Location) -> None:
+        """A check of a condition that no op computes."""
+        flag = arith.Constant.of(0, I1, loc).result
+        self.values[flag] = holds
+        self._check(checks.Check.of(flag, exception, text.replace("{", "{{").replace("}", "}}"), [], loc))
+
+    def _assert(self, op: Assert) -> None:
+        self._check_flag(self.values[op.operand(0)], AssertionError, str(op.attrs["msg"].value), op.loc)
 
     def _raise_where(self, op: CheckedIndex, failed: str, size: str) -> None:
         """An index was out of bounds: the number of a check that says so."""
@@ -442,10 +506,83 @@ class KernelWriter:
         ]
         self._bind_all(op.results, phis)
 
+    def _select(self, op: arith.Select) -> None:
+        """A select of memrefs."""
+        condition, *sides = op.operands
+        first, second = (self._all_parts([v], op.results) for v in sides)
+        chosen = [self.code.select(self.values[condition], t, a, b) for (t, a), (_, b) in zip(first, second)]
+        self._bind_all(op.results, chosen)
+
+    def _execute(self, op: scf.ExecuteRegion) -> None:
+        self._bind_all(op.results, self.blocks.region(op.regions[0], op.results))
+
+    def _branch(self, op: Branch | CondBranch) -> None:
+        self.blocks.branch(op, [] if isinstance(op, Branch) else [self.values[op.operand(0)]])
+
+    def _call(self, op: Call) -> None:
+        """A call of a function beside this one: its frame is on the stack."""
+        func, symbol = self.whole.functions[op.callee]
+        code, frame = self.code, abi.frame_of([a.type for a in func.args], func.result_types, inner=True)
+        at = code.fresh_slot(f"[{frame.size} x i64]")
+        code.do(f"store ptr {self.context}, ptr {at}")
+        left = code.offset(at, "i64", str(abi.LEFT))
+        code.do(f"store i64 {self.floor}, ptr {code.offset(at, 'i64', str(abi.FLOOR))}")
+        code.do(f"store i64 {self.polls.state()[1][1]}, ptr {left}")
+        for value, k in zip(op.operands, frame.arg_at, strict=True):
+            self._put(value, at, k)
+        status = code.call("i64", symbol, [("ptr", at)])
+        failed, going = code.new_label(), code.new_label()
+        code.branch(code.icmp("ne", status, "0"), failed, going, code.rarely())
+        code.place(failed)
+        nbytes = 8 * abi.ERROR_VALUE * abi.MAX_ERROR_VALUES
+        errors = code.offset(at, "i64", str(frame.error_at)), self._slot(self.frame.error_at)
+        code.declare("llvm.memcpy.p0.p0.i64", "void @(ptr, ptr, i64, i1)")
+        words = [("ptr", errors[1]), ("ptr", errors[0]), ("i64", str(nbytes)), ("i1", "false")]
+        code.call("void", "llvm.memcpy.p0.p0.i64", words)
+        code.do(f"ret i64 {status}")
+        code.place(going)
+        self.polls.resume(code.inst(f"load i64, ptr {left}"))
+        for result, k in zip(op.results, frame.result_at, strict=True):
+            self._take(result, at, k)
+
+    def _take(self, value: Value, frame: str, at: int) -> None:
+        """The value that is in a frame."""
+        if isinstance(value.type, ScalarType):
+            self.values[value] = self.code.load(value.type, self.code.offset(frame, "i64", str(at)))
+            return
+        type_ = value.memref_type
+        kinds = ["ptr", "ptr", *("" if isinstance(n, int) else "i64" for n in (*type_.shape, *type_.strides))]
+        places = [(kind, self.code.offset(frame, "i64", str(at + k))) for k, kind in enumerate(kinds) if kind]
+        self._bind(value, [self.code.inst(f"load {kind}, ptr {place}") for kind, place in places])
+
+    def _metadata(self, op: metadata.ExtractStridedMetadata) -> None:
+        b = self.buffers[op.operand(0)]
+        self.buffers[op.base] = Buffer(op.base.memref_type, b.base, b.base, (), (), b.roots)
+        offset, *parts = op.results[1:]
+        if offset.uses:
+            start, here = (self.code.inst(f"ptrtoint ptr {p} to i64") for p in (b.base, b.pointer))
+            moved = self.code.sub(here, start)
+            self.values[offset] = self.code.inst(f"sdiv exact i64 {moved}, {b.type.element.itemsize}")
+        for part, n in zip(parts, (*b.sizes, *b.strides), strict=True):
+            self.values[part] = n
+
+    def _address(self, op: metadata.ExtractAlignedPointer) -> None:
+        self.values[op.result] = self.code.inst(f"ptrtoint ptr {self.buffers[op.operand(0)].base} to i64")
+
     def _nothing(self, op: Op) -> None:
         """A terminator: its parent takes the values."""
 
 
+def results_of(func: Func) -> tuple[Value, ...]:
+    """What a function returns; where it does in several places, values that stand for its results."""
+    ends = [b.terminator for b in func.body.blocks if isinstance(b.terminator, Return)]
+    if len(ends) == 1:
+        return tuple(ends[0].operands)
+    return tuple(Block(func.result_types).args)
+
+
+CALL = "16"
+"""Units of work of a call."""
 COPIED = 2**25
 """The bytes that are copied between two polls: so many that the C library's way of copying is the same."""
 _WITHOUT_EFFECT = (arith.ScalarOp, memref.Alloc, memref.Dim, *memref.VIEW_OPS)
@@ -504,6 +641,14 @@ _WRITERS: dict[type[Op], Callable[..., None]] = {
     scf.If: KernelWriter._if,
     scf.Yield: KernelWriter._nothing,
     scf.Condition: KernelWriter._nothing,
+    scf.ExecuteRegion: KernelWriter._execute,
+    arith.Select: KernelWriter._select,
+    Branch: KernelWriter._branch,
+    CondBranch: KernelWriter._branch,
+    Assert: KernelWriter._assert,
+    Call: KernelWriter._call,
+    metadata.ExtractStridedMetadata: KernelWriter._metadata,
+    metadata.ExtractAlignedPointer: KernelWriter._address,
     Return: KernelWriter._return,
 }
 

@@ -4,6 +4,10 @@ The loop gets the operands with their strides as they are; leading axes are its 
 where there are several. Status flags are cleared before and looked at after. Where one is set that the function would
 look at, where core dimensions differ, or where the work is large, the function itself is called back, on the same
 operands: the errors, their words and warnings are its own.
+
+A call back (`call_reference`) runs an op's NumPy reference. The kernel describes the operands in an array of slots: for
+each memref the pointer to element 0, sizes and strides in elements, for a scalar its value. What the reference raises
+ends the kernel. What it allocates itself is not counted.
 """
 
 from __future__ import annotations
@@ -11,8 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 
+from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm.abi import scalar_slots
 from tracebuf.backend.llvm.code import Code, OpenLoop, literal
 from tracebuf.backend.llvm.loops import Buffer
+from tracebuf.backend.llvm.memory import Memory
 from tracebuf.backend.llvm.numpy_loops import core_loop, sort_loop, status_flags
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
@@ -317,3 +324,25 @@ class HostWriter:
         for k, value in enumerate(values):
             self.code.do(f"store i64 {value}, ptr {self.code.offset(where, 'i64', str(k))}")
         return where
+
+
+def call_reference(
+    code: Code, memory: Memory, number: int, operands: Sequence[Buffer | str], types: Sequence[Type]
+) -> None:
+    """Calls the reference of the kernel's op of that number on these operands."""
+    count = sum(1 + 2 * len(b.sizes) if isinstance(b, Buffer) else 2 for b in operands)
+    spec = code.fresh_slot(f"[{max(count, 1)} x i64]")
+    at = 0
+    for operand, type_ in zip(operands, types, strict=True):
+        where = code.offset(spec, "i64", str(at))
+        at += 1
+        if isinstance(operand, str):
+            assert isinstance(type_, ScalarType)
+            code.store(type_, operand, where)
+            at += scalar_slots(type_) - 1
+            continue
+        code.do(f"store ptr {operand.pointer}, ptr {where}")
+        for n in (*operand.sizes, *operand.strides):
+            code.do(f"store i64 {n}, ptr {code.offset(spec, 'i64', str(at))}")
+            at += 1
+    memory.ask(abi.REFER, code.inst(f"ptrtoint ptr {spec} to i64"), str(number))

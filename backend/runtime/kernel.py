@@ -118,8 +118,8 @@ class Kernel:
     compilation.
     """
 
-    def __init__(self, func: Func, name: str) -> None:
-        emitted = emit_kernel(func, name)
+    def __init__(self, func: Func, name: str, callees: Sequence[Func] = ()) -> None:
+        emitted = emit_kernel(func, name, callees)
         self.name, self.text, self.plans, self.frame = name, emitted.text, emitted.plans, emitted.frame
         self._emitted = emitted
         imports = {s: _address(what) for s, what in emitted.imports.items()}

@@ -64,6 +64,9 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("004_func_on_tensors", (BUFFERIZE, PIPELINE)),
     ("002_foo", (BUFFERIZE, PIPELINE)),
     ("001_to_buffer", ("-finalizing-bufferize",)),
+    ("004_func_on_tensors", ("-linalg-bufferize",)),
+    ("004_func_on_tensors", ("-tensor-bufferize", "-linalg-bufferize", "-func-bufferize", "-finalizing-bufferize")),
+    ("002_foo", (f"{BUFFERIZE} copy-before-write", PIPELINE, "-copy-removal")),
 )
 FREES = {"-buffer-deallocation", PIPELINE, OWNERSHIP}
 INTRODUCTION = """# The buffer passes of the documents

@@ -22,6 +22,12 @@ CALLEES = {
         '%r = "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> ' + BUFFER + "\n"
         f'"memref.copy"(%x, %r) : ({BUFFER}, {BUFFER}) -> ()'
     ),
+    "meeting": (
+        '"cf.cond_br"(%c)[^p, ^q] <{operandSegmentSizes = array<i32: 1, 0, 0>}> : (i1) -> ()\n^p:\n'
+        f'%m = "memref.alloc"() <{{operandSegmentSizes = array<i32: 0, 0>}}> : () -> {BUFFER}\n'
+        f'"memref.copy"(%y, %m) : ({BUFFER}, {BUFFER}) -> ()\n"cf.br"(%m)[^q2] : ({BUFFER}) -> ()\n^q:\n'
+        f'"cf.br"(%x)[^q2] : ({BUFFER}) -> ()\n^q2(%r: {BUFFER}):'
+    ),
     "either": f'%r = "arith.select"(%c, %x, %y) : (i1, {BUFFER}, {BUFFER}) -> {BUFFER}',
     "sometimes": (
         f'%r = "scf.if"(%c) ({{\n%m = "memref.alloc"() <{{operandSegmentSizes = array<i32: 0, 0>}}> : () -> {BUFFER}\n'
@@ -40,6 +46,8 @@ class Writer:
     frozen: bool = False
     called: set[str] = field(default_factory=set)
     depth: int = 0
+    nested: int = 0
+    loops: bool = True
     calls: bool = True
 
     def name(self, kind: str = "v") -> str:
@@ -203,6 +211,18 @@ class Writer:
         given = ", ".join(f"{a}: {BUFFER}" for a in args)
         self.add(f"{label}({given}):" if args else f"{label}:")
 
+    def within(self, buffers: list[str], args: Iterable[str] = ()) -> list[str]:
+        """Statements of a block, sometimes with blocks that branch after it; the buffers in scope at the end."""
+        inner = self.inside(buffers, args)
+        if self.nested < 2 and self.rng.random() < 0.25:
+            self.nested += 1
+            self.flow(inner)
+            self.nested -= 1
+        return inner
+
+    def flow(self, buffers: list[str]) -> None:
+        self.rng.choice([self.diamond, self.loop if self.loops else self.diamond])(buffers)
+
     def diamond(self, buffers: list[str]) -> None:
         """Two blocks that meet, or one that is left out; sometimes one returns."""
         n, join, sides = self.rng.randint(0, 2), self.name("^b")[1:], [self.name("^b")[1:] for _ in range(2)]
@@ -217,7 +237,7 @@ class Writer:
         )
         for side in sides[straight:]:
             self.block(side, [])
-            inner = self.inside(buffers)
+            inner = self.within(buffers)
             if side is sides[1] and self.rng.random() < 0.15:
                 self.give_back(inner)
             else:
@@ -239,7 +259,7 @@ class Writer:
         sizes = f"<{{operandSegmentSizes = array<i32: 1, 0, {out}>}}>"
         self.add(f'"cf.cond_br"({listed([go, *passed])})[{body}, {done}] {sizes} : (i1{more(out)}) -> ()')
         self.block(body, [])
-        inner = self.inside(inner)
+        inner = self.within(inner)
         one = self.index(1)
         k = self.op(f'"arith.addi"({i}, {one}) : (index, index) -> index', "i")
         self.branch(head, [self.rng.choice(inner) for _ in range(n)], k)
@@ -276,13 +296,13 @@ def types(n: int) -> str:
 
 def program(rng: random.Random, *, loops: bool = True, calls: bool = True) -> str:
     """One module; `loops`: with loops of branches between blocks; `calls`: functions that are called."""
-    w = Writer(rng, frozen=rng.random() < 0.3, calls=calls)
+    w = Writer(rng, frozen=rng.random() < 0.3, loops=loops, calls=calls)
     w.returned = rng.randint(0, 2)
     buffers = ["%a", "%b"]
     for _ in range(rng.randint(1, 4)):
         w.statements(buffers, 3)
         if rng.random() < 0.6:
-            rng.choice([w.diamond, w.loop if loops else w.diamond])(buffers)
+            w.flow(buffers)
     w.log(buffers)
     w.give_back(buffers)
     inputs = ", ".join(t for t, _ in ARGS)

@@ -1,7 +1,9 @@
-"""Blocks that branch to blocks, calls, recursion and given callables run as they stand (`tracebuf.mlir.interpret`)."""
+"""Blocks that branch to blocks, calls, recursion and given callables run as they stand (`tracebuf.mlir.interpret`), and
+natively (`tracebuf.mlir.program`)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 
 from tests.mlir.oracle import needs_mlir
 from tracebuf import mlir
-from tracebuf.errors import InternalError
+from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.interpret.memory import MemoryFault
 from tracebuf.ir.func import Module
 
@@ -17,6 +19,7 @@ pytestmark = needs_mlir
 
 TEXT = """
 func.func private @more(memref<4xf64>) -> memref<4xf64>
+func.func private @longer(tensor<?xf64>, f64) -> (tensor<?xf64>, f64)
 func.func @sum(%a: memref<4xf64>, %n: index) -> f64 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -55,6 +58,84 @@ func.func @factorial(%n: i64) -> i64 {
   %f = call @factorial(%k) : (i64) -> i64
   %r = arith.muli %n, %f : i64
   return %r : i64
+}
+func.func @down(%t: tensor<?xf64>, %n: index) -> tensor<?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %end = arith.cmpi eq, %n, %c0 : index
+  cf.cond_br %end, ^one, ^more
+^one:
+  return %t : tensor<?xf64>
+^more:
+  %k = arith.subi %n, %c1 : index
+  %x = tensor.extract %t[%k] : tensor<?xf64>
+  %y = arith.addf %x, %x : f64
+  %u = tensor.insert %y into %t[%k] : tensor<?xf64>
+  %f = call @down(%u, %k) : (tensor<?xf64>, index) -> tensor<?xf64>
+  %z = tensor.insert %x into %f[%c0] : tensor<?xf64>
+  return %z : tensor<?xf64>
+}
+func.func @uses(%t: tensor<?xf64>, %n: f64) -> (tensor<?xf64>, f64) {
+  %u, %x = call @longer(%t, %n) : (tensor<?xf64>, f64) -> (tensor<?xf64>, f64)
+  %c0 = arith.constant 0 : index
+  %z = tensor.insert %x into %u[%c0] : tensor<?xf64>
+  return %z, %n : tensor<?xf64>, f64
+}
+func.func @loops(%t: tensor<?xf64>, %n: index) -> tensor<?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %o = arith.constant 1.0 : f64
+  cf.br ^head(%c0, %t : index, tensor<?xf64>)
+^head(%i: index, %p: tensor<?xf64>):
+  %go = arith.cmpi slt, %i, %n : index
+  cf.cond_br %go, ^body, ^done
+^body:
+  %u, %x = func.call @longer(%p, %o) : (tensor<?xf64>, f64) -> (tensor<?xf64>, f64)
+  %j = arith.addi %i, %c1 : index
+  cf.br ^head(%j, %u : index, tensor<?xf64>)
+^done:
+  return %p : tensor<?xf64>
+}
+func.func @par(%t: tensor<?xf64>, %n: index) -> tensor<?xf64> {
+  %c0 = arith.constant 0 : index
+  cf.br ^b(%c0 : index)
+^b(%z: index):
+  %o = arith.constant 1.0 : f64
+  %r = scf.forall (%i) in (%n) shared_outs(%s = %t) -> tensor<?xf64> {
+    %e = tensor.extract_slice %s[%i] [1] [1] : tensor<?xf64> to tensor<1xf64>
+    %f = tensor.insert %o into %e[%z] : tensor<1xf64>
+    scf.forall.in_parallel { tensor.parallel_insert_slice %f into %s[%i] [1] [1] : tensor<1xf64> into tensor<?xf64> }
+  }
+  return %r : tensor<?xf64>
+}
+func.func @checked(%n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %some = arith.cmpi ne, %n, %c0 : index
+  cf.assert %some, "{none} left"
+  %k = arith.subi %n, %c1 : index
+  %r = func.call @checked(%k) : (index) -> index
+  return %r : index
+}
+func.func @rows(%n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %none = memref.alloca() : memref<2xindex>
+  memref.store %c0, %none[%c0] : memref<2xindex>
+  cf.br ^head(%c0, %none : index, memref<2xindex>)
+^head(%i: index, %last: memref<2xindex>):
+  %new = memref.alloca() : memref<2xindex>
+  %x = memref.load %last[%c0] : memref<2xindex>
+  %y = arith.addi %x, %i : index
+  memref.store %y, %new[%c0] : memref<2xindex>
+  %j = arith.addi %i, %c1 : index
+  %go = arith.cmpi slt, %j, %n : index
+  cf.cond_br %go, ^head(%j, %new : index, memref<2xindex>), ^done
+^done:
+  %r = memref.load %new[%c0] : memref<2xindex>
+  %before = memref.load %last[%c0] : memref<2xindex>
+  %d = arith.subi %r, %before : index
+  return %d : index
 }
 func.func @given(%a: memref<4xf64>, %i: index) -> f64 {
   %b = call @more(%a) : (memref<4xf64>) -> memref<4xf64>
@@ -168,3 +249,56 @@ def test_faults_in_blocks_and_calls(name: str, args: list[int], said: str) -> No
         mlir.interpret(module(), name, args)
     if name == "leaks_in_a_loop":
         assert not mlir.interpret(module(), name, [1]).results
+
+
+GIVEN = {"longer": lambda t, n: (np.append(t, 2 * n), n + 1)}
+RUN: dict[str, list[object]] = {
+    "swapped": [np.zeros(2), np.ones(2), 3],
+    "factorial": [np.int64(6)],
+    "down": [np.arange(5.0), 4],
+    "uses": [np.arange(3.0), 2.0],
+    "loops": [np.arange(3.0), 3],
+    "par": [np.arange(3.0), 2],
+    "rows": [5],
+}
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_branches_recursion_and_what_is_given_run_natively(name: str) -> None:
+    """As in both interpreters, and with as many allocations."""
+    program = mlir.program(module(), name, given=GIVEN)
+
+    def given() -> list[object]:
+        return [np.array(a) if isinstance(a, np.ndarray) else a for a in RUN[name]]
+
+    values, memory, (native, counters) = (
+        run(*given()) for run in (program.on_values, program.on_memory, program.counted)
+    )
+    for expected, a, b in zip(values, memory.results, native, strict=True):
+        np.testing.assert_array_equal(a, expected)
+        np.testing.assert_array_equal(b, expected)
+    assert counters.allocations == memory.counts.allocations
+    assert counters.live_bytes == sum(r.nbytes for r in native if isinstance(r, np.ndarray) and counters.arrays)
+
+
+def test_a_recursion_that_does_not_end() -> None:
+    program = mlir.program(module(), "factorial")
+    with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
+        program(np.int64(10**9))
+    assert program(np.int64(5)) == [120]
+
+
+def test_what_a_callee_raises() -> None:
+    with pytest.raises(AssertionError, match="{none} left"):
+        mlir.program(module(), "checked")(7)
+
+
+def test_what_is_not_given_is_not_run() -> None:
+    with pytest.raises(UnsupportedError, match="@longer is only declared"):
+        mlir.program(module(), "loops")
+
+
+@pytest.mark.parametrize("wrong", [lambda t, n: t, lambda t, n: (t.astype(int), n), lambda t, n: (t[:, None], n)])
+def test_what_is_given_has_to_fit_the_declaration(wrong: Callable[..., object]) -> None:
+    with pytest.raises(TypeError, match="@longer is declared"):
+        mlir.program(module(), "uses", given={"longer": wrong})(np.ones(3), 1.0)

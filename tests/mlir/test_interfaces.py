@@ -11,9 +11,10 @@ import pytest
 
 from tracebuf import mlir
 from tracebuf.errors import UnsupportedError
-from tracebuf.ir.core import Effect, Effects, Flow, Interpreter, Op, no_effects
+from tracebuf.ir.core import Block, Effect, Effects, Flow, Interpreter, Op, Use, Value, no_effects
 from tracebuf.ir.func import Module
 from tracebuf.ir.print_generic import print_generic
+from tracebuf.ops.control.cf import BranchOp
 from tracebuf.ops.control.func import Terminator
 from tracebuf.passes import PASSES
 
@@ -37,6 +38,23 @@ FREED = """
 "func.func"() <{function_type = (memref<2xf64>) -> (), sym_name = "f"}> ({
 ^bb0(%a: memref<2xf64>):
   "custom.free"(%a) : (memref<2xf64>) -> ()
+  "func.return"() : () -> ()
+}) : () -> ()
+"""
+BRANCHES = """
+"func.func"() <{function_type = (i1, memref<2xf64>) -> (), sym_name = "f"}> ({
+^bb0(%c: i1, %out: memref<2xf64>):
+  %a = "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> memref<2xf64>
+  "memref.copy"(%out, %a) : (memref<2xf64>, memref<2xf64>) -> ()
+  "cf.cond_br"(%c)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 0, 0>}> : (i1) -> ()
+^bb1:
+  "custom.br"(%a)[^bb3] : (memref<2xf64>) -> ()
+^bb2:
+  %b = "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> memref<2xf64>
+  "memref.copy"(%a, %b) : (memref<2xf64>, memref<2xf64>) -> ()
+  "custom.br"(%b)[^bb3] : (memref<2xf64>) -> ()
+^bb3(%x: memref<2xf64>):
+  "memref.copy"(%x, %out) : (memref<2xf64>, memref<2xf64>) -> ()
   "func.return"() : () -> ()
 }) : () -> ()
 """
@@ -67,6 +85,16 @@ def registered() -> Iterator[None]:
     class Yield(Terminator):
         __slots__ = ()
         name = "custom.yield"
+
+    class Goto(BranchOp):
+        __slots__ = ()
+        name = "custom.br"
+
+        def target(self, use: Use) -> Value:
+            return self.successors[0].args[use.index]
+
+        def taken(self, values: list[Any]) -> tuple[Block, list[Any]]:
+            return self.successors[0], values
 
     class Choose(Op):
         __slots__ = ()
@@ -113,6 +141,15 @@ def test_ownership_goes_through_their_regions() -> None:
 def test_frees_of_any_op_are_seen() -> None:
     with pytest.raises(UnsupportedError, match="memory free side-effect on MemRef value not supported!"):
         through(FREED, "ownership-based-buffer-deallocation")
+
+
+@pytest.mark.parametrize("name", [PIPELINE, OLDER])
+@pytest.mark.parametrize("flag", [True, False])
+def test_branches_of_any_op(name: str, flag: bool) -> None:
+    """They were taken for the end of the function."""
+    out = np.ones(2)
+    mlir.interpret(through(BRANCHES, name), "f", [np.bool_(flag), out])
+    assert (out == 1).all()
 
 
 def test_an_op_that_states_nothing_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -74,7 +75,7 @@ def test_a_file_or_standard_input_to_a_file_or_standard_output(tmp_path: Path) -
         (["-", "-one-shot-bufferize=analysis-fuzzer-seed=x"], "analysis-fuzzer-seed is a number"),
         (["-", "-one-shot-bufferize=analysis-heuristic=other"], "other"),
         (["-", "-one-shot-bufferize=analysis-heuristic=optimal"], "requires --compat=tracebuf"),
-        (["-", "-one-shot-bufferize=dump-alias-sets"], "not supported"),
+        (["-", "-one-shot-bufferize=dump-alias-sets"], "'dump-alias-sets' requires 'test-analysis-only'"),
         (["-", "-one-shot-bufferize=unknown-type-conversion=infer-layout-map"], "'infer-layout-map' is not a valid"),
         (["-", "-one-shot-bufferize=improvements=other"], "improvements are"),
         (["missing.mlir"], "missing.mlir"),
@@ -148,6 +149,43 @@ func.func @f(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
 def test_conflicts_are_printed_as_attributes() -> None:
     text = run(SLICE, "-one-shot-bufferize=test-analysis-only print-conflicts bufferize-function-boundaries", GENERIC)
     assert '"C_0[READ: 0]"' in text and '"C_0[CONFL-WRITE: 1]"' in text and '"C_0[DEF: bbArg 0]"' in text
+
+
+SETS = re.compile(r'__(?:opresult|bbarg)_alias_set_attr__ = (\[(?:\[|\]|"[^"]*"|, )*\])')
+
+
+def alias_sets(text: str) -> list[str]:
+    """The alias sets of a module in generic form, with values by the order in which they stand there."""
+    names: dict[str, int] = {}
+    for line in text.splitlines():
+        if found := re.match(r"\s*(%[\w$.-]+)(:\d+)? = ", line):
+            n = int(found[2][1:]) if found[2] else 0
+            new = [f"{found[1]}#{k}" for k in range(n)] or [found[1]]
+        else:
+            new = re.findall(r"(%[\w$.-]+): ", line) if line.lstrip().startswith("^") else []
+        names.update({name: len(names) + k for k, name in enumerate(new)})
+    return [re.sub(r'"(%[^"]*)"', lambda m: str(names[m[1]]), found) for found in SETS.findall(text)]
+
+
+@pytest.mark.slow
+@needs_mlir
+@pytest.mark.parametrize("heuristic", ["bottom-up", "top-down"])
+def test_alias_sets_are_mlirs(heuristic: str) -> None:
+    """With their order, in all programs of the corpus that have one function. (MLIR names values in a set as if their
+    function stood alone.)"""
+    flags = (f"{BUFFERIZE} analysis-heuristic={heuristic} test-analysis-only dump-alias-sets", GENERIC)
+    texts = [text for text in corpus().values() if text.count("func.func") == 1]
+    compared = 0
+    for text, theirs in zip(texts, run_mlir(texts, *flags), strict=True):
+        if theirs is not None:
+            assert alias_sets(opt.run(opt.parse(["-", *flags]), text, "<text>")) == alias_sets(theirs), text
+            compared += 1
+    assert compared > 80
+
+
+def test_alias_sets_are_dumped() -> None:
+    flags = "-one-shot-bufferize=test-analysis-only dump-alias-sets bufferize-function-boundaries"
+    assert [found.count("[") for found in alias_sets(run(SLICE, flags, GENERIC))]
 
 
 @needs_mlir

@@ -25,6 +25,10 @@ from tracebuf.interpret.memory import MemoryFault
 BUFFERIZE = f"-one-shot-bufferize={BOUNDARIES}"
 CLEAN = ("-canonicalize", "-cse")
 ALL = (*CLEAN, "-eliminate-empty-tensors", *CLEAN, BUFFERIZE, *CLEAN, "-drop-equivalent-buffer-results", *CLEAN)
+PARTIAL = (
+    *(f"-{d}-bufferize" for d in ("tensor-constant", "linalg", "arith", "scf", "tensor", "vector", "bufferization")),
+    *("-func-bufferize", "-canonicalize", "-finalizing-bufferize"),
+)
 SEQUENCES: dict[str, tuple[str, ...]] = {
     "all": ALL,
     "bufferized and cleaned": (BUFFERIZE, *CLEAN),
@@ -36,6 +40,8 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
     "one-shot-bufferize": (BUFFERIZE,),
     "one-shot-bufferize, tracebuf": ("--compat=tracebuf", BUFFERIZE),
     "copy-before-write": (f"{BUFFERIZE} copy-before-write", *CLEAN),
+    "partial": PARTIAL,
+    "freed by One-Shot": (f"{BUFFERIZE} create-deallocs", "-canonicalize"),
     "drop-equivalent-buffer-results": (BUFFERIZE, "-drop-equivalent-buffer-results"),
 }
 PASSES = [f"-{name}" for name in ("canonicalize", "cse", "eliminate-empty-tensors", "empty-tensor-to-alloc-tensor")]

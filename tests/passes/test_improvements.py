@@ -14,7 +14,7 @@ import pytest
 from tests.support.ir_programs import Maker
 from tests.support.params import one_in, slow_but
 from tests.support.random_programs import random_func
-from tracebuf import mlir, pipeline
+from tracebuf import mlir, opt, pipeline
 from tracebuf.bufferize import bufferize
 from tracebuf.frontends.mlir import read
 from tracebuf.interpret import memref as memref_interpreter
@@ -29,6 +29,7 @@ from tracebuf.ir.verifier import verify
 from tracebuf.ops.control import checks, func
 from tracebuf.ops.scalars import arith, casts
 from tracebuf.optimize.mlir.alloc_tensor_to_empty import empty_to_alloc_tensor
+from tracebuf.optimize.mlir.mark_read_only import mark_read_only
 from tracebuf.optimize.tensors.fold_whole_stores import fold_whole_stores
 from tracebuf.optimize.tensors.move_reads_early import move_reads_early
 from tracebuf.options import IMPROVEMENTS, Improvement, OneShotOptions, Options
@@ -271,9 +272,7 @@ PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     one_in(3, PROGRAMS, rows=True),
     ids=lambda p: getattr(p, "__name__", ""),
 )
-def test_what_an_improvement_saves(
-    name: Improvement, build: Callable[[], Func], without: Cost, improved: Cost
-) -> None:
+def test_what_an_improvement_saves(name: Improvement, build: Callable[[], Func], without: Cost, improved: Cost) -> None:
     assert executed(build(), Options(improvements=IMPROVEMENTS - {name, "several-orders"})) == without
     assert executed(build(), Options()) == improved
     assert executed(build(), Options(improvements={name, "several-orders"})) == improved
@@ -286,7 +285,47 @@ def test_loops_hand_on_what_is_read_only() -> None:
 
 
 def test_every_improvement_has_a_program() -> None:
-    assert {name for name, _, _, _ in PROGRAMS} == IMPROVEMENTS
+    assert {name for name, _, _, _ in PROGRAMS} | {"read-only-buffers"} == IMPROVEMENTS
+
+
+SEEN_AS_A_BUFFER = """
+"func.func"() <{arg_attrs = [{bufferization.writable = false}, {}, {}],
+                function_type = (tensor<6xf64>, f64, index) -> (f64, f64), sym_name = "f"}> ({
+^bb0(%t: tensor<6xf64>, %x: f64, %i: index):
+  %u = "tensor.insert"(%x, %t, %i) : (f64, tensor<6xf64>, index) -> tensor<6xf64>
+  %m = "bufferization.to_buffer"(%u) : (tensor<6xf64>) -> memref<6xf64>
+  %c = "memref.cast"(%m) : (memref<6xf64>) -> memref<?xf64>
+  BETWEEN
+  %q = "memref.load"(%c, %i) : (memref<?xf64>, index) -> f64
+  %p = "tensor.extract"(%u, %i) : (tensor<6xf64>, index) -> f64
+  "func.return"(%p, %q) : (f64, f64) -> ()
+}) : () -> ()
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "read_only"),
+    [
+        ("", True),
+        ('"memref.store"(%x, %m, %i) : (f64, memref<6xf64>, index) -> ()', False),
+        ('%v = "tensor.insert"(%x, %u, %i) : (f64, tensor<6xf64>, index) -> tensor<6xf64>', False),
+        ('%v = "bufferization.to_tensor"(%c) <{restrict}> : (memref<?xf64>) -> tensor<?xf64>', False),
+        ('"lab.use"(%c) : (memref<?xf64>) -> ()', False),
+    ],
+)
+def test_what_a_buffer_is_used_for_is_looked_at(between: str, read_only: bool) -> None:
+    f = read(SEEN_AS_A_BUFFER.replace("BETWEEN", between)).func("f")
+    mark_read_only(f)
+    assert ["read_only" in op.attrs for op in f.walk() if op.name == "bufferization.to_buffer"] == [read_only]
+
+
+def test_a_buffer_that_is_only_read_costs_no_copy() -> None:
+    """The analysis looks through to_buffer (read-only-buffers); MLIR's stops there."""
+    text = SEEN_AS_A_BUFFER.replace("BETWEEN", "")
+    for compat, copies in (("tracebuf", 1), ("mlir", 2)):
+        words = f"--compat={compat}", "-one-shot-bufferize=bufferize-function-boundaries"
+        found = opt.run(opt.parse(["-", *words, "-mlir-print-op-generic"]), text, "<text>")
+        assert found.count('"memref.copy"') == copies
 
 
 def test_unknown_names_are_refused() -> None:

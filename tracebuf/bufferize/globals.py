@@ -15,13 +15,16 @@ def add_globals(module: Module) -> None:
     """Gives each buffer of a constant the name of a global that the module then has; equal ones share it."""
     taken = {name for item in module.items if (name := _name(item))}
     names: dict[tuple[str, str], str] = {}
+    for item in module.items:
+        if isinstance(item, Global) and "constant" in item.attrs and "initial_value" in item.attrs:
+            names[str(item.attrs["type"].text), _elements(item)] = _name(item)
     new_globals: list[Global] = []
     for func in module.funcs:
         for op in func.walk():
             if not isinstance(op, GetGlobal) or "dense" not in op.attrs:
                 continue
             type_: MemRefType = op.result.memref_type
-            key = (str(type_), op.attrs["dense"])
+            key = (str(type_), op.attrs["dense"].partition(" : ")[0])
             if key not in names:
                 names[key] = name = _unused(op.attrs["name"].value, taken)
                 new_globals.append(Global.of(name, type_, op.attrs["dense"], op.loc))
@@ -39,7 +42,13 @@ def bring_constants(func: Func, module: Module) -> None:
             value = None if global_op is None else global_op.attrs.get("initial_value")
             if global_op is None or value is None or "constant" not in global_op.attrs:
                 raise UnsupportedError("only globals that are constant are run", location=op.loc)
-            op.attrs["dense"] = value.text.rpartition(" : ")[0]
+            op.attrs["dense"] = _elements(global_op)
+
+
+def _elements(item: Global) -> str:
+    """The elements of a global, as text."""
+    text: str = item.attrs["initial_value"].text
+    return text.rpartition(" : ")[0]
 
 
 def _name(item: Func | Op | Module) -> str:

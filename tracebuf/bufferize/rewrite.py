@@ -340,13 +340,23 @@ class Rewrite:
                         self.unknown(inner) if isinstance(op, InParallel) else self.op(inner)
         if isinstance(op, InParallel) and any(u.value in self.buffers for s in op.stores for u in s.tensor_uses()):
             raise UnsupportedError(f"{op.name} stays as it is (dialect-filter), and stores buffers", location=op.loc)
-        if any(b not in self.placed for b in op.successors):
-            raise UnsupportedError(f"{op.name} goes to blocks, and stays as it is (dialect-filter)", location=op.loc)
-        targets = [self.placed[b] for b in op.successors]
+        targets = [self._kept(b, op) for b in op.successors]
         types = [r.type for r in op.results]
         made = self.add(op.rebuilt(operands, types, op.loc, dict(op.attrs), regions, targets))
         for a, b in zip(op.results, made.results, strict=True):
             self.bind(a, b)
+
+    def _kept(self, block: Block, op: Op) -> Block:
+        """The new block for one that an op goes to which stays as it is: with the types that it passes."""
+        if block not in self.placed:
+            new = self.placed[block] = Block([a.type for a in block.args])
+            for old, arg in zip(block.args, new.args, strict=True):
+                self.bind(old, arg)
+        found = self.placed[block]
+        if any(a in self.buffers for a in block.args):
+            text = f"{op.name} stays as it is (dialect-filter), and goes where another branch passes buffers"
+            raise UnsupportedError(text, location=op.loc)
+        return found
 
     # -- blocks
     def op(self, op: Op) -> None:

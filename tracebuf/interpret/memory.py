@@ -20,11 +20,13 @@ from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Op
+from tracebuf.ir.core import Op, Value, is_buffer
 from tracebuf.ir.ndarray import recast
 from tracebuf.ir.slices import apply_slice
+from tracebuf.ir.types import ScalarType
 from tracebuf.ir.verifier import where
 from tracebuf.ops.arrays.tensor import checked_index, poison
+from tracebuf.ops.scalars.arith import convert
 
 __all__ = ["POISON", "Buffer", "Counts", "MemRef", "Memory", "MemoryFault"]
 
@@ -304,9 +306,16 @@ class Memory:
         if not op.results:
             return []
         results = list(found) if isinstance(found, tuple | list) else [found]
-        return [self._received(r, refs, op) if isinstance(r, np.ndarray) else r for r in results]
+        if len(results) != len(op.results):
+            raise InternalError(f"{where(op)}: {len(results)} values are given for {len(op.results)} results")
+        return [self._received(r, v, refs, op) for r, v in zip(results, op.results)]
 
-    def _received(self, array: np.ndarray, refs: Sequence[MemRef], op: Op) -> MemRef:
+    def _received(self, result: Any, value: Value, refs: Sequence[MemRef], op: Op) -> Any:
+        if isinstance(value.type, ScalarType):
+            return convert(result, value.type)
+        array = np.asarray(result)
+        if not is_buffer(value):
+            return array.copy()
         for ref in refs:
             if np.shares_memory(array, ref.array):
                 return MemRef(ref.buffer, array, flag_view(ref.buffer, array), ref.origin, ref.readonly)

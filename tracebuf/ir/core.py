@@ -405,6 +405,11 @@ class Block:
         self.region: Region = None  # type: ignore[assignment]
         self._order: dict[Op, int] | None = None
 
+    @property
+    def following(self) -> tuple[Block, ...]:
+        """The blocks that control may go to, each once."""
+        return tuple(dict.fromkeys(self.ops[-1].successors)) if self.ops else ()
+
     def add_arg(self, type: Type) -> Value:
         value = Value(type, self, len(self.args))
         self.args.append(value)
@@ -475,6 +480,22 @@ class Region:
                 yield op
                 if op.regions:
                     yield from op.walk()
+
+    def in_order(self) -> list[Block]:
+        """The reachable blocks in reverse post-order: each before those it goes to, but for loops."""
+        found: list[Block] = []
+        seen = {self.block}
+        work = [(self.block, iter(self.block.following))]
+        while work:
+            block, rest = work[-1]
+            following = next((b for b in rest if b not in seen), None)
+            if following is None:
+                found.append(block)
+                work.pop()
+            else:
+                seen.add(following)
+                work.append((following, iter(following.following)))
+        return found[::-1]
 
 
 def no_effects(op: Op) -> Effects:
@@ -636,6 +657,10 @@ class Rewriter(Protocol):
     def buffer(self, use: Use) -> Value:
         """The buffer for a tensor operand: its own if in place, else a new one (with a copy if its contents are
         read)."""
+        ...
+
+    def tensor(self, use: Use) -> Value:
+        """The operand as a tensor, for what takes nothing else."""
         ...
 
     def replace(self, result: Value, buffer: Value) -> None:

@@ -89,7 +89,7 @@ class Func:
 
     def blocks(self) -> set[Block]:
         """Every block of the function."""
-        return {self.block}.union(*(region.blocks for op in self.walk() for region in op.regions))
+        return set(self.body.blocks).union(*(region.blocks for op in self.walk() for region in op.regions))
 
     def forget_unused_symbols(self, kind: str = "") -> None:
         """Drops symbols that no type uses, so that the ops that define their values may be removed."""
@@ -110,7 +110,8 @@ class Func:
 
     def values(self) -> Iterator[Value]:
         """Every value of the function."""
-        yield from self.block.args
+        for block in self.body.blocks:
+            yield from block.args
         for op in self.walk():
             yield from op.results
             for region in op.regions:

@@ -22,35 +22,26 @@ def blocks_of(func: Func) -> Iterator[Block]:
         work += reversed([r for block in region.blocks for op in block.ops for r in op.regions])
 
 
-def successors(block: Block) -> tuple[Block, ...]:
-    """The blocks that control may go to, each once."""
-    return tuple(dict.fromkeys(block.ops[-1].successors)) if block.ops else ()
-
-
-def in_order(region: Region) -> list[Block]:
-    """The reachable blocks in reverse post-order: each before those it goes to, but for loops."""
-    found: list[Block] = []
-    seen = {region.block}
-    work: list[tuple[Block, Iterator[Block]]] = [(region.block, iter(successors(region.block)))]
-    while work:
-        block, rest = work[-1]
-        following = next((b for b in rest if b not in seen), None)
-        if following is None:
-            found.append(block)
-            work.pop()
-        else:
-            seen.add(following)
-            work.append((following, iter(successors(following))))
-    return found[::-1]
-
-
 def predecessors(region: Region) -> dict[Block, list[Block]]:
     """For each block those that branch to it."""
     found: dict[Block, list[Block]] = {block: [] for block in region.blocks}
     for block in region.blocks:
-        for target in successors(block):
+        for target in block.following:
             found[target].append(block)
     return found
+
+
+def repeats(block: Block) -> bool:
+    """Whether a block may run again because its region's blocks branch back."""
+    seen, work = set[Block](), list(block.following)
+    while work:
+        current = work.pop()
+        if current is block:
+            return True
+        if current not in seen:
+            seen.add(current)
+            work += current.following
+    return False
 
 
 def ancestor(block: Block, region: Region) -> Block | None:
@@ -79,9 +70,9 @@ class Dominance:
 
     def _dominators(self, region: Region) -> dict[Block, set[Block]]:
         if region not in self._sets:
-            before = {b: list(successors(b)) for b in region.blocks} if self.post else predecessors(region)
+            before = {b: list(b.following) for b in region.blocks} if self.post else predecessors(region)
             every = set(region.blocks)
-            ends = [b for b in region.blocks if not successors(b)] if self.post else [region.block]
+            ends = [b for b in region.blocks if not b.following] if self.post else [region.block]
             found = {b: {b} if b in ends else every for b in region.blocks}
             changed = True
             while changed:
@@ -151,7 +142,7 @@ class Liveness:
         while changed:
             changed = False
             for block in reversed(region.blocks):
-                out = {v for b in successors(block) for v in found[b][0]}
+                out = {v for b in block.following for v in found[b][0]}
                 into = used[block] | (out - made[block])
                 if (into, out) != found[block]:
                     found[block], changed = (into, out), True

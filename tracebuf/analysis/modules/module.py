@@ -84,10 +84,10 @@ def _is_skipped(f: Func, options: OneShotOptions) -> bool:
 
 def _analyze(f: Func, options: OneShotOptions, decide: Callable[[Func], Decisions] | None) -> Analysis:
     boundary = options.bufferize_function_boundaries
-    if _is_skipped(f, options):
-        return copy_before_write(f, as_mlir=options.compat is not None)
-    refuse_shared_buffers(f)
     flow = Dataflow(f, _filter(options), owns_arguments=boundary, as_mlir=options.compat is not None)
+    if _is_skipped(f, options):
+        return copy_before_write(f, flow)
+    refuse_shared_buffers(f)
     if decide is not None:
         return analysis_of(f, decide(f), flow)
     try:

@@ -30,6 +30,7 @@ class CopyBeforeWrite(Analysis):
         return None if self.is_in_place(use) else Conflict("copy before write", use)
 
 
-def copy_before_write(func: Func, *, as_mlir: bool = False) -> CopyBeforeWrite:
-    """Every operand that the op writes is out of place. `as_mlir`: what is undefined is copied too."""
-    return CopyBeforeWrite(Dataflow(func, as_mlir=as_mlir))
+def copy_before_write(func: Func, flow: Dataflow | None = None) -> CopyBeforeWrite:
+    """Every operand that the op writes is out of place. `flow`: which ops are known; as MLIR states facts, what is
+    undefined is copied too."""
+    return CopyBeforeWrite(flow or Dataflow(func))

@@ -54,6 +54,10 @@ class Analysis:
         """The read-only buffers that a store to the operand may reach, if that is why it is not in place."""
         return [c.read_only for c in self.conflicts(use) if c.read_only is not None]
 
+    def in_place(self) -> list[Use]:
+        """The operands that are in place, in the order of decisions where that is known."""
+        return [u for op in self.flow.func.walk() for u in op.tensor_uses() if self.is_in_place(u)]
+
     def out_of_place(self) -> list[Use]:
         """The operands that are not in place, in the order in which they were decided, if there was one."""
         return [u for op in self.flow.func.walk() for u in op.tensor_uses() if not self.is_in_place(u)]

@@ -61,7 +61,7 @@ class OneShot(Analysis):
         super().__init__(flow, rules.storages, rotates="rotation" in rules.improved)
         self.rules = rules
         self.checks_parallel = check_parallel and any(flow.order.parallel.values())
-        self._in_place: set[Use] = set()
+        self._in_place: dict[Use, None] = {}
         self._conflicts: dict[Use, Conflict] = {}
         self._read_only: dict[Use, list[Value]] = {}
         self._sets = _Sets(self._singleton)
@@ -76,6 +76,9 @@ class OneShot(Analysis):
     # -- answers
     def is_in_place(self, use: Use) -> bool:
         return use in self._in_place
+
+    def in_place(self) -> list[Use]:
+        return list(self._in_place)
 
     def conflict(self, use: Use) -> Conflict | None:
         return self._conflicts.get(use)
@@ -272,7 +275,7 @@ class OneShot(Analysis):
                     yield found
 
     def _use_in_place(self, use: Use) -> None:
-        self._in_place.add(use)
+        self._in_place[use] = None
         joint = self._union(self._joint(use))
         if self.writes(use):
             joint.add_write(self.flow, use)

@@ -6,11 +6,11 @@ patterns of DeallocOp and CloneOp (BufferizationOps.cpp), and of the arith and s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from tracebuf.analysis.flow.blocks import Dominance, ancestor, op_in, predecessors
 from tracebuf.analysis.flow.views import allocated
-from tracebuf.ir.core import Block, Op, Value
+from tracebuf.ir.core import Block, Op, Value, is_buffer
 from tracebuf.ir.effects import may_write
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, same_type
@@ -277,20 +277,52 @@ def either(a: Value, b: Value, before: Op) -> Value:
 
 
 def fold_branch_flags(func: Func) -> bool:
-    """A flag that every branch to a block passes on as one constant, or as one value from outside, is that; so is one
-    that both branches of an scf.if yield."""
+    """A flag that every branch to a block passes on as one constant, or as one value from outside, is that."""
     found = False
-    for op in [o for o in func.walk() if isinstance(o, If)]:
-        for k, result in enumerate(op.results):
-            flags = [known(b.terminator.operand(k)) for b in op.branches]
-            if result.type is I1 and result.uses and flags[0] is not None and flags[0] == flags[1]:
-                result.replace_all_uses(constant(bool(flags[0]), op))
-                found = True
     regions = [func.body, *(r for op in func.walk() for r in op.regions)]
     for region in regions:
         for block in region.blocks[1:]:
             found |= _fold_arguments(block, func)
     return found
+
+
+def fold_carried(func: Func) -> bool:
+    """A flag that reaches a region's argument, or a result, as one constant whatever way control takes is that; so is a
+    flag or buffer that reaches it as one value from outside of the op (MLIR: ForOpIterArgsFolder,
+    RemoveLoopInvariantValueYielded)."""
+    found = False
+    for op in list(func.walk()):
+        ways: dict[Value, set[Value]] = {}
+        for flow in (op.flows() or ()) if op.block is not None else ():
+            for use, received in zip(flow.passed, flow.received):
+                ways.setdefault(received, set()).add(use.value)
+        for received, one in settled(ways).items():
+            if not received.uses or not (received.type is I1 or is_buffer(received)):
+                continue
+            value = constant(one, op) if isinstance(one, bool) else one
+            if same_type(value.type, received.type) and not happens_in_op(value, op) and value not in op.results:
+                received.replace_all_uses(value)
+                found = True
+    return found
+
+
+def settled(ways: Mapping[Value, Collection[Value]]) -> dict[Value, Value | bool]:
+    """Of values that control flow passes on to, each from some values, those that are always one: a value from outside,
+    or the value of a flag, however they are passed among themselves."""
+    many = object()
+    state: dict[Value, object] = dict.fromkeys(ways)
+    changed = True
+    while changed:
+        changed = False
+        for received, passed in ways.items():
+            new: object = None
+            for value in passed:
+                flag = known(value)
+                one = state[value] if value in ways else value if flag is None else flag
+                new = one if new is None else new if one is None or one is new else many
+            if new is not state[received]:
+                state[received], changed = new, True
+    return {v: one for v, one in state.items() if isinstance(one, Value | bool)}
 
 
 def _fold_arguments(block: Block, func: Func) -> bool:
@@ -454,6 +486,7 @@ Pattern = Callable[[Func], bool]
 PATTERNS: tuple[Pattern, ...] = (
     fold_flags,
     fold_branch_flags,
+    fold_carried,
     know_conditions,
     know_branch_conditions,
     take_known_branches,

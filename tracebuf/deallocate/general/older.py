@@ -6,70 +6,98 @@ there passes on a copy, and the critical alias is a buffer of its own. Then each
 its aliases in the block that post-dominates them all; one that is used by the end of that block escapes. An allocation
 that is freed already has its free moved there.
 
-Beyond the document: what a function returns is copied where it may be one buffer or another. Limitations, as in the
-document: no loops of branches; and refused, a buffer for which no block is after all uses and sees it. MLIR
-counterpart: -buffer-deallocation, gone from MLIR 22.
+Beyond the document: loops of branches, and buffers that no block sees after all their uses: these are freed on each way
+where they die. What a function returns is copied where it may be one buffer or another; one that is called and returns
+a buffer of its own returns nothing else, and its caller frees it. Refused is what copies would change, for the document
+takes buffers for immutable. MLIR counterpart: -buffer-deallocation, gone from MLIR 22.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tracebuf.analysis.flow.blocks import (
     Dominance,
     Liveness,
     ancestor,
     blocks_of,
-    in_order,
     op_in,
     predecessors,
-    successors,
+    repeats,
 )
 from tracebuf.analysis.flow.views import Views, allocated, frees, reached
+from tracebuf.analysis.modules.module import order_by_calls
 from tracebuf.errors import UnsupportedError
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Effect, Op, Use, Value, is_buffer
-from tracebuf.ir.func import Func
-from tracebuf.ir.types import MemRefType
+from tracebuf.ir.func import Func, Module
+from tracebuf.ir.types import MemRefType, Type, UnrankedMemRefType
 from tracebuf.ops.arrays.bufferization import Clone
 from tracebuf.ops.control.cf import Branch, BranchOp, CondBranch
-from tracebuf.ops.control.func import Return
+from tracebuf.ops.control.func import Call, Return
 from tracebuf.ops.memory.memref import Alloc, Alloca, Copy, Dealloc, Dim
 
 
-def buffer_deallocation(func: Func) -> None:
-    """Inserts copies and frees; UnsupportedError, before anything is changed, for what cannot be taken."""
-    check(func)
-    _Older(func).run()
+def buffer_deallocation(module: Module) -> None:
+    """Inserts copies and frees into every function with a body; UnsupportedError for what cannot be taken."""
+    ordered, circular = order_by_calls(module)
+    called = {op.callee for f in module.funcs for op in f.walk() if isinstance(op, Call)}
+    giving = {f.name for f in circular if not f.external and any(map(is_buffer_type, f.result_types))}
+    unknown = {f.name for f in module.funcs if f.external and any(map(is_buffer_type, f.result_types))}
+    for func in (*ordered, *circular):
+        if not func.external:
+            check(func, unknown)
+            found = _Older(func, giving, func.name in called)
+            found.run()
+            if found.gives:
+                giving.add(func.name)
 
 
-def check(func: Func) -> None:
-    for region in dict.fromkeys(block.region for block in blocks_of(func)):
-        order = {block: k for k, block in enumerate(in_order(region))}
-        for block, before in predecessors(region).items():
-            if block in order and any(order[p] >= order[block] for p in before if p in order):
-                raise UnsupportedError("Only structured control-flow loops are supported.", location=func.loc)
+def is_buffer_type(type_: Type) -> bool:
+    return isinstance(type_, MemRefType | UnrankedMemRefType)
+
+
+def check(func: Func, unknown: Collection[str]) -> None:
+    """UnsupportedError where it cannot be told what flows where, or whose a buffer is. `unknown`: the functions of
+    which only the declaration is known."""
     for op in func.walk():
         if op.regions and op.flows() is None and any(is_buffer(v) for v in op.results):
             text = "All operations with attached regions need to implement the RegionBranchOpInterface."
             raise UnsupportedError(text, location=op.loc)
-    ends = [b.terminator for b in func.body.blocks if isinstance(b.terminator, Return)]
-    if len(ends) > 1 and any(is_buffer(v) for end in ends for v in end.operands):
-        raise UnsupportedError("buffers are returned in several places", location=ends[1].loc)
+        if isinstance(op, Call) and op.callee in unknown:
+            raise UnsupportedError(f"whose the buffers are that @{op.callee} returns is not known", location=op.loc)
 
 
-Place = tuple[Block, Op | None]
+@frozen()
+class Place:
+    """Where a buffer is freed: in a block after an op (None: at its beginning), or on the way to another block."""
+
+    block: Block
+    after: Op | None = None
+    to: Block | None = None
+
+
 WRITTEN = "a buffer is written after it was copied for those that it may be"
 
 
 class _Older:
-    def __init__(self, func: Func) -> None:
+    """`giving`: the functions whose results are their caller's to free; `called`: whether this one has callers."""
+
+    def __init__(self, func: Func, giving: Collection[str], called: bool) -> None:
         self.func, self.dominance, self.after = func, Dominance(), Dominance(post=True)
-        self.views = Views(func)
+        self.giving, self.called = giving, called
+        self.views = Views(func, self.is_giving)
         self.copies: set[Value] = set()
         self.buffers: list[Value] = []
+        self.ways: dict[tuple[Block, Block], list[Block]] = {}
         for block in blocks_of(func):
             for op in block.ops:
-                self.buffers += [v for v in allocated(op) if not isinstance(op, Alloca) and len(self.frees_of(v)) <= 1]
+                made = [v for v in op.results if is_buffer(v)] if self.is_giving(op) else allocated(op)
+                self.buffers += [v for v in made if not isinstance(op, Alloca) and len(self.frees_of(v)) <= 1]
+        self.gives = func.name in giving
+
+    def is_giving(self, op: Op) -> bool:
+        return isinstance(op, Call) and op.callee in self.giving
 
     def frees_of(self, buffer: Value) -> list[Op]:
         return list(dict.fromkeys(op for alias in self.views.resolve(buffer) for op in frees(alias)))
@@ -82,13 +110,13 @@ class _Older:
         for value in critical:
             self.copy_into(value)
         self.copy_returned(critical)
-        edges = Views(self.func).forward
+        edges = Views(self.func, self.is_giving).forward
         edges = {v: [t for t in targets if t not in critical] for v, targets in edges.items()}
         live, self.freed = Liveness(self.func), {b: frees(b) for b in [*self.buffers, *critical]}
         places = [(b, self.places(b, reached([b], edges), live)) for b in [*self.buffers, *critical]]
         for buffer, found in places:
-            for block, last in found:
-                self.free(buffer, block, last)
+            for place in found:
+                self.free(buffer, place)
 
     # -- critical aliases
     def critical(self) -> list[Value]:
@@ -128,18 +156,16 @@ class _Older:
             if any(not frees_only(u) for v in twins for alias in reached([v], forward) for u in alias.uses):
                 raise UnsupportedError(WRITTEN, location=written[0].op.loc)
             for use in ways_to(value):
-                origins = {v for v in reached([use.value], back) if not back.get(v)}
-                theirs = reached(origins, forward)
-                later = set(after(use.op, origins))
-                if any(isinstance(v.owner, Block) and v.owner is self.func.block for v in origins):
-                    used = True
-                else:
-                    used = any(u.op in later and not frees_only(u) for v in theirs for u in v.uses)
-                for group, counts in ((theirs, True), (mine, used)):
-                    for alias in group if counts else ():
-                        for u in alias.uses:
-                            if writes(u) and (group is mine or u.op in later):
-                                raise UnsupportedError(WRITTEN, location=u.op.loc)
+                origins, used = {v for v in reached([use.value], back) if not back.get(v)}, False
+                for origin in origins:
+                    later, theirs = set(after(use.op, origin)), reached([origin], forward)
+                    outside = isinstance(origin.owner, Block) and origin.owner is self.func.block
+                    used |= outside or any(u.op in later and not frees_only(u) for v in theirs for u in v.uses)
+                    changed = [u for v in theirs for u in v.uses if writes(u) and u.op in later]
+                    if changed:
+                        raise UnsupportedError(WRITTEN, location=changed[0].op.loc)
+                if used and written:
+                    raise UnsupportedError(WRITTEN, location=written[0].op.loc)
 
     def may_be_one(self, a: Value, b: Value) -> bool:
         """Whether two values may be one buffer before anything is copied."""
@@ -154,57 +180,72 @@ class _Older:
         use.set(new)
 
     def copy_returned(self, critical: list[Value]) -> None:
-        """A function returns one certain buffer, or a copy."""
+        """A function returns one certain buffer, or a copy; and each result is the caller's to free, or none is."""
         edges = {v: sources for v, sources in self.views.back.items() if v not in critical}
         mine = {*self.buffers, *critical}
-        for end in [b.terminator for b in self.func.body.blocks if isinstance(b.terminator, Return)]:
-            for use in [u for u in end.uses if is_buffer(u.value)]:
-                origins = {v for v in reached([use.value], edges) if not edges.get(v)}
-                if len(origins) > 1 and not origins.isdisjoint(mine):
-                    use.set(copied(use.value, end))
+        ends = [b.terminator for b in self.func.body.blocks if isinstance(b.terminator, Return)]
+        columns: dict[int, list[tuple[Use, set[Value]]]] = {}
+        for use in (u for end in ends for u in end.uses if is_buffer(u.value)):
+            origins = {v for v in reached([use.value], edges) if not edges.get(v)}
+            columns.setdefault(use.index, []).append((use, origins))
+        own = {k for k, rows in columns.items() if any(not origins.isdisjoint(mine) for _, origins in rows)}
+        if self.called:
+            self.gives = self.gives or bool(own)
+            own = set(columns) if self.gives else own
+        taken: set[tuple[Op, Value]] = set()
+        for k in own:
+            for use, origins in columns[k]:
+                (origin, *others) = origins
+                if others or origin not in mine or (self.called and (use.op, origin) in taken):
+                    use.set(copied(use.value, use.op))
+                else:
+                    taken.add((use.op, origin))
 
     # -- frees
     def places(self, buffer: Value, aliases: set[Value], live: Liveness) -> list[Place]:
-        """The blocks in which a buffer is freed, each with the op after which (None: at its beginning); none where it
-        escapes. UnsupportedError where there are no such blocks."""
+        """Where a buffer is freed; nowhere where it escapes. UnsupportedError where one that is freed already would
+        have to be freed in several places."""
+        home = buffer.block
         homes = [u.op.block for v in aliases for u in v.uses if u.op.block is not None]
-        loc = self.func.loc if buffer.defining_op is None else buffer.defining_op.loc
-        block = self.after.common([buffer.block, *(v.block for v in aliases), *homes])
-        if block is None or not self.dominance.dominates(buffer.block, block):
-            found = None if frees(buffer) else self.where_it_dies(buffer, aliases, live)
-            if found is None:
+        homes += [home, *(v.block for v in aliases)]
+        block = self.after.common(homes)
+        sees = block is not None and self.dominance.dominates(home, block)
+        alone = all(ancestor(b, home.region) is home for b in homes)
+        if block is None or not sees or (not alone and (repeats(home) or repeats(block))):
+            if frees(buffer):
+                loc = self.func.loc if buffer.defining_op is None else buffer.defining_op.loc
                 raise UnsupportedError("no block is after all uses of the buffer and sees it", location=loc)
-            return found
+            return self.where_it_dies(buffer, aliases, live)
         place = self.last_use(block, buffer, aliases)
-        return [] if place[1] is block.terminator else [place]
+        return [] if place.after is block.terminator else [place]
 
-    def where_it_dies(self, buffer: Value, aliases: set[Value], live: Liveness) -> list[Place] | None:
-        """Where ways part, a buffer is freed on each: in the last block that uses it, or in the first that does not.
-        None where a block comes from one that does and one that does not."""
-        region, found = buffer.block.region, list[Place]()
+    def where_it_dies(self, buffer: Value, aliases: set[Value], live: Liveness) -> list[Place]:
+        """Where ways part, or go back, a buffer is freed on each: in the last block that needs it, or on the way to one
+        that does not."""
+        home, region = buffer.block, buffer.block.region
         before = predecessors(region)
+        seen = [b for b in region.blocks if self.dominance.dominates(home, b)]
 
-        def goes_on(block: Block) -> bool:
-            end = block.terminator
-            passed = isinstance(end, BranchOp) and any(v in aliases for v in end.operands)
-            return passed or not aliases.isdisjoint(live.out_of(block))
+        def needs(block: Block) -> bool:
+            return not aliases.isdisjoint(live.into(block)) or any(v in aliases for v in block.args)
 
-        for block in region.blocks:
-            if not self.dominance.dominates(buffer.block, block):
+        alive = {b for b in seen if b is not home and needs(b)}
+        work = list(alive)
+        while work:  # what comes before a block that needs it must not have freed it
+            for block in before[work.pop()]:
+                if block is not home and block in seen and block not in alive:
+                    alive.add(block)
+                    work.append(block)
+        found = list[Place]()
+        for block in seen:
+            if block not in alive and block is not home:
                 continue
-            enters = not aliases.isdisjoint(live.into(block)) or any(v in aliases for v in block.args)
-            if block is not buffer.block:
-                alive = [goes_on(b) for b in before[block]]
-                if any(alive) and not all(alive):
-                    return None
-                if any(alive) and not enters:
-                    if len(before[block]) > 1:
-                        return None
-                    found.append((block, None))
-            if (enters or block is buffer.block) and not goes_on(block):
+            after = block.following
+            if not any(b in alive for b in after):
                 place = self.last_use(block, buffer, aliases)
-                if place[1] is not block.terminator:
-                    found.append(place)
+                found += [place] if place.after is not block.terminator or after else []
+            else:
+                found += [Place(block, to=b) for b in after if b not in alive]
         return found
 
     def last_use(self, block: Block, buffer: Value, aliases: set[Value]) -> Place:
@@ -218,9 +259,14 @@ class _Older:
                     last = at
         if last is None and not block.ops[0].terminator:
             last = block.ops[0]
-        return block, last
+        return Place(block, last)
 
-    def free(self, buffer: Value, block: Block, last: Op | None) -> None:
+    def free(self, buffer: Value, place: Place) -> None:
+        block, last = place.block, place.after
+        if place.to is not None:
+            for between in self.way(block, place.to):
+                between.insert(0, Dealloc.of(buffer, block.terminator.loc))
+            return
         old = self.freed[buffer]
         op = old[0] if old else Dealloc.of(buffer, block.terminator.loc)
         if old and op.block is not None:
@@ -228,6 +274,13 @@ class _Older:
                 return
             op.block.remove(op)
         block.insert(0 if last is None else block.op_index(last) + 1, op)
+
+    def way(self, block: Block, to: Block) -> list[Block]:
+        """The blocks that are run only on the ways from one block to another."""
+        if (block, to) not in self.ways:
+            alone = predecessors(block.region)[to] == [block] and to is not block.region.block
+            self.ways[block, to] = [to] if alone else split(block, to)
+        return self.ways[block, to]
 
 
 def ways_to(value: Value) -> list[Use]:
@@ -247,37 +300,39 @@ def ways_to(value: Value) -> list[Use]:
 def split_edges(value: Value) -> bool:
     """Gives each way to a block's argument that is one of two ways a block of its own, in which a copy is made only if
     it is taken; whether there was one."""
-    target, found = value.owner, False
+    target = value.owner
     if not isinstance(target, Block):
         return False
-    for before in predecessors(target.region)[target]:
-        end = before.terminator
-        if not isinstance(end, CondBranch):
-            continue
-        condition, *rest = end.operands
-        passed, ways = [rest[: end.n_then], rest[end.n_then :]], list(end.successors)
-        for k in range(2):
-            if ways[k] is target:
-                between = Block()
-                between.region = target.region
-                between.append(Branch.of(target, passed[k], end.loc))
-                target.region.blocks.insert(target.region.blocks.index(before) + 1, between)
-                ways[k], passed[k], found = between, [], True
-        end.successors = tuple(ways)
-        end.set_operands([condition, *passed[0], *passed[1]])
-        end.attrs["n_then"] = len(passed[0])
+    parting = [b for b in predecessors(target.region)[target] if len(b.terminator.successors) > 1]
+    return bool([split(b, target) for b in parting])
+
+
+def split(before: Block, target: Block) -> list[Block]:
+    """New blocks on each of the ways from a block that branches in two to another."""
+    end, found = before.terminator, list[Block]()
+    if not isinstance(end, CondBranch):
+        raise UnsupportedError(f"a way that parts at {end.name} cannot have a block of its own", location=end.loc)
+    condition, *rest = end.operands
+    passed, ways = [rest[: end.n_then], rest[end.n_then :]], list(end.successors)
+    for k in range(2):
+        if ways[k] is target:
+            between = Block()
+            between.region = target.region
+            between.append(Branch.of(target, passed[k], end.loc))
+            target.region.blocks.insert(target.region.blocks.index(before) + 1, between)
+            ways[k], passed[k] = between, []
+            found.append(between)
+    end.successors = tuple(ways)
+    end.set_operands([condition, *passed[0], *passed[1]])
+    end.attrs["n_then"] = len(passed[0])
     return found
 
 
-def after(op: Op, origins: set[Value]) -> Iterator[Op]:
-    """What may run after an op, before a buffer of `origins` is made anew."""
+def after(op: Op, origin: Value) -> Iterator[Op]:
+    """What may run after an op, before a buffer is made anew."""
     block = op.block
     while block is not None:
-        for later in block.ops[block.op_index(op) + 1 :]:
-            yield from (later, *later.walk())
-        for other in reached([block], {b: list(successors(b)) for b in block.region.blocks}) - {block}:
-            for later in other.ops:
-                yield from (later, *later.walk())
+        yield from in_blocks_after(block, op, origin)
         parent, region = block.parent_op, block.region
         if parent is None:
             return
@@ -288,12 +343,38 @@ def after(op: Op, origins: set[Value]) -> Iterator[Op]:
             if target is None or (target in seen and target is not region):
                 continue
             seen.add(target)
-            if any(ancestor(v.block, target) is not None for v in origins):
+            if ancestor(origin.block, target) is not None:
                 continue
             yield from target.walk()
             tails = {b.terminator for b in target.blocks}
             work += [f.target for f in parent.flows() or () if f.end in tails and f.target not in seen]
         op, block = parent, parent.block
+
+
+def in_blocks_after(block: Block, op: Op, origin: Value) -> Iterator[Op]:
+    """The same within a region, loops of its blocks included."""
+    home = ancestor(origin.block, block.region)
+    maker = home
+    if home is not None and (home is not origin.block or origin.defining_op is not None):
+        maker = None
+    seen, work = set[Block](), [(block, block.op_index(op) + 1)]
+    while work:
+        current, start = work.pop()
+        if current is maker and not start:
+            continue
+        for later in current.ops[start:]:
+            if current is home and makes(later, origin):
+                break
+            yield from (later, *later.walk())
+        else:
+            following = [b for b in current.following if b not in seen]
+            seen.update(following)
+            work += [(b, 0) for b in following]
+
+
+def makes(op: Op, value: Value) -> bool:
+    """Whether a value is made by an op, or inside of it."""
+    return value.defining_op is op or any(ancestor(value.block, r) is not None for r in op.regions)
 
 
 def writes(use: Use) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tracebuf.analysis.flow.blocks import Liveness, blocks_of, in_order, predecessors
+from tracebuf.analysis.flow.blocks import Liveness, blocks_of, predecessors
 from tracebuf.analysis.flow.views import Views, allocated, forwarded, freed
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import Attr
@@ -25,7 +25,7 @@ from tracebuf.ir.types import I1, UnrankedMemRefType
 from tracebuf.location import Location
 from tracebuf.ops.arrays.bufferization import Clone, Dealloc
 from tracebuf.ops.control import scf
-from tracebuf.ops.control.cf import Assert, Branch, CondBranch
+from tracebuf.ops.control.cf import Assert, BranchOp, CondBranch
 from tracebuf.ops.control.func import Call, Return
 from tracebuf.ops.memory.memref import Alloca
 from tracebuf.ops.memory.metadata import ExtractStridedMetadata, ReinterpretCast
@@ -125,7 +125,7 @@ class _Deallocation:
 
     def region(self, region: Region) -> None:
         before = predecessors(region)
-        order = in_order(region)
+        order = region.in_order()
         place = {block: k for k, block in enumerate(order)}
         for block in order:
             back = any(place[p] >= place[block] for p in before[block] if p in place)
@@ -181,7 +181,7 @@ class _Deallocation:
     def op(self, op: Op, block: Block) -> None:
         if isinstance(op, CondBranch):
             return self.branch_of_two(op, block)
-        if isinstance(op, Branch):
+        if isinstance(op, BranchOp):
             return self.branch(op, block)
         if op.terminator:
             return self.end(op, block)
@@ -248,7 +248,7 @@ class _Deallocation:
         self.listed[block].append(value)
 
     # -- terminators
-    def branch(self, op: Branch, block: Block) -> None:
+    def branch(self, op: BranchOp, block: Block) -> None:
         ops: list[Op] = []
         memrefs, conditions = self.owned(block, op.loc, ops)
         (target,) = op.successors
@@ -459,9 +459,8 @@ def _append_result(op: Op) -> Value:
 
 def _pass_to(op: Op, target: Block, values: Sequence[Value]) -> None:
     """Appends operands for more arguments of a successor, each way there."""
-    if isinstance(op, Branch):
+    if not isinstance(op, CondBranch):
         return _append_operands(op, values)
-    assert isinstance(op, CondBranch)
     n = op.n_then
     condition, *rest = op.operands
     then, orelse = rest[:n], rest[n:]

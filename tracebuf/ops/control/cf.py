@@ -24,7 +24,7 @@ from tracebuf.ir.core import (
     Value,
     no_effects,
 )
-from tracebuf.ir.types import same_type
+from tracebuf.ir.types import TENSORS, same_type
 from tracebuf.location import UNKNOWN, Location
 
 
@@ -66,7 +66,11 @@ class BranchOp(Op):
     def bufferize(self, rewriter: Rewriter) -> None:
         targets = [rewriter.successor(b) for b in self.successors]
         types = [a.type for b in targets for a in b.args]
-        passed = [rewriter.cast(u, t) for u, t in zip(self.uses[len(self.uses) - len(types) :], types, strict=True)]
+        uses = self.uses[len(self.uses) - len(types) :]
+        passed = [
+            rewriter.tensor(u) if isinstance(t, TENSORS) else rewriter.cast(u, t)
+            for u, t in zip(uses, types, strict=True)
+        ]
         first = [rewriter.value(u.value) for u in self.uses[: len(self.uses) - len(types)]]
         rewriter.add(self.rebuilt([*first, *passed], [], self.loc, dict(self.attrs), successors=targets))
 

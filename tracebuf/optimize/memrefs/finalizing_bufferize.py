@@ -1,6 +1,7 @@
 """Ends bufferization: to_tensor and to_buffer that undo one another go, and no tensor may be left.
 
-MLIR counterpart: -finalizing-bufferize of the documents (gone from MLIR 22): one error that names the op left over.
+MLIR counterpart: -finalizing-bufferize of the documents (gone from MLIR 22): one error that names the op left over,
+which is not one of these two where there is another.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import same_type
+from tracebuf.ir.types import MemRefType, same_type
 from tracebuf.location import Location
 from tracebuf.ops.arrays.bufferization import ToBuffer, ToTensor
 from tracebuf.ops.memory import memref
@@ -23,13 +24,16 @@ def finalizing_bufferize(func: Func) -> None:
     for there in reversed([o for o in func.walk() if isinstance(o, ToTensor)]):
         if not there.result.uses:
             there.erase()
-    for op in func.walk():
-        if any(v.is_tensor for v in (*op.operands, *op.results)):
-            raise _left_over(op.name, op.loc)
-        if any(a.is_tensor for r in op.regions for b in r.blocks for a in b.args):
-            raise _left_over(op.name, op.loc)
+    left = [op for op in func.walk() if any(v.is_tensor for v in (*op.operands, *op.results, *_arguments(op)))]
+    others = [op for op in left if not isinstance(op, ToBuffer | ToTensor)]
+    for op in [*others, *left]:
+        raise _left_over(op.name, op.loc)
     if any(a.is_tensor for b in func.body.blocks for a in b.args):
         raise _left_over("func.func", func.loc)
+
+
+def _arguments(op: Op) -> list[Value]:
+    return [a for r in op.regions for b in r.blocks for a in b.args]
 
 
 def _left_over(name: str, loc: Location) -> UnsupportedError:
@@ -37,15 +41,37 @@ def _left_over(name: str, loc: Location) -> UnsupportedError:
 
 
 def _replace(op: Op, buffer: Value) -> None:
-    """The buffer instead of the op's result, cast where its type says more or less."""
-    result = op.result
+    """The buffer instead of the op's result, cast where its type says more or less; where it has a layout that the
+    result's type does not allow, a copy."""
+    result, block = op.result, op.block
+    assert block is not None
     if not same_type(buffer.type, result.type):
         if not memref.cast_is_safe(buffer.type, result.type):
-            text = f"failed to legalize operation '{op.name}': a {buffer.type} need not be a {result.type}"
-            raise UnsupportedError(text, location=op.loc)
-        cast = memref.Cast.of(buffer, result.type, op.loc)
-        assert op.block is not None
-        op.block.insert_before(op, cast)
-        buffer = cast.result
+            if not isinstance(result.type, MemRefType) or not result.type.is_identity:
+                text = f"failed to legalize operation '{op.name}': a {buffer.type} need not be a {result.type}"
+                raise UnsupportedError(text, location=op.loc)
+            buffer = dense_copy(buffer, result.type, op)
+        if not same_type(buffer.type, result.type):
+            cast = memref.Cast.of(buffer, result.type, op.loc)
+            block.insert_before(op, cast)
+            buffer = cast.result
     result.replace_all_uses(buffer)
     op.erase()
+
+
+def dense_copy(source: Value, type_: MemRefType, before: Op) -> Value:
+    """A copy that lies dense."""
+    block = before.block
+    assert block is not None
+    sizes: list[int | Value] = []
+    for d, n in enumerate(type_.shape):
+        if isinstance(n, int):
+            sizes.append(n)
+        else:
+            dim = memref.Dim.of(source, d, before.loc)
+            block.insert_before(before, dim)
+            sizes.append(dim.result)
+    alloc = memref.Alloc.of(type_.shape, type_.element, sizes, tuple(range(type_.rank)), "", before.loc)
+    block.insert_before(before, alloc)
+    block.insert_before(before, memref.Copy.of(source, alloc.result, "", before.loc))
+    return alloc.result

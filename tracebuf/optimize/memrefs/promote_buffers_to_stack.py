@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import prod
 
+from tracebuf.analysis.flow.blocks import repeats
 from tracebuf.analysis.flow.views import Views, forwarded, frees
 from tracebuf.ir.core import Op, Region, Value
 from tracebuf.ir.func import Func
@@ -69,14 +70,8 @@ def in_loop_of_blocks(op: Op) -> bool:
     """Whether the op's block, or one around it, may run again as blocks branch back: each time takes more stack."""
     block = op.block
     while block is not None:
-        seen, work = set(), list(block.ops[-1].successors)
-        while work:
-            current = work.pop()
-            if current is block:
-                return True
-            if current not in seen:
-                seen.add(current)
-                work += current.ops[-1].successors
+        if repeats(block):
+            return True
         parent = block.parent_op
         block = None if parent is None else parent.block
     return False

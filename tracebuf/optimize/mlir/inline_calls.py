@@ -1,10 +1,13 @@
 """Calls replaced by what they call, so that a function of a module can be run or compiled by itself.
 
 At either level: what the analysis decided at a call stays as it is. Limitations: not for recursive functions, nor for
-functions that are only declared. A callee of several blocks becomes an scf.execute_region. MLIR counterpart: -inline.
+functions that are only declared, unless they are given. A callee of several blocks becomes an scf.execute_region. MLIR
+counterpart: -inline.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.clone import clone_func, clone_region
@@ -17,10 +20,11 @@ from tracebuf.ops.control.func import Call
 from tracebuf.ops.memory import memref
 
 
-def inline_calls(module: Module, name: str) -> Func:
-    """A copy of the function without calls; KeyError for an unknown name, UnsupportedError for what cannot be run."""
+def inline_calls(module: Module, name: str, given: Collection[str] = ()) -> Func:
+    """A copy of the function without calls but of what is given; KeyError for an unknown name, UnsupportedError for
+    what cannot be run."""
     func, _ = clone_func(module.func(name))
-    while calls := [op for op in func.walk() if isinstance(op, Call)]:
+    while calls := [op for op in func.walk() if isinstance(op, Call) and op.callee not in given]:
         for call in calls:
             callee = module.func(call.callee)
             if callee.external:
@@ -41,6 +45,14 @@ def called_from(module: Module, name: str) -> list[Func]:
                 found[op.callee] = module.func(op.callee)
                 work.append(found[op.callee])
     return [f for f in found.values() if not f.external]
+
+
+def may_be_inlined(module: Module, name: str) -> bool:
+    """Whether no function that is called branches between blocks, and none calls itself."""
+    funcs = called_from(module, name)
+    return not any(op.successors for f in funcs for op in f.walk()) and not any(
+        _reaches(module, f, f.name) for f in funcs
+    )
 
 
 def _reaches(module: Module, f: Func, goal: str) -> bool:
