@@ -37,6 +37,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     explain/report.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
+    the plan of the arena           ops/memory/arena.py; who is alive with whom: optimize/buffers/lifetimes.py; offsets:
+                                    optimize/buffers/pack.py; formulas: explain/memory.py
     the pass that frees             deallocate/ownership.py; optimize/buffers/shorten_liveness.py moves frees up
     a pass of `opt` by MLIR's name  passes.py lists them; on buffers: optimize/memrefs/ and deallocate/general/, for
                                     which analysis/flow/ knows how control and buffers flow through blocks and regions;

@@ -24,8 +24,8 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
 from tracebuf.ops.arrays.linalg import DestinationOp
+from tracebuf.ops.memory.arena import LINE
 
-_ALIGNMENT = 64
 PATIENCE, MOST_PATIENCE = 4, 1024
 """After how many calls a block is given back; twice as many each time that one is asked for again."""
 SMALL = 2**16
@@ -56,12 +56,17 @@ class Context:
     """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
-        "args", "arrays", "blocks", "frame", "given_back", "guard", "owners", "patience", "references",
-        "slots", "spared", "watch",
+        "args", "arrays", "blocks", "frame", "given_back", "guard", "lent", "owners", "patience", "references",
+        "shared", "slots", "spared", "watch",
     )  # fmt: skip
 
     def __init__(
-        self, kernel: int, arena_slots: int, frame_size: int, references: Sequence[DestinationOp] = ()
+        self,
+        kernel: int,
+        arena_slots: int,
+        arena_blocks: int,
+        frame_size: int,
+        references: Sequence[DestinationOp] = (),
     ) -> None:
         self.slots = (ctypes.c_int64 * (abi.ARENA + abi.ARENA_SLOT * arena_slots))()
         for slot, function in enumerate(_FUNCTIONS):
@@ -72,6 +77,10 @@ class Context:
         self.owners: dict[int, np.ndarray] = {}
         self.args: Sequence[object] = ()
         self.blocks: list[np.ndarray | None] = [None] * arena_slots
+        self.shared = arena_blocks
+        """How many of the blocks are for several buffers: the first ones."""
+        self.lent: list[object] = []
+        """The owners of blocks that were handed over in this call, which goes on with them."""
         self.forget_blocks()
         self.guard = chosen()
         self.arrays = (0, 0)
@@ -88,6 +97,7 @@ class Context:
     def end(self) -> None:
         """After a call: nothing of it is kept."""
         self.owners.clear()
+        self.lent.clear()
         self.args = ()
         for reference in self.references:
             reference.forget()
@@ -143,8 +153,12 @@ class Context:
 
     def _grow(self, slot: int, nbytes: int) -> int:
         at = abi.ARENA + abi.ARENA_SLOT * slot
-        self.slots[at + 1] = 0
+        self.slots[at] = self.slots[at + 1] = 0
         self.blocks[slot] = None
+        if slot < self.shared:
+            if self.guard is not None:
+                return 0
+            nbytes = max(nbytes, LINE)
         if self.guard is not None:  # the capacity stays 0, so that each buffer has a block of its own
             self.blocks[slot] = guarded = self.guard.array([nbytes], np.dtype(np.uint8))
             self.slots[at] = address(guarded)
@@ -152,10 +166,15 @@ class Context:
         if slot in self.given_back:
             self.given_back.discard(slot)
             self.patience = min(2 * self.patience, MOST_PATIENCE)
-        block = np.empty(nbytes + _ALIGNMENT, np.uint8)
+        try:
+            block = np.empty(nbytes + LINE, np.uint8)
+        except (MemoryError, ValueError):
+            if slot < self.shared:  # each of its buffers asks, if it is made at all
+                return 0
+            raise
         self.blocks[slot] = block
         start = address(block)
-        self.slots[at] = start + -start % _ALIGNMENT
+        self.slots[at] = start + -start % LINE
         self.slots[at + 1], self.spared[slot] = nbytes, 0
         if nbytes > SMALL:
             self.slots[abi.LARGE] = 1
@@ -173,6 +192,7 @@ class Context:
     def _hand_over(self) -> object:
         """The owners of all memory in use, which this context does not use again."""
         owners = (self.args, list(self.owners.values()), self.blocks, self._native_owners())
+        self.lent += self.blocks
         self.blocks = [None] * len(self.blocks)
         for slot in range(len(self.blocks)):
             self.slots[abi.ARENA + abi.ARENA_SLOT * slot + 1] = 0

@@ -130,6 +130,40 @@ def test_temporaries_of_later_calls_take_no_memory() -> None:
     assert seen.allocated_bytes == 0
 
 
+def replaced(v: Any, n: Any) -> Any:
+    for _ in range(n):
+        v = np.roll(v, 1) / 2 + v
+    return v.sum()
+
+
+def replaced_by_the_data(v: Any, n: Any) -> Any:
+    while n > 0:
+        if v[n] > 0.5:
+            v = np.roll(v, 1) / 2
+        n -= 1
+    return v.sum()
+
+
+def three_in_turn(v: Any, n: Any) -> Any:
+    a, b = v, v
+    for _ in range(n):
+        a, b = b, np.roll(a, 1) + b
+    return (a - b).sum()
+
+
+@pytest.mark.parametrize("f, arrays", [(replaced, 2), (replaced_by_the_data, 2), (three_in_turn, 3)])
+def test_a_loop_that_replaces_an_array_makes_none(f: Callable[..., Any], arrays: int) -> None:
+    """B6: it made one in each iteration; now they take turns in the arena."""
+    g = tracebuf.bufferize(f)
+    a = np.random.default_rng(0).random(N)
+    assert g(a, 10) == pytest.approx(f(a, 10), rel=1e-12)
+    with counting() as seen:
+        g(a, 10)
+        g(a, 11)
+    assert seen.allocations == 0
+    assert held(g) < (arrays + 0.1) * a.nbytes
+
+
 def shifted(a: Any) -> Any:
     for _ in range(2):
         a[1:] = a[:-1] * 2 + a[1:]
