@@ -43,7 +43,13 @@ SPEC_SLOTS = 130
 """Size of an allocation's spec, room for NumPy's 64 axes."""
 ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(11, 17)
 """Context slots: the counters, in count or bytes."""
-ARENA, ARENA_SLOT = 17, 3
+SPARES, SPARE, MOST_SPARES = 17, 3, 8
+"""Context slots: arrays that a program has freed and makes anew, in this call or the next: for each the object (or 0)
+with a reference to it, the number of the free, and how many calls ago that was. `allocate(spec, n)` takes one of number
+n with the spec's sizes, in C order, and drops those with others; `release(pointer, n)` keeps the array; n has
+`EMPTY_SPARE` added where there are no elements, `LARGE_SPARE` where it is worth giving back."""
+EMPTY_SPARE, LARGE_SPARE = 2**15, 2**16
+ARENA, ARENA_SLOT = SPARES + SPARE * MOST_SPARES, 3
 """Context slots: from here for each arena slot a pointer, a capacity in bytes, and the most bytes that were asked for
 since this was last set to 0."""
 

@@ -22,7 +22,7 @@ from tracebuf.lower.plan import magnitude
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import LINE, Extent, Phase, Plan, lines_exactly, rounded
+from tracebuf.ops.memory.arena import LINE, SMALL, Extent, Phase, Plan, lines_exactly, rounded
 
 
 class Memory:
@@ -77,6 +77,14 @@ class Memory:
             return str(min(int(nbytes), 1))
         return self.code.inst(f"zext i1 {self.code.icmp('ne', nbytes, '0')} to i64")
 
+    def _if_any(self, number: str, nbytes: str) -> str:
+        """The number of an array that is made anew; another one where it has no elements, and stands for one of another
+        path."""
+        if number == "0" or nbytes.isdigit() and nbytes != "0":
+            return number
+        none = self.code.icmp("eq", nbytes, "0")
+        return self.code.select(none, "i64", self.code.add(number, str(abi.EMPTY_SPARE)), number)
+
     def nbytes(self, buffer: Buffer) -> str:
         return self.code.mul(self.code.product(buffer.sizes), str(buffer.type.element.itemsize))
 
@@ -98,7 +106,7 @@ class Memory:
         elif op.attrs.get("kind") == "arena":
             base = self._arena(op, sizes, type_.element.itemsize, nbytes, beside)
         else:
-            base = self._array(type_, sizes, order)
+            base = self._array(type_, sizes, order, self.plan.spares.get(op, 0))
         if not isinstance(op, memref.Alloca):
             self.count_allocation(nbytes)
         known = MemRefType(type_.shape, type_.element, strides_in_order(type_.shape, order), 0)
@@ -236,13 +244,14 @@ class Memory:
         code.place(ready)
         return code.inst(f"load ptr, ptr {self.context_slot(at)}")
 
-    def _array(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int]) -> str:
-        """A new NumPy array's memory."""
+    def _array(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int], number: int) -> str:
+        """A new NumPy array's memory; or that of one of a number that was freed."""
         code, spec = self.code, self.code.slot(f"[{abi.SPEC_SLOTS} x i64]")
         fields = [str(abi.element_code(type_.element)), str(type_.rank), *sizes, *map(str, order)]
         for k, value in enumerate(fields):
             code.do(f"store i64 {value}, ptr {code.offset(spec, 'i64', str(k))}")
-        at = self.ask(abi.ALLOCATE, code.inst(f"ptrtoint ptr {spec} to i64"))
+        how = self._if_any(str(number), self.code.product(sizes))
+        at = self.ask(abi.ALLOCATE, code.inst(f"ptrtoint ptr {spec} to i64"), how)
         return code.inst(f"inttoptr i64 {at} to ptr")
 
     def free(self, op: memref.Dealloc, buffer: Buffer, base: Buffer) -> None:
@@ -252,7 +261,13 @@ class Memory:
         if op in self.plan.frees:
             self.count(abi.LIVE, self.code.sub("0", self.nbytes(base)))
             return
-        freed = self.ask(abi.RELEASE, self.code.inst(f"ptrtoint ptr {buffer.base} to i64"))
+        code, number = self.code, self.plan.spares.get(op, 0)
+        how = str(number)
+        if number:
+            nbytes = self.nbytes(base)
+            large = code.icmp("sgt", nbytes, str(SMALL))
+            how = self._if_any(code.select(large, "i64", str(number + abi.LARGE_SPARE), how), nbytes)
+        freed = self.ask(abi.RELEASE, code.inst(f"ptrtoint ptr {buffer.base} to i64"), how)
         self.count(abi.LIVE, self.code.inst(f"sub i64 0, {freed}"))
 
     def view(self, op: memref.Subview, source: Buffer, values: dict[Value, str]) -> Buffer:

@@ -16,6 +16,8 @@ from tracebuf.ir.dims import Dim, Sym, evaluate, floordiv, sub, symbols, terms_o
 
 LINE = 64
 """What buffers in the arena are aligned to, in bytes."""
+SMALL = 2**16
+"""Bytes that are kept from call to call anyway."""
 MOST_SUMS = 12
 """Of an extent; more become one that is above them."""
 
@@ -150,6 +152,9 @@ class Plan:
     frees: set[Op] = field(default_factory=set)
     """The deallocs of buffers in the arena."""
     sharing: dict[int, frozenset[int]] = field(default_factory=dict)
+    spares: dict[Op, int] = field(default_factory=dict)
+    """The number of arrays that one free or another may free, of those that make them and of the frees: what was
+    freed is made anew."""
 
     def bytes_of(self, value: Callable[[Phase], int]) -> int:
         """What the blocks hold where a phase needs `value`."""
@@ -159,4 +164,16 @@ class Plan:
         return sum(found.values())
 
 
-__all__ = ["LINE", "Extent", "Phase", "Place", "Plan", "Sum", "at_most", "floordiv", "lines_exactly", "rounded"]
+__all__ = [
+    "LINE",
+    "SMALL",
+    "Extent",
+    "Phase",
+    "Place",
+    "Plan",
+    "Sum",
+    "at_most",
+    "floordiv",
+    "lines_exactly",
+    "rounded",
+]

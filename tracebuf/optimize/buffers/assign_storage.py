@@ -123,6 +123,7 @@ class _Storage:
             op.attrs["kind"] = "array" if op in arrays else "arena"
         plan = self._placed(groups)
         plan.frees.update(self._frees(arrays))
+        self._note_spares(plan, arrays)
         return plan
 
     # -- arrays
@@ -161,6 +162,26 @@ class _Storage:
                 allocs, cloned = self._may_free(op)
                 if allocs and not cloned and arrays.isdisjoint(allocs):
                     yield op
+
+    def _note_spares(self, plan: Plan, arrays: set[memref.Alloc]) -> None:
+        """Numbers the arrays that may be freed, those alike that one free may free. Not those that are no rows of rows,
+        for which NumPy's constructor is told their strides."""
+        frees = [op for op in self.func.walk() if isinstance(op, memref.Dealloc) and op not in plan.frees]
+        classes: list[tuple[set[memref.Alloc], list[Op]]] = []
+        for free in frees:
+            allocs, cloned = self._may_free(free)
+            mine = set(allocs)
+            same: list[Op] = [free]
+            if cloned or not allocs:
+                continue
+            for one in [c for c in classes if not mine.isdisjoint(c[0])]:
+                classes.remove(one)
+                mine |= one[0]
+                same += one[1]
+            classes.append((mine, same))
+        for number, (allocs, same) in enumerate(classes, 1):
+            if all(a in arrays and a.attrs["order"] == tuple(range(len(a.attrs["order"]))) for a in allocs):
+                plan.spares.update(dict.fromkeys([*allocs, *same], number))
 
     # -- groups
     def _groups(self, allocs: list[memref.Alloc]) -> list[Group]:

@@ -110,7 +110,7 @@ def extents(items: Sequence[Item], places: dict[Item, int]) -> tuple[dict[Item, 
     offsets: dict[Item, Extent] = {}
     ends: dict[Item, Extent] = {}
     for item in sorted(items, key=lambda i: places[i]):
-        below = [o for o in item.beside if o in ends]
+        below = sorted((o for o in item.beside if o in ends), key=lambda o: (places[o], o.first, o.last))
         last = [o for o in below if not any(o in other.beside and places[o] < places[other] for other in below)]
         offsets[item] = Extent.greatest(ends[o] for o in last)
         ends[item] = offsets[item].plus(item.size, item.turns)
