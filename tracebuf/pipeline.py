@@ -44,6 +44,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     explain/report.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
+    the plan of the arena           ops/memory/arena.py; who is alive with whom: optimize/buffers/lifetimes.py; offsets:
+                                    optimize/buffers/pack.py; formulas: explain/memory.py
     the pass that frees             deallocate/ownership.py; handover.py: what an `if` or a loop takes over; lower.py:
                                     frees under a condition; optimize/buffers/shorten_liveness.py moves frees up;
                                     tests/passes/test_deallocate.py

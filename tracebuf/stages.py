@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tracebuf import pipeline
+from tracebuf.explain.memory import MemoryUse, memory_of
 from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_func
 from tracebuf.ir.verifier import verify
@@ -113,6 +114,8 @@ class Lowered:
     """
 
     texts: Mapping[str, str]
+    program: Func | None = None
+    """The memref program that is compiled."""
 
     def __repr__(self) -> str:
         return f"<the program at {len(self.texts)} stages: {', '.join(self.stages)}>"
@@ -136,6 +139,31 @@ class Lowered:
             raise ValueError(f"no stage {stage!r}; there are tensor, memref, {', '.join(self.texts)}")
         return self.texts[name]
 
+    def memory(self) -> MemoryUse:
+        """What a call takes of memory, as formulas of the sizes of its arguments (no parameters: all of it).
+
+        Returns a `MemoryUse` of four formulas: `peak`, the most bytes that are alive at once, `allocated` and `copied`
+        bytes, and `arena`, what is kept for temporaries from call to call. Each is printed as text (`8*a.0*a.1`: sizes
+        are named after the argument and the axis, `len(a)` for one axis; integers by their names), and is called
+        with sizes by name. It is exact where the program is straight, or its loops run as often as sizes and integers
+        say; an upper bound ("at most") where branches on data take less; and "unknown", with the reason, where the data
+        decide about sizes. Raises ValueError if a formula that is unknown is called, KeyError for a missing size.
+
+        >>> import numpy as np, tracebuf
+        >>> def smooth(x, rounds):
+        ...     for _ in range(rounds):
+        ...         x = (np.roll(x, 1) + np.roll(x, -1)) / 2
+        ...     return x.sum()
+        >>> memory = tracebuf.bufferize(smooth).lower(np.ones(100), 5).memory()
+        >>> print(memory.peak, "|", memory.copied)
+        24*len(x) | 0
+        >>> memory.peak({"len(x)": 1_000_000})
+        24000000
+        """
+        if self.program is None:
+            raise ValueError("there is no program")
+        return memory_of(self.program)
+
     def __str__(self) -> str:
         return self.as_text("memref")
 
@@ -153,4 +181,4 @@ def lowered(traced: Traced, options: Options) -> Lowered:
     texts["llvm"] = kernel.text
     if "certificate" in program.func.attrs:
         texts["certificate"] = program.func.attrs["certificate"].as_text()
-    return Lowered(texts)
+    return Lowered(texts, program.func)

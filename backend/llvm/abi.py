@@ -35,7 +35,8 @@ MAX_ERROR_VALUES, ERROR_VALUE = 16, 2
 ALLOCATE, RELEASE, GROW, REFER = 0, 1, 2, 3
 """Context slots: the Python functions for `ask(context, slot, a, b)`, which calls function(object, a, b) and gives an
 integer, or -1 for an exception. `allocate(spec, 0)` gives a pointer (spec: element size code, rank, sizes, axes
-outermost first); `release(pointer, 0)` the bytes freed; `grow(slot, bytes)` makes an arena slot of that many bytes;
+outermost first); `release(pointer, 0)` the bytes freed; `grow(slot, bytes)` makes an arena slot of that many bytes (a
+block of several buffers is null if it cannot be had);
 `refer(spec, number)` runs an op's NumPy reference (see `references`)."""
 OBJECT, THREAD, KERNEL = 4, 5, 6
 """Context slots: the object that goes first to the functions, the thread state while the GIL is not held, the kernel's
@@ -50,7 +51,13 @@ SPEC_SLOTS = 130
 """Size of an allocation's spec, room for NumPy's 64 axes."""
 ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(11, 17)
 """Context slots: the counters, in count or bytes."""
-ARENA, ARENA_SLOT = 17, 3
+SPARES, SPARE, MOST_SPARES = 17, 3, 8
+"""Context slots: arrays that a program has freed and makes anew, in this call or the next: for each the object (or 0)
+with a reference to it, the number of the free, and how many calls ago that was. `allocate(spec, n)` takes one of number
+n with the spec's sizes, in C order, and drops those with others; `release(pointer, n)` keeps the array; n has
+`EMPTY_SPARE` added where there are no elements, `LARGE_SPARE` where it is worth giving back."""
+EMPTY_SPARE, LARGE_SPARE = 2**15, 2**16
+ARENA, ARENA_SLOT = SPARES + SPARE * MOST_SPARES, 3
 """Context slots: from here for each arena slot a pointer, a capacity in bytes, and the most bytes that were asked for
 since this was last set to 0."""
 
@@ -85,6 +92,8 @@ class KernelText:
     frame: Frame
     checks: tuple[Check, ...]
     arena_slots: int
+    arena_blocks: int
+    """How many of the slots are for phases of several buffers: the first ones."""
     results: tuple[Value, ...]
     references: tuple[DestinationOp, ...] = ()
     """Ops without loops, whose NumPy references are called back, by number."""

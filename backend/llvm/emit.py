@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.blas_calls import by_blas, write_product
 from tracebuf.backend.llvm.blocks import BlockWriter
-from tracebuf.backend.llvm.code import Access, Code
+from tracebuf.backend.llvm.code import Access, Code, literal
 from tracebuf.backend.llvm.host_calls import HostWriter, call_reference
-from tracebuf.backend.llvm.loops import Buffer, NestWriter, access_to
+from tracebuf.backend.llvm.loops import Buffer, NestWriter, Scopes, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
 from tracebuf.backend.llvm.polls import BUDGET, Polls, work
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
@@ -27,10 +27,10 @@ from tracebuf.backend.llvm.scatters import ScatterWriter
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dense import dense_array
-from tracebuf.ir.dims import Dim, Expr, Sym
+from tracebuf.ir.dims import Dim, Expr, Sym, fold
 from tracebuf.ir.emitter import components, join_components, llvm_type, value_types
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, Type
+from tracebuf.ir.types import F64, I1, INDEX, MemRefType, ScalarType, Type
 from tracebuf.location import Location
 from tracebuf.lower.plan import Nest, plan, spec_of
 from tracebuf.ops.arrays import bufferization, linalg
@@ -40,6 +40,7 @@ from tracebuf.ops.control import checks, scf
 from tracebuf.ops.control.cf import Assert, Branch, CondBranch
 from tracebuf.ops.control.func import Call, Return
 from tracebuf.ops.memory import memref, metadata
+from tracebuf.ops.memory.arena import Plan
 from tracebuf.ops.scalars import arith
 
 
@@ -70,15 +71,18 @@ class KernelWriter:
         self.values: dict[Value, str] = {}
         self.buffers: dict[Value, Buffer] = {}
         self.dims: dict[Dim, str] = {}
+        plan = func.attrs.get("arena", Plan())
         anywhere = bool(whole.functions) or any(op.successors for op in func.walk())
-        self.roots, count = (defaultdict(lambda: frozenset((0,))), 1) if anywhere else storages(func)
-        domain = self.code.metadata("@", distinct=True) if count > 1 else ""
-        self.scopes = {k: self.code.metadata(f"@, {domain}", distinct=True) for k in range(count)} if count > 1 else {}
+        everything = frozenset((0,))
+        self.roots, near = (defaultdict(lambda: everything), {0: everything}) if anywhere else storages(func, plan)
+        domain = self.code.metadata("@", distinct=True) if len(near) > 1 else ""
+        scopes = {k: self.code.metadata(f"@, {domain}", distinct=True) for k in near} if len(near) > 1 else {}
+        self.scopes = Scopes(scopes, near)
         self.results = results_of(func)
         self.frame = abi.frame_of([a.type for a in func.args], [v.type for v in self.results], self.inner)
         self.checks, self.references, self.plans = whole.checks, whole.references, whole.plans
         self.context = self.code.inst("load ptr, ptr %frame")
-        self.memory = Memory(self.code, self.context, "stopped")
+        self.memory = Memory(self.code, self.context, "stopped", plan)
         budget = self.code.inst(f"load i64, ptr {self._slot(abi.LEFT)}") if self.inner else str(BUDGET)
         self.polls = Polls(self.code, self.context, "stopped", budget)
         self.host = HostWriter(self.code, self.polls)
@@ -95,7 +99,7 @@ class KernelWriter:
         text = self.code.text(self._head())
         return abi.KernelText(
             self.name, text, tuple(self.plans), dict(self.code.imports), self.frame, tuple(self.checks),
-            self.memory.arena_slots, self.results, tuple(self.references), self._is_glue(),
+            self.memory.plan.slots, self.memory.plan.blocks, self.results, tuple(self.references), self._is_glue(),
         )  # fmt: skip
 
     def _head(self, linkage: str = "") -> str:
@@ -203,9 +207,47 @@ class KernelWriter:
     def _store_scalar(self, value: Value, slot: int) -> None:
         self._put(value, "%frame", slot)
 
+    def _number(self, e: Dim) -> str:
+        """An expression of sizes that are known here."""
+        code = self.code
+
+        def extreme(name: str) -> Callable[[str, str], str]:
+            return lambda a, b: code.intrinsic(f"llvm.{name}.i64", "i64", [("i64", a), ("i64", b)])
+
+        def floordiv(a: str, b: str) -> str:
+            quotient, rest = code.inst(f"sdiv i64 {a}, {b}"), code.inst(f"srem i64 {a}, {b}")
+            apart = code.icmp("slt", code.inst(f"xor i64 {rest}, {b}"), "0")
+            down = code.every([apart, code.icmp("ne", rest, "0")])
+            return code.inst(f"sub i64 {quotient}, {code.inst(f'zext i1 {down} to i64')}")
+
+        return fold(e, self._symbol, str, code.add, code.mul, extreme("smin"), extreme("smax"), floordiv)
+
+    def _real(self, e: Dim) -> str:
+        """About the same in a double, which holds more."""
+        code = self.code
+
+        def op(name: str) -> Callable[[str, str], str]:
+            return lambda a, b: code.inst(f"{name} double {a}, {b}")
+
+        def extreme(name: str) -> Callable[[str, str], str]:
+            return lambda a, b: code.intrinsic(f"llvm.{name}.f64", "double", [("double", a), ("double", b)])
+
+        def leaf(s: Sym) -> str:
+            return code.inst(f"sitofp i64 {self._symbol(s)} to double")
+
+        def constant(n: int) -> str:
+            return literal(F64, float(n))
+
+        return fold(e, leaf, constant, op("fadd"), op("fmul"), extreme("minnum"), extreme("maxnum"), op("fdiv"))
+
+    def _symbol(self, s: Sym) -> str:
+        return self.dims[s.expr] if s.expr in self.dims else self.values[self.func.symbols[s]]
+
     # -- ops
     def _block(self, block: Block) -> None:
         for op in block.ops:
+            for phase in self.memory.plan.phases.get(op, ()):
+                self.memory.begin(phase, self._number, self._real)
             if op in self.skipped:
                 continue
             if isinstance(op, arith.ScalarOp) and not isinstance(op.result.type, MemRefType):
@@ -235,7 +277,9 @@ class KernelWriter:
         sizes = tuple(str(n) if isinstance(n, int) else v for n, v in zip(type_.shape, sizes, strict=True))
         order = op.attrs.get("order", tuple(range(type_.rank)))
         root = next(iter(self.roots[op.result]))
-        self.buffers[op.result] = self.memory.allocate(type_, sizes, order, op, root)
+        place = self.memory.plan.places.get(op)
+        beside = [self.buffers[v].base for v in place.beside] if place is not None else []
+        self.buffers[op.result] = self.memory.allocate(type_, sizes, order, op, root, beside)
 
     def _get_global(self, op: memref.GetGlobal) -> None:
         type_ = op.result.memref_type
@@ -247,7 +291,7 @@ class KernelWriter:
         self.buffers[op.result] = Buffer(type_, pointer, pointer, tuple(map(str, sizes)), strides, roots)
 
     def _dealloc(self, op: memref.Dealloc) -> None:
-        self.memory.free(self.buffers[op.operand(0)], memref.base_of(op.operand(0)))
+        self.memory.free(op, self.buffers[op.operand(0)], self.buffers[memref.base_of(op.operand(0))])
 
     def _dim(self, op: memref.Dim) -> None:
         self.values[op.result] = self.buffers[op.operand(0)].sizes[op.attrs["dim"]]

@@ -25,7 +25,14 @@ from tracebuf.backend.llvm.entry_checks import (
     guards_check,
     twin_check,
 )
-from tracebuf.backend.llvm.entry_results import answer_text, array_text, leave_text, result_text
+from tracebuf.backend.llvm.entry_results import (
+    answer_text,
+    array_text,
+    keep_text,
+    leave_text,
+    result_text,
+    spare_text,
+)
 from tracebuf.backend.llvm.entry_words import (
     CLASS,
     MAX_BOUND,
@@ -65,6 +72,8 @@ def entries_text() -> str:
         result_text(),
         array_text(),
         leave_text(),
+        spare_text(),
+        keep_text(),
         answer_text(),
         _take(),
     ]

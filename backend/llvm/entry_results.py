@@ -364,6 +364,61 @@ def leave_text() -> Writer:
     return c
 
 
+def spare_text() -> Writer:
+    """Takes an array of this number, dtype and these sizes that was freed, with the reference to it; null if there is
+    none. Those of the number with other sizes are dropped."""
+    c = Writer("define internal ptr @spare(ptr %context, ptr %spec, ptr %dtype, i64 %number) noinline nounwind")
+    table, rank, found = c.at("%context", abi.SPARES), c.word("%spec", 1), c.variable("null", "ptr")
+    with c.loop(str(abi.MOST_SPARES)) as loop:
+        place = c.at(table, c.mul(loop.index, str(abi.SPARE)))
+        array = c.pointer(place)
+        numbered = c.icmp("eq", c.word(place, 1), "%number")
+        with c.when(c.both(c.icmp("ne", array, "null", "ptr"), numbered)):
+            ranks = c.icmp("eq", c.inst(f"sext i32 {c.word(array, RANK, 'i32')} to i64"), rank)
+            like = c.both(c.icmp("eq", c.pointer(array, DTYPE), "%dtype", "ptr"), ranks)
+            fits = c.variable(like, "i1")
+            with c.when(like):
+                with c.loop(rank) as inner:
+                    size = c.word(c.pointer(array, SIZES), inner.index)
+                    equal = c.icmp("eq", size, c.word(c.at("%spec", 2), inner.index))
+                    c.let(fits, c.both(c.get(fits, "i1"), equal), "i1")
+            fitting = c.get(fits, "i1")
+            with c.when(c.both(fitting, c.is_null(c.get(found, "ptr")))):
+                c.put(place, 0, 0)
+                c.let(found, array, "ptr")
+            with c.when(c.inst(f"xor i1 {fitting}, true")):
+                c.put(place, 0, 0)
+                c.py("Py_DecRef", array)
+    c.do(f"ret ptr {c.get(found, 'ptr')}")
+    return c
+
+
+def keep_text() -> Writer:
+    """Keeps an array that was freed, with the reference to it, if that is the only one; in place of the oldest one, if
+    there is no room."""
+    c = Writer("define internal void @keep(ptr %context, ptr %array, i64 %number) noinline nounwind")
+    table, last = c.at("%context", abi.SPARES), str(abi.MOST_SPARES - 1)
+    with c.when(c.icmp("ne", c.word("%array"), "1"), leaves=True):
+        c.py("Py_DecRef", "%array")
+        c.do("ret void")
+    free = c.variable(-1)
+    with c.loop(str(abi.MOST_SPARES)) as loop:
+        empty = c.icmp("eq", c.word(table, c.mul(loop.index, str(abi.SPARE))), "0")
+        with c.when(c.both(empty, c.icmp("slt", c.get(free), "0"))):
+            c.let(free, loop.index)
+    with c.when(c.icmp("slt", c.get(free), "0")):
+        c.py("Py_DecRef", c.pointer(table))
+        with c.loop(c.mul(last, str(abi.SPARE))) as loop:
+            c.put(table, loop.index, c.word(table, c.add(loop.index, str(abi.SPARE))))
+        c.let(free, last)
+    place = c.at(table, c.mul(c.get(free), str(abi.SPARE)))
+    c.put(place, 0, "%array", "ptr")
+    c.put(place, 1, "%number")
+    c.put(place, 2, 0)
+    c.do("ret void")
+    return c
+
+
 def answer_text() -> Writer:
     """What `ask` of backend/runtime/entry.py gives: new arrays, of axes in any order, and their release."""
     c = Writer("define i64 @answer(ptr %context, i64 %slot, i64 %a, i64 %b) nounwind")
@@ -405,11 +460,16 @@ def answer_text() -> Writer:
         c.put(entry, Entry.FRESH, larger, "ptr")
         c.put(entry, Entry.FRESH_ROOM, twice)
         c.let(table, larger, "ptr")
-    dtype = c.pointer(dtypes, c.word(spec))
-    c.py("Py_IncRef", dtype)  # which the array takes
-    ndim = c.inst(f"trunc i64 {rank} to i32")
-    array = c.py("numpy_new", "@PyArray_Type", dtype, ndim, sizes, c.get(strides, "ptr"), "null", "0", "null")
-    c.refuse(c.is_null(array), failed)
+    dtype, made = c.pointer(dtypes, c.word(spec)), c.variable("null", "ptr")
+    with c.when(c.icmp("ne", "%b", "0")):
+        c.let(made, c.inst(f"call ptr @spare(ptr %context, ptr {spec}, ptr {dtype}, i64 %b)"), "ptr")
+    with c.when(c.is_null(c.get(made, "ptr"))):
+        c.py("Py_IncRef", dtype)  # which the array takes
+        ndim = c.inst(f"trunc i64 {rank} to i32")
+        new = c.py("numpy_new", "@PyArray_Type", dtype, ndim, sizes, c.get(strides, "ptr"), "null", "0", "null")
+        c.refuse(c.is_null(new), failed)
+        c.let(made, new, "ptr")
+    array = c.get(made, "ptr")
     place = c.at(c.get(table, "ptr"), c.mul(count, "2"))
     c.put(place, 0, array, "ptr")
     c.put(place, 1, -1)
@@ -427,6 +487,12 @@ def answer_text() -> Writer:
             c.put(place, 0, c.pointer(end), "ptr")
             c.put(place, 1, c.word(end, 1))
             c.put(entry, Entry.FRESH_COUNT, last)
+            number = c.inst(f"and i64 %b, {abi.LARGE_SPARE - 1}")
+            with c.when(c.icmp("ne", number, "0"), leaves=True):
+                with c.when(c.icmp("uge", "%b", str(abi.LARGE_SPARE))):
+                    c.put("%context", abi.LARGE, 1)
+                c.do(f"call void @keep(ptr %context, ptr {array}, i64 {number})")
+                c.do("ret i64 0")
             c.py("Py_DecRef", array)
             c.do("ret i64 0")
     c.jump(python)

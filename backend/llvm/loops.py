@@ -8,7 +8,7 @@ before its stores, and every out of a block is written in the last stage, so an 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from math import prod
 
@@ -48,12 +48,21 @@ class Buffer:
     nbytes: str = "0"
 
 
-def access_to(code: Code, buffer: Buffer, scopes: dict[int, str]) -> Access:
+class Scopes(dict[int, str]):
+    """The alias scope of each storage; `near`: the storages that it may share bytes with, itself too."""
+
+    def __init__(self, scopes: Mapping[int, str], near: Mapping[int, frozenset[int]]) -> None:
+        super().__init__(scopes)
+        self.near = near
+
+
+def access_to(code: Code, buffer: Buffer, scopes: Scopes) -> Access:
     """Alias metadata of an access: the storages it may touch, and those it cannot."""
     if len(scopes) < 2 or not buffer.roots:
         return Access()
     mine = ", ".join(scopes[r] for r in sorted(buffer.roots))
-    others = ", ".join(scopes[r] for r in sorted(scopes.keys() - buffer.roots))
+    near = frozenset[int]().union(*(scopes.near[r] for r in buffer.roots))
+    others = ", ".join(scopes[r] for r in sorted(scopes.keys() - near))
     text = f", !alias.scope {code.metadata(mine)}"
     return Access(text + (f", !noalias {code.metadata(others)}" if others else ""))
 
@@ -84,7 +93,7 @@ class NestWriter:
         nest: Nest,
         operands: Sequence[Buffer | str],
         outer: dict[Value, str],
-        scopes: dict[int, str],
+        scopes: Scopes,
     ) -> None:
         self.code, self.polls, self.nest, self.scopes = code, polls, nest, scopes
         self.scalars = Scalars(code)
@@ -125,9 +134,7 @@ class NestWriter:
         pointers = {o.index: self.buffers[o.index].pointer for o in self.nest.operands}
         self._pieces(sizes, strides, pointers, self.code.every(unit))
 
-    def _pieces(
-        self, sizes: list[str], strides: list[dict[int, str]], pointers: dict[int, str], unit: str
-    ) -> None:
+    def _pieces(self, sizes: list[str], strides: list[dict[int, str]], pointers: dict[int, str], unit: str) -> None:
         """The nest, its outer loops cut into pieces of about a budget of work, in the order of its iterations, with a
         poll after each.
         All of it is around the nest: a nest of short rows runs as if it were not there."""

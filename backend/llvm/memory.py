@@ -1,8 +1,13 @@
-"""Buffers in the emitted code: allocation (arena, NumPy array, stack), frees, views, copies, and their counters."""
+"""Buffers in the emitted code: allocation (arena, NumPy array, stack), frees, views, copies, and their counters.
+
+At the beginning of a phase of the arena (ops/memory/arena.py) its block is asked for, by a call back where it is too
+small; a buffer of the phase is at an offset in it. Where the block cannot be had (it is null then: guard pages, no
+memory for buffers of which some may never be made), each buffer asks for a slot of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from tracebuf.backend.llvm import abi
@@ -10,21 +15,26 @@ from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.scalars import memory_type
 from tracebuf.ir.core import Mixed, Op, Value
+from tracebuf.ir.dims import Dim
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, MemRefType, strides_in_order
 from tracebuf.lower.plan import magnitude
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
+from tracebuf.ops.memory.arena import LINE, SMALL, Extent, Phase, Plan, lines_exactly, rounded
 
 
 class Memory:
     """Writes allocations and frees; `context` is the pointer to the context's slots, `stopped` the label that leaves
     the kernel where a call back raises."""
 
-    def __init__(self, code: Code, context: str, stopped: str) -> None:
+    def __init__(self, code: Code, context: str, stopped: str, plan: Plan) -> None:
         self.code, self.context, self.stopped = code, context, stopped
-        self.arena_slots = 0
+        self.plan = plan
+        self.arena_slots = plan.slots
+        self._begun: dict[Phase, tuple[str, dict[Dim, str]]] = {}
+        """By phase its block's pointer, and the sizes of its buffers in whole lines."""
 
     def context_slot(self, slot: int) -> str:
         return self.code.offset(self.context, "i64", str(slot))
@@ -67,20 +77,36 @@ class Memory:
             return str(min(int(nbytes), 1))
         return self.code.inst(f"zext i1 {self.code.icmp('ne', nbytes, '0')} to i64")
 
+    def _if_any(self, number: str, nbytes: str) -> str:
+        """The number of an array that is made anew; another one where it has no elements, and stands for one of another
+        path."""
+        if number == "0" or nbytes.isdigit() and nbytes != "0":
+            return number
+        none = self.code.icmp("eq", nbytes, "0")
+        return self.code.select(none, "i64", self.code.add(number, str(abi.EMPTY_SPARE)), number)
+
     def nbytes(self, buffer: Buffer) -> str:
         return self.code.mul(self.code.product(buffer.sizes), str(buffer.type.element.itemsize))
 
-    def allocate(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int], op: Op, root: int) -> Buffer:
-        """A dense buffer with axes in `order`, of the kind the op's attributes say."""
+    def allocate(
+        self,
+        type_: MemRefType,
+        sizes: tuple[str, ...],
+        order: Sequence[int],
+        op: Op,
+        root: int,
+        beside: Sequence[str] = (),
+    ) -> Buffer:
+        """A dense buffer with axes in `order`, of the kind the op's attributes say; `beside`: the bases of buffers that
+        are in use and may be in one of its places."""
         nbytes = self.code.mul(self.code.product(sizes), str(type_.element.itemsize))
         if isinstance(op, memref.Alloca):
             count = max(int(self.code.product(sizes)), 1)
             base = self.code.fresh_slot(f"[{count} x {memory_type(type_.element)}]", align=64)
         elif op.attrs.get("kind") == "arena":
-            self._refuse_overflow(sizes, type_.element.itemsize)
-            base = self._arena(op.attrs["slot"], nbytes)
+            base = self._arena(op, sizes, type_.element.itemsize, nbytes, beside)
         else:
-            base = self._array(type_, sizes, order)
+            base = self._array(type_, sizes, order, self.plan.spares.get(op, 0))
         if not isinstance(op, memref.Alloca):
             self.count_allocation(nbytes)
         known = MemRefType(type_.shape, type_.element, strides_in_order(type_.shape, order), 0)
@@ -107,17 +133,109 @@ class Memory:
         code.branch(code.inst(f"fcmp olt double {total}, {literal(F64, 2.0**62)}"), fits, self.stopped)
         code.place(fits)
 
-    def _arena(self, slot: int, nbytes: str) -> str:
-        """The arena slot's memory, grown by a call back where it is too small."""
-        code = self.code
-        self.arena_slots = max(self.arena_slots, slot + 1)
-        at = abi.ARENA + abi.ARENA_SLOT * slot
+    # -- the arena
+    def begin(self, phase: Phase, number: Callable[[Dim], str], real: Callable[[Dim], str]) -> None:
+        """Asks for the block of a phase; `number` and `real` give sizes that are known here, as i64 and double."""
+        code, sizes = self.code, {}
+        for size in phase.total.sizes:
+            exact = isinstance(size, int) or lines_exactly(size)
+            n = number(size)
+            sizes[size] = n if exact else code.inst(f"and i64 {code.add(n, str(LINE - 1))}, -{LINE}")
+        total, at = self.extent(phase.total, sizes), abi.ARENA + abi.ARENA_SLOT * phase.block
+        if any(not isinstance(n, int) for n in sizes):  # beyond 64 bits each buffer asks, if it is made at all
+            fits = code.inst(f"fcmp olt double {self._real_sum(phase.total, real)}, {literal(F64, 2.0**62)}")
+            total = code.select(fits, "i64", total, str(2**62))
+        self._note_asked(at, total)
+        room = code.inst(f"load i64, ptr {self.context_slot(at + 1)}")
         grow, ready = code.new_label(), code.new_label()
+        code.branch(code.icmp("slt", room, total), grow, ready, code.rarely())
+        code.place(grow)
+        self.ask(abi.GROW, str(phase.block), total)
+        code.jump(ready)
+        code.place(ready)
+        self._begun[phase] = code.inst(f"load ptr, ptr {self.context_slot(at)}"), sizes
+
+    def _note_asked(self, at: int, nbytes: str) -> None:
         asked = self.context_slot(at + 2)
-        most = code.intrinsic(
-            "llvm.smax.i64", "i64", [("i64", code.inst(f"load i64, ptr {asked}")), ("i64", nbytes)]
+        most = self.code.intrinsic(
+            "llvm.smax.i64", "i64", [("i64", self.code.inst(f"load i64, ptr {asked}")), ("i64", nbytes)]
         )
-        code.do(f"store i64 {most}, ptr {asked}")
+        self.code.do(f"store i64 {most}, ptr {asked}")
+
+    def extent(self, extent: Extent, sizes: Mapping[Dim, str]) -> str:
+        """The bytes of an extent."""
+        code, best = self.code, ""
+        for s in extent.sums:
+            total = "0"
+            for size, count in s:
+                total = code.add(total, code.mul(sizes[size], str(count)))
+            best = code.intrinsic("llvm.smax.i64", "i64", [("i64", best), ("i64", total)]) if best else total
+        return best
+
+    def _real_sum(self, extent: Extent, real: Callable[[Dim], str]) -> str:
+        """More than each of the sums of an extent, if that is beyond 64 bits."""
+        code, total = self.code, literal(F64, 0.0)
+        for size in extent.sizes:
+            most = max(dict(s).get(size, 0) for s in extent.sums)
+            if not isinstance(size, int):
+                total = code.inst(
+                    f"fadd double {total}, {code.inst(f'fmul double {real(size)}, {literal(F64, float(most))}')}"
+                )
+        return total
+
+    def _arena(self, op: Op, sizes: tuple[str, ...], itemsize: int, nbytes: str, beside: Sequence[str]) -> str:
+        """The place of a buffer in the arena."""
+        code, place = self.code, self.plan.places[op]
+        if place.phase is None:
+            self._refuse_overflow(sizes, itemsize)
+            return self._slot(place.slot, nbytes)
+        block, lines = self._begun[place.phase]
+        inside, apart, made = code.new_label(), code.new_label(), code.new_label()
+        code.branch(code.icmp("eq", block, "null", "ptr"), apart, inside, code.rarely())
+        code.place(apart)
+        self._refuse_overflow(sizes, itemsize)
+        slot = str(place.slot)
+        if place.turns > 1:
+            at = [self._slot_pointer(place.slot + k) for k in range(place.turns)]
+            slot = self._free_of([str(place.slot + k) for k in range(place.turns)], at, beside, "i64")
+        self.ask(abi.GROW, slot, nbytes)
+        where = code.add(code.mul(slot, str(abi.ARENA_SLOT)), str(abi.ARENA))
+        own = code.inst(f"load ptr, ptr {code.offset(self.context, 'i64', where)}")
+        at_apart = code.label
+        code.jump(made)
+        code.place(inside)
+        first = code.offset(block, "i8", self.extent(place.offset, lines))
+        if place.turns > 1:
+            step = lines[place.size] if not isinstance(place.size, int) else str(rounded(place.size))
+            places = [code.offset(first, "i8", code.mul(step, str(k))) for k in range(place.turns)]
+            first = self._free_of(places, places, beside, "ptr")
+        at_inside = code.label
+        code.jump(made)
+        code.place(made)
+        return code.inst(f"phi ptr [ {own}, %{at_apart} ], [ {first}, %{at_inside} ]")
+
+    def _slot_pointer(self, slot: int) -> str:
+        return self.code.inst(f"load ptr, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * slot)}")
+
+    def _free_of(self, choices: Sequence[str], pointers: Sequence[str], beside: Sequence[str], type_: str) -> str:
+        """The first of the choices whose pointer none of `beside` is."""
+        code, chosen = self.code, choices[-1]
+        for choice, pointer in reversed(list(zip(choices[:-1], pointers))):
+            taken = [code.icmp("eq", pointer, base, "ptr") for base in beside]
+            if taken:
+                used = taken[0]
+                for other in taken[1:]:
+                    used = code.inst(f"or i1 {used}, {other}")
+                chosen = code.select(used, type_, chosen, choice)
+            else:
+                chosen = choice
+        return chosen
+
+    def _slot(self, slot: int, nbytes: str) -> str:
+        """The memory of a slot of one buffer, grown by a call back where it is too small."""
+        code, at = self.code, abi.ARENA + abi.ARENA_SLOT * slot
+        grow, ready = code.new_label(), code.new_label()
+        self._note_asked(at, nbytes)
         room = code.inst(f"load i64, ptr {self.context_slot(at + 1)}")
         code.branch(code.icmp("slt", room, nbytes), grow, ready)
         code.place(grow)
@@ -126,24 +244,30 @@ class Memory:
         code.place(ready)
         return code.inst(f"load ptr, ptr {self.context_slot(at)}")
 
-    def _array(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int]) -> str:
-        """A new NumPy array's memory."""
+    def _array(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int], number: int) -> str:
+        """A new NumPy array's memory; or that of one of a number that was freed."""
         code, spec = self.code, self.code.slot(f"[{abi.SPEC_SLOTS} x i64]")
         fields = [str(abi.element_code(type_.element)), str(type_.rank), *sizes, *map(str, order)]
         for k, value in enumerate(fields):
             code.do(f"store i64 {value}, ptr {code.offset(spec, 'i64', str(k))}")
-        at = self.ask(abi.ALLOCATE, code.inst(f"ptrtoint ptr {spec} to i64"))
+        how = self._if_any(str(number), self.code.product(sizes))
+        at = self.ask(abi.ALLOCATE, code.inst(f"ptrtoint ptr {spec} to i64"), how)
         return code.inst(f"inttoptr i64 {at} to ptr")
 
-    def free(self, buffer: Buffer, base: Value) -> None:
-        """memref.dealloc: an arena slot only stops counting; an array is given back."""
-        origin = base.defining_op
-        if isinstance(origin, memref.Alloca):
+    def free(self, op: memref.Dealloc, buffer: Buffer, base: Buffer) -> None:
+        """memref.dealloc: a place in the arena only stops counting; an array is given back."""
+        if isinstance(memref.base_of(op.operand(0)).owner, memref.Alloca):
             return
-        if isinstance(origin, memref.Alloc) and origin.attrs.get("kind") == "arena":
-            self.count(abi.LIVE, self.code.sub("0", buffer.nbytes))
+        if op in self.plan.frees:
+            self.count(abi.LIVE, self.code.sub("0", self.nbytes(base)))
             return
-        freed = self.ask(abi.RELEASE, self.code.inst(f"ptrtoint ptr {buffer.base} to i64"))
+        code, number = self.code, self.plan.spares.get(op, 0)
+        how = str(number)
+        if number:
+            nbytes = self.nbytes(base)
+            large = code.icmp("sgt", nbytes, str(SMALL))
+            how = self._if_any(code.select(large, "i64", str(number + abi.LARGE_SPARE), how), nbytes)
+        freed = self.ask(abi.RELEASE, code.inst(f"ptrtoint ptr {buffer.base} to i64"), how)
         self.count(abi.LIVE, self.code.inst(f"sub i64 0, {freed}"))
 
     def view(self, op: memref.Subview, source: Buffer, values: dict[Value, str]) -> Buffer:
@@ -195,7 +319,6 @@ class Memory:
         sizes = [str(n) if isinstance(n, int) else v for n, v in zip(type_.shape, sizes, strict=True)]
         return Buffer(type_, source.base, source.pointer, tuple(sizes), tuple(strides), source.roots, source.nbytes)
 
-
     def _recast(self, op: memref.Recast, source: Buffer) -> tuple[list[str], list[str]]:
         """Sizes and strides of the same memory as elements of another type."""
         code, sizes, strides = self.code, list(source.sizes), list(source.strides)
@@ -215,10 +338,10 @@ def layout_order(type_: MemRefType) -> tuple[int, ...]:
     return tuple(sorted(range(type_.rank), key=lambda d: -magnitude(type_.strides[d])))
 
 
-def storages(func: Func) -> tuple[dict[Value, frozenset[int]], int]:
-    """For each memref value the storages it may be part of, and how many storages there are.
+def storages(func: Func, plan: Plan) -> tuple[dict[Value, frozenset[int]], dict[int, frozenset[int]]]:
+    """For each memref value the storages it may be part of, and for each storage those that it may share bytes with.
 
-    A storage is an argument, an allocation, a constant, or an arena slot (which several allocations use in turn).
+    A storage is an argument, an allocation, a constant, or a place in the arena.
     """
     roots: dict[Value, frozenset[int]] = {}
     slots: dict[object, int] = {}
@@ -228,8 +351,8 @@ def storages(func: Func) -> tuple[dict[Value, frozenset[int]], int]:
     ops = list(func.walk())
     for op in ops:
         if isinstance(op, memref.Alloc | bufferization.Clone):
-            arena = op.attrs.get("kind") == "arena"
-            roots[op.result] = frozenset([slots.setdefault(("slot", op.attrs["slot"]) if arena else op, len(slots))])
+            place = plan.places.get(op)
+            roots[op.result] = frozenset([slots.setdefault(op if place is None else ("slot", place.slot), len(slots))])
         elif isinstance(op, memref.GetGlobal):
             roots[op.result] = frozenset([slots.setdefault(("global", op.attrs["name"].text), len(slots))])
     changed = True
@@ -237,7 +360,11 @@ def storages(func: Func) -> tuple[dict[Value, frozenset[int]], int]:
         changed = False
         for op in ops:
             changed |= _flow(op, roots)
-    return roots, len(slots)
+    near = {k: frozenset([k]) for k in range(len(slots))}
+    for slot, others in plan.sharing.items():
+        mine = slots["slot", slot]
+        near[mine] |= {slots["slot", other] for other in others}
+    return roots, near
 
 
 def _flow(op: Op, roots: dict[Value, frozenset[int]]) -> bool:

@@ -10,6 +10,7 @@ the kernel (`entry`).
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -24,12 +25,10 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
 from tracebuf.ops.arrays.linalg import DestinationOp
+from tracebuf.ops.memory.arena import LINE, SMALL
 
-_ALIGNMENT = 64
 PATIENCE, MOST_PATIENCE = 4, 1024
 """After how many calls a block is given back; twice as many each time that one is asked for again."""
-SMALL = 2**16
-"""Bytes of a block that is kept anyway."""
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 _Spec = ctypes.c_int64 * abi.SPEC_SLOTS
 _IN_ORDER = list(range(abi.SPEC_SLOTS))
@@ -56,12 +55,17 @@ class Context:
     """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
-        "args", "arrays", "blocks", "frame", "given_back", "guard", "owners", "patience", "references",
-        "slots", "spared", "watch",
+        "args", "arrays", "blocks", "frame", "given_back", "guard", "lent", "owners", "patience", "references",
+        "shared", "slots", "spared", "spares", "watch",
     )  # fmt: skip
 
     def __init__(
-        self, kernel: int, arena_slots: int, frame_size: int, references: Sequence[DestinationOp] = ()
+        self,
+        kernel: int,
+        arena_slots: int,
+        arena_blocks: int,
+        frame_size: int,
+        references: Sequence[DestinationOp] = (),
     ) -> None:
         self.slots = (ctypes.c_int64 * (abi.ARENA + abi.ARENA_SLOT * arena_slots))()
         for slot, function in enumerate(_FUNCTIONS):
@@ -72,6 +76,12 @@ class Context:
         self.owners: dict[int, np.ndarray] = {}
         self.args: Sequence[object] = ()
         self.blocks: list[np.ndarray | None] = [None] * arena_slots
+        self.shared = arena_blocks
+        """How many of the blocks are for several buffers: the first ones."""
+        self.spares: list[tuple[int, np.ndarray, int]] = []
+        """The arrays that calls by Python have freed and make anew (see `abi.SPARES`): number, array, age."""
+        self.lent: list[object] = []
+        """The owners of blocks that were handed over in this call, which goes on with them."""
         self.forget_blocks()
         self.guard = chosen()
         self.arrays = (0, 0)
@@ -88,6 +98,7 @@ class Context:
     def end(self) -> None:
         """After a call: nothing of it is kept."""
         self.owners.clear()
+        self.lent.clear()
         self.args = ()
         for reference in self.references:
             reference.forget()
@@ -103,6 +114,18 @@ class Context:
         self.spared, self.patience = [0] * len(self.blocks), PATIENCE
         """For each block how many calls in a row had little use for it."""
         self.given_back: set[int] = set()
+        self.drop_spares()
+
+    def drop_spares(self) -> None:
+        """Gives back the arrays that are kept to be made anew."""
+        self.spares = []
+        for place in _SPARES:
+            if self.slots[place]:
+                self._drop(place)
+
+    def __del__(self) -> None:
+        if ctypes is not None and ctypes.pythonapi is not None:  # else Python ends
+            self.drop_spares()
 
     def _shrink(self) -> None:
         """Gives back what the last calls had little use for."""
@@ -117,15 +140,59 @@ class Context:
                 self.given_back.add(slot)
             elif capacity > SMALL:
                 self.slots[abi.LARGE] = 1
+        self._age()
 
     def counters(self) -> Counters:
-        return Counters(*(*self.slots[abi.ALLOCATIONS : abi.ARENA], *self.arrays))
+        return Counters(*(*self.slots[abi.ALLOCATIONS : abi.SPARES], *self.arrays))
+
+    # -- arrays that were freed
+    def _spare(self, number: int, sizes: Sequence[int], dtype: np.dtype) -> np.ndarray | None:
+        """An array of this number and these sizes that was freed; those with others are dropped."""
+        found, kept = None, []
+        for spare in self.spares:
+            mine, array, _ = spare
+            if mine != number:
+                kept.append(spare)
+            elif found is None and array.shape == tuple(sizes) and array.dtype == dtype:
+                found = array
+            elif found is not None and array.shape == found.shape:
+                kept.append(spare)
+        self.spares = kept
+        return found
+
+    def _keep(self, array: np.ndarray, number: int) -> None:
+        """Keeps an array that was freed, in place of the oldest one if there is no room."""
+        self.spares = [*self.spares[1 - abi.MOST_SPARES :], (number, array, 0)]
+        if array.nbytes > SMALL:
+            self.slots[abi.LARGE] = 1
+
+    def _age(self) -> None:
+        """Drops what the last calls did not make anew."""
+        self.spares = [(number, array, age + 1) for number, array, age in self.spares if age < PATIENCE]
+        large = any(array.nbytes > SMALL for _, array, _ in self.spares)
+        for place in _SPARES:
+            if self.slots[place]:
+                self.slots[place + 2] += 1
+                if self.slots[place + 2] > PATIENCE:
+                    self._drop(place)
+                else:
+                    large = large or ctypes.cast(self.slots[place], ctypes.py_object).value.nbytes > SMALL
+        if large:
+            self.slots[abi.LARGE] = 1
+
+    def _drop(self, place: int) -> None:
+        """Gives back an array that native calls have kept."""
+        kept, self.slots[place] = self.slots[place], 0
+        ctypes.pythonapi.Py_DecRef(ctypes.c_void_p(kept))
 
     # -- what a kernel asks for
-    def _allocate(self, spec: int, _: int) -> int:
+    def _allocate(self, spec: int, number: int) -> int:
         fields = _Spec.from_address(spec)
         rank = fields[1]
         sizes, order = fields[2 : 2 + rank], fields[2 + rank : 2 + 2 * rank]
+        if number and (spare := self._spare(number, sizes, _DTYPES[fields[0]])) is not None:
+            self.owners[address(spare)] = spare
+            return address(spare)
         make = np.empty if self.guard is None else self.guard.array
         if order == _IN_ORDER[:rank]:
             array = make(sizes, _DTYPES[fields[0]])
@@ -137,14 +204,22 @@ class Context:
         self.arrays = (self.arrays[0] + 1, self.arrays[1] + max(array.nbytes, 1))
         return start
 
-    def _release(self, start: int, _: int) -> int:
+    def _release(self, start: int, number: int) -> int:
         array = self.owners.pop(start, None)
-        return 0 if array is None else array.nbytes
+        if array is None:
+            return 0
+        if number and self.guard is None and sys.getrefcount(array) <= 2:  # `array`, and the argument
+            self._keep(array, number % abi.LARGE_SPARE)
+        return array.nbytes
 
     def _grow(self, slot: int, nbytes: int) -> int:
         at = abi.ARENA + abi.ARENA_SLOT * slot
-        self.slots[at + 1] = 0
+        self.slots[at] = self.slots[at + 1] = 0
         self.blocks[slot] = None
+        if slot < self.shared:
+            if self.guard is not None:
+                return 0
+            nbytes = max(nbytes, LINE)
         if self.guard is not None:  # the capacity stays 0, so that each buffer has a block of its own
             self.blocks[slot] = guarded = self.guard.array([nbytes], np.dtype(np.uint8))
             self.slots[at] = address(guarded)
@@ -152,10 +227,15 @@ class Context:
         if slot in self.given_back:
             self.given_back.discard(slot)
             self.patience = min(2 * self.patience, MOST_PATIENCE)
-        block = np.empty(nbytes + _ALIGNMENT, np.uint8)
+        try:
+            block = np.empty(nbytes + LINE, np.uint8)
+        except (MemoryError, ValueError):
+            if slot < self.shared:  # each of its buffers asks, if it is made at all
+                return 0
+            raise
         self.blocks[slot] = block
         start = address(block)
-        self.slots[at] = start + -start % _ALIGNMENT
+        self.slots[at] = start + -start % LINE
         self.slots[at + 1], self.spared[slot] = nbytes, 0
         if nbytes > SMALL:
             self.slots[abi.LARGE] = 1
@@ -173,6 +253,7 @@ class Context:
     def _hand_over(self) -> object:
         """The owners of all memory in use, which this context does not use again."""
         owners = (self.args, list(self.owners.values()), self.blocks, self._native_owners())
+        self.lent += self.blocks
         self.blocks = [None] * len(self.blocks)
         for slot in range(len(self.blocks)):
             self.slots[abi.ARENA + abi.ARENA_SLOT * slot + 1] = 0
@@ -197,4 +278,5 @@ class Context:
 
 _FUNCTIONS = [id(f) for f in (Context._allocate, Context._release, Context._grow, Context._refer)]
 """The functions of the context's first slots, in order; the class keeps them."""
-_ZERO = bytes(8 * (abi.ARENA - abi.ALLOCATIONS))
+_ZERO = bytes(8 * (abi.SPARES - abi.ALLOCATIONS))
+_SPARES = range(abi.SPARES, abi.ARENA, abi.SPARE)

@@ -17,6 +17,7 @@ OUTSIDE = """
 import sys
 import numpy as np
 from tests.native.test_native import N, Program
+from tracebuf.ir.dims import symbols
 from tracebuf.ir.types import F64, INDEX
 from tracebuf.location import UNKNOWN as L
 from tracebuf.ops.memory import memref
@@ -24,12 +25,12 @@ from tracebuf.ops.memory import memref
 p = Program(INDEX, INDEX, F64)
 size, at, value = p.args
 alloc = memref.Alloc.of((N,), F64, [size], (0,), "test", L)
-if sys.argv[1] == "arena":
-    alloc.attrs.update(kind="arena", slot=0)
 buffer = p.add(alloc)
+if sys.argv[1] == "arena":
+    p.func.symbols = {s: size for s in symbols(N)}
 p.add(memref.Store.of(value, buffer, [at], L))
 p.add(memref.Load.of(buffer, [at], L))
-p.result(*[buffer] * (sys.argv[1] == "result"))
+p.result(*[buffer] * (sys.argv[1] == "result"), places=True)
 for size in (1, 3, 512, 1000):
     p(size, 0, 1.0), p(size, size - 1, 1.0)
 print("inside", flush=True)
@@ -57,7 +58,7 @@ def run(script: str, guard: str, *args: object) -> subprocess.CompletedProcess[s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["arena", "result"])
+@pytest.mark.parametrize("kind", ["arena", "slot", "result"])
 @pytest.mark.parametrize("guard, at", [("1", 3), ("after", 500), ("before", -1), ("before", -400)])
 def test_a_store_outside_of_a_buffer_ends_the_process(guard: str, at: int, kind: str) -> None:
     done = run(OUTSIDE, guard, kind, at)

@@ -19,7 +19,7 @@ from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as interpret
 from tracebuf.ir.core import Block, Builder, Op, Value
-from tracebuf.ir.dims import Dim, Sym, sym
+from tracebuf.ir.dims import Dim, Sym, sym, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F32, F64, I1, I64, INDEX, MemRefType, ScalarType, Type, row_major, scalar_type
@@ -29,6 +29,7 @@ from tracebuf.ops.control import checks, scf
 from tracebuf.ops.control import func as fn
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
+from tracebuf.optimize.buffers.assign_storage import assign_storage
 from tracebuf.options import Options
 
 SIZES = [0, 1, 7, 513, 5000]
@@ -97,8 +98,11 @@ class Program:
         maps = [tuple(range(rank)) if isinstance(v.type, MemRefType) else () for v in (*ins, out)]
         self.generic(ins, [out], maps, "p" * rank, body)
 
-    def result(self, *values: Value) -> Program:
+    def result(self, *values: Value, places: bool = False) -> Program:
+        """Ends it; with `places`, its buffers are where assign-storage puts them."""
         self.add(fn.Return.of(values, L))
+        if places:
+            assign_storage(self.func)
         self.kernel = Kernel(self.func, "program")
         return self
 
@@ -463,14 +467,13 @@ def test_a_loop_that_rotates_buffers_frees_each_once() -> None:
 def test_the_arena_is_reused_grows_and_is_not_shared_by_threads() -> None:
     p = Program(known((N,)), F64)
     a, s = p.args
-    first, second = p.alloc(a, kind="arena", slot=0), p.alloc(a, kind="arena", slot=1)
-    out = p.alloc(a, kind="array")
+    first, second, out = (p.alloc(a) for _ in range(3))
     p.map([a, s], first, one(arith.MulF))
     p.map([first, s], second, one(arith.AddF))
     p.add(memref.Dealloc.of(first, L))
     p.map([second, a], out, one(arith.SubF))
     p.add(memref.Dealloc.of(second, L))
-    p.result(out)
+    p.result(out, places=True)
     kernel = p.kernel
     assert kernel is not None
     for n in (0, 3, 1000, 10, 5000):
@@ -540,10 +543,10 @@ def test_memory_that_cannot_be_had_is_a_memory_error() -> None:
     for kind in ("array", "arena"):
         p = Program(INDEX)
         op = memref.Alloc.of((N,), F64, [p.args[0]], (0,), "test", L)
-        op.attrs.update(kind=kind, slot=0)
         buffer = p.add(op)
+        p.func.symbols = dict.fromkeys(symbols(N), p.args[0])
         p.add(linalg.Fill.of(p.constant(1.0), buffer, L))
-        p.result(p.add(memref.Load.of(buffer, [p.index(0)], L)))
+        p.result(p.add(memref.Load.of(buffer, [p.index(0)], L)), places=kind == "arena")
         for n in (2**55, 2**61):
             with pytest.raises((MemoryError, ValueError)):
                 p(n)

@@ -1,4 +1,4 @@
-"""Where buffers live (stack, arena slots, arrays), and the folding of memref programs."""
+"""Where buffers live (stack, arena, arrays), and the folding of memref programs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from tests.support.memref_programs import Maker, N, buffer_type, run
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
+from tracebuf.ir.dims import Sym
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import I1, INDEX
+from tracebuf.ir.types import F64, I1, INDEX
 from tracebuf.location import UNKNOWN
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.memref import ON_STACK
@@ -25,11 +26,16 @@ BUFFER = buffer_type(N)
 
 
 def place(f: Func) -> list[Any]:
-    """Frees and places; per allocation in program order its slot, "array" or "stack"."""
+    """Frees and places; per allocation in program order its offset, "array" or "stack"."""
     for step in (insert_deallocs, simplify_deallocs, lower_deallocs, shorten_liveness, assign_storage):
         step(f)
     allocs = [op for op in f.walk() if isinstance(op, memref.Alloc)]
-    return ["stack" if isinstance(op, memref.Alloca) else op.attrs.get("slot", op.attrs["kind"]) for op in allocs]
+    return ["stack" if isinstance(op, memref.Alloca) else op.attrs.get("offset", op.attrs["kind"]) for op in allocs]
+
+
+def totals(f: Func) -> list[str]:
+    """What each phase of the arena needs."""
+    return [str(phase.total) for phases in f.attrs["arena"].phases.values() for phase in phases]
 
 
 def chain(m: Maker, *shapes: tuple[Any, ...]) -> None:
@@ -42,23 +48,53 @@ def chain(m: Maker, *shapes: tuple[Any, ...]) -> None:
     m.copy(old, old)
 
 
-def test_slots_are_shared_by_lifetimes_that_do_not_overlap() -> None:
+def test_bytes_are_shared_by_lifetimes_that_do_not_overlap() -> None:
     m = Maker()
     chain(m, *[(N,)] * 5)
     f = m.done()
-    assert place(f) == [0, 1, 0, 1, 0] and f.attrs["arena_slots"] == 2
+    assert place(f) == ["0", "lines(8*n)"] * 2 + ["0"] and totals(f) == ["2*lines(8*n)"]
     run(f, 4)
 
 
-def test_a_slot_of_the_same_size_is_preferred() -> None:
+def test_a_large_buffer_and_two_small_ones_share_bytes() -> None:
+    """Slots were shared one by one: the second of the small ones had one of its own."""
     m = Maker()
-    a, b = m.alloc(N), m.alloc(N, 3)
+    a = m.alloc(N, 16)
     m.copy(a, a)
+    b, c = m.alloc(N, 8), m.alloc(N, 8)
+    m.copy(c, c)
     m.copy(b, b)
-    c, d = m.alloc(N), m.alloc(3, N)
+    d = m.alloc(N, 16)
     m.copy(c, c)
     m.copy(d, d)
-    assert place(m.done()) == [0, 1, 0, 1]
+    f = m.done()
+    place(f)
+    assert totals(f) == ["128*n", "128*n + 64*n"]
+    run(f, 4)
+
+
+def test_sizes_that_are_not_compared_get_the_greatest_of_their_sums() -> None:
+    """Of two numbers of bytes nobody knows which is larger: what is above both is above the larger one."""
+    m = Maker(INDEX)
+    other = Sym("k", "arg", lo=0)
+    m.func.symbols[other] = m.args[0]
+
+    def alloc(size: Any, value: Any) -> Any:
+        made = m.add(memref.Alloc.of((size,), F64, [value], (0,), "test", UNKNOWN)).result
+        m.write(made)
+        return made
+
+    a = alloc(N, m.n)
+    b = alloc(other.expr, m.args[0])
+    m.copy(b, b)
+    c = m.alloc(N, 3)
+    m.copy(a, a)
+    m.copy(c, c)
+    f = m.done()
+    place(f)
+    assert totals(f) == ["max(lines(8*k) + lines(8*n), lines(24*n) + lines(8*n))"]
+    for k in (0, 5, 500):
+        run(f, 4, k)
 
 
 def test_what_may_be_returned_is_an_array() -> None:
@@ -87,22 +123,86 @@ def test_a_loops_buffer_keeps_apart_from_those_around_it() -> None:
     m.copy(around, around)
     m.copy(after, after)
     f = m.done()
-    assert place(f) == [0, 1, 1, 1, 1]
+    assert place(f) == ["0", *["lines(8*n)"] * 4] and totals(f) == ["2*lines(8*n)"]
     for trips in (0, 1, 3):
         run(f, 4, trips)
 
 
-def test_a_carried_buffer_is_an_array() -> None:
+def replacing(m: Maker, old: Any) -> list[Any]:
+    new = m.alloc()
+    m.copy(old, new)
+    return [new]
+
+
+def test_a_carried_buffer_takes_turns_between_two_places() -> None:
+    """It was an array, of which each iteration made one."""
     m = Maker(BUFFER, INDEX)
-
-    def body(i: Any, old: Any) -> list[Any]:
-        new = m.alloc()
-        m.copy(old, new)
-        return [new]
-
-    (last,) = m.loop(m.args[1], [m.args[0]], body)
+    (last,) = m.loop(m.args[1], [m.args[0]], lambda i, old: replacing(m, old))
     m.copy(last, m.args[0])
-    assert place(m.done()) == ["array"]
+    f = m.done()
+    assert place(f) == ["0"] and totals(f) == ["2*lines(8*n)"]
+    for trips in (0, 1, 2, 5):
+        run(f, 4, None, trips)
+
+
+def test_the_buffer_that_a_loop_begins_with_takes_part() -> None:
+    m = Maker(BUFFER, INDEX)
+    begun = m.copy(m.args[0], m.alloc())
+    (last,) = m.loop(m.args[1], [begun], lambda i, old: replacing(m, old))
+    m.copy(last, m.args[0])
+    f = m.done()
+    assert place(f) == ["0", "0"] and totals(f) == ["2*lines(8*n)"]
+    for trips in (0, 1, 2, 5):
+        run(f, 4, None, trips)
+
+
+def test_of_three_carried_ones_four_places() -> None:
+    m = Maker(BUFFER, INDEX)
+    a, trips = m.args
+    got = m.loop(trips, [a, a, a], lambda i, x, y, z: [*replacing(m, z), x, y])
+    for v in got:
+        m.copy(v, a)
+    f = m.done()
+    place(f)
+    assert totals(f) == ["4*lines(8*n)"]
+    for n in (0, 1, 2, 7):
+        run(f, 4, None, n)
+
+
+def test_a_while_loop_that_may_replace_takes_turns() -> None:
+    m = Maker(BUFFER, INDEX, I1)
+    a, trips, flag = m.args
+
+    def after(i: Any, old: Any) -> list[Any]:
+        return m.branch(flag, lambda: replacing(m, old), lambda: [old])
+
+    (last,) = m.rounds(trips, [a], lambda i, x: [x], after)
+    m.copy(last, a)
+    f = m.done()
+    assert place(f) == ["0"] and totals(f) == ["2*lines(8*n)"]
+    for flag_value in (True, False):
+        for n in (0, 1, 4):
+            run(f, 4, None, n, flag_value)
+
+
+def test_a_size_that_only_the_loop_knows_is_of_another_block() -> None:
+    """What an iteration makes is asked for in each; what is carried from one to the next, of a size that nobody knows
+    before, is an array."""
+    m = Maker(BUFFER, INDEX)
+    around = m.alloc()
+    i_symbol = Sym("i", "iv", lo=0)
+
+    def body(i: Any) -> list[Any]:
+        m.func.symbols[i_symbol] = i
+        made = m.add(memref.Alloc.of((i_symbol.expr,), F64, [i], (0,), "test", UNKNOWN)).result
+        m.write(made)
+        return []
+
+    m.loop(m.args[1], [], body)
+    m.copy(around, m.args[0])
+    f = m.done()
+    assert place(f) == ["0", "0"] and totals(f) == ["lines(8*n)", "lines(8*i)"]
+    run(f, 4, None, 5)
 
 
 def test_the_stack_takes_small_buffers_up_to_a_total() -> None:
@@ -113,7 +213,7 @@ def test_the_stack_takes_small_buffers_up_to_a_total() -> None:
     big = m.alloc(ON_STACK // 8 + 1)
     m.copy(big, big)
     kinds = place(m.done())
-    assert kinds == ["stack"] * (STACK // ON_STACK) + [0, 0]
+    assert kinds == ["stack"] * (STACK // ON_STACK) + ["0", "0"]
 
 
 # -- folding

@@ -1,5 +1,5 @@
 """Programs of every family, one per idiom: on each rung of the ladder, under both strategies, at two sizes that one
-compilation serves (rules C1, S2)."""
+compilation serves (rules C1, S2); what each takes of memory is what its formulas say."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from tests.programs import PROGRAMS, Program
 from tests.support.agreement import agree
+from tests.support.formulas import hold_formulas
 from tests.support.params import slow_but
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.options import Options
@@ -33,6 +34,9 @@ def test_program(name: str) -> None:
     else:
         f = climb(entry.function, first, again=others, strategies=STRATEGIES, tolerance=1e-9)
     assert len(f.specializations()) == entry.compiled, entry.why or f.specializations()
+    with np.errstate(all="ignore"):
+        for values in arguments_of(entry):
+            hold_formulas(f, values)
 
 
 @pytest.mark.parametrize("name", [name for name, entry in PROGRAMS.items() if entry.refused])

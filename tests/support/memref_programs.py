@@ -10,10 +10,12 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import prod
 from typing import Any
 
+from tracebuf.interpret.places import Places
 from tracebuf.ir.core import Block, Op, OpT, Value
-from tracebuf.ir.dims import Sym
+from tracebuf.ir.dims import Sym, evaluate
 from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I1, INDEX, MemRefType, Type, row_major
@@ -21,6 +23,7 @@ from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.control import func, scf
 from tracebuf.ops.memory import memref
+from tracebuf.ops.memory.arena import Plan
 from tracebuf.ops.scalars import arith
 
 LOC = Location("program.py", 7, 4, 9, "f")
@@ -126,6 +129,7 @@ class Buffer:
     owner: Op | None
     contents: float | None = None
     live: bool = True
+    overlaid: bool = False
 
 
 class Fault(Exception):
@@ -135,7 +139,7 @@ class Fault(Exception):
 @dataclass
 class Judge:
     made: list[Buffer] = field(default_factory=list)
-    slots: dict[int, Buffer] = field(default_factory=dict)
+    places: Places[Buffer] | None = None
     heap: int = 0
     peak: int = 0
 
@@ -149,9 +153,11 @@ class Judge:
         raise Fault("no terminator")
 
     def step(self, op: Op, values: list[Any], env: dict[Value, Any]) -> Sequence[Any]:
+        if self.places is not None:
+            self.places.before(op)
         match op:
             case memref.Alloc():
-                return [self.allocate(op)]
+                return [self.allocate(op, values, env)]
             case memref.Dealloc():
                 self.free(values[0], op)
             case memref.Copy():
@@ -161,6 +167,8 @@ class Judge:
             case memref.Subview() | memref.Cast():
                 return [alive(values[0])]
             case bufferization.SameBase():
+                if any(isinstance(v, Buffer) and v.overlaid for v in values):
+                    raise Fault("compares what has lost its place")
                 return [values[0] is values[1]]
             case bufferization.Dealloc():
                 return self.dealloc(op, values)
@@ -184,12 +192,11 @@ class Judge:
                 raise Fault(f"cannot run {op.name}")
         return []
 
-    def allocate(self, op: Op) -> Buffer:
+    def allocate(self, op: memref.Alloc, sizes: list[int], env: dict[Value, Any]) -> Buffer:
         buffer = Buffer(op)
-        if "slot" in op.attrs:
-            if op.attrs["slot"] in self.slots:
-                raise Fault("a slot is held twice")
-            self.slots[op.attrs["slot"]] = buffer
+        if self.places is not None and op in self.places.plan.places:
+            beside = [env[v] for v in self.places.plan.places[op].beside]
+            self.places.take(op, buffer, beside, 8 * prod(sizes, start=static_size(op)))
         if not isinstance(op, memref.Alloca):
             self.made.append(buffer)
             self.heap += 1
@@ -199,9 +206,10 @@ class Judge:
     def free(self, buffer: Buffer, op: Op) -> None:
         if buffer.owner is None or isinstance(buffer.owner, memref.Alloca):
             raise Fault("frees what is not on the heap")
-        alive(buffer).live = False
+        if not buffer.live:
+            raise Fault("double free")
+        buffer.live = False
         self.heap -= 1
-        self.slots.pop(buffer.owner.attrs.get("slot", -1), None)
 
     def dealloc(self, op: bufferization.Dealloc, values: list[Any]) -> list[bool]:
         m = op.attrs["n_memrefs"]
@@ -213,7 +221,17 @@ class Judge:
         return [r in owned for r in retained]
 
 
+def static_size(op: memref.Alloc) -> int:
+    return prod(s for s in op.attrs["static_sizes"] if s is not None)
+
+
+def overlay(buffer: Buffer, op: Op) -> None:
+    buffer.overlaid = True
+
+
 def alive(buffer: Buffer) -> Buffer:
+    if buffer.overlaid:
+        raise Fault("use after its place was given to another")
     if not buffer.live:
         raise Fault("use after free, or double free")
     return buffer
@@ -221,8 +239,10 @@ def alive(buffer: Buffer) -> Buffer:
 
 def run(f: Func, *args: Any, leaks: bool = False) -> tuple[list[Any], Judge]:
     """Runs `f` on scalars and, for memrefs, fresh buffers; contents and identity of its results and arguments."""
-    judge = Judge()
     env: dict[Value, Any] = {}
+    plan = f.attrs.get("arena", Plan())
+    sizes = f.symbols.items()
+    judge = Judge(places=Places(plan, lambda d: evaluate(d, {s: env[v] for s, v in sizes if v in env}), overlay))
     pairs = enumerate(zip(f.args, args, strict=True))
     given = [Buffer(None, -float(i)) if isinstance(v.type, MemRefType) else a for i, (v, a) in pairs]
     results = judge.block(f.block, given, env)

@@ -69,12 +69,14 @@ class Counts:
 class Buffer:
     """One piece of memory. `kind`: "argument", "heap" or "stack"; `made_by`: the op that allocated it."""
 
-    __slots__ = ("address", "flags", "freed_by", "id", "kind", "made_by", "nbytes")
+    __slots__ = ("address", "flags", "freed_by", "id", "kind", "made_by", "nbytes", "overlaid_by")
 
     def __init__(self, id: int, kind: str, address: int, nbytes: int, written: bool, made_by: Op | None) -> None:
         self.id, self.kind, self.address, self.nbytes, self.made_by = id, kind, address, nbytes, made_by
         self.flags = np.full(nbytes, written)
         self.freed_by: Op | None = None
+        self.overlaid_by: Op | None = None
+        """The op at which its place in the arena was given to another."""
 
     def __repr__(self) -> str:
         return f"argument memory #{self.id}" if self.kind == "argument" else f"the buffer of {where(self.made_by)}"
@@ -175,6 +177,13 @@ class MemRef:
     def check_alive(self) -> None:
         if self.buffer.freed_by is not None:
             raise MemoryFault(f"use after free: {self.buffer!r} was freed by {where(self.buffer.freed_by)}")
+        self.check_place()
+
+    def check_place(self) -> None:
+        """MemoryFault where its place in the arena was given to another."""
+        if self.buffer.overlaid_by is not None:
+            taken = where(self.buffer.overlaid_by)
+            raise MemoryFault(f"{self.buffer!r} is used after its place in the arena was given up at {taken}")
 
     def check_written(self) -> None:
         """MemoryFault unless the memory may be read and every element was written."""

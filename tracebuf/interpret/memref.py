@@ -20,7 +20,8 @@ import numpy as np
 from tracebuf.errors import InternalError
 from tracebuf.frozen import frozen
 from tracebuf.interpret import Known, Runner
-from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
+from tracebuf.interpret.memory import POISON, Buffer, Counts, Memory, MemoryFault, MemRef
+from tracebuf.interpret.places import Places
 from tracebuf.interpret.tensor import argument, evaluated
 from tracebuf.ir.core import Op, Use, Value, join_mixed
 from tracebuf.ir.dense import dense_array
@@ -37,6 +38,7 @@ from tracebuf.ops.control.forall import Forall
 from tracebuf.ops.control.func import Call
 from tracebuf.ops.control.region_if import TestCopy
 from tracebuf.ops.memory import indexing, memref, metadata
+from tracebuf.ops.memory.arena import Plan
 from tracebuf.ops.scalars import arith
 
 __all__ = ["MemoryFault", "Result", "run"]
@@ -59,16 +61,17 @@ def run(
     may_leak: bool = False,
     tensors: bool = False,
     known: Known | None = None,
+    memory: Memory | None = None,
 ) -> Result:
     """Runs a memref-level function on NumPy arrays, which it really modifies, and scalars.
 
     `may_leak` is for programs that have no frees yet, `tensors` for those that have tensors beside buffers: arrays that
     stay as they are. `known` is what it calls, by name; a callable gets arrays over the buffers' own memory, and a
-    result that is none of these becomes a buffer of the caller's. Raises what a `tracebuf.check` raises, MemoryFault
-    for a misuse of memory, InternalError where a buffer has not the dtype, sizes, strides or offset that its type
-    declares.
+    result that is none of these becomes a buffer of the caller's. `memory` has the buffers. Raises what a
+    `tracebuf.check` raises, MemoryFault for a misuse of memory, InternalError where a buffer has not the dtype, sizes,
+    strides or offset that its type declares.
     """
-    runner = _MemRefRunner(func, tensors, known)
+    runner = _MemRefRunner(func, tensors, known, memory)
     if len(args) != len(func.args):
         raise InternalError(f"{func.name}: {len(args)} arguments for {len(func.args)}")
     arrays = {i: a for i, a in enumerate(args) if isinstance(func.args[i].type, MemRefType)}
@@ -80,13 +83,14 @@ def run(
 
 
 class _MemRefRunner(Runner):
-    __slots__ = ("globals", "memory", "tensors")
+    __slots__ = ("globals", "memory", "places", "tensors")
 
-    def __init__(self, func: Func, tensors: bool, known: Known | None = None) -> None:
+    def __init__(self, func: Func, tensors: bool, known: Known | None = None, memory: Memory | None = None) -> None:
         super().__init__(func, known)
         self.tensors = tensors
-        self.memory = Memory()
+        self.memory = Memory() if memory is None else memory
         self.globals: dict[str, MemRef] = {}
+        self.places: Places[Buffer] = Places(func.attrs.get("arena", Plan()), self.size, _overlay)
 
     def finish(self, values: list[Any], may_leak: bool) -> Result:
         terminator = self.ended
@@ -110,6 +114,7 @@ class _MemRefRunner(Runner):
             used = args[: op.first] if isinstance(op, scf.Loop) else args[1:] if isinstance(op, memref.Store) else args
             if any(a is POISON for a in used):
                 raise MemoryFault("uses a scalar that was never written")
+            self.places.before(op)
             handler = _HANDLERS.get(type(op))
             if handler is not None:
                 return handler(self, op, args)
@@ -168,7 +173,10 @@ class _MemRefRunner(Runner):
         sizes = [next(rest) if s is None else s for s in op.attrs["static_sizes"]]
         kind = "stack" if isinstance(op, memref.Alloca) else "heap"
         dtype = op.result.memref_type.element.dtype
-        return [self.memory.allocate(sizes, op.attrs["order"], dtype, op, kind)]
+        made = self.memory.allocate(sizes, op.attrs["order"], dtype, op, kind)
+        if (place := self.places.plan.places.get(op)) is not None:
+            self.places.take(op, made.buffer, [self.env[v].buffer for v in place.beside], made.buffer.nbytes)
+        return [made]
 
     def dealloc(self, op: Op, args: list[Any]) -> list[Any]:
         self.memory.free(args[0], op)
@@ -279,6 +287,8 @@ class _MemRefRunner(Runner):
         return [np.bool_(o) for o in owned]
 
     def same_base(self, op: Op, args: list[Any]) -> list[Any]:
+        for ref in args:
+            ref.check_place()
         return [np.bool_(_same_base(args[0], args[1]))]
 
     def clone(self, op: Op, args: list[Any]) -> list[Any]:
@@ -383,6 +393,10 @@ class _MemRefRunner(Runner):
         yielded = [defined[v] for v in op.body.terminator.operands]
         outs = [(m, args[i].written) for i, m in enumerate(op.maps) if i >= op.n_ins]
         return [indexing.gather_result(y, m, shape, w) for y, (m, w) in zip(yielded, outs, strict=True)]
+
+
+def _overlay(buffer: Buffer, op: Op) -> None:
+    buffer.overlaid_by = op
 
 
 def _same_base(a: MemRef, b: MemRef) -> bool:

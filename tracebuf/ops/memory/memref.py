@@ -43,7 +43,7 @@ class Alloc(Op):
 
     operands: the dynamic sizes (index), in MLIR text also the dynamic strides; results: 1 memref; attrs: static_sizes
     (None for each dynamic size), order (axes, outermost first), reason (for explain); set by assign-storage: kind
-    ("arena" or "array"), slot (of the arena).
+    ("arena" or "array"), slot (the block of the arena), offset (in it), turns (between how many places).
     """
 
     __slots__ = ()

@@ -1,22 +1,36 @@
 """Decides where each buffer lives: on the stack, in the arena, or as a NumPy array from birth (rule B6).
 
-Stack (memref.alloca): small, of static size, freed unconditionally in the block that allocates it. Arena (kind "arena",
-attr "slot"): freed unconditionally in its own block; lifetimes that do not overlap share a slot. Array (kind "array"):
-everything else, above all what may be returned, which ownership frees under a condition or never. A buffer allocated in
-a loop's body lives in one iteration only, and shares no slot with buffers that live around the loop, because the walk
-meets it while they hold theirs.
+Stack (memref.alloca): small, of static size, freed unconditionally in the block that allocates it. Array (kind
+"array"): what may be returned. Arena (kind "arena"): everything else, at an offset (attrs "slot", "offset") of a phase,
+which is as long as some of its buffers are alive (lifetimes.py); those that are never alive together share bytes
+(pack.py).
+
+- A buffer that may be alive where the next one of its kind is made (a loop that replaces what it carries) takes turns
+  between places: the next one is in a place that no value is in that is alive then.
+- A size that is not known where a phase begins is a matter of another block of the arena, whose phases begin later.
+  What a loop carries, of a size that is not known before the loop, is an array.
+- What a called function may keep has a slot of its own, which is given up to it.
 
 MLIR counterparts: promote-buffers-to-stack; the arena has none. Runs after deallocs are lowered and moved up.
 """
 
 from __future__ import annotations
 
-from tracebuf.ir.core import Block, Op
-from tracebuf.ir.dims import Dim
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tracebuf.deallocate.facts import FRESH_OPS, sources
+from tracebuf.ir.core import Block, Op, Use, Value, dominates
+from tracebuf.ir.dims import Dim, Sym, substitute, symbols
 from tracebuf.ir.func import Func
+from tracebuf.ir.types import MemRefType, is_unnamed
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
+from tracebuf.ops.memory.arena import Extent, Phase, Place, Plan
+from tracebuf.ops.memory.indexing import constant_index
+from tracebuf.optimize.buffers.lifetimes import Lifetimes, Span
+from tracebuf.optimize.buffers.pack import Item, packed
 from tracebuf.optimize.buffers.shorten_liveness import users
 
 STACK = 64 * 1024
@@ -24,73 +38,325 @@ STACK = 64 * 1024
 
 
 def assign_storage(func: Func) -> None:
-    """Sets `kind` (and `slot`) of each memref.alloc, or makes it a memref.alloca; sets func.attrs["arena_slots"]."""
-    plan = _Plan()
-    plan.run(func.block)
-    func.attrs["arena_slots"] = plan.n_slots
+    """Sets `kind` (and `slot`, `offset`, `turns`) of each memref.alloc, or makes it a memref.alloca; sets
+    func.attrs["arena"], the Plan."""
+    if any(isinstance(op, FRESH_OPS) for op in func.walk()):
+        to_stack(func.block, STACK)
+    func.attrs["arena"] = _Storage(func).plan()
 
 
-class _Plan:
-    """One walk in program order: a slot is taken at an alloc and given back at its dealloc."""
-
-    __slots__ = ("free", "n_slots", "stack")
-
-    def __init__(self) -> None:
-        self.free: list[tuple[Dim, int]] = []
-        self.n_slots = 0
-        self.stack = 0
-
-    def run(self, block: Block) -> None:
-        freed = {op.operand(0).owner: op for op in block.ops if isinstance(op, memref.Dealloc)}
-        held: dict[Op, tuple[Dim, int]] = {}
-        dropped: set[Op] = set()
-        ops: list[Op] = []
-        for op in block.ops:
-            if type(op) is memref.Alloc:
-                free = freed.get(op)
-                if free is None:
-                    op.attrs["kind"] = "array"
-                elif self._fits_stack(op):
-                    op = _to_stack(op)
-                    dropped.add(free)
-                else:
-                    size = op.result.memref_type.byte_size
-                    held[free] = (size, self._slot(size))
-                    op.attrs |= {"kind": "arena", "slot": held[free][1]}
-            elif isinstance(op, (scf.Loop, scf.If)):
-                for region in op.regions:
-                    self.run(region.block)
-            elif op in held:
-                self.free.append(held[op])
-            if op in dropped:
-                op.drop_uses()
-            else:
-                ops.append(op)
-        block.replace_ops(ops)
-
-    def _slot(self, size: Dim) -> int:
-        """A free slot, of equal size if there is one, else the one freed last; a new slot if none is free."""
-        for i in reversed(range(len(self.free))):
-            if self.free[i][0] == size:
-                return self.free.pop(i)[1]
-        if self.free:
-            return self.free.pop()[1]
-        self.n_slots += 1
-        return self.n_slots - 1
-
-    def _fits_stack(self, op: memref.Alloc) -> bool:
-        size = op.result.memref_type.byte_size
-        if not isinstance(size, int) or size > memref.ON_STACK or self.stack + size > STACK:
-            return False
-        if any(isinstance(user, HostCall) and user.loop is None for user in users(op.result)):
-            return False  # what a function may keep must be memory that can be kept
-        self.stack += size
-        return True
+# -- the stack
+def to_stack(block: Block, room: int) -> int:
+    """Moves small buffers of a block to the stack; the room that is left on it."""
+    freed = {op.operand(0).owner: op for op in block.ops if isinstance(op, memref.Dealloc)}
+    dropped: set[Op] = set()
+    ops: list[Op] = []
+    for op in block.ops:
+        if type(op) is memref.Alloc and op in freed and fits_stack(op, room):
+            room -= int(str(op.result.memref_type.byte_size))
+            dropped.add(freed[op])
+            op = on_stack(op)
+        elif isinstance(op, (scf.Loop, scf.If)):
+            for region in op.regions:
+                room = to_stack(region.block, room)
+        if op in dropped:
+            op.drop_uses()
+        else:
+            ops.append(op)
+    block.replace_ops(ops)
+    return room
 
 
-def _to_stack(op: memref.Alloc) -> memref.Alloca:
+def fits_stack(op: memref.Alloc, room: int) -> bool:
+    size = op.result.memref_type.byte_size
+    if not isinstance(size, int) or size > memref.ON_STACK or size > room:
+        return False
+    # what a function may keep must be memory that can be kept
+    return not any(isinstance(user, HostCall) and user.loop is None for user in users(op.result))
+
+
+def on_stack(op: memref.Alloc) -> memref.Alloca:
     new = memref.Alloca(op.operands, [op.result.type], op.loc, dict(op.attrs))
     new.result.name = op.result.name
     op.result.replace_all_uses(new.result)
     op.drop_uses()
     return new
+
+
+# -- the arena
+@dataclass(eq=False)
+class Group:
+    """Buffers that take turns between places of one size; mostly one buffer, in one place."""
+
+    allocs: list[memref.Alloc]
+    size: Dim | None
+    """Its bytes; None where they are known only when it is made."""
+    alone: bool
+    """Whether its memory may be given up to a called function."""
+    turns: int = 1
+    span: Span = Span(0, 0)
+    beside: dict[memref.Alloc, list[Value]] = field(default_factory=dict)
+    """By buffer the values that are alive when it is made and may be in one of the places."""
+
+
+class _Storage:
+    def __init__(self, func: Func) -> None:
+        self.func, self.lives = func, Lifetimes(func)
+        self.allocs = [op for op in func.walk() if type(op) is memref.Alloc]
+        held: dict[memref.Alloc, list[Value]] = {op: [] for op in self.allocs}
+        for value in self.lives.alive:
+            for leaf in self.lives.origins.of(value):
+                if isinstance(leaf.owner, memref.Alloc) and leaf.owner in held:
+                    held[leaf.owner].append(value)
+        self.held = held
+        """By buffer the values that may be it."""
+
+    def plan(self) -> Plan:
+        arrays = self._arrays()
+        while True:
+            groups = self._groups([op for op in self.allocs if op not in arrays])
+            late = [op for g in groups if not self._is_planned(g) for op in g.allocs]
+            if not late:
+                break
+            arrays = self._freed_alike(arrays.union(late))
+        for op in self.allocs:
+            op.attrs["kind"] = "array" if op in arrays else "arena"
+        plan = self._placed(groups)
+        plan.frees.update(self._frees(arrays))
+        self._note_spares(plan, arrays)
+        return plan
+
+    # -- arrays
+    def _arrays(self) -> set[memref.Alloc]:
+        """What may be returned; what is freed as a part of it, as nobody knows then how much is freed."""
+        end = self.func.block.terminator
+        found = {op for op, values in self.held.items() if any(u.op is end for v in values for u in uses_of(v))}
+        for op in self.func.walk():
+            if isinstance(op, memref.Dealloc) and may_be_part(op.operand(0)):
+                found |= self._may_free(op)[0]
+        return self._freed_alike(found)
+
+    def _freed_alike(self, arrays: set[memref.Alloc]) -> set[memref.Alloc]:
+        """With all that one free may free: it frees arrays, or buffers of the arena."""
+        together = [self._may_free(op) for op in self.func.walk() if isinstance(op, memref.Dealloc)]
+        clones = [bool(others) for _, others in together]
+        changed = True
+        while changed:
+            changed = False
+            for (allocs, _), cloned in zip(together, clones, strict=True):
+                if (cloned or not arrays.isdisjoint(allocs)) and not arrays.issuperset(allocs):
+                    arrays = arrays.union(allocs)
+                    changed = True
+        return arrays
+
+    def _may_free(self, op: memref.Dealloc) -> tuple[set[memref.Alloc], bool]:
+        """The allocations that a free may free, and whether there may be a clone."""
+        leaves = [v.owner for v in self.lives.origins.of(op.operand(0))]
+        return {o for o in leaves if type(o) is memref.Alloc}, any(
+            isinstance(o, FRESH_OPS) and not isinstance(o, memref.Alloc) for o in leaves
+        )
+
+    def _frees(self, arrays: set[memref.Alloc]) -> Iterable[Op]:
+        for op in self.func.walk():
+            if isinstance(op, memref.Dealloc):
+                allocs, cloned = self._may_free(op)
+                if allocs and not cloned and arrays.isdisjoint(allocs):
+                    yield op
+
+    def _note_spares(self, plan: Plan, arrays: set[memref.Alloc]) -> None:
+        """Numbers the arrays that may be freed, those alike that one free may free. Not those that are no rows of rows,
+        for which NumPy's constructor is told their strides."""
+        frees = [op for op in self.func.walk() if isinstance(op, memref.Dealloc) and op not in plan.frees]
+        classes: list[tuple[set[memref.Alloc], list[Op]]] = []
+        for free in frees:
+            allocs, cloned = self._may_free(free)
+            mine = set(allocs)
+            same: list[Op] = [free]
+            if cloned or not allocs:
+                continue
+            for one in [c for c in classes if not mine.isdisjoint(c[0])]:
+                classes.remove(one)
+                mine |= one[0]
+                same += one[1]
+            classes.append((mine, same))
+        for number, (allocs, same) in enumerate(classes, 1):
+            if all(a in arrays and a.attrs["order"] == tuple(range(len(a.attrs["order"]))) for a in allocs):
+                plan.spares.update(dict.fromkeys([*allocs, *same], number))
+
+    # -- groups
+    def _groups(self, allocs: list[memref.Alloc]) -> list[Group]:
+        """The buffers, those together that take turns."""
+        inside = set(allocs)
+        self.across = {op: self.lives.across(op) for op in allocs}
+        leader = {op: op for op in allocs}
+
+        def find(op: memref.Alloc) -> memref.Alloc:
+            while leader[op] is not op:
+                op = leader[op]
+            return op
+
+        for op in allocs:
+            if any(self._may_be(v, {op}) for v in self.across[op]):
+                for value in self.held[op]:
+                    for other in self._origins(value) & inside:
+                        if self._size(other) == self._size(op):
+                            leader[find(other)] = find(op)
+        members: dict[memref.Alloc, list[memref.Alloc]] = {}
+        for op in allocs:
+            members.setdefault(find(op), []).append(op)
+        return [self._group(m) for m in members.values()]
+
+    def _group(self, allocs: list[memref.Alloc]) -> Group:
+        inside = set(allocs)
+        size = self._size(allocs[0])
+        named = not any(is_unnamed(d) for op in allocs for d in op.result.memref_type.shape)
+        alone = any(isinstance(u, HostCall) and u.may_keep for op in allocs for u in users(op.result))
+        group = Group(allocs, size if named else None, alone)
+        group.span = self.lives.hull(v for op in allocs for v in self.held[op])
+        group.beside = {op: [v for v in self.across[op] if self._may_be(v, inside)] for op in allocs}
+        group.turns = 1 + max(map(len, group.beside.values()))
+        return group
+
+    def _size(self, op: memref.Alloc) -> Dim:
+        """The bytes of a buffer; a symbol that is a constant is that."""
+        size, known = op.result.memref_type.byte_size, dict[Sym, Dim]()
+        for s in symbols(size):
+            n = constant_index(self.func.symbols[s]) if s in self.func.symbols else None
+            if n is not None:
+                known[s] = n
+        return substitute(size, known)
+
+    def _origins(self, value: Value) -> set[memref.Alloc]:
+        return {v.owner for v in self.lives.origins.of(value) if type(v.owner) is memref.Alloc}
+
+    def _may_be(self, value: Value, allocs: set[memref.Alloc]) -> bool:
+        return not allocs.isdisjoint(self._origins(value))
+
+    def _is_straight(self, group: Group) -> bool:
+        """Whether it is one buffer that is made where its span begins."""
+        (op, *others) = group.allocs
+        return not others and self.lives.home(group.span) is op
+
+    def _is_planned(self, group: Group) -> bool:
+        """Whether its memory can be asked for where its span begins."""
+        if self._is_straight(group):
+            return True
+        return not group.alone and self._is_known(group.size, self.lives.home(group.span))
+
+    def _is_known(self, size: Dim | None, op: Op) -> bool:
+        """Whether a number of bytes can be computed before an op."""
+        return size is not None and all(self._has_value(s, op) for s in symbols(size))
+
+    def _has_value(self, s: Sym, op: Op) -> bool:
+        found = self.func.symbols.get(s)
+        return s in self._shapes or (found is not None and dominates(found, op))
+
+    @property
+    def _shapes(self) -> set[Sym]:
+        """The symbols that are sizes of the function's arguments."""
+        shapes = [a.type.shape for a in self.func.args if isinstance(a.type, MemRefType)]
+        return {s for shape in shapes for d in shape for s in symbols(d) if d == s.expr}
+
+    # -- places
+    def _placed(self, groups: list[Group]) -> Plan:
+        items = {g: Item(0 if g.size is None else g.size, g.turns, *g.span, set()) for g in groups}
+        of = {op: g for g in groups for op in g.allocs}
+        for g in groups:
+            for op in g.allocs:
+                for other in {of[o] for v in self.across[op] for o in self._origins(v) if o in of}:
+                    if other is not g:
+                        items[g].beside.add(items[other])
+                        items[other].beside.add(items[g])
+        rest = [g for g in groups if not g.alone and self._is_known(g.size, self.lives.home(g.span))]
+        own = [g for g in groups if g not in set(rest)]
+        blocks: list[list[list[Group]]] = []
+        while rest:
+            phases, late = self._phases(rest)
+            blocks.append(phases)
+            rest = late
+        plan = Plan(blocks=len(blocks), slots=len(blocks))
+        for number, phases in enumerate(blocks):
+            for phase in phases:
+                offsets, total = packed([items[g] for g in phase])
+                begun = Phase(number, total)
+                at = self.lives.home(whole(phase))
+                plan.phases.setdefault(at, []).append(begun)
+                for g in phase:
+                    self._place(plan, g, begun, offsets[items[g]])
+        for g in own:
+            self._place(plan, g, None, Extent())
+        self._note_sharing(plan, blocks, items)
+        return plan
+
+    def _place(self, plan: Plan, group: Group, phase: Phase | None, offset: Extent) -> None:
+        number, size = plan.slots, 0 if group.size is None else group.size
+        plan.slots += group.turns
+        for op in group.allocs:
+            beside = tuple(group.beside[op]) if group.turns > 1 else ()
+            plan.places[op] = Place(number, phase, offset, size, group.turns, beside)
+            op.attrs["slot"] = number if phase is None else phase.block
+            if phase is not None:
+                op.attrs["offset"] = str(offset)
+            if group.turns > 1:
+                op.attrs["turns"] = group.turns
+
+    def _phases(self, groups: list[Group]) -> tuple[list[list[Group]], list[Group]]:
+        """Groups whose spans meet, together; and those whose size is not known yet where one of these begins."""
+        late: list[Group] = []
+        while True:
+            phases: list[list[Group]] = []
+            end = -1
+            for g in sorted((g for g in groups if g not in late), key=lambda g: g.span):
+                if g.span.first > end:
+                    phases.append([])
+                phases[-1].append(g)
+                end = max(end, g.span.last)
+            found = [g for phase in phases for g in phase if not self._is_known(g.size, self.lives.home(whole(phase)))]
+            if not found:
+                return phases, late
+            late += found
+
+    def _note_sharing(self, plan: Plan, blocks: list[list[list[Group]]], items: dict[Group, Item]) -> None:
+        """Two buffers of a block may share bytes, unless they are apart in one phase."""
+        for phases in blocks:
+            inside = [(k, g) for k, phase in enumerate(phases) for g in phase]
+            for k, g in inside:
+                near = [o for j, o in inside if o is not g and (j != k or items[o] not in items[g].beside)]
+                slots = frozenset(plan.places[o.allocs[0]].slot for o in near)
+                plan.sharing[plan.places[g.allocs[0]].slot] = slots
+
+
+def whole(phase: list[Group]) -> Span:
+    span = phase[0].span
+    for g in phase:
+        span = span.around(g.span)
+    return span
+
+
+def uses_of(value: Value) -> Iterable[Use]:
+    """The uses of a buffer and of its views."""
+    work = [value]
+    while work:
+        for use in work.pop().uses:
+            yield use
+            if isinstance(use.op, memref.VIEW_OPS) and use.index == 0:
+                work.append(use.op.result)
+
+
+def may_be_part(buffer: Value) -> bool:
+    """Whether a value that is freed may have become one as a part of a buffer."""
+    seen, work = {memref.base_of(buffer)}, [memref.base_of(buffer)]
+    while work:
+        for source in sources(work.pop()) or ():
+            while isinstance(view := source.defining_op, memref.VIEW_OPS):
+                if not isinstance(view, WHOLE):
+                    return True
+                source = view.operand(0)
+            if source not in seen:
+                seen.add(source)
+                work.append(source)
+    return False
+
+
+WHOLE = (memref.Cast, memref.CollapseShape, memref.ExpandShape)
+"""Views that have all of the buffer."""

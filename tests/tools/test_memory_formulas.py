@@ -1,0 +1,131 @@
+"""`f.lower(...).memory()`: what a call takes of memory, as formulas of the sizes. Over all programs:
+tests/programs/test_families.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.formulas import hold_formulas
+from tracebuf import bufferize, measure
+from tracebuf.explain.memory import Formula
+
+A, B = np.random.default_rng(0).random((2, 40))
+
+
+def summed(a: Any, b: Any) -> Any:
+    return np.cumsum(a)[::-1] + b
+
+
+def table(a: Any, b: Any) -> Any:
+    return np.outer(a, b) + np.outer(b, a).T
+
+
+def relaxed(v: Any, n: Any) -> Any:
+    for _ in range(n):
+        v = np.roll(v, 1) / 2 + v
+    return v.sum()
+
+
+def collected(a: Any, n: Any) -> Any:
+    total = 0.0
+    for _ in range(n):
+        total += np.cumsum(a)[::-1].max()
+    return total
+
+
+def triangle(a: Any) -> Any:
+    total = 0.0
+    for k in range(len(a)):
+        total += np.cumsum(a[k:])[::2].sum()
+    return total
+
+
+def one_of_two(a: Any, b: Any) -> Any:
+    if a[0] > b[0]:
+        return (np.cumsum(a)[::-1] + np.cumsum(b)).sum()
+    return a.sum()
+
+
+def until_small(a: Any) -> Any:
+    while a[0] > 0.01:
+        a = np.roll(a, 1) / 2
+    return a
+
+
+def selected(a: Any) -> Any:
+    return np.cumsum(a[a > 0.5]).sum()
+
+
+EXACT: list[tuple[Callable[..., Any], tuple[Any, ...], str, str]] = [
+    (summed, (A, B), "16*len(a)", "16*len(a)"),
+    (relaxed, (A, 6), "16*len(v)", "8*len(v)*max(n - 1, 0) + 8*len(v)"),
+    (collected, (A, 5), "8*len(a)", "8*len(a)*max(n, 0)"),
+]
+
+
+@pytest.mark.parametrize("f, args, peak, allocated", EXACT)
+def test_formulas_of_straight_programs_and_loops(f: Callable[..., Any], args: Any, peak: str, allocated: str) -> None:
+    g = bufferize(f)
+    use = g.lower(*args).memory()
+    assert (str(use.peak), str(use.allocated), str(use.copied)) == (peak, allocated, "0")
+    hold_formulas(g, args)
+    hold_formulas(g, tuple(x[:7] if isinstance(x, np.ndarray) else x + 3 for x in args))
+
+
+def test_formulas_are_what_measure_counts() -> None:
+    g = bufferize(table)
+    for n in (9, 31):
+        peak, allocated, *_ = vars(g.lower(A[:n], B[:n]).memory()).values()
+        counts, sizes = measure(g, A[:n], B[:n], repeat=1).native, {"len(a)": n, "len(b)": n}
+        assert peak.exact and peak.sizes == ("len(a)", "len(b)")
+        assert (peak(sizes), allocated(sizes)) == (counts.peak_bytes, counts.allocated_bytes)
+
+
+def test_what_branches_on_data_take_is_an_upper_bound() -> None:
+    g = bufferize(one_of_two)
+    use = g.lower(A, B).memory()
+    assert not use.peak.exact and str(use.peak).startswith("at most ")
+    for a, b in ((A, A - 1), (A, A + 1)):
+        hold_formulas(g, (a, b))
+    assert bufferize(one_of_two).lower(A, B).memory().peak({"len(a)": 40, "len(b)": 40}) > 0
+
+
+def test_how_often_a_loop_runs_may_be_unknown() -> None:
+    g = bufferize(until_small)
+    use = g.lower(A).memory()
+    assert str(use.peak) == "at most 16*len(a)"
+    assert str(use.allocated).startswith("unknown: line ") and "how often the loop runs" in str(use.allocated)
+    with pytest.raises(ValueError, match="how often the loop runs depends on the data"):
+        use.allocated({"len(a)": 3})
+    hold_formulas(g, (A,))
+
+
+def test_sizes_that_data_decide_are_unknown() -> None:
+    use = bufferize(selected).lower(A).memory()
+    assert "depends on the data" in use.peak.unknown
+
+
+def test_sizes_that_change_in_a_loop_are_summed() -> None:
+    g = bufferize(triangle)
+    use = hold_formulas(g, (A,))
+    assert use is not None and not use.peak.unknown and not use.allocated.unknown
+    hold_formulas(g, (A[:9],))
+
+
+def test_a_size_that_is_missing_is_named() -> None:
+    with pytest.raises(KeyError, match=r"len\(a\)"):
+        bufferize(summed).lower(A, B).memory().peak({"len(b)": 3})
+
+
+def test_the_arena_in_whole_lines() -> None:
+    use = bufferize(relaxed).lower(A, 6).memory()
+    assert use.arena({"len(v)": 40, "n": 6}) == 2 * 320 and use.arena({"len(v)": 41, "n": 6}) == 2 * 384
+    assert str(use).splitlines()[0] == "peak      16*len(v)"
+
+
+def test_a_formula_is_a_value() -> None:
+    assert Formula(8) == Formula(8) and str(Formula(8, exact=False)) == "at most 8" and Formula(8)({}) == 8

@@ -1,0 +1,594 @@
+"""What a call takes of memory, as formulas of the sizes of its arguments: `memory_of` of a memref program.
+
+The program is run on sizes instead of arrays. Where it decides by what is not known, both ways are gone, each with the
+flags that it sets, so that a free under a flag is seen as what it is; what they need is the greatest of all. A loop is
+run until it comes back to what it began an iteration with, up to names of buffers: so what it needs at once is that of
+all its iterations, and what it allocates is that of one, as many times as it runs. A size that only the data decide is
+not known, and what depends on it is not either. Counts what `Counters` of backend/runtime/arena.py counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tracebuf.frozen import frozen
+from tracebuf.ir.core import Block, Op, Value
+from tracebuf.ir.dims import (
+    Dim,
+    Expr,
+    Max,
+    Min,
+    Sym,
+    add,
+    dim_max,
+    dim_min,
+    evaluate,
+    floordiv,
+    mul,
+    neg,
+    sub,
+    substitute,
+    symbols,
+    terms_of,
+)  # fmt: skip
+from tracebuf.ir.func import Func
+from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType
+from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.control import scf
+from tracebuf.ops.memory import memref
+from tracebuf.ops.memory.arena import LINE, Extent, Plan, at_most, lines_exactly, rounded
+from tracebuf.ops.scalars import arith
+
+MOST_PATHS = 64
+"""How many ways through a program are gone."""
+
+
+@frozen(slots=False)
+class Formula:
+    """A number of bytes as a formula of the sizes: as text, and called with the sizes by name as a number.
+
+    `exact` is False where paths of the program may take less: then it is an upper bound. `unknown` says why there is no
+    formula; then a call raises ValueError.
+
+    >>> import numpy as np, tracebuf
+    >>> peak = tracebuf.bufferize(lambda a: a + 1).lower(np.ones((3, 4))).memory().peak
+    >>> str(peak), peak({"a.0": 100, "a.1": 10})
+    ('8*a.0*a.1', 8000)
+    """
+
+    size: Dim = 0
+    exact: bool = True
+    unknown: str = ""
+
+    def __str__(self) -> str:
+        if self.unknown:
+            return f"unknown: {self.unknown}"
+        return str(self.size) if self.exact else f"at most {self.size}"
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The names of the sizes that it needs."""
+        return tuple(s.name for s in sorted(symbols(self.size), key=lambda s: s.serial))
+
+    def __call__(self, sizes: Mapping[str, int]) -> int:
+        """The number of bytes with these sizes: of the program's arguments, by the names in the formula.
+
+        Raises ValueError where there is no formula, KeyError for a size that is missing.
+        """
+        if self.unknown:
+            raise ValueError(f"not known: {self.unknown}")
+        return evaluate(self.size, {s: sizes[s.name] for s in symbols(self.size)})
+
+
+@frozen(slots=False)
+class MemoryUse:
+    """What one call takes: `peak`, the most bytes that are alive at once; `allocated` and `copied` bytes in all;
+    `arena`, what is kept from call to call for temporaries (in whole lines of 64 bytes for each). Results count;
+    arguments and what called functions allocate by themselves do not.
+
+    A loop is taken to run at least twice: one that runs less may take less.
+    """
+
+    peak: Formula
+    allocated: Formula
+    copied: Formula
+    arena: Formula
+
+    def __str__(self) -> str:
+        rows = (("peak", self.peak), ("allocated", self.allocated), ("copied", self.copied), ("arena", self.arena))
+        return "\n".join(f"{name:<10}{formula}" for name, formula in rows)
+
+
+def memory_of(func: Func) -> MemoryUse:
+    """The formulas of a memref program with frees and places (after assign-storage)."""
+    return _Paths(func).use()
+
+
+class Unknown(Exception):
+    """There is no formula, and why."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Bytes, or why they are not known; of how many, at most."""
+
+    size: Dim = 0
+    unknown: str = ""
+    exact: bool = True
+
+    def plus(self, other: Amount) -> Amount:
+        return Amount(add(self.size, other.size), self.unknown or other.unknown, self.exact and other.exact)
+
+    def minus(self, other: Amount) -> Amount:
+        return self.plus(replace(other, size=neg(other.size)))
+
+    @property
+    def formula(self) -> Formula:
+        return Formula(self.size, self.exact, self.unknown)
+
+
+def most(amounts: Iterable[Amount]) -> Amount:
+    """The greatest; as exact as all of them where they are one."""
+    found = list(dict.fromkeys(amounts))
+    unknown = next((a.unknown for a in found if a.unknown), "")
+    sizes = list(dict.fromkeys(a.size for a in found))
+    kept = [a for k, a in enumerate(sizes) if not any(
+        at_most(a, b) and (i < k or not at_most(b, a)) for i, b in enumerate(sizes) if i != k)]  # fmt: skip
+    return Amount(dim_max(*kept), unknown, all(a.exact for a in found))
+
+
+@dataclass
+class Path:
+    """One way through the program so far. A buffer is given by its number in `made`."""
+
+    env: dict[Value, object] = field(default_factory=dict)
+    """What is known of a value: a size, a flag; of a memref ("made", number of the buffer) or ("given", argument)."""
+    made: dict[int, tuple[Amount, bool]] = field(default_factory=dict)
+    """By number the size of each buffer, and whether it is alive."""
+    live: Amount = Amount()
+    peak: Amount = Amount()
+    allocated: Amount = Amount()
+    copied: Amount = Amount()
+    next: int = 0
+
+    def fork(self) -> Path:
+        return replace(self, env=dict(self.env), made=dict(self.made))
+
+
+class _Paths:
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.plan: Plan = func.attrs.get("arena", Plan())
+        self.names: dict[Value, list[Sym]] = {}
+        for s, v in func.symbols.items():
+            self.names.setdefault(v, []).append(s)
+        self.given = {s for a in func.args if isinstance(a.type, MemRefType) for d in a.type.shape for s in symbols(d)}
+        self.given |= {s for s, v in func.symbols.items() if v.owner is func.block}
+        self.blocks: dict[int, list[Amount]] = {}
+        """By block of the arena what each phase needs."""
+        self.ranges: list[Range] = []
+        """Of the loops around."""
+
+    def use(self) -> MemoryUse:
+        start = Path()
+        for k, arg in enumerate(self.func.args):
+            if isinstance(arg.type, MemRefType):
+                start.env[arg] = ("given", k)
+            elif isinstance(arg.type, ScalarType) and (arg.type is INDEX or arg.type.is_integer):
+                start.env[arg] = (self.names.get(arg) or [Sym(arg.name, "arg")])[0].expr
+        try:
+            ends = [path for path, _ in self.run(self.func.block, [start])]
+        except Unknown as why:
+            nothing = Amount(0, str(why)).formula
+            return MemoryUse(nothing, nothing, nothing, nothing)
+        one = len(ends) == 1
+
+        def of(amounts: Iterable[Amount]) -> Formula:
+            found = list(dict.fromkeys(amounts))
+            total = most(found)
+            return replace(total, exact=total.exact and (one or len(found) == 1)).formula
+
+        held = Amount()
+        for phases in self.blocks.values():
+            held = held.plus(most(phases))
+        return MemoryUse(
+            of(p.peak for p in ends),
+            of(p.allocated for p in ends),
+            of(p.copied for p in ends),
+            replace(held, exact=held.exact and one).formula,
+        )
+
+    # -- ops
+    def run(self, block: Block, paths: list[Path]) -> list[tuple[Path, list[object]]]:
+        """The ways through a block, each with what its terminator is given."""
+        for op in block.ops[:-1]:
+            after: list[Path] = []
+            for path in paths:
+                for phase in self.plan.phases.get(op, ()):
+                    need = self.extent(phase.total, path, op)
+                    found = self.blocks.setdefault(phase.block, [])
+                    found += [] if need in found else [need]
+                after += self.step(op, path)
+            if len(after) > MOST_PATHS:
+                raise Unknown(f"line {op.loc.line}: too many ways lead there")
+            paths = after
+        return [(p, [p.env.get(v) for v in block.terminator.operands]) for p in paths]
+
+    def step(self, op: Op, path: Path) -> list[Path]:
+        if isinstance(op, scf.If):
+            return self.branch(op, path)
+        if isinstance(op, scf.For):
+            return self.loop(op, path)
+        if isinstance(op, scf.While):
+            return self.rounds(op, path)
+        if isinstance(op, memref.Alloca):
+            self.make(op, path, Amount())
+            path.made[path.next - 1] = (Amount(), False)
+        elif isinstance(op, memref.Alloc | bufferization.Clone):
+            size = self.bytes_of(op.result, path, op)
+            self.make(op, path, size)
+            if isinstance(op, bufferization.Clone):
+                path.copied = path.copied.plus(size)
+        elif isinstance(op, memref.Dealloc):
+            self.free(op, path)
+        elif isinstance(op, memref.Copy) and op.attrs.get("reason") != "store":
+            path.copied = path.copied.plus(self.bytes_of(op.operand(0), path, op))
+        elif len(op.results) == 1:
+            path.env[op.result] = self.value(op, path)
+        return [path]
+
+    def make(self, op: Op, path: Path, size: Amount) -> None:
+        path.env[op.result] = ("made", path.next)
+        path.made[path.next] = (size, True)
+        path.next += 1
+        path.live = path.live.plus(size)
+        path.allocated = path.allocated.plus(size)
+        path.peak = most([path.peak, path.live])
+
+    def free(self, op: memref.Dealloc, path: Path) -> None:
+        buffer = path.env.get(memref.base_of(op.operand(0)))
+        if not isinstance(buffer, tuple) or buffer[0] != "made":
+            raise Unknown(f"line {op.loc.line}: which array dies there depends on the data")
+        size, alive = path.made[buffer[1]]
+        if alive:
+            path.made[buffer[1]] = (size, False)
+            path.live = path.live.minus(size)
+
+    def bytes_of(self, value: Value, path: Path, op: Op) -> Amount:
+        return self.amount(value.memref_type.byte_size, path, op)
+
+    def amount(self, size: Dim, path: Path, op: Op) -> Amount:
+        """A size by those of the arguments."""
+        env: dict[Sym, Dim] = {}
+        for s in symbols(size):
+            if s in self.given:
+                continue
+            found = path.env.get(self.func.symbols[s]) if s in self.func.symbols else None
+            if not isinstance(found, int | Expr) or isinstance(found, bool):
+                return Amount(0, f"line {op.loc.line}: the size {s} depends on the data, or changes in a loop")
+            env[s] = found
+        return Amount(substitute(size, env))
+
+    def extent(self, extent: Extent, path: Path, op: Op) -> Amount:
+        """An extent in bytes."""
+        sums = []
+        for s in extent.sums:
+            total = Amount()
+            for size, count in s:
+                found = self.amount(size, path, op)
+                for counted in reversed(self.ranges):
+                    found = at_most_in(found, counted, f"line {op.loc.line}: {CHANGE}")
+                total = total.plus(replace(found, size=mul(in_lines(found.size), count)))
+            sums.append(total)
+        return most(sums)
+
+    # -- numbers and flags
+    def value(self, op: Op, path: Path) -> object:
+        """What is known of the result of an op without regions."""
+        result = op.result
+        if isinstance(result.type, MemRefType):
+            return path.env.get(op.operand(0)) if isinstance(op, memref.VIEW_OPS) else None
+        args = [path.env.get(v) for v in op.operands]
+        if isinstance(op, arith.Constant):
+            value = op.attrs["value"]
+            return value if isinstance(value, bool | int) else None
+        if isinstance(op, memref.Dim) and isinstance(op.attrs["dim"], int):
+            n = self.amount(op.operand(0).memref_type.shape[op.attrs["dim"]], path, op)
+            return None if n.unknown else n.size
+        if isinstance(op, bufferization.SameBase):
+            return same(*args)
+        if result.type is I1:
+            return flag(op, args)
+        return number(op, args)
+
+    # -- control flow
+    def branch(self, op: scf.If, path: Path) -> list[Path]:
+        condition = path.env.get(op.operand(0))
+        ways = [0 if condition else 1] if isinstance(condition, bool) else [0, 1]
+        found = []
+        for way in ways:
+            mine = path.fork() if len(ways) > 1 else path
+            if len(ways) > 1:
+                mine.env[op.operand(0)] = way == 0
+            for end, values in self.run(op.branches[way], [mine]):
+                end.env.update(zip(op.results, values, strict=True))
+                found.append(end)
+        return merged(found)
+
+    def loop(self, op: scf.For, path: Path) -> list[Path]:
+        lower, upper, step = (path.env.get(v) for v in op.operands[:3])
+        names, counted = self.names.get(op.body.args[0], []), None
+        if number_like(lower) and number_like(upper) and isinstance(step, int) and step > 0:
+            trips = floordiv(add(sub(upper, lower), step - 1), step)  # type: ignore[arg-type]
+            trips = trips if at_most(0, trips) else dim_max(trips, 0)
+            counted = Range(tuple(names), lower, step, trips)  # type: ignore[arg-type]
+
+        def body(start: Path, carried: Sequence[object]) -> list[tuple[Path, list[object]]]:
+            start.env.update(zip(op.body.args[1:], carried, strict=True))
+            start.env[op.body.args[0]] = names[0].expr if names else None
+            return self.run(op.body, [start])
+
+        inits = [path.env.get(v) for v in op.operands[3:]]
+        if counted is not None:
+            self.ranges.append(counted)
+        try:
+            return self.rounds_of(op, path, inits, body, counted)
+        finally:
+            if counted is not None:
+                self.ranges.pop()
+
+    def rounds(self, op: scf.While, path: Path) -> list[Path]:
+        def body(start: Path, carried: Sequence[object]) -> list[tuple[Path, list[object]]]:
+            start.env.update(zip(op.before.args, carried, strict=True))
+            found = []
+            for mid, (_, *passed) in self.run(op.before, [start]):
+                out = mid.fork()
+                out.env.update(zip(op.results, passed, strict=True))
+                leaving.append(out)
+                mid.env.update(zip(op.after.args, passed, strict=True))
+                found += self.run(op.after, [mid])
+            return found
+
+        leaving: list[Path] = []
+        inits = [path.env.get(v) for v in op.operands]
+        ends = self.rounds_of(op, path, inits, body, None)
+        spent = most([p.allocated for p in ends]), most([p.copied for p in ends])
+        peak = most([p.peak for p in (*ends, *leaving)])
+        peak = peak if peak == path.peak else replace(peak, exact=False)
+        return merged([replace(p, allocated=spent[0], copied=spent[1], peak=peak) for p in leaving])
+
+    def rounds_of(
+        self,
+        op: scf.Loop,
+        path: Path,
+        inits: Sequence[object],
+        body: Callable[[Path, Sequence[object]], list[tuple[Path, list[object]]]],
+        counted: Range | None,
+    ) -> list[Path]:
+        """The ways through a loop: from each state that an iteration may begin with, one iteration."""
+        carried = self.steady(path, inits, body)
+        why = f"line {op.loc.line}: how often the loop runs depends on the data"
+        work, seen, ends = [(path.fork(), carried)], set[object](), [(path, carried)]
+        each: list[tuple[Amount, Amount]] = []
+        peaks: list[Amount] = [path.peak]
+        while work:
+            start, values = work.pop()
+            key = state(start, values, path.next)
+            if key in seen:
+                continue
+            seen.add(key)
+            if len(seen) > MOST_PATHS:
+                raise Unknown(f"line {op.loc.line}: too many ways lead through the loop")
+            before = start.allocated, start.copied
+            found = body(start.fork(), values)
+            certain = len({end.peak for end, _ in found}) == 1
+            for end, new in found:
+                new = [v if v == c or not number_like(c) else None for v, c in zip(new, carried)]
+                peaks.append(end.peak if certain else replace(end.peak, exact=False))
+                each.append((end.allocated.minus(before[0]), end.copied.minus(before[1])))
+                end.env = {**path.env, **{v: e for v, e in end.env.items() if v in path.env}}
+                work.append((end, new))
+                ends.append((end, new))
+        several = len(set(each)) > 1
+        spent = [replace(most(a), exact=most(a).exact and not several) for a in zip(*each)] or [Amount(), Amount()]
+        totals = [summed(a, counted, why) for a in spent]
+        peak = at_most_in(most(peaks), counted, f"line {op.loc.line}: {CHANGE}")
+        if counted is None and peak != path.peak:
+            peak = replace(peak, exact=False)
+        left = []
+        for end, values in ends:
+            end = replace(
+                end.fork(),
+                peak=peak,
+                allocated=path.allocated.plus(totals[0]),
+                copied=path.copied.plus(totals[1]),
+            )
+            if isinstance(op, scf.For):
+                end.env.update(zip(op.results, values, strict=True))
+            left.append(end)
+        return merged(left[1:] or left)
+
+    def steady(
+        self,
+        path: Path,
+        inits: Sequence[object],
+        body: Callable[[Path, Sequence[object]], list[tuple[Path, list[object]]]],
+    ) -> list[object]:
+        """The initial values, but numbers that change."""
+        carried = list(inits)
+        while True:
+            found = body(path.fork(), carried)
+            moved = {k for _, new in found for k, (a, b) in enumerate(zip(carried, new)) if number_like(a) and a != b}
+            if not moved:
+                return carried
+            carried = [None if k in moved else v for k, v in enumerate(carried)]
+
+
+def number_like(value: object) -> bool:
+    return isinstance(value, int | Expr) and not isinstance(value, bool)
+
+
+def in_lines(size: Dim) -> Dim:
+    """Bytes in whole lines."""
+    if isinstance(size, int):
+        return rounded(size)
+    return size if lines_exactly(size) else mul(floordiv(add(size, LINE - 1), LINE), LINE)
+
+
+CHANGE = "sizes change in the loop"
+
+
+@frozen(slots=False)
+class Range:
+    """What the variable of a loop counts: from `first`, by `step`, so many times."""
+
+    variables: tuple[Sym, ...]
+    first: Dim
+    step: int
+    trips: Dim
+
+    def at(self, size: Dim, number: Dim) -> Dim:
+        """A size in the iteration of that number."""
+        now = add(self.first, mul(number, self.step))
+        return substitute(size, dict.fromkeys(self.variables, now))
+
+    def bends_up(self, size: Dim) -> bool:
+        """Whether a size is greatest in the first or the last iteration, as far as is seen: it is convex."""
+        for mono, c in terms_of(size).items():
+            inside = [a for a in mono if not a.symbols.isdisjoint(self.variables)]
+            if not inside or len(inside) == 1 and isinstance(inside[0], Sym):
+                continue
+            (atom, *more) = inside
+            if all(isinstance(a, Sym) for a in inside) and c > 0:
+                continue
+            kind = Max if c > 0 else Min
+            straight = isinstance(atom, kind) and all(self.bends_up(x) and self.bends_up(neg(x)) for x in atom.args)
+            if more or not straight:
+                return False
+        return True
+
+
+def at_most_in(amount: Amount, counted: Range | None, why: str) -> Amount:
+    """The most that an amount is in a loop."""
+    if counted is None or symbols(amount.size).isdisjoint(counted.variables):
+        return amount
+    if not counted.bends_up(amount.size):
+        return Amount(0, why)
+    ends = (counted.at(amount.size, 0), counted.at(amount.size, sub(counted.trips, 1)))
+    return replace(amount, size=most(map(Amount, ends)).size, exact=False)
+
+
+def summed(amount: Amount, counted: Range | None, why: str) -> Amount:
+    """What an amount of each iteration comes to."""
+    if amount.unknown or amount.size == 0:
+        return amount
+    if counted is None:
+        return Amount(0, why)
+    if symbols(amount.size).isdisjoint(counted.variables):
+        return replace(amount, size=mul(counted.trips, amount.size))
+    first = counted.at(amount.size, 0)
+    step = sub(substitute(amount.size, {v: add(v.expr, counted.step) for v in counted.variables}), amount.size)
+    if symbols(step).isdisjoint(counted.variables):
+        pairs = floordiv(mul(counted.trips, sub(counted.trips, 1)), 2)
+        return replace(amount, size=add(mul(counted.trips, first), mul(step, pairs)))
+    found = at_most_in(amount, counted, why.replace("how often the loop runs depends on the data", CHANGE))
+    return replace(found, size=mul(counted.trips, found.size), exact=False)
+
+
+def state(path: Path, carried: Sequence[object], first: int) -> object:
+    """What an iteration begins with, up to the numbers of the buffers that the loop has made."""
+    order: dict[int, int] = {}
+    parts: list[object] = []
+    for value in carried:
+        if isinstance(value, tuple) and value[0] == "made" and value[1] >= first:
+            parts.append(("new", order.setdefault(value[1], len(order)), path.made[value[1]]))
+        else:
+            parts.append(value)
+    others = [made for n, made in path.made.items() if n < first]
+    rest = [made for n, made in path.made.items() if n >= first and made[1] and n not in order]
+    return (*parts, tuple(others), len(rest), path.live)
+
+
+def merged(paths: list[Path]) -> list[Path]:
+    """Paths of which nothing differs but what they took are one, which took the most."""
+    found: dict[object, Path] = {}
+    for path in paths:
+        numbers = {n: k for k, n in enumerate(path.made)}
+        key = (
+            tuple((id(v), renumbered(x, numbers)) for v, x in path.env.items() if x is not None),
+            tuple(path.made.values()),
+            path.live,
+        )
+        first = found.get(key)
+        if first is None:
+            found[key] = path
+            continue
+        found[key] = replace(
+            first,
+            peak=together(first.peak, path.peak),
+            allocated=together(first.allocated, path.allocated),
+            copied=together(first.copied, path.copied),
+        )
+    return list(found.values())
+
+
+def together(a: Amount, b: Amount) -> Amount:
+    return a if a == b else replace(most([a, b]), exact=False)
+
+
+def renumbered(value: object, numbers: Mapping[int, int]) -> object:
+    if isinstance(value, tuple) and value[0] == "made":
+        return ("made", numbers[value[1]])
+    return (type(value), value)
+
+
+def same(a: object, b: object) -> bool | None:
+    """Whether two memrefs have one base."""
+    if not isinstance(a, tuple) or not isinstance(b, tuple):
+        return None
+    if a == b:
+        return True
+    return None if a[0] == b[0] == "given" else False
+
+
+def flag(op: Op, args: Sequence[object]) -> bool | None:
+    """A flag of flags, or a comparison of sizes whose difference is known."""
+    a, b = (*args, None, None)[:2]
+    if isinstance(op, arith.AndI | arith.OrI):
+        absorbing = isinstance(op, arith.OrI)
+        if a is absorbing or b is absorbing:
+            return absorbing
+        return (not absorbing) if isinstance(a, bool) and isinstance(b, bool) else None
+    if isinstance(op, arith.XorI):
+        return a != b if isinstance(a, bool) and isinstance(b, bool) else None
+    if isinstance(op, arith.CmpI) and number_like(a) and number_like(b):
+        more = sub(a, b)  # type: ignore[arg-type]
+        if isinstance(more, int):
+            decide = COMPARISONS.get(op.attrs["predicate"])
+            return None if decide is None else decide(more)
+    return None
+
+
+COMPARISONS: dict[str, Callable[[int], bool]] = {
+    "eq": lambda n: n == 0, "ne": lambda n: n != 0, "slt": lambda n: n < 0, "sle": lambda n: n <= 0,
+    "sgt": lambda n: n > 0, "sge": lambda n: n >= 0,
+}  # fmt: skip
+NUMBERS: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "arith.addi": add, "arith.subi": sub, "arith.muli": mul, "arith.maxsi": dim_max, "arith.minsi": dim_min,
+}  # fmt: skip
+
+
+def number(op: Op, args: Sequence[object]) -> Dim | None:
+    """An integer by those that it is computed from."""
+    if op.name == "arith.index_cast" and number_like(args[0]):
+        return args[0]  # type: ignore[return-value]
+    if isinstance(op, arith.Select) and isinstance(args[0], bool):
+        chosen = args[1] if args[0] else args[2]
+        return chosen if number_like(chosen) else None  # type: ignore[return-value]
+    if len(args) == 2 and all(map(number_like, args)):
+        if op.name in NUMBERS:
+            return NUMBERS[op.name](*args)  # type: ignore[arg-type]
+        if op.name in ("arith.floordivsi", "arith.divui") and args[1] != 0:
+            return floordiv(*args)  # type: ignore[arg-type]
+    return None

@@ -1,0 +1,64 @@
+"""The arena of one run as the plan lays it out: which buffer was laid over which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, TypeVar
+
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Op
+from tracebuf.ir.dims import Dim
+from tracebuf.ops.memory.arena import Extent, Phase, Plan, rounded
+
+__all__ = ["Places"]
+
+B = TypeVar("B", bound=Hashable)
+
+
+class Places(Generic[B]):
+    """Where the buffers of a run are; `size` gives sizes their values. A buffer that another one was laid over, or
+    whose block may have been replaced, is handed to `lose`."""
+
+    __slots__ = ("at", "held", "lose", "plan", "size")
+
+    def __init__(self, plan: Plan, size: Callable[[Dim], int], lose: Callable[[B, Op], None]) -> None:
+        self.plan, self.size, self.lose = plan, size, lose
+        self.at: dict[B, tuple[int, int, int]] = {}
+        """By buffer its block (or slot), its first byte and the one after its last."""
+        self.held: dict[int, int] = {}
+        """The bytes of each block and slot."""
+
+    def extent(self, extent: Extent) -> int:
+        return max(sum(rounded(self.size(n)) * count for n, count in s) for s in extent.sums)
+
+    def before(self, op: Op) -> None:
+        """Begins the phases that begin there: their blocks may be replaced by larger ones."""
+        for phase in self.plan.phases.get(op, ()):
+            self._clear(phase.block, 0, 2**63, op)
+            self.held[phase.block] = max(self.held.get(phase.block, 0), self.extent(phase.total))
+
+    def take(self, op: Op, buffer: B, beside: Sequence[B], nbytes: int) -> None:
+        """Gives a new buffer its place; InternalError where it has none that is free."""
+        place = self.plan.places[op]
+        phase: Phase | None = place.phase
+        if phase is None:
+            self._clear(place.slot, 0, 2**63, op)
+            self.held[place.slot] = max(self.held.get(place.slot, 0), rounded(nbytes))
+            self.at[buffer] = (place.slot, 0, nbytes)
+            return
+        length, first = rounded(self.size(place.size)), self.extent(place.offset)
+        if nbytes > length or first + length * place.turns > self.extent(phase.total):
+            raise InternalError(f"{op.name} of {nbytes} bytes does not fit its place of {length} at {first}")
+        used = {self.at[b][1] for b in beside if b in self.at and self.at[b][0] == phase.block}
+        free = [k for k in range(place.turns) if not length or first + k * length not in used]
+        if not free:
+            raise InternalError(f"{op.name}: all of its {place.turns} places are in use")
+        first += free[0] * length
+        self._clear(phase.block, first, first + length, op)
+        self.at[buffer] = (phase.block, first, first + length)
+
+    def _clear(self, block: int, first: int, end: int, op: Op) -> None:
+        for buffer, (where, low, high) in list(self.at.items()):
+            if where == block and low < end and first < high:
+                del self.at[buffer]
+                self.lose(buffer, op)

@@ -1,0 +1,179 @@
+"""The plan of an arena: which bytes of it each buffer has, as expressions of the sizes.
+
+A block of the arena is used in *phases*, at whose beginnings nothing in it is alive: there it is asked for, for all the
+buffers of the phase. A buffer's offset is the greatest of some sums of sizes: the ends of the buffers below it that may
+be alive with it. Which of two is below is decided when the plan is made (optimize/buffers/pack.py), for all sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tracebuf.frozen import frozen
+from tracebuf.ir.core import Op, Value
+from tracebuf.ir.dims import Dim, Sym, evaluate, floordiv, sub, symbols, terms_of
+
+LINE = 64
+"""What buffers in the arena are aligned to, in bytes."""
+SMALL = 2**16
+"""Bytes that are kept from call to call anyway."""
+MOST_SUMS = 12
+"""Of an extent; more become one that is above them."""
+
+Sum = tuple[tuple[Dim, int], ...]
+"""So many times the lines of each number of bytes; constants are of one line."""
+
+
+def rounded(n: int) -> int:
+    """Bytes in whole lines."""
+    return -(-n // LINE) * LINE
+
+
+@frozen()
+class Extent:
+    """The greatest of some sums of sizes, each in whole lines; none is below another one for all sizes."""
+
+    sums: tuple[Sum, ...] = ((),)
+
+    def plus(self, size: Dim, count: int = 1) -> Extent:
+        size, count = (LINE, count * rounded(size) // LINE) if isinstance(size, int) else (size, count)
+        if not count:
+            return self
+        return Extent(tuple(_added(s, size, count) for s in self.sums))
+
+    @staticmethod
+    def greatest(extents: Iterable[Extent]) -> Extent:
+        """The least that is above all of them, or little more; that of none is 0."""
+        found = list(dict.fromkeys(s for e in extents for s in e.sums))
+        kept = [s for k, s in enumerate(found) if not any(_below(s, o) and (k > i or not _below(o, s))
+                                                          for i, o in enumerate(found) if i != k)]  # fmt: skip
+        if len(kept) > MOST_SUMS:
+            most: dict[Dim, int] = {}
+            for s in kept:
+                for size, count in s:
+                    most[size] = max(most.get(size, 0), count)
+            kept = [tuple(most.items())]
+        return Extent(tuple(kept) or ((),))
+
+    @property
+    def sizes(self) -> list[Dim]:
+        return list(dict.fromkeys(size for s in self.sums for size, _ in s))
+
+    def value(self, env: Mapping[Sym, int]) -> int:
+        return max(sum(rounded(evaluate(size, env)) * count for size, count in s) for s in self.sums)
+
+    def __str__(self) -> str:
+        shown = [" + ".join(_shown(size, count) for size, count in s) or "0" for s in self.sums]
+        return shown[0] if len(shown) == 1 else f"max({', '.join(shown)})"
+
+
+def _shown(size: Dim, count: int) -> str:
+    if isinstance(size, int):
+        return str(size * count)
+    whole = f"{size}" if lines_exactly(size) else f"lines({size})"
+    return whole if count == 1 else f"{count}*{whole if whole[0] == 'l' else f'({whole})'}"
+
+
+def lines_exactly(size: Dim) -> bool:
+    """Whether so many bytes are whole lines, whatever the sizes."""
+    return all(c % LINE == 0 for c in terms_of(size).values())
+
+
+def _added(s: Sum, size: Dim, count: int) -> Sum:
+    found = dict(s)
+    found[size] = found.get(size, 0) + count
+    return tuple(found.items())
+
+
+def _below(a: Sum, b: Sum) -> bool:
+    """Whether one sum is at most another for all sizes, as far as is seen: each of its sizes has one there that is at
+    least as large."""
+    room = dict(b)
+    rest = []
+    for size, count in a:
+        taken = min(count, room.get(size, 0))
+        if taken:
+            room[size] -= taken
+        if count > taken:
+            rest.append((size, count - taken))
+    for size, count in rest:
+        for other in room:
+            taken = min(count, room[other])
+            if taken and at_most(size, other):
+                room[other] -= taken
+                count -= taken
+        if count:
+            return False
+    return True
+
+
+def at_most(a: Dim, b: Dim) -> bool:
+    """Whether one size is at most another, by what their difference shows."""
+    more = sub(b, a)
+    if isinstance(more, int):
+        return more >= 0
+    if not all((s.lo or -1) >= 0 for s in symbols(more)):
+        return False
+    return all(c >= 0 and all(isinstance(x, Sym) for x in m) for m, c in terms_of(more).items())
+
+
+@frozen(slots=False)
+class Phase:
+    """From a point at which nothing in this block of the arena is alive: what its buffers need together."""
+
+    block: int
+    total: Extent
+
+
+@frozen(slots=False)
+class Place:
+    """Where a buffer lives: at an offset of its phase, or, where it has none, in a slot of its own; there too where the
+    memory for a phase cannot be had. `turns`: how many places of one size it takes turns between; `beside`: the values
+    that are alive when it is made and may be in one of them."""
+
+    slot: int
+    phase: Phase | None
+    offset: Extent
+    size: Dim
+    turns: int = 1
+    beside: tuple[Value, ...] = ()
+
+
+@dataclass(slots=True)
+class Plan:
+    """The arena of a function: `blocks` for phases, `slots` in all; where phases begin, where the buffers live, and by
+    slot those that may share bytes."""
+
+    blocks: int = 0
+    slots: int = 0
+    phases: dict[Op, list[Phase]] = field(default_factory=dict)
+    places: dict[Op, Place] = field(default_factory=dict)
+    frees: set[Op] = field(default_factory=set)
+    """The deallocs of buffers in the arena."""
+    sharing: dict[int, frozenset[int]] = field(default_factory=dict)
+    spares: dict[Op, int] = field(default_factory=dict)
+    """The number of arrays that one free or another may free, of those that make them and of the frees: what was
+    freed is made anew."""
+
+    def bytes_of(self, value: Callable[[Phase], int]) -> int:
+        """What the blocks hold where a phase needs `value`."""
+        found: dict[int, int] = {}
+        for phase in (p for phases in self.phases.values() for p in phases):
+            found[phase.block] = max(found.get(phase.block, 0), value(phase))
+        return sum(found.values())
+
+
+__all__ = [
+    "LINE",
+    "SMALL",
+    "Extent",
+    "Phase",
+    "Place",
+    "Plan",
+    "Sum",
+    "at_most",
+    "floordiv",
+    "lines_exactly",
+    "rounded",
+]

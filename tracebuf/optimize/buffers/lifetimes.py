@@ -1,0 +1,113 @@
+"""When buffers are alive, in a memref program with frees: by ticks of a clock that passes through it in program order.
+
+A value is alive from where it is made to its last use: views count, frees do not, and what a loop uses from outside is
+alive until its end. What a block passes on ends there, and goes on as what it becomes: the loop's next iteration, its
+result, that of scf.if. So a buffer is alive while one of the values is that may be it. Of two branches, one is as if it
+came first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tracebuf.deallocate.facts import Origins
+from tracebuf.ir.core import Block, Op, Value
+from tracebuf.ir.func import Func
+from tracebuf.ir.types import MemRefType
+from tracebuf.ops.control import scf
+from tracebuf.ops.memory import memref
+
+
+class Span(NamedTuple):
+    """From one tick to another."""
+
+    first: int
+    last: int
+
+    def around(self, other: Span) -> Span:
+        return Span(min(self.first, other.first), max(self.last, other.last))
+
+
+class Lifetimes:
+    """The clock of a function: `span` of its ops, and `alive` of its memrefs that are no views."""
+
+    def __init__(self, func: Func) -> None:
+        self.func, self.origins = func, Origins()
+        self.span: dict[Op, Span] = {}
+        self.blocks: dict[Block, Span] = {}
+        self._tick = 0
+        self._pass(func.block)
+        self.alive: dict[Value, Span] = {v: self._life(v) for v in self._bases(self.blocks)}
+
+    def _pass(self, block: Block) -> None:
+        first = self._tick = self._tick + 1
+        for op in block.ops:
+            self._tick += 1
+            begun = self._tick
+            if isinstance(op, (scf.Loop, scf.If)):
+                for region in op.regions:
+                    self._pass(region.block)
+                self._tick += 1
+            self.span[op] = Span(begun, self._tick)
+        self._tick += 1
+        self.blocks[block] = Span(first, self._tick)
+
+    def _bases(self, blocks: Iterable[Block]) -> Iterable[Value]:
+        for block in blocks:
+            yield from (a for a in block.args if isinstance(a.type, MemRefType))
+            for op in block.ops:
+                if not isinstance(op, memref.VIEW_OPS):
+                    yield from (r for r in op.results if isinstance(r.type, MemRefType))
+
+    def _life(self, value: Value) -> Span:
+        born = self.blocks[value.owner].first if isinstance(value.owner, Block) else self.span[value.owner].last
+        last, work = born, [value]
+        while work:
+            for use in work.pop().uses:
+                if isinstance(use.op, memref.VIEW_OPS) and use.index == 0:
+                    work.append(use.op.result)
+                elif not isinstance(use.op, memref.Dealloc):
+                    last = max(last, self._used(use.op, value.block))
+        return Span(born, last)
+
+    def _used(self, op: Op, home: Block) -> int:
+        """When an op uses a value of the block `home` for the last time."""
+        tick = self.span[op].first
+        while op.block is not home:
+            parent = op.parent_op
+            assert parent is not None
+            if isinstance(parent, scf.Loop):
+                tick = self.span[parent].last
+            op = parent
+        return tick
+
+    def across(self, op: Op) -> list[Value]:
+        """The values that are alive before an op and after it."""
+        tick = self.span[op].first
+        return [v for v, life in self.alive.items() if life.first < tick < life.last]
+
+    def hull(self, values: Iterable[Value]) -> Span:
+        """While one of the values is alive, or may be again: the whole of a loop that carries one."""
+        spans = []
+        for value in values:
+            spans.append(self.alive[value])
+            if isinstance(value.owner, Block) and value.owner.parent_op is not None:
+                spans.append(self.span[value.owner.parent_op])
+        return Span(min(s.first for s in spans), max(s.last for s in spans))
+
+    def home(self, span: Span) -> Op:
+        """The op that begins the span, in the innermost block that all of it passes in."""
+        block = self.func.block
+        while True:
+            op = next(op for op in block.ops if self.span[op].last >= span.first)
+            if not isinstance(op, (scf.Loop, scf.If)):
+                return op
+            inner = [r.block for r in op.regions if within(span, self.blocks[r.block])]
+            if not inner:
+                return op
+            (block,) = inner
+
+
+def within(inner: Span, outer: Span) -> bool:
+    return outer.first < inner.first and inner.last < outer.last

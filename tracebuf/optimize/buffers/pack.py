@@ -1,0 +1,117 @@
+"""Places in a block of the arena for buffers of one phase: offsets for all sizes, small ones for sizes that are likely.
+
+Buffers that may be alive together get places one above the other; each as low as those below it allow. Which of two is
+below is tried out for sizes in some proportions: the larger one first, or the one that is made first, each as low as
+it fits. Nothing is lost if all buffers have one size. Counterparts: XLA's heap simulator, TVM's USMP (for constant
+sizes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
+from tracebuf.ops.memory.arena import Extent, rounded
+
+LIKELY = 1000
+"""Of a size that is not known."""
+
+
+@dataclass(eq=False)
+class Item:
+    """What has a place: so many places of a size, from one tick to another; `beside`: items that it may be alive
+    with."""
+
+    size: Dim
+    turns: int
+    first: int
+    last: int
+    beside: set[Item]
+
+    def bytes_at(self, env: dict[Sym, int]) -> int:
+        return rounded(max(evaluate(self.size, env), 1)) * self.turns
+
+
+def packed(items: Sequence[Item]) -> tuple[dict[Item, Extent], Extent]:
+    """The offset of each item, and what all need."""
+    envs = likely(items)
+    best: tuple[float, dict[Item, int]] | None = None
+    inside = set(items)
+    for order in orders(items, envs[0]):
+        places = stacked(order, inside, envs[0])
+        worst = max(excess(items, places, env) for env in envs)
+        if best is None or worst < best[0]:
+            best = worst, places
+        if worst <= 1:
+            break
+    assert best is not None
+    return extents(items, best[1])
+
+
+def likely(items: Iterable[Item]) -> list[dict[Sym, int]]:
+    """Sizes in some proportions: all alike, and each ten times as large as the others."""
+    found = sorted({s for item in items for s in symbols(item.size)}, key=lambda s: s.serial)
+
+    def env(large: Sym | None) -> dict[Sym, int]:
+        return {s: bounded(s, LIKELY * (10 if s is large else 1)) for s in found}
+
+    return [env(None), *(env(s) for s in found[:4] if len(found) > 1)]
+
+
+def bounded(s: Sym, n: int) -> int:
+    return min(max(n, n if s.lo is None else s.lo), n if s.hi is None else s.hi)
+
+
+def orders(items: Sequence[Item], env: dict[Sym, int]) -> Iterable[list[Item]]:
+    """Orders to place the items in, most promising ones first."""
+    keys: list[Callable[[Item], tuple[int, ...]]] = [
+        lambda i: (-i.bytes_at(env), i.first),
+        lambda i: (i.first,),
+        lambda i: (i.first - i.last, i.first),
+        lambda i: (-i.last,),
+        lambda i: (-i.bytes_at(env) * (i.last - i.first + 1),),
+    ]
+    for key in keys:
+        yield sorted(items, key=key)
+
+
+def stacked(order: Sequence[Item], inside: set[Item], env: dict[Sym, int]) -> dict[Item, int]:
+    """Each item in turn as low as it fits."""
+    places: dict[Item, int] = {}
+    for item in order:
+        size, at = item.bytes_at(env), 0
+        near = sorted((places[o], places[o] + o.bytes_at(env)) for o in item.beside & inside if o in places)
+        for first, end in near:
+            if at + size <= first:
+                break
+            at = max(at, end)
+        places[item] = at
+    return places
+
+
+def excess(items: Sequence[Item], places: dict[Item, int], env: dict[Sym, int]) -> float:
+    """What the items need with these sizes, over the most that is alive at once."""
+    _, total = extents(items, places)
+    return total.value(env) / max(most_alive(items, env), 1)
+
+
+def most_alive(items: Sequence[Item], env: dict[Sym, int]) -> int:
+    """The most bytes of items that are alive together where one of them is made."""
+    inside = set(items)
+    return max(
+        item.bytes_at(env) + sum(o.bytes_at(env) for o in item.beside & inside if o.first <= item.first <= o.last)
+        for item in items
+    )
+
+
+def extents(items: Sequence[Item], places: dict[Item, int]) -> tuple[dict[Item, Extent], Extent]:
+    """The offsets for all sizes of items that are below one another as in these places."""
+    offsets: dict[Item, Extent] = {}
+    ends: dict[Item, Extent] = {}
+    for item in sorted(items, key=lambda i: places[i]):
+        below = sorted((o for o in item.beside if o in ends), key=lambda o: (places[o], o.first, o.last))
+        last = [o for o in below if not any(o in other.beside and places[o] < places[other] for other in below)]
+        offsets[item] = Extent.greatest(ends[o] for o in last)
+        ends[item] = offsets[item].plus(item.size, item.turns)
+    return offsets, Extent.greatest(ends.values())
