@@ -219,3 +219,18 @@ def test_updates_by_new_axes_and_crossing_vectors() -> None:
         return a
 
     assert np.array_equal(bufferize(verify=True)(program)(floats(5, 5)), program(floats(5, 5)))
+
+
+@pytest.mark.parametrize("i", [0, 2, 9, 14])
+def test_parts_of_an_array_under_two_shapes(i: int) -> None:
+    """Rule S2: a row and a part of the ravelled array are apart, or not, as their places tell; a temporary was made in
+    either case."""
+
+    def program(c, i):
+        flat = c.ravel()
+        c[1] |= flat[-2:-3:-1]
+        c[0] += flat[-2 : -1 - i : -1].sum()
+        c[2] ^= flat[i : i + 4]
+        c.T[2:] -= flat[3:1:-1][:, None]
+
+    climb(program, (np.arange(20).reshape(5, 4), i), again=[(np.arange(21).reshape(7, 3), i)])

@@ -2,8 +2,9 @@
 
 `a[n:] += a[:m]` needs a temporary only if the slices share elements and are not the same; NumPy looks at the addresses
 and makes none otherwise, so the compiled program looks too (rule S2): an `scf.if` with the direct form in one branch.
-Two parts of a buffer are disjoint if on some axis their ranges are, or their steps never meet. `a[:-1] += a[1:]` needs
-none either: compiled loops count up, one element after the other, and read ahead of what they write.
+Two parts of a buffer are disjoint if on some axis their ranges are, or their steps never meet; parts of it under two
+shapes (`c[1] |= c.ravel()[:2]`) if one ends before the other begins. `a[:-1] += a[1:]` needs none either: compiled
+loops count up, one element after the other, and read ahead of what they write.
 
 Why here: the analysis decides for all sizes at once. Limitations: not for stores whose value NumPy computes into a
 temporary of its own. MLIR has no counterpart.
@@ -93,11 +94,20 @@ def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
             if not (_own_memory(base) and _own_memory(root)):
                 return None
             continue
-        source = _part(use.value)
-        if source is None or source[0] is not goal[0]:
+        exact = _part(use.value)
+        source = exact or _around(use.value)
+        if source is None:
             return None
-        fine = _disjoint(w, goal[1], source[1])
-        if isinstance(writer, memref.Copy):
+        if source[0] is goal[0]:
+            fine = _disjoint(w, goal[1], source[1])
+        else:
+            there, here = (_places(w, *part) for part in (source, goal))
+            if there is None or here is None:
+                return None
+            fine = _apart(w, there, here)
+        if exact is None or source[0] is not goal[0]:
+            pass  # only that they are apart is known
+        elif isinstance(writer, memref.Copy):
             fine = w.either(fine, _coincide(w, goal[1], source[1]))
         elif writer.maps[use.index].is_identity:  # type: ignore[attr-defined]
             at_once = any(isinstance(op, arith.Ufunc) for op in writer.regions[0].block.ops)
@@ -129,6 +139,15 @@ def _part(buffer: Value) -> Part | None:
     return None if isinstance(base.defining_op, memref.Subview) else (base, op.slice)
 
 
+def _around(buffer: Value) -> Part | None:
+    """A part that has all elements of a view of a view."""
+    while isinstance(op := _uncast(buffer).defining_op, memref.Subview):
+        buffer = op.operand(0)
+        if (found := _part(buffer)) is not None:
+            return found
+    return None
+
+
 def _step(s: Slice, axis: int) -> int:
     step = s.strides[axis]
     assert isinstance(step, int)
@@ -144,12 +163,33 @@ def _range(w: IndexWriter, s: Slice, axis: int) -> tuple[Mixed, Mixed]:
     return (first, last) if step > 0 else (last, first)
 
 
+def _places(w: IndexWriter, base: Value, part: Slice) -> tuple[Mixed, Mixed] | None:
+    """The lowest and the highest place of a part among all elements, which lie in C order from the buffer's start."""
+    type_ = base.memref_type
+    if not type_.is_identity:
+        return None
+    low: Mixed = 0
+    high: Mixed = 0
+    step: Mixed = 1
+    for axis in reversed(range(type_.rank)):
+        first, last = _range(w, part, axis)
+        low, high = w.add(low, w.product(first, step)), w.add(high, w.product(last, step))
+        if axis:
+            size = type_.shape[axis]
+            step = w.product(step, size if isinstance(size, int) else w.emit(memref.Dim.of(base, axis, w.loc)))
+    return low, high
+
+
+def _apart(w: IndexWriter, a: tuple[Mixed, Mixed], b: tuple[Mixed, Mixed]) -> Test:
+    """Whether one range ends before the other begins."""
+    return w.either(w.test("slt", a[1], b[0]), w.test("slt", b[1], a[0]))
+
+
 def _disjoint(w: IndexWriter, a: Slice, b: Slice) -> Test:
     """Whether two parts share no element."""
     found: Test = False
     for axis in range(len(a.offsets)):
-        (low, high), (lower, higher) = _range(w, a, axis), _range(w, b, axis)
-        found = w.either(found, w.either(w.test("slt", high, lower), w.test("slt", higher, low)))
+        found = w.either(found, _apart(w, _range(w, a, axis), _range(w, b, axis)))
         common = gcd(_step(a, axis), _step(b, axis))
         if common > 1:
             shift = w.sub(a.offsets[axis], b.offsets[axis])

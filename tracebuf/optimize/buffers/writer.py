@@ -40,6 +40,11 @@ class IndexWriter:
     def mul(self, a: Mixed, b: int) -> Mixed:
         return a * b if isinstance(a, int) else a if b == 1 else self.op(arith.MulI, a, b)
 
+    def product(self, a: Mixed, b: Mixed) -> Mixed:
+        if isinstance(b, int):
+            return self.mul(a, b)
+        return self.mul(b, a) if isinstance(a, int) else self.op(arith.MulI, a, b)
+
     def quotient(self, a: Mixed, b: int) -> Mixed:
         """floor(a / b) for any b but 0."""
         a, b = (a, b) if b > 0 else (self.sub(0, a), -b)
