@@ -75,10 +75,11 @@ class KernelWriter:
         self._block(self.func.block)
         self.code.place("stopped")
         self.code.do(f"ret i64 {abi.STOPPED}")
+        plan = self.memory.plan
         text = self.code.text(f'define i64 @{self.name}(ptr noalias %frame) nounwind "prefer-vector-width"="512"')
         return abi.KernelText(
             self.name, text, tuple(self.plans), dict(self.code.imports), self.frame, tuple(self.checks),
-            self.memory.plan.slots, self.memory.plan.blocks, tuple(self.func.block.terminator.operands),
+            plan.slots, plan.blocks, plan.idle, tuple(self.func.block.terminator.operands),
             tuple(self.references), self._is_glue(),
         )  # fmt: skip
 
