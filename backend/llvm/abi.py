@@ -57,9 +57,9 @@ with a reference to it, the number of the free, and how many calls ago that was.
 n with the spec's sizes, in C order, and drops those with others; `release(pointer, n)` keeps the array; n has
 `EMPTY_SPARE` added where there are no elements, `LARGE_SPARE` where it is worth giving back."""
 EMPTY_SPARE, LARGE_SPARE = 2**15, 2**16
-ARENA, ARENA_SLOT = SPARES + SPARE * MOST_SPARES, 3
-"""Context slots: from here for each arena slot a pointer, a capacity in bytes, and the most bytes that were asked for
-since this was last set to 0."""
+ARENA, ARENA_SLOT = SPARES + SPARE * MOST_SPARES, 4
+"""Context slots: from here for each arena slot a pointer, a capacity in bytes, the most bytes that were asked for since
+this was last set to 0, and the bytes that a block should have the next time it is asked for, for later phases in it."""
 
 ELEMENT_CODES = tuple(element.name for element in ELEMENTS.values())
 
@@ -94,6 +94,8 @@ class KernelText:
     arena_slots: int
     arena_blocks: int
     """How many of the slots are for phases of several buffers: the first ones."""
+    arena_idle: tuple[int, ...]
+    """Those in which nothing is alive where the first one is asked for."""
     results: tuple[Value, ...]
     references: tuple[DestinationOp, ...] = ()
     """Ops without loops, whose NumPy references are called back, by number."""

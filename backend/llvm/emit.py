@@ -96,10 +96,10 @@ class KernelWriter:
             inner = KernelWriter(func, symbol, self.whole, self.code)
             inner._function()
             self.code.define(symbol, inner.code.function_text(inner._head("internal ")))
-        text = self.code.text(self._head())
+        plan, text = self.memory.plan, self.code.text(self._head())
         return abi.KernelText(
             self.name, text, tuple(self.plans), dict(self.code.imports), self.frame, tuple(self.checks),
-            self.memory.plan.slots, self.memory.plan.blocks, self.results, tuple(self.references), self._is_glue(),
+            plan.slots, plan.blocks, plan.idle, self.results, tuple(self.references), self._is_glue(),
         )  # fmt: skip
 
     def _head(self, linkage: str = "") -> str:

@@ -33,6 +33,7 @@ class Memory:
         self.code, self.context, self.stopped = code, context, stopped
         self.plan = plan
         self.arena_slots = plan.slots
+        self.hosts = {p.host for phases in plan.phases.values() for p in phases if p.host is not None}
         self._begun: dict[Phase, tuple[str, dict[Dim, str]]] = {}
         """By phase its block's pointer, and the sizes of its buffers in whole lines."""
 
@@ -137,7 +138,7 @@ class Memory:
     def begin(self, phase: Phase, number: Callable[[Dim], str], real: Callable[[Dim], str]) -> None:
         """Asks for the block of a phase; `number` and `real` give sizes that are known here, as i64 and double."""
         code, sizes = self.code, {}
-        for size in phase.total.sizes:
+        for size in dict.fromkeys((*phase.total.sizes, *phase.sizes)):
             exact = isinstance(size, int) or lines_exactly(size)
             n = number(size)
             sizes[size] = n if exact else code.inst(f"and i64 {code.add(n, str(LINE - 1))}, -{LINE}")
@@ -145,7 +146,15 @@ class Memory:
         if any(not isinstance(n, int) for n in sizes):  # beyond 64 bits each buffer asks, if it is made at all
             fits = code.inst(f"fcmp olt double {self._real_sum(phase.total, real)}, {literal(F64, 2.0**62)}")
             total = code.select(fits, "i64", total, str(2**62))
+        base = self._own_block(at, phase, total) if phase.host is None else self._above(at, phase, total, sizes)
+        self._begun[phase] = base, sizes
+
+    def _own_block(self, at: int, phase: Phase, total: str) -> str:
+        """The phase's own block, grown by a call back where it is too small."""
+        code = self.code
         self._note_asked(at, total)
+        if phase in self.hosts:  # what it has had room for, it has again
+            total = code.greatest(total, code.inst(f"load i64, ptr {self.context_slot(at + 3)}"))
         room = code.inst(f"load i64, ptr {self.context_slot(at + 1)}")
         grow, ready = code.new_label(), code.new_label()
         code.branch(code.icmp("slt", room, total), grow, ready, code.rarely())
@@ -153,7 +162,36 @@ class Memory:
         self.ask(abi.GROW, str(phase.block), total)
         code.jump(ready)
         code.place(ready)
-        self._begun[phase] = code.inst(f"load ptr, ptr {self.context_slot(at)}"), sizes
+        return code.inst(f"load ptr, ptr {self.context_slot(at)}")
+
+    def _above(self, at: int, phase: Phase, total: str, sizes: Mapping[Dim, str]) -> str:
+        """The room above what is alive in the host's block, else the phase's own block: then the host's is made larger
+        after the call."""
+        code, host = self.code, phase.host
+        assert host is not None
+        block, lines = self._begun[host]
+        there = abi.ARENA + abi.ARENA_SLOT * host.block
+        top = self.extent(phase.above, {**sizes, **lines})
+        end = code.add(top, total)
+        room = code.inst(f"load i64, ptr {self.context_slot(there + 1)}")
+        inside, outside, ready = code.new_label(), code.new_label(), code.new_label()
+        code.branch(code.icmp("sle", end, room), inside, outside)
+        code.place(inside)
+        self._note_asked(there, end)
+        first = code.offset(block, "i8", top)
+        at_inside = code.label
+        code.jump(ready)
+        code.place(outside)
+        own = self._own_block(at, phase, total)
+        wanted = self.context_slot(there + 3)
+        found = code.icmp("ne", own, "null", "ptr")
+        most = code.greatest(code.inst(f"load i64, ptr {wanted}"), code.select(found, "i64", end, "0"))
+        code.do(f"store i64 {most}, ptr {wanted}")
+        code.do(f"store i64 1, ptr {self.context_slot(abi.LARGE)}")
+        at_outside = code.label
+        code.jump(ready)
+        code.place(ready)
+        return code.inst(f"phi ptr [ {first}, %{at_inside} ], [ {own}, %{at_outside} ]")
 
     def _note_asked(self, at: int, nbytes: str) -> None:
         asked = self.context_slot(at + 2)

@@ -55,19 +55,18 @@ class Context:
     """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
-        "args", "arrays", "blocks", "frame", "given_back", "guard", "lent", "owners", "patience", "references",
+        "args", "arrays", "blocks", "frame", "given_back", "guard", "idle", "lent", "owners", "patience", "references",
         "shared", "slots", "spared", "spares", "watch",
     )  # fmt: skip
 
     def __init__(
         self,
         kernel: int,
-        arena_slots: int,
-        arena_blocks: int,
+        arena: tuple[int, int, tuple[int, ...]],
         frame_size: int,
         references: Sequence[DestinationOp] = (),
     ) -> None:
-        self.slots = (ctypes.c_int64 * (abi.ARENA + abi.ARENA_SLOT * arena_slots))()
+        self.slots = (ctypes.c_int64 * (abi.ARENA + abi.ARENA_SLOT * arena[0]))()
         for slot, function in enumerate(_FUNCTIONS):
             self.slots[slot] = function
         self.slots[abi.OBJECT], self.slots[abi.KERNEL] = id(self), kernel
@@ -75,9 +74,10 @@ class Context:
         self.frame[0] = ctypes.addressof(self.slots)
         self.owners: dict[int, np.ndarray] = {}
         self.args: Sequence[object] = ()
-        self.blocks: list[np.ndarray | None] = [None] * arena_slots
-        self.shared = arena_blocks
-        """How many of the blocks are for several buffers: the first ones."""
+        self.blocks: list[np.ndarray | None] = [None] * arena[0]
+        self.shared, self.idle = arena[1:]
+        """How many of the blocks are for several buffers: the first ones; those that are not in use where the first one
+        is asked for."""
         self.spares: list[tuple[int, np.ndarray, int]] = []
         """The arrays that calls by Python have freed and make anew (see `abi.SPARES`): number, array, age."""
         self.lent: list[object] = []
@@ -109,7 +109,8 @@ class Context:
         """Gives back the memory that is kept for the next call."""
         self.blocks = [None] * len(self.blocks)
         for slot in range(len(self.blocks)):
-            self.slots[abi.ARENA + abi.ARENA_SLOT * slot + 1] = 0
+            at = abi.ARENA + abi.ARENA_SLOT * slot
+            self.slots[at + 1] = self.slots[at + 3] = 0
         self.slots[abi.LARGE] = 0  # whether there is a block that is worth giving back
         self.spared, self.patience = [0] * len(self.blocks), PATIENCE
         """For each block how many calls in a row had little use for it."""
@@ -130,17 +131,26 @@ class Context:
     def _shrink(self) -> None:
         """Gives back what the last calls had little use for."""
         self.slots[abi.LARGE] = 0
+        if self.shared and self.slots[abi.ARENA + 3] > self.slots[abi.ARENA + 1]:
+            if not self._grow(0, self.slots[abi.ARENA + 3]):
+                self.slots[abi.ARENA + 3] = 0
         for slot in range(len(self.blocks)):
             at = abi.ARENA + abi.ARENA_SLOT * slot
             capacity, asked = self.slots[at + 1], self.slots[at + 2]
             self.slots[at + 2] = 0
             self.spared[slot] = self.spared[slot] + 1 if asked * 4 < capacity else 0
             if self.spared[slot] >= self.patience and capacity > SMALL:
-                self.slots[at + 1], self.blocks[slot] = 0, None
+                self._give_up(slot)
+                self.slots[at + 3] = 0
                 self.given_back.add(slot)
             elif capacity > SMALL:
                 self.slots[abi.LARGE] = 1
         self._age()
+
+    def _give_up(self, slot: int) -> None:
+        at = abi.ARENA + abi.ARENA_SLOT * slot
+        self.slots[at] = self.slots[at + 1] = 0
+        self.blocks[slot] = None
 
     def counters(self) -> Counters:
         return Counters(*(*self.slots[abi.ALLOCATIONS : abi.SPARES], *self.arrays))
@@ -217,6 +227,9 @@ class Context:
         self.slots[at] = self.slots[at + 1] = 0
         self.blocks[slot] = None
         if slot < self.shared:
+            if slot == 0 and self.slots[at + 3]:  # it takes in what these were for
+                for other in self.idle:
+                    self._give_up(other)
             if self.guard is not None:
                 return 0
             nbytes = max(nbytes, LINE)

@@ -191,7 +191,8 @@ class Kernel:
 
     def _context(self) -> Context:
         emitted = self._emitted
-        return Context(self.address, emitted.arena_slots, emitted.arena_blocks, self.frame.size, emitted.references)
+        arena = emitted.arena_slots, emitted.arena_blocks, emitted.arena_idle
+        return Context(self.address, arena, self.frame.size, emitted.references)
 
     def run(self, args: Sequence[Any], prepared: Prepared | None = None) -> list[Any]:
         """The function's results: ndarrays, NumPy scalars, Python ints for index values.

@@ -243,6 +243,30 @@ def test_what_a_called_function_keeps_is_not_made_anew() -> None:
     np.testing.assert_array_equal(kept[0], np.roll(np.arange(50.0), 1))
 
 
+def known_late(a: Any) -> Any:
+    t = np.cumsum(a)
+    w = np.cumsum(t[::-1])
+    s = np.cumsum(a[a > 0.5])
+    return np.cumsum(w[::-1]).max() + np.cumsum(s[::-1]).max()
+
+
+def test_sizes_that_are_known_late_are_of_the_same_block_after_a_call() -> None:
+    """B6: during the first call they have a block of their own."""
+    g = tracebuf.bufferize(known_late)
+    a = np.random.default_rng(0).random(N)
+    blocks = []
+    for _ in range(3):
+        assert g(a) == pytest.approx(known_late(a), rel=1e-12)
+        blocks.append(len(blocks_of(g)))
+    assert blocks == [1, 1, 1]
+    with counting() as seen:
+        g(a)
+    assert seen.allocations == 0
+    for _ in range(8):
+        assert g(a[:100]) == pytest.approx(known_late(a[:100]), rel=1e-12)
+    assert held(g) < 10_000
+
+
 def shifted(a: Any) -> Any:
     for _ in range(2):
         a[1:] = a[:-1] * 2 + a[1:]
@@ -251,9 +275,13 @@ def shifted(a: Any) -> Any:
 
 def held(*functions: Any) -> int:
     """The bytes that the kernels keep from call to call."""
+    return sum(b.nbytes for b in blocks_of(*functions))
+
+
+def blocks_of(*functions: Any) -> list[np.ndarray]:
     kernels = [s.kernel for f in functions for s in f.specializations()]
     contexts = [c for k in kernels for c in (*k._idle, *([] if k.shared is None else [k.shared.context]))]
-    return sum(b.nbytes for c in contexts for b in c.blocks if b is not None)
+    return [b for c in contexts for b in c.blocks if b is not None]
 
 
 def test_a_large_calls_memory_is_given_back_by_small_ones() -> None:

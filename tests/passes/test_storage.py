@@ -202,6 +202,8 @@ def test_a_size_that_only_the_loop_knows_is_of_another_block() -> None:
     m.copy(around, m.args[0])
     f = m.done()
     assert place(f) == ["0", "0"] and totals(f) == ["lines(8*n)", "lines(8*i)"]
+    outer, inner = (phase for phases in f.attrs["arena"].phases.values() for phase in phases)
+    assert inner.host is outer and str(inner.above) == "lines(8*n)"
     run(f, 4, None, 5)
 
 

@@ -206,8 +206,8 @@ class _Paths:
             after: list[Path] = []
             for path in paths:
                 for phase in self.plan.phases.get(op, ()):
-                    need = self.extent(phase.total, path, op)
-                    found = self.blocks.setdefault(phase.block, [])
+                    need = self.extent(phase.total, path, op).plus(self.extent(phase.above, path, op))
+                    found = self.blocks.setdefault((phase.host or phase).block, [])
                     found += [] if need in found else [need]
                 after += self.step(op, path)
             if len(after) > MOST_PATHS:

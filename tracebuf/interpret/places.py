@@ -19,12 +19,14 @@ class Places(Generic[B]):
     """Where the buffers of a run are; `size` gives sizes their values. A buffer that another one was laid over, or
     whose block may have been replaced, is handed to `lose`."""
 
-    __slots__ = ("at", "held", "lose", "plan", "size")
+    __slots__ = ("at", "first", "held", "lose", "plan", "size")
 
     def __init__(self, plan: Plan, size: Callable[[Dim], int], lose: Callable[[B, Op], None]) -> None:
         self.plan, self.size, self.lose = plan, size, lose
         self.at: dict[B, tuple[int, int, int]] = {}
         """By buffer its block (or slot), its first byte and the one after its last."""
+        self.first: dict[Phase, tuple[int, int]] = {}
+        """By phase its block, and where it begins there: above others, if it has a host."""
         self.held: dict[int, int] = {}
         """The bytes of each block and slot."""
 
@@ -34,8 +36,11 @@ class Places(Generic[B]):
     def before(self, op: Op) -> None:
         """Begins the phases that begin there: their blocks may be replaced by larger ones."""
         for phase in self.plan.phases.get(op, ()):
-            self._clear(phase.block, 0, 2**63, op)
-            self.held[phase.block] = max(self.held.get(phase.block, 0), self.extent(phase.total))
+            host, first = phase.host or phase, self.extent(phase.above)
+            total = self.extent(phase.total)
+            self._clear(host.block, first, first + total if phase.host else 2**63, op)
+            self.held[host.block] = max(self.held.get(host.block, 0), first + total)
+            self.first[phase] = host.block, first
 
     def take(self, op: Op, buffer: B, beside: Sequence[B], nbytes: int) -> None:
         """Gives a new buffer its place; InternalError where it has none that is free."""
@@ -49,13 +54,15 @@ class Places(Generic[B]):
         length, first = rounded(self.size(place.size)), self.extent(place.offset)
         if nbytes > length or first + length * place.turns > self.extent(phase.total):
             raise InternalError(f"{op.name} of {nbytes} bytes does not fit its place of {length} at {first}")
-        used = {self.at[b][1] for b in beside if b in self.at and self.at[b][0] == phase.block}
+        block, start = self.first[phase]
+        first += start
+        used = {self.at[b][1] for b in beside if b in self.at and self.at[b][0] == block}
         free = [k for k in range(place.turns) if not length or first + k * length not in used]
         if not free:
             raise InternalError(f"{op.name}: all of its {place.turns} places are in use")
         first += free[0] * length
-        self._clear(phase.block, first, first + length, op)
-        self.at[buffer] = (phase.block, first, first + length)
+        self._clear(block, first, first + length, op)
+        self.at[buffer] = (block, first, first + length)
 
     def _clear(self, block: int, first: int, end: int, op: Op) -> None:
         for buffer, (where, low, high) in list(self.at.items()):

@@ -7,8 +7,9 @@ be alive with it. Which of two is below is decided when the plan is made (optimi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
@@ -108,6 +109,7 @@ def _below(a: Sum, b: Sum) -> bool:
     return True
 
 
+@lru_cache(4096)
 def at_most(a: Dim, b: Dim) -> bool:
     """Whether one size is at most another, by what their difference shows."""
     more = sub(b, a)
@@ -118,12 +120,20 @@ def at_most(a: Dim, b: Dim) -> bool:
     return all(c >= 0 and all(isinstance(x, Sym) for x in m) for m, c in terms_of(more).items())
 
 
-@frozen(slots=False)
+@frozen(eq=False, slots=False)
 class Phase:
-    """From a point at which nothing in this block of the arena is alive: what its buffers need together."""
+    """From a point at which nothing in this block of the arena is alive: what its buffers need together.
+
+    One whose sizes are known late, while a phase of another block goes on (`host`), is in the block of that one where
+    there is room `above` what is alive there; where there is none, the host's next beginning sees to it that there is.
+    """
 
     block: int
     total: Extent
+    sizes: tuple[Dim, ...]
+    """Of all its buffers."""
+    host: Phase | None = None
+    above: Extent = Extent()
 
 
 @frozen(slots=False)
@@ -143,9 +153,10 @@ class Place:
 @dataclass(slots=True)
 class Plan:
     """The arena of a function: `blocks` for phases, `slots` in all; where phases begin, where the buffers live, and by
-    slot those that may share bytes."""
+    slot those that may share bytes; the blocks in which nothing is alive where a phase of the first block begins."""
 
     blocks: int = 0
+    idle: tuple[int, ...] = ()
     slots: int = 0
     phases: dict[Op, list[Phase]] = field(default_factory=dict)
     places: dict[Op, Place] = field(default_factory=dict)
@@ -155,13 +166,6 @@ class Plan:
     spares: dict[Op, int] = field(default_factory=dict)
     """The number of arrays that one free or another may free, of those that make them and of the frees: what was
     freed is made anew."""
-
-    def bytes_of(self, value: Callable[[Phase], int]) -> int:
-        """What the blocks hold where a phase needs `value`."""
-        found: dict[int, int] = {}
-        for phase in (p for phases in self.phases.values() for p in phases):
-            found[phase.block] = max(found.get(phase.block, 0), value(phase))
-        return sum(found.values())
 
 
 __all__ = [

@@ -7,7 +7,8 @@ which is as long as some of its buffers are alive (lifetimes.py); those that are
 
 - A buffer that may be alive where the next one of its kind is made (a loop that replaces what it carries) takes turns
   between places: the next one is in a place that no value is in that is alive then.
-- A size that is not known where a phase begins is a matter of another block of the arena, whose phases begin later.
+- A size that is not known where a phase begins is a matter of another block of the arena, whose phases begin later;
+  or of the room that is left in the first block then (`Phase.host`), which has enough of it from the next call on.
   What a loop carries, of a size that is not known before the loop, is an array.
 - What a called function may keep has a slot of its own, which is given up to it.
 
@@ -30,7 +31,7 @@ from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.arena import Extent, Phase, Place, Plan
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.optimize.buffers.lifetimes import Lifetimes, Span
-from tracebuf.optimize.buffers.pack import Item, packed
+from tracebuf.optimize.buffers.pack import Item, Later, packed
 from tracebuf.optimize.buffers.shorten_liveness import users
 
 STACK = 64 * 1024
@@ -108,6 +109,9 @@ class _Storage:
             for leaf in self.lives.origins.of(value):
                 if isinstance(leaf.owner, memref.Alloc) and leaf.owner in held:
                     held[leaf.owner].append(value)
+        shapes = [a.type.shape for a in func.args if isinstance(a.type, MemRefType)]
+        self.shapes = {s for shape in shapes for d in shape for s in symbols(d) if d == s.expr}
+        """The symbols that are sizes of the function's arguments."""
         self.held = held
         """By buffer the values that may be it."""
 
@@ -249,13 +253,7 @@ class _Storage:
 
     def _has_value(self, s: Sym, op: Op) -> bool:
         found = self.func.symbols.get(s)
-        return s in self._shapes or (found is not None and dominates(found, op))
-
-    @property
-    def _shapes(self) -> set[Sym]:
-        """The symbols that are sizes of the function's arguments."""
-        shapes = [a.type.shape for a in self.func.args if isinstance(a.type, MemRefType)]
-        return {s for shape in shapes for d in shape for s in symbols(d) if d == s.expr}
+        return s in self.shapes or (found is not None and dominates(found, op))
 
     # -- places
     def _placed(self, groups: list[Group]) -> Plan:
@@ -271,22 +269,46 @@ class _Storage:
         own = [g for g in groups if g not in set(rest)]
         blocks: list[list[list[Group]]] = []
         while rest:
-            phases, late = self._phases(rest)
-            blocks.append(phases)
-            rest = late
-        plan = Plan(blocks=len(blocks), slots=len(blocks))
+            phases, rest = self._phases(rest)
+            for phase in phases:
+                put_in(phase, blocks)
+        first = [whole(phase) for phase in blocks[0]] if blocks else []
+        idle = [
+            k for k, phases in enumerate(blocks)
+            if k and not any(w.first < f.first <= w.last for w in map(whole, phases) for f in first)
+        ]  # fmt: skip
+        plan = Plan(blocks=len(blocks), slots=len(blocks), idle=tuple(idle))
+        begun: list[tuple[Span, list[Group], Phase]] = []
+        second = blocks[1] if 1 in idle else []
+        on_top = [(whole(phase), packed([items[g] for g in phase])[1]) for phase in second]
         for number, phases in enumerate(blocks):
             for phase in phases:
-                offsets, total = packed([items[g] for g in phase])
-                begun = Phase(number, total)
-                at = self.lives.home(whole(phase))
-                plan.phases.setdefault(at, []).append(begun)
+                span = whole(phase)
+                later = [
+                    Later({items[g] for g in phase if meet(g.span, late)}, total)
+                    for late, total in (on_top if number == 0 else ()) if meet(span, late)
+                ]  # fmt: skip
+                offsets, total = packed([items[g] for g in phase], later)
+                made = Phase(number, total, tuple(dict.fromkeys(items[g].size for g in phase)))
+                if number == 1 and 1 in idle:
+                    made = self._hosted(made, span, begun, plan)
+                begun.append((span, phase, made))
+                plan.phases.setdefault(self.lives.home(span), []).append(made)
                 for g in phase:
-                    self._place(plan, g, begun, offsets[items[g]])
+                    self._place(plan, g, made, offsets[items[g]])
         for g in own:
             self._place(plan, g, None, Extent())
-        self._note_sharing(plan, blocks, items)
+        self._note_sharing(plan, begun, items)
         return plan
+
+    def _hosted(self, phase: Phase, span: Span, begun: list[tuple[Span, list[Group], Phase]], plan: Plan) -> Phase:
+        """The phase above what is alive in the phase of the first block that goes on, if there is one."""
+        for whole_, groups, host in begun:
+            if host.block == 0 and meet(whole_, span):
+                places = [plan.places[g.allocs[0]] for g in groups if meet(g.span, span)]
+                above = Extent.greatest(p.offset.plus(p.size, p.turns) for p in places)
+                return Phase(phase.block, phase.total, phase.sizes, host, above)
+        return phase
 
     def _place(self, plan: Plan, group: Group, phase: Phase | None, offset: Extent) -> None:
         number, size = plan.slots, 0 if group.size is None else group.size
@@ -316,14 +338,38 @@ class _Storage:
                 return phases, late
             late += found
 
-    def _note_sharing(self, plan: Plan, blocks: list[list[list[Group]]], items: dict[Group, Item]) -> None:
-        """Two buffers of a block may share bytes, unless they are apart in one phase."""
-        for phases in blocks:
-            inside = [(k, g) for k, phase in enumerate(phases) for g in phase]
-            for k, g in inside:
-                near = [o for j, o in inside if o is not g and (j != k or items[o] not in items[g].beside)]
-                slots = frozenset(plan.places[o.allocs[0]].slot for o in near)
-                plan.sharing[plan.places[g.allocs[0]].slot] = slots
+    def _note_sharing(self, plan: Plan, begun: list[tuple[Span, list[Group], Phase]], items: dict[Group, Item]) -> None:
+        """Two buffers of a block may share bytes, unless they are apart in one phase; so may one of a hosted phase and
+        one of the host's block, unless they are alive at once."""
+        inside = [(phase, g) for _, groups, phase in begun for g in groups]
+
+        def may_share(p: Phase, g: Group, q: Phase, o: Group) -> bool:
+            if p is q:
+                return items[o] not in items[g].beside
+            if p.block == q.block:
+                return True
+            hosted = (p.host is not None and p.host.block == q.block) or (
+                q.host is not None and q.host.block == p.block
+            )
+            return hosted and not meet(g.span, o.span)
+
+        for phase, g in inside:
+            near = [o for other, o in inside if o is not g and may_share(phase, g, other, o)]
+            plan.sharing[plan.places[g.allocs[0]].slot] = frozenset(plan.places[o.allocs[0]].slot for o in near)
+
+
+def put_in(phase: list[Group], blocks: list[list[list[Group]]]) -> None:
+    """Puts a phase into the first block of which no phase meets it."""
+    span = whole(phase)
+    for block in blocks:
+        if not any(meet(span, whole(other)) for other in block):
+            block.append(phase)
+            return
+    blocks.append([phase])
+
+
+def meet(a: Span, b: Span) -> bool:
+    return a.first <= b.last and b.first <= a.last
 
 
 def whole(phase: list[Group]) -> Span:

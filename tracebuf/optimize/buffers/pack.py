@@ -33,14 +33,22 @@ class Item:
         return rounded(max(evaluate(self.size, env), 1)) * self.turns
 
 
-def packed(items: Sequence[Item]) -> tuple[dict[Item, Extent], Extent]:
+@dataclass(eq=False)
+class Later:
+    """What comes on top of the items that are alive then, of sizes that are known late."""
+
+    beside: set[Item]
+    total: Extent
+
+
+def packed(items: Sequence[Item], later: Sequence[Later] = ()) -> tuple[dict[Item, Extent], Extent]:
     """The offset of each item, and what all need."""
-    envs = likely(items)
+    envs = likely(items, later)
     best: tuple[float, dict[Item, int]] | None = None
-    inside = set(items)
-    for order in orders(items, envs[0]):
+    inside, below = set(items), set[Item]().union(*(late.beside for late in later))
+    for order in orders(items, below, envs[0]):
         places = stacked(order, inside, envs[0])
-        worst = max(excess(items, places, env) for env in envs)
+        worst = max(excess(items, places, later, env) for env in envs)
         if best is None or worst < best[0]:
             best = worst, places
         if worst <= 1:
@@ -49,9 +57,10 @@ def packed(items: Sequence[Item]) -> tuple[dict[Item, Extent], Extent]:
     return extents(items, best[1])
 
 
-def likely(items: Iterable[Item]) -> list[dict[Sym, int]]:
+def likely(items: Iterable[Item], later: Iterable[Later]) -> list[dict[Sym, int]]:
     """Sizes in some proportions: all alike, and each ten times as large as the others."""
-    found = sorted({s for item in items for s in symbols(item.size)}, key=lambda s: s.serial)
+    sizes = [*(item.size for item in items), *(size for late in later for size in late.total.sizes)]
+    found = sorted({s for size in sizes for s in symbols(size)}, key=lambda s: s.serial)
 
     def env(large: Sym | None) -> dict[Sym, int]:
         return {s: bounded(s, LIKELY * (10 if s is large else 1)) for s in found}
@@ -63,8 +72,9 @@ def bounded(s: Sym, n: int) -> int:
     return min(max(n, n if s.lo is None else s.lo), n if s.hi is None else s.hi)
 
 
-def orders(items: Sequence[Item], env: dict[Sym, int]) -> Iterable[list[Item]]:
-    """Orders to place the items in, most promising ones first."""
+def orders(items: Sequence[Item], below: set[Item], env: dict[Sym, int]) -> Iterable[list[Item]]:
+    """Orders to place the items in, most promising ones first; where something comes on top of some, these are lowest
+    in some."""
     keys: list[Callable[[Item], tuple[int, ...]]] = [
         lambda i: (-i.bytes_at(env), i.first),
         lambda i: (i.first,),
@@ -73,7 +83,10 @@ def orders(items: Sequence[Item], env: dict[Sym, int]) -> Iterable[list[Item]]:
         lambda i: (-i.bytes_at(env) * (i.last - i.first + 1),),
     ]
     for key in keys:
-        yield sorted(items, key=key)
+        order = sorted(items, key=key)
+        yield order
+        if below:
+            yield [i for i in order if i in below] + [i for i in order if i not in below]
 
 
 def stacked(order: Sequence[Item], inside: set[Item], env: dict[Sym, int]) -> dict[Item, int]:
@@ -90,10 +103,17 @@ def stacked(order: Sequence[Item], inside: set[Item], env: dict[Sym, int]) -> di
     return places
 
 
-def excess(items: Sequence[Item], places: dict[Item, int], env: dict[Sym, int]) -> float:
-    """What the items need with these sizes, over the most that is alive at once."""
-    _, total = extents(items, places)
-    return total.value(env) / max(most_alive(items, env), 1)
+def excess(items: Sequence[Item], places: dict[Item, int], later: Sequence[Later], env: dict[Sym, int]) -> float:
+    """What the items need with these sizes, with what comes on top, over the most that is alive at once."""
+    ends: dict[Item, int] = {}
+    for item in sorted(items, key=lambda i: places[i]):
+        ends[item] = max((ends[o] for o in item.beside if o in ends), default=0) + item.bytes_at(env)
+    need, least = max(ends.values()), most_alive(items, env)
+    for late in later:
+        on_top = late.total.value(env)
+        need = max(need, max((ends[i] for i in late.beside), default=0) + on_top)
+        least = max(least, sum(i.bytes_at(env) for i in late.beside) + on_top)
+    return need / max(least, 1)
 
 
 def most_alive(items: Sequence[Item], env: dict[Sym, int]) -> int:
