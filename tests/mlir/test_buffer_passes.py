@@ -395,3 +395,20 @@ def test_the_older_deallocation_refuses_what_its_copies_would_change() -> None:
             "func.func @g() {\n %m = call @given() : () -> memref<f64>\n return\n}",
             "-buffer-deallocation",
         )
+
+
+@pytest.mark.parametrize(("between", "left"), [("", 0), ("memref.store %x, %a[%c0] : memref<4xf64>", 2)])
+def test_a_copy_that_is_copied_back_is_not_made(between: str, left: int) -> None:
+    text = f"""
+    func.func @f(%a: memref<4xf64>, %x: f64, %n: index) {{
+      %c0 = arith.constant 0 : index
+      %m = memref.alloc() : memref<4xf64>
+      memref.copy %a, %m : memref<4xf64> to memref<4xf64>
+      memref.store %x, %m[%n] : memref<4xf64>
+      {between}
+      memref.copy %m, %a : memref<4xf64> to memref<4xf64>
+      memref.dealloc %m : memref<4xf64>
+      return
+    }}
+    """
+    assert through(text, "-copy-removal").count('"memref.copy"') == left
