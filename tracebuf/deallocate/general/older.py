@@ -14,7 +14,7 @@ takes buffers for immutable. MLIR counterpart: -buffer-deallocation, gone from M
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from tracebuf.analysis.flow.blocks import (
     Dominance,
@@ -44,10 +44,12 @@ def buffer_deallocation(module: Module) -> None:
     called = {op.callee for f in module.funcs for op in f.walk() if isinstance(op, Call)}
     giving = {f.name for f in circular if not f.external and any(map(is_buffer_type, f.result_types))}
     unknown = {f.name for f in module.funcs if f.external and any(map(is_buffer_type, f.result_types))}
+    stores: dict[str, set[int]] = {}
     for func in (*ordered, *circular):
         if not func.external:
             check(func, unknown)
-            found = _Older(func, giving, func.name in called)
+            found = _Older(func, giving, func.name in called, stores)
+            stores[func.name] = found.stored_arguments()
             found.run()
             if found.gives:
                 giving.add(func.name)
@@ -81,11 +83,12 @@ WRITTEN = "a buffer is written after it was copied for those that it may be"
 
 
 class _Older:
-    """`giving`: the functions whose results are their caller's to free; `called`: whether this one has callers."""
+    """`giving`: the functions whose results are their caller's to free; `called`: whether this one has callers;
+    `stores`: which arguments the functions that are known store to."""
 
-    def __init__(self, func: Func, giving: Collection[str], called: bool) -> None:
+    def __init__(self, func: Func, giving: Collection[str], called: bool, stores: Mapping[str, set[int]]) -> None:
         self.func, self.dominance, self.after = func, Dominance(), Dominance(post=True)
-        self.giving, self.called = giving, called
+        self.giving, self.called, self.stores = giving, called, stores
         self.views = Views(func, self.is_giving)
         self.copies: set[Value] = set()
         self.buffers: list[Value] = []
@@ -98,6 +101,20 @@ class _Older:
 
     def is_giving(self, op: Op) -> bool:
         return isinstance(op, Call) and op.callee in self.giving
+
+    def stored_arguments(self) -> set[int]:
+        """The numbers of the arguments that may be stored to."""
+        args = enumerate(self.func.args)
+        return {k for k, a in args if any(self.writes(u) for alias in self.views.resolve(a) for u in alias.uses)}
+
+    def writes(self, use: Use) -> bool:
+        """Whether an op may change what an operand holds."""
+        if isinstance(use.op, Call) and use.op.callee in self.stores:
+            return use.index in self.stores[use.op.callee]
+        found = use.op.effects()
+        if found is None:
+            return True
+        return any(effect is Effect.WRITE and value is use.value for effect, value in found)
 
     def frees_of(self, buffer: Value) -> list[Op]:
         return list(dict.fromkeys(op for alias in self.views.resolve(buffer) for op in frees(alias)))
@@ -151,17 +168,18 @@ class _Older:
         back = {v: ts for v, ts in self.views.back.items() if v not in critical}
         for value in critical:
             mine = reached([value], forward)
-            written = [u for alias in mine for u in alias.uses if writes(u)]
+            written = [u for alias in mine for u in alias.uses if self.writes(u)]
             twins = {v for v in critical if v is not value and self.may_be_one(v, value)} if written else set()
             if any(not frees_only(u) for v in twins for alias in reached([v], forward) for u in alias.uses):
                 raise UnsupportedError(WRITTEN, location=written[0].op.loc)
             for use in ways_to(value):
                 origins, used = {v for v in reached([use.value], back) if not back.get(v)}, False
                 for origin in origins:
-                    later, theirs = set(after(use.op, origin)), reached([origin], forward)
+                    theirs = reached([origin], forward)
+                    later = {*use.op.walk(), *after(use.op, origin)}
                     outside = isinstance(origin.owner, Block) and origin.owner is self.func.block
                     used |= outside or any(u.op in later and not frees_only(u) for v in theirs for u in v.uses)
-                    changed = [u for v in theirs for u in v.uses if writes(u) and u.op in later]
+                    changed = [u for v in theirs for u in v.uses if self.writes(u) and u.op in later]
                     if changed:
                         raise UnsupportedError(WRITTEN, location=changed[0].op.loc)
                 if used and written:
@@ -375,14 +393,6 @@ def in_blocks_after(block: Block, op: Op, origin: Value) -> Iterator[Op]:
 def makes(op: Op, value: Value) -> bool:
     """Whether a value is made by an op, or inside of it."""
     return value.defining_op is op or any(ancestor(value.block, r) is not None for r in op.regions)
-
-
-def writes(use: Use) -> bool:
-    """Whether an op may change what an operand holds."""
-    found = use.op.effects()
-    if found is None:
-        return True
-    return any(effect is Effect.WRITE and value is use.value for effect, value in found)
 
 
 def frees_only(use: Use) -> bool:

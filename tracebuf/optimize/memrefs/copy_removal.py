@@ -2,8 +2,9 @@
 
 Reuse of the source: what is copied into a new buffer, and freed, becomes the new buffer. Reuse of the target: what is
 computed in a buffer of its own, copied and freed, is computed in the target. As the document says, copy, definition and
-free stand in one block, and what is replaced has no users in between; where the source is not freed, because frees are
-inserted later, it must have no other use from the copy on. MLIR counterpart: -copy-removal, gone from MLIR 22.
+free stand in one block, and what is replaced has no users in between. Beyond the document, a round trip: a new buffer
+that begins as a copy of another, and is copied back there, is the other, which nobody uses meanwhile. MLIR counterpart:
+-copy-removal, gone from MLIR 22.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ def _remove(func: Func, copy: Op) -> bool:
         copy.erase()
         return True
     views = Views(func)
-    return _reuse_source(copy, source, target, views) or _reuse_target(copy, source, target, views)
+    return (
+        _reuse_source(copy, source, target, views)
+        or _reuse_target(copy, source, target, views)
+        or _round_trip(copy, source, target, views)
+    )
 
 
 def _reuse_source(copy: Op, source: Value, target: Value, views: Views) -> bool:
@@ -75,6 +80,33 @@ def _reuse_target(copy: Op, source: Value, target: Value, views: Views) -> bool:
     return True
 
 
+def _round_trip(copy: Op, source: Value, target: Value, views: Views) -> bool:
+    """A source made here, whose first use is a copy of the target and whose last one is this copy back, is computed in
+    the target."""
+    block, made = copy.block, source.defining_op
+    assert block is not None
+    if isinstance(copy, Clone) or type(made) is not Alloc or made.block is not block:
+        return False
+    if not same_type(source.type, target.type) or not _known_at(target, made, block):
+        return False
+    firsts = [u.op for u in source.uses if isinstance(u.op, Copy) and u.index == 1 and u.op.operand(0) is target]
+    first = min((op for op in firsts if op.block is block), key=block.op_index, default=None)
+    free = _free_in(block, source, views)
+    if first is None or free is None or block.op_index(copy) < block.op_index(first):
+        return False
+    if _uses_between(block, made, first, source, views, but=(made, first)):
+        return False
+    if _uses_between(block, copy, free, source, views, but=(copy, free)):
+        return False
+    if _touched_between(block, made, copy, target, views, but=first):
+        return False
+    for use in [u for u in source.uses if u.op not in (copy, free, first)]:
+        use.set(target)
+    for op in (free, copy, first, made):
+        op.erase()
+    return True
+
+
 def _heap(value: Value, views: Views) -> bool:
     """Whether the value is a buffer that is allocated in the function under this name."""
     return type(value.defining_op) in (Alloc, Clone)
@@ -109,7 +141,7 @@ def _only_asks(op: Op) -> bool:
     return bool(op.results) and not any(is_buffer(r) for r in op.results) and effects_of(op) == ()
 
 
-def _touched_between(block: Block, start: Op, end: Op, buffer: Value, views: Views) -> bool:
+def _touched_between(block: Block, start: Op, end: Op, buffer: Value, views: Views, but: Op | None = None) -> bool:
     """Whether anything between the two may touch the memory of a buffer by whatever name: it is used, or a buffer that
     may be the same is, or an op does what is not known."""
     near = _family(buffer, views)
@@ -117,7 +149,7 @@ def _touched_between(block: Block, start: Op, end: Op, buffer: Value, views: Vie
     low, high = block.op_index(start), block.op_index(end)
     mine = views.resolve(fresh)
     for op in block.ops[low + 1 : high]:
-        for inner in (op, *op.walk()):
+        for inner in (op, *op.walk()) if op is not but else ():
             if inner.effects() is None and not inner.regions:
                 return True
             for v in inner.operands:
