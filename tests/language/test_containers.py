@@ -792,7 +792,18 @@ def held_on_one_path(a, p):
         p.count -= 1
 
 
-@pytest.mark.parametrize("f", [held_by_itself, held_by_its_tuple, held_by_each_other, held_on_one_path])
+def held_where_a_return_passes(a, p):
+    try:
+        if a.any():
+            return 1
+    finally:
+        p.parts = p
+    return a
+
+
+@pytest.mark.parametrize(
+    "f", [held_by_itself, held_by_its_tuple, held_by_each_other, held_on_one_path, held_where_a_return_passes]
+)
 def test_put_into_itself_in_a_loop_or_branch(f):
     """It was a RecursionError inside: what held itself was restored before that was looked for."""
     with pytest.raises(tracebuf.UnsupportedError, match="put into itself"):

@@ -109,7 +109,8 @@ class Statements(Expressions, Protected):
                 raise internal_error(error, self.r.loc) from error
             on = goes_on(self.r, env, CONTINUE)
             if isinstance(on, PyBool):
-                return self.rest(on, rest, env)
+                with cycles_refused(self.r):
+                    return self.rest(on, rest, env)
             if not on:
                 return
 
