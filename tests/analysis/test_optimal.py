@@ -170,6 +170,16 @@ def test_a_limit_of_nodes() -> None:
     found.check()
 
 
+def test_a_limit_of_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A branch of a large program tries each of its operands, again and again: the nodes were few, and there was no
+    end."""
+    best = optimal(puzzle(20, 2)).certificate.cost
+    monkeypatch.setattr("tracebuf.analysis.cost.optimal.ATTEMPTS", 100)
+    found = optimal(puzzle(20, 2)).certificate
+    assert not found.proved and found.lower_bound < best <= found.cost
+    found.check()
+
+
 # -- the certificate -------------------------------------------------------------------------------------------------
 
 

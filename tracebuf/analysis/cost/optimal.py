@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from tracebuf.analysis.cost.certificate import CLOSE, Certificate, Node, Search, conflicts_alone
 from tracebuf.analysis.cost.cost import CostModel
-from tracebuf.analysis.cost.problem import Assigned, Problem, Uses, components
+from tracebuf.analysis.cost.problem import Assigned, Effort, Problem, Uses, components
 from tracebuf.analysis.cost.several_orders import ORDERS
 from tracebuf.analysis.one_shot.base import Conflict
 from tracebuf.analysis.one_shot.one_shot import OneShot, ordered, undecided
@@ -24,6 +24,8 @@ from tracebuf.options import IMPROVEMENTS, Improvement
 
 NODES = 4_000
 """The most branches visited, for the whole function; then the best so far is taken, not proved."""
+ATTEMPTS = 50_000
+"""The most operands that the analysis tries to put in place, for one function likewise."""
 
 
 class Optimal(OneShot):
@@ -42,10 +44,11 @@ def optimal(
     than it saves; so the search also runs without rotation.
     """
     start = undecided(func, improvements=improvements) if start is None else start
-    best = _optimum(start, nodes)
+    effort = Effort(ATTEMPTS)
+    best = _optimum(start, nodes, effort)
     if not start.rotates or not rotations(start):
         return best
-    best, second = sorted((best, _optimum(start.without("rotation"), nodes)), key=lambda o: o.certificate.cost)
+    best, second = sorted((best, _optimum(start.without("rotation"), nodes, effort)), key=lambda o: o.certificate.cost)
     a, b = best.certificate, second.certificate
     least = min(a.lower_bound, b.lower_bound)
     proved = least >= a.cost * (1 - CLOSE)
@@ -59,7 +62,7 @@ def rotations(start: OneShot) -> bool:
     return any(len(near) > 1 for loop in loops for near in start.storages.reached(loop))
 
 
-def _optimum(start: OneShot, nodes: int) -> Optimal:
+def _optimum(start: OneShot, nodes: int, effort: Effort) -> Optimal:
     """The cheapest decisions by the rules of `start`, found within so many nodes or not."""
     model = CostModel(start.flow)
     singles = _singles(start)
@@ -70,7 +73,7 @@ def _optimum(start: OneShot, nodes: int) -> Optimal:
     searches: list[Search] = []
     for group in groups:
         mine = frozenset(group)
-        problem = Problem(start, model, group, best - mine)
+        problem = Problem(start, model, group, best - mine, effort)
         if mine.isdisjoint(open_uses) and problem.conflict(singles & mine) is None:
             best -= mine - singles
             continue
@@ -97,7 +100,7 @@ def _search(problem: Problem, singles: Uses, best: Uses, limit: int) -> tuple[Se
     root = Node(singles, frozenset())
     _find_cores(problem, root)
     cost, stack, nodes = problem.costs(best)[0], [root], 0
-    while stack and nodes < limit:
+    while stack and nodes < limit and not problem.effort.is_spent:
         node = stack.pop()
         nodes += 1
         node.packed = problem.packing(node.out, node.kept)
@@ -126,7 +129,7 @@ def _search(problem: Problem, singles: Uses, best: Uses, limit: int) -> tuple[Se
 def _find_cores(problem: Problem, root: Node) -> None:
     """Cores without a common operand, as many as there are one after another."""
     out = root.out
-    while (found := problem.conflict(out)) is not None:
+    while not problem.effort.is_spent and (found := problem.conflict(out)) is not None:
         problem.cores.append(found[0])
         out |= found[0]
 

@@ -4,6 +4,7 @@ a lower bound of it. One problem for each set of values that may share buffers (
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
@@ -54,11 +55,26 @@ def components(start: OneShot) -> list[list[Use]]:
     return list(groups.values())
 
 
+@dataclass(slots=True)
+class Effort:
+    """How many operands the analysis has tried to put in place, of how many it may."""
+
+    most: float = inf
+    tried: int = 0
+
+    @property
+    def is_spent(self) -> bool:
+        return self.tried >= self.most
+
+
 class Problem:
     """One component. `rest`: the operands of other components that are out of place, whatever is decided here."""
 
-    def __init__(self, start: OneShot, model: CostModel, uses: list[Use], rest: Uses) -> None:
+    def __init__(
+        self, start: OneShot, model: CostModel, uses: list[Use], rest: Uses, effort: Effort | None = None
+    ) -> None:
         self.start, self.model, self.uses, self.rest = start, model, uses, rest
+        self.effort = Effort() if effort is None else effort
         self.forced = frozenset(u for u in uses if start.must_be_in_place(u, branches=False))
         self.cores: list[Uses] = []
         self._values = {u.value for u in uses}
@@ -102,14 +118,18 @@ class Problem:
             if use in self.forced or use in excluded:
                 continue
             tried.append(use)
-            if (found := done.attempt(use)) is not None:
+            if (found := self._attempt(done, use)) is not None:
                 return self._core(tried, found), found
         return None
 
     def is_core(self, uses: Iterable[Use]) -> bool:
         """Whether the operands (with those that must be) cannot all be in place."""
         done = self._begin()
-        return any(done.attempt(use) is not None for use in dict.fromkeys(uses) if use not in self.forced)
+        return any(self._attempt(done, use) is not None for use in dict.fromkeys(uses) if use not in self.forced)
+
+    def _attempt(self, done: OneShot, use: Use) -> Conflict | None:
+        self.effort.tried += 1
+        return done.attempt(use)
 
     def _core(self, tried: list[Use], found: Conflict) -> Uses:
         """Those of `tried`, which meet a conflict, that lead from its one end to its other; fewer if that is not it."""
@@ -117,6 +137,8 @@ class Problem:
         core = likely if self.is_core(likely) else tried
         if core is tried:
             for use in list(tried):
+                if self.effort.is_spent:
+                    break
                 fewer = [u for u in core if u is not use]
                 core = fewer if self.is_core(fewer) else core
         if not (found_core := frozenset(core) - self.forced):
