@@ -185,6 +185,25 @@ def test_a_while_loop_that_may_replace_takes_turns() -> None:
             run(f, 4, None, n, flag_value)
 
 
+def test_a_phase_begins_where_its_memory_is_asked_for() -> None:
+    """The second buffer goes on after the branch that makes it: its phase begins before the branch, in which the first
+    one is still used, whose block was replaced (found by fuzzing)."""
+    m = Maker(BUFFER, I1)
+    first = m.alloc()
+
+    def arm() -> list[Any]:
+        m.copy(first, m.args[0])
+        return [m.alloc(3 * ON_STACK)]
+
+    (r,) = m.branch(m.args[1], arm, lambda: [m.alloc(3 * ON_STACK)])
+    m.copy(r, r)
+    f = m.done()
+    place(f)
+    assert len(totals(f)) == 1
+    for flag in (True, False):
+        run(f, 4, None, flag)
+
+
 def test_a_size_that_only_the_loop_knows_is_of_another_block() -> None:
     """What an iteration makes is asked for in each; what is carried from one to the next, of a size that nobody knows
     before, is an array."""

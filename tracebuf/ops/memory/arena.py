@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import prod
 
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
-from tracebuf.ir.dims import Dim, Sym, evaluate, floordiv, sub, symbols, terms_of
+from tracebuf.ir.dims import Dim, Sym, evaluate, floordiv, sub, terms_of
 
 LINE = 64
 """What buffers in the arena are aligned to, in bytes."""
@@ -112,12 +113,13 @@ def _below(a: Sum, b: Sum) -> bool:
 @lru_cache(4096)
 def at_most(a: Dim, b: Dim) -> bool:
     """Whether one size is at most another, by what their difference shows."""
-    more = sub(b, a)
-    if isinstance(more, int):
-        return more >= 0
-    if not all((s.lo or -1) >= 0 for s in symbols(more)):
-        return False
-    return all(c >= 0 and all(isinstance(x, Sym) for x in m) for m, c in terms_of(more).items())
+    least = 0
+    for mono, c in terms_of(sub(b, a)).items():
+        bounds = [x.lo for x in mono if isinstance(x, Sym) and x.lo is not None and x.lo >= 0]
+        if mono and (c < 0 or len(bounds) < len(mono)):
+            return False
+        least += c * prod(bounds)
+    return least >= 0
 
 
 @frozen(eq=False, slots=False)

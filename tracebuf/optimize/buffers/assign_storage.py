@@ -269,21 +269,23 @@ class _Storage:
         own = [g for g in groups if g not in set(rest)]
         blocks: list[list[list[Group]]] = []
         while rest:
-            phases, rest = self._phases(rest)
+            phases, late = self._phases(rest)
+            own += [] if phases else late
+            rest = late if phases else []
             for phase in phases:
-                put_in(phase, blocks)
-        first = [whole(phase) for phase in blocks[0]] if blocks else []
+                self._put_in(phase, blocks)
+        first = [self._whole(phase) for phase in blocks[0]] if blocks else []
         idle = [
             k for k, phases in enumerate(blocks)
-            if k and not any(w.first < f.first <= w.last for w in map(whole, phases) for f in first)
+            if k and not any(w.first < f.first <= w.last for w in map(self._whole, phases) for f in first)
         ]  # fmt: skip
         plan = Plan(blocks=len(blocks), slots=len(blocks), idle=tuple(idle))
         begun: list[tuple[Span, list[Group], Phase]] = []
         second = blocks[1] if 1 in idle else []
-        on_top = [(whole(phase), packed([items[g] for g in phase])[1]) for phase in second]
+        on_top = [(self._whole(phase), packed([items[g] for g in phase])[1]) for phase in second]
         for number, phases in enumerate(blocks):
             for phase in phases:
-                span = whole(phase)
+                span = self._whole(phase)
                 later = [
                     Later({items[g] for g in phase if meet(g.span, late)}, total)
                     for late, total in (on_top if number == 0 else ()) if meet(span, late)
@@ -293,13 +295,21 @@ class _Storage:
                 if number == 1 and 1 in idle:
                     made = self._hosted(made, span, begun, plan)
                 begun.append((span, phase, made))
-                plan.phases.setdefault(self.lives.home(span), []).append(made)
+                plan.phases.setdefault(self._begin(phase), []).append(made)
                 for g in phase:
                     self._place(plan, g, made, offsets[items[g]])
         for g in own:
             self._place(plan, g, None, Extent())
         self._note_sharing(plan, begun, items)
         return plan
+
+    def _put_in(self, phase: list[Group], blocks: list[list[list[Group]]]) -> None:
+        """Puts a phase into the first block of which no phase meets it."""
+        for block in blocks:
+            if not any(meet(self._whole(phase), self._whole(other)) for other in block):
+                block.append(phase)
+                return
+        blocks.append([phase])
 
     def _hosted(self, phase: Phase, span: Span, begun: list[tuple[Span, list[Group], Phase]], plan: Plan) -> Phase:
         """The phase above what is alive in the phase of the first block that goes on, if there is one."""
@@ -327,16 +337,25 @@ class _Storage:
         late: list[Group] = []
         while True:
             phases: list[list[Group]] = []
-            end = -1
             for g in sorted((g for g in groups if g not in late), key=lambda g: g.span):
-                if g.span.first > end:
-                    phases.append([])
-                phases[-1].append(g)
-                end = max(end, g.span.last)
-            found = [g for phase in phases for g in phase if not self._is_known(g.size, self.lives.home(whole(phase)))]
+                phases.append([g])
+                while len(phases) > 1 and meet(self._whole(phases[-2]), self._whole(phases[-1])):
+                    phases[-2:] = [phases[-2] + phases[-1]]
+            found = [g for phase in phases for g in phase if not self._is_known(g.size, self._begin(phase))]
             if not found:
                 return phases, late
             late += found
+
+    def _begin(self, phase: list[Group]) -> Op:
+        """The op before which the memory of a phase is asked for."""
+        span = phase[0].span
+        for g in phase:
+            span = span.around(g.span)
+        return self.lives.home(span)
+
+    def _whole(self, phase: list[Group]) -> Span:
+        """From where the memory of a phase is asked for to where its last buffer dies."""
+        return Span(self.lives.span[self._begin(phase)].first, max(g.span.last for g in phase))
 
     def _note_sharing(self, plan: Plan, begun: list[tuple[Span, list[Group], Phase]], items: dict[Group, Item]) -> None:
         """Two buffers of a block may share bytes, unless they are apart in one phase; so may one of a hosted phase and
@@ -358,25 +377,8 @@ class _Storage:
             plan.sharing[plan.places[g.allocs[0]].slot] = frozenset(plan.places[o.allocs[0]].slot for o in near)
 
 
-def put_in(phase: list[Group], blocks: list[list[list[Group]]]) -> None:
-    """Puts a phase into the first block of which no phase meets it."""
-    span = whole(phase)
-    for block in blocks:
-        if not any(meet(span, whole(other)) for other in block):
-            block.append(phase)
-            return
-    blocks.append([phase])
-
-
 def meet(a: Span, b: Span) -> bool:
     return a.first <= b.last and b.first <= a.last
-
-
-def whole(phase: list[Group]) -> Span:
-    span = phase[0].span
-    for g in phase:
-        span = span.around(g.span)
-    return span
 
 
 def uses_of(value: Value) -> Iterable[Use]:
