@@ -34,7 +34,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     numbers/rules.py makes one native; tests/functions/test_out_where.py
     np.linalg, fft, sort natively   frontends/numpy/functions/host/ names NumPy's loop, which
                                     backend/llvm/host_calls.py calls for arrays up to `SMALL`; for larger ones, and
-                                    what has no such loop, references.py calls Python's function
+                                    what has no such loop, it calls Python's function (`call_reference`)
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py;
                                     analysis/cost/choose.py tries several orders
     `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op; one_shot puts it in place
