@@ -22,7 +22,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ops.control import scf
 from tracebuf.options import IMPROVEMENTS, Improvement
 
-NODES = 4_000
+NODES = 1_000
 """The most branches visited, for the whole function; then the best so far is taken, not proved."""
 ATTEMPTS = 50_000
 """The most operands that the analysis tries to put in place, for one function likewise."""
