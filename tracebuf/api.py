@@ -54,6 +54,7 @@ from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinati
 from tracebuf.frontends.numpy.paths.results import build_results
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frozen import frozen
+from tracebuf.ir.ndarray import address
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.options import Options
 
@@ -224,6 +225,8 @@ class BufferizedFunction(NativeCallable):
         self._refusals: dict[tuple[Any, ...], list[_Refusal]] = {}
         self._awaited: dict[tuple[Any, ...], tuple[Hidden, tuple[Hidden, ...]]] = {}
         """By calls without them: the captured arrays that a refused trace of such a call has met."""
+        self._overlapping: dict[tuple[Any, ...], str] = {}
+        """By signature and places of the arrays: why the original function runs."""
         self._originals: Counter[str] = Counter()
         self._lock = threading.RLock()
         self._native: NativeCalls | None = None
@@ -250,6 +253,9 @@ class BufferizedFunction(NativeCallable):
         array([1., 3., 5.])
         """
         given, form = self._values(args, kwargs)
+        if self._overlapping and (reason := self._overlapping.get(self._places(given, form))) is not None:  # type: ignore[arg-type]
+            self._originals[reason] += 1
+            return self.eager(*args, **kwargs)
         try:
             known, values, containers = self._known(given, form)
             if known is not None:
@@ -593,7 +599,7 @@ class BufferizedFunction(NativeCallable):
             self._hidden, self._last = call.hidden, None
             if self._native is not None:
                 self._native.clear()
-            for programs in (self._compiled, self._recent, self._refusals, self._awaited):
+            for programs in (self._compiled, self._recent, self._refusals, self._awaited, self._overlapping):
                 programs.clear()
 
     def _specialization(
@@ -624,8 +630,19 @@ class BufferizedFunction(NativeCallable):
                 f"`{call.names[i]}`" for i in sorted({i for p in related.shared for i in p if touched & set(p)})
             )
             verb = "overlap in memory and are" if " and " in names else "overlaps itself in memory and is"
-            raise RunOriginal(f"{names} {verb} stored to")
+            reason = f"{names} {verb} stored to"
+            if call.tree is None and (places := self._places(call.values, (call.named, call.out))) is not None:
+                if len(self._overlapping) >= 256:
+                    self._overlapping.clear()
+                self._overlapping[places] = reason
+            raise RunOriginal(reason)
         return spec
+
+    def _places(self, values: Sequence[Any], form: tuple[Named, Form]) -> tuple[Any, ...] | None:
+        """A signature, and where the arrays are beside the first one: how they overlap."""
+        given = self._quick_key(values)
+        arrays = [address(x) for x in values if isinstance(x, np.ndarray)]
+        return None if given is None else (given, form, *(a - arrays[0] for a in arrays))
 
     def _remember(self, given: tuple[Any, ...], call: Call) -> None:
         """Notes which programs serve arguments of this signature whose memory is disjoint, so that their keys need not

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree
+from tests.support.agreement import agree, program, refused
 from tests.support.arrays import vector
 from tests.support.params import one_in
 from tracebuf.testing.ladder import climb
@@ -642,3 +642,11 @@ def test_a_size_of_1_on_one_path_is_not_taken_for_a_side(first: int) -> None:
         a *= b
 
     climb(f, (np.arange(first, first + 25).reshape(5, 5),))
+
+
+def test_values_that_are_found_by_too_many_paths_are_refused() -> None:
+    """Each exchange by the path doubled them: tracing had no end."""
+    swaps = "".join(f"    if a[{k}] > {k}:\n        x, y = y, x\n" for k in range(40))
+    f = program(f"def f(a, x, y):\n{swaps}    return x, y")
+    error = refused(f, np.arange(40.0), np.ones(3), np.zeros(3))
+    assert "more than 512 paths" in error.reason and "number of the one that is meant" in error.instead

@@ -7,6 +7,7 @@ value of a name that is bound on some paths only; `Choice` is a value whose type
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from tracebuf.frontends.numpy.record.values import (
     PyInt,
     Scalar,
     Unsure,
+    ways_of,
 )
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
@@ -63,7 +65,7 @@ class Maybe:
     value: Any
 
 
-@frozen(eq=False)
+@dataclass(eq=False, slots=True)
 class Choice:
     """A path-dependent value of different types: `then` where the condition held, `orelse` where it did not. It may be
     returned, or used after a test that decides the type (paths/choices)."""
@@ -71,6 +73,17 @@ class Choice:
     condition: Value
     then: Any
     orelse: Any
+    ways: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ways = ways_of(ways(self.then), ways(self.orelse))
+
+
+def ways(x: Any) -> int:
+    """The paths by which a value is one thing or another; of a container, those of all its items."""
+    if isinstance(x, (Choice, GuardedRef)):
+        return x.ways
+    return sum(map(ways, items_of(x))) if is_container(x) else 1
 
 
 def kind_of(x: Any) -> Kind | None:

@@ -343,6 +343,21 @@ class ArrayRef:
         return self.view.sizes[axis] != 1 and self.strides[axis] == 0
 
 
+MOST_WAYS = 512
+"""What a path-dependent value may be, counted on each path: one that names exchange by the path may be twice as many
+things each time."""
+
+
+def ways_of(first: int, second: int) -> int:
+    """In how many ways a value is found that is one of two. Raises UnsupportedError for too many."""
+    if first + second > MOST_WAYS:
+        raise UnsupportedError(
+            f"there are more than {MOST_WAYS} paths by which a value may be one thing or another",
+            instead="keep the number of the one that is meant, and take it from a list or an array where it is needed",
+        )
+    return first + second
+
+
 class GuardedRef(ArrayRef):
     """`condition ? arms[0] : arms[1]`: the value of a name whose array is path-dependent (rule S8).
 
@@ -351,7 +366,7 @@ class GuardedRef(ArrayRef):
     `joined`: sizes, with what each is on either path; a view of the reference keeps them.
     """
 
-    __slots__ = ("arms", "condition", "joined", "leaving", "sizes")
+    __slots__ = ("arms", "condition", "joined", "leaving", "sizes", "ways")
 
     def __init__(
         self,
@@ -366,6 +381,7 @@ class GuardedRef(ArrayRef):
         self.condition, self.arms, self.sizes, self.leaving = condition, arms, tuple(sizes), leaving
         self.read_only = arms[0].read_only or arms[1].read_only
         self.origin = None
+        self.ways: int = ways_of(*(arm.ways if isinstance(arm, GuardedRef) else 1 for arm in arms))
 
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         first, second = (arm.derive(step, read_only) for arm in self.arms)
