@@ -262,3 +262,23 @@ def test_f1_objects_are_iterated_over_by_their_iter():
     """`for x in obj` was refused where `for x in iter(obj)` was traced."""
     agree(of_objects, np.ones((2, 3)), np.zeros((2, 3)))
     assert isinstance(agree(lambda a: [x + 1 for x in NoRows([a])], np.ones(2)), TypeError)
+
+
+@pytest.mark.parametrize("items, names", [
+    ("k", "v"), ("enumerate(k)", "_, v"), ("zip(a, k)", "_, v"), ("k[::-1]", "v"), ("reversed(k)", "v"), ("k.flat", "v"),
+    ("(2 * x for x in k)", "v"), ("map(abs, k)", "v"), ("(k, k + 1)", "(v, *_)"),
+])  # fmt: skip
+def test_s8_what_a_loop_iterates_over_is_not_exchanged_for_its_names(items: str, names: str) -> None:
+    """Only names counted: the arrays that two of them exchange were carried by value, and the loop read from the first
+    one what was stored to the other."""
+    f = program(f"""
+    def f(a):
+        k = a + 0
+        y = 1 + k
+        for {names} in {items}:
+            y, k = k, y
+            k[k > 1.5] = 1
+        return v
+    """)
+    for n in (3, 4, 5):
+        agree(f, np.array([3, 2, 2, 5, 7][:n]))

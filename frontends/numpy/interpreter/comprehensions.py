@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
-from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, OneShotIterator, item, length
+from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, OneShotIterator, held_by, item, length
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import stored
 
@@ -42,7 +42,9 @@ class Comprehensions(Evaluator):
             plain = len(node.generators) == 1 and not node.generators[0].ifs and not stored([node])
             if not plain or isinstance(it, list) or self.short(it):
                 return self.comprehension(node, node.generators, scope.env, it)
-            return Items(length(self.r, it), lambda place: self.generated_item(node, scope, item(it, place)))
+            return Items(
+                length(self.r, it), lambda place: self.generated_item(node, scope, item(it, place)), held_by(it)
+            )
 
     def generated_item(self, node: ast.GeneratorExp, scope: Scope, one: Any) -> Any:
         """One item of a generator."""

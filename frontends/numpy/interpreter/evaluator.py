@@ -49,6 +49,8 @@ class Scope:
     env: Env = field(default_factory=dict)
     cells: list[Env] = field(default_factory=list)
     """For each comprehension around, what its own names hold: lambdas inside see their last values."""
+    held: list[Any] = field(default_factory=list)
+    """What its statements hold beside names."""
     targets: list[frozenset[str]] = field(default_factory=list)
     """For each loop being traced, the names that may be read where a jump out of its body leads."""
 
@@ -60,6 +62,12 @@ class Scope:
             yield env
         finally:
             self.env = outside
+
+    @contextmanager
+    def holding(self, value: Any) -> Iterator[None]:
+        """A context in which a statement holds a value that no name may hold: what a loop iterates over."""
+        with pushed(self.held, value):
+            yield
 
     @contextmanager
     def jumping_to(self, names: frozenset[str]) -> Iterator[None]:

@@ -74,9 +74,10 @@ class Interpreter(Statements):
         recorder.heap.read = lambda x, name: records.read(self, x, name, recorder.heap)
 
     def outer_values(self) -> list[Any]:
-        """The values that names of the functions around the one being traced hold."""
+        """The values that names of the functions around the one being traced hold, and statements of all."""
         containers = [x for x, _ in self.r.heap.originals]
-        return [*(v for s in self.scopes[:-1] for v in s.env.values()), *containers, *self.direct.run.live()]
+        held = [v for s in self.scopes for v in s.held]
+        return [*(v for s in self.scopes[:-1] for v in s.env.values()), *held, *containers, *self.direct.run.live()]
 
     # -- calls
     def call_function(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -29,6 +29,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
     OneShotIterator,
     Range,
     enumerated,
+    held_by,
     item,
     iterable_of,
     length,
@@ -57,7 +58,7 @@ def mapped(r: Recorder, it: Iterable, f: Callable[[Any], Any]) -> Iterable:
     """The iterable of the results of `f` for the items of another."""
     if isinstance(it, list):
         return [f(x) for x in it]
-    return Items(length(r, it), lambda i: f(item(it, i)))
+    return Items(length(r, it), lambda i: f(item(it, i)), held_by(it))
 
 
 def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -192,7 +193,7 @@ def nested(r: Recorder, factors: Sequence[Iterable]) -> Iterable:
             place = outer
         return tuple(reversed(found))
 
-    return Items(total, get)
+    return Items(total, get, [x for it in factors for x in held_by(it)])
 
 
 def ndindex_of(i: Evaluator, node: ast.AST, *shape: Any) -> Iterable:

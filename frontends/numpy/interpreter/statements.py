@@ -44,7 +44,7 @@ from tracebuf.frontends.numpy.numbers.scalars import BINARY, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
-from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, item, item_at, length
+from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, held_by, item, item_at, length
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
@@ -414,9 +414,14 @@ class Statements(Expressions, Protected):
     def stmt_For(self, node: ast.For, env: Env) -> None:
         x = self.expr(node.iter, env)
         it = self.iterable(node.iter, x, node)
-        if isinstance(it, list):
-            self.unroll(node, it, env)
-            return
+        with self.scope.holding(held_by(it)):
+            if isinstance(it, list):
+                self.unroll(node, it, env)
+            else:
+                self.over(node, it, env)
+
+    def over(self, node: ast.For, it: Items | Range, env: Env) -> None:
+        """A `for` whose iterations are alike."""
         rng = it if isinstance(it, Range) else Range(0, length(self.r, it), 1)
 
         def run(inner: Env, place: Dim | None) -> None:

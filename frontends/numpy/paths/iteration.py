@@ -70,10 +70,11 @@ class Range:
 
 @frozen(eq=False)
 class Items:
-    """`count` items, each made from its index."""
+    """`count` items, each made from its index; `held`: the values that they are made of."""
 
     count: Dim
     get: Callable[[Dim], Any]
+    held: Sequence[Any] = ()
 
 
 class LiveItems(list[Any]):
@@ -108,6 +109,13 @@ class LiveItems(list[Any]):
 
 Iterable = list[Any] | Range | Items
 """What a loop iterates over: known items, or a length that is only known at run time."""
+
+
+def held_by(it: Iterable) -> list[Any]:
+    """The values that a loop over it goes on to look at; `LiveItems` look at what their container holds then."""
+    if isinstance(it, Items):
+        return list(it.held)
+    return list(it) if isinstance(it, list) and not isinstance(it, LiveItems) else []
 
 
 def item_at(items: Sequence[Any], k: int) -> tuple[Any, ...]:
@@ -172,13 +180,11 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
     if isinstance(x, ArrayRef):
         if not x.ndim:
             raise Raises(TypeError("iteration over a 0-d array"))
-        return Items(x.shape[0], lambda i: read_item(r, x, as_int_value(i)))
+        return Items(x.shape[0], lambda i: read_item(r, x, as_int_value(i)), (x,))
     if isinstance(x, FlatIterator):
-        return Items(x.size, x.load)
+        return Items(x.size, x.load, (x.ref,))
     if isinstance(x, Scalar) or x is None or isinstance(x, (bool, int, float, complex)):
-        raise Raises(
-            TypeError(f"'{name_of(x)}' object is not iterable")
-        )
+        raise Raises(TypeError(f"'{name_of(x)}' object is not iterable"))
     if isinstance(x, Record) and not hasattr(x.kind, "__iter__") and not hasattr(x.kind, "__getitem__"):
         raise Raises(TypeError(f"'{x.kind.__name__}' object is not iterable"))
     return None
@@ -226,7 +232,7 @@ def enumerated(r: Recorder, it: Iterable, start: Any = 0) -> Iterable:
         return LiveItems(lambda i: tuple((binary(r, "Add", start, i), x) for x in it.at(i)))
     if isinstance(it, list):
         return [(binary(r, "Add", start, i), x) for i, x in enumerate(it)]
-    return Items(length(r, it), lambda i: (binary(r, "Add", start, as_int_value(i)), item(it, i)))
+    return Items(length(r, it), lambda i: (binary(r, "Add", start, as_int_value(i)), item(it, i)), held_by(it))
 
 
 def zipped(r: Recorder, its: Sequence[Iterable]) -> Iterable:
@@ -249,7 +255,8 @@ def zipped(r: Recorder, its: Sequence[Iterable]) -> Iterable:
             if r.ask_nonneg(sub(c, n)) is not True:
                 n = min(n, r.static_int(c, "the length of an item of zip"))
         return [tuple(item(it, i) for it in its) for i in range(n)]
-    return Items(r.facts.simplify(dim_min(*counts)), lambda i: tuple(item(it, i) for it in its))
+    held = [x for it in its for x in held_by(it)]
+    return Items(r.facts.simplify(dim_min(*counts)), lambda i: tuple(item(it, i) for it in its), held)
 
 
 def reversed_of(r: Recorder, it: Iterable) -> Iterable:
@@ -261,7 +268,7 @@ def reversed_of(r: Recorder, it: Iterable) -> Iterable:
         return it[::-1]
     if isinstance(it, Range):
         return it.backwards()
-    return Items(it.count, lambda i: it.get(sub(sub(it.count, i), 1)))
+    return Items(it.count, lambda i: it.get(sub(sub(it.count, i), 1)), it.held)
 
 
 def make_range(r: Recorder, args: Sequence[Any]) -> Range:
