@@ -217,3 +217,9 @@ def test_names_hold_parts(body: str) -> None:
     for a in (np.arange(1.0, 7.0), -np.arange(1.0, 9.0)):
         agree(f, a)
     climb(f, (np.arange(1.0, 7.0),), tolerance=1e-12)
+
+
+@pytest.mark.parametrize("text", ["b.real = b", "b.imag = b", "b.imag = b[::-1]", "b.real = b.conj()", "b.imag = c"])
+def test_a_part_takes_the_real_part_of_complex_values(text: str) -> None:
+    """Rule S2: `b.real = b` converted all of b to an array first."""
+    climb(program(f"def f(b, c):\n    {text}"), ((np.arange(5) + 1j)[::-1], np.arange(5) * (2 - 1j)))

@@ -52,6 +52,8 @@ def set_part(r: Recorder, a: ArrayRef, name: str, value: Operand) -> None:
     """a.real = value or a.imag = value, by its name."""
     if name == "imag" and not a.element.is_complex:
         raise Raises(TypeError("array does not have imaginary part to set"))
+    if isinstance(value, ArrayRef) and value.element.is_complex:
+        value = part(r, value, "real")  # as the cast would, but perhaps what is there anyway: `a.real = a`
     store_view(r, part(r, a, name), value)
 
 
