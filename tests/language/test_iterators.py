@@ -265,8 +265,8 @@ def test_f1_objects_are_iterated_over_by_their_iter():
 
 
 @pytest.mark.parametrize("items, names", [
-    ("k", "v"), ("enumerate(k)", "_, v"), ("zip(a, k)", "_, v"), ("k[::-1]", "v"), ("reversed(k)", "v"), ("k.flat", "v"),
-    ("(2 * x for x in k)", "v"), ("map(abs, k)", "v"), ("(k, k + 1)", "(v, *_)"),
+    ("k", "v"), ("enumerate(k)", "_, v"), ("zip(a, k)", "_, v"), ("k[::-1]", "v"), ("reversed(k)", "v"),
+    ("k.flat", "v"), ("(2 * x for x in k)", "v"), ("map(abs, k)", "v"), ("(k, k + 1)", "(v, *_)"),
 ])  # fmt: skip
 def test_s8_what_a_loop_iterates_over_is_not_exchanged_for_its_names(items: str, names: str) -> None:
     """Only names counted: the arrays that two of them exchange were carried by value, and the loop read from the first
