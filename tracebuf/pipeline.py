@@ -45,10 +45,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
     the plan of the arena           ops/memory/arena.py; who is alive with whom: optimize/buffers/lifetimes.py; offsets:
-                                    optimize/buffers/pack.py; formulas: explain/memory.py
+                                    optimize/buffers/pack.py; `lower(...).memory()`: explain/memory.py
     the pass that frees             deallocate/ownership.py; handover.py: what an `if` or a loop takes over; lower.py:
                                     frees under a condition; optimize/buffers/shorten_liveness.py moves frees up;
-                                    tests/passes/test_deallocate.py
+                                    tests/passes/test_deallocate.py (once, on every path), test_peak.py (early enough)
     a pass of `opt` by MLIR's name  passes.py lists them; on buffers: optimize/memrefs/ and deallocate/general/, for
                                     which analysis/flow/ knows how control and buffers flow through blocks and regions;
                                     tests/mlir/test_documents.py, tests/mlir/test_memrefs.py

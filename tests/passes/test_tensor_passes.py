@@ -1,4 +1,4 @@
-"""Random programs, traced as the front end traces (rules S1, S2), through the tensor passes in random order.
+"""Programs, traced as the front end traces (rules S1, S2), through the tensor passes; random ones in random order too.
 
 Each pass keeps every value to the bit and every use list whole, and makes nothing worse: the number of fresh arrays and
 of operands that the analysis finds out of place falls or stays (rule S4; MLIR's elimination does not keep that, MLIR
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.ir_programs import Maker, array
-from tests.support.params import slow_but
+from tests.support.ir_programs import PROGRAMS, Maker, Program, array
+from tests.support.params import one_in, slow_but
 from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.interpret.tensor import run
 from tracebuf.ir.core import Value
@@ -25,7 +25,7 @@ from tracebuf.ir.types import F64
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.tensors.canonicalize import canonicalize
 from tracebuf.optimize.tensors.cse import cse
-from tracebuf.pipeline import TENSOR_PASSES
+from tracebuf.pipeline import TENSOR_PASSES, Pass
 
 ADD, MUL = arith.AddF, arith.MulF
 PASSES = list(dict.fromkeys(change for _, change in TENSOR_PASSES))
@@ -119,9 +119,20 @@ def test_values_stay_and_nothing_gets_worse(seed: int) -> None:
     program = RandomProgram(seed)
     func = program.func
     args: list[Any] = [*(array(5) / 7 + i for i in range(3)), 0.5 if seed % 2 else -0.5, 0.25]
-    before, price = run(func, args), cost(func)
     shuffled = [program.random.choice(PASSES) for _ in range(5)]
-    for transform in [*PASSES, cse, canonicalize] if seed % 3 else shuffled:
+    check(func, args, [*PASSES, cse, canonicalize] if seed % 3 else shuffled)
+
+
+@pytest.mark.parametrize("program", one_in(4, [p for p in PROGRAMS if p.name != "checked_max"]), ids=lambda p: p.name)
+def test_programs_keep_their_values_through_all_passes(program: Program) -> None:
+    """In the pipeline's order."""
+    check(program.build(), program.arguments(), PASSES)
+
+
+def check(func: Func, args: Sequence[Any], passes: Sequence[Pass]) -> None:
+    """Values and structure after each pass; nothing gets worse."""
+    before, price = run(func, args), cost(func)
+    for transform in passes:
         transform(func)
         check_structure(func)
         after = run(func, args)
