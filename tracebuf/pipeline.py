@@ -48,7 +48,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     optimize/buffers/pack.py; `lower(...).memory()`: explain/memory.py
     the pass that frees             deallocate/ownership.py; handover.py: what an `if` or a loop takes over; lower.py:
                                     frees under a condition; optimize/buffers/shorten_liveness.py moves frees up;
-                                    tests/passes/test_deallocate.py (once, on every path), test_peak.py (early enough)
+                                    tests/passes/test_deallocate.py (once, on every path); early enough:
+                                    tests/passes/test_peak.py
     a pass of `opt` by MLIR's name  passes.py lists them; on buffers: optimize/memrefs/ and deallocate/general/, for
                                     which analysis/flow/ knows how control and buffers flow through blocks and regions;
                                     tests/mlir/test_documents.py, tests/mlir/test_memrefs.py
