@@ -62,7 +62,7 @@ def outcome(form: str, of_data: bool, k: Any) -> str:
     return type(agree(g, *arguments(k), ulp=4)).__name__
 
 
-@pytest.mark.parametrize("form", one_in(9, forms(TAKEN)))
+@pytest.mark.parametrize("form", one_in(27, forms(TAKEN)))
 def test_a_bool_is_an_int(form: str) -> None:
     """An argument, and where the value need not be known while tracing also a bool computed from data."""
     assert outcome(form, False, True) != "refused"

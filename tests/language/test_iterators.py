@@ -264,10 +264,10 @@ def test_f1_objects_are_iterated_over_by_their_iter():
     assert isinstance(agree(lambda a: [x + 1 for x in NoRows([a])], np.ones(2)), TypeError)
 
 
-@pytest.mark.parametrize("items, names", [
+@pytest.mark.parametrize("items, names", one_in(4, [
     ("k", "v"), ("enumerate(k)", "_, v"), ("zip(a, k)", "_, v"), ("k[::-1]", "v"), ("reversed(k)", "v"),
     ("k.flat", "v"), ("(2 * x for x in k)", "v"), ("map(abs, k)", "v"), ("(k, k + 1)", "(v, *_)"),
-])  # fmt: skip
+], rows=True))  # fmt: skip
 def test_s8_what_a_loop_iterates_over_is_not_exchanged_for_its_names(items: str, names: str) -> None:
     """Only names counted: the arrays that two of them exchange were carried by value, and the loop read from the first
     one what was stored to the other."""

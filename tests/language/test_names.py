@@ -349,7 +349,7 @@ def arguments(n: int) -> list[np.ndarray]:
     return [a, a[::-1] * 2 - 1]
 
 
-@pytest.mark.parametrize("f", one_in(10, PROGRAMS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", one_in(20, PROGRAMS), ids=lambda f: f.__name__)
 def test_names_by_the_path(f: Program) -> None:
     compiled = tracebuf.bufferize(verify=True)(f)
     for size, n in ((5, 3), (4, 0), (6, 1), (1, 2), (0, 2)):

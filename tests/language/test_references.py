@@ -285,7 +285,7 @@ LAYOUTS_2: list[Callable[[np.ndarray], np.ndarray]] = [
 
 
 @pytest.mark.parametrize("layout", slow_but((1,), range(len(LAYOUTS_1))))
-@pytest.mark.parametrize("f", one_in(3, ONE), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", one_in(6, ONE), ids=lambda f: f.__name__)
 def test_vectors(f: Program, layout: int) -> None:
     g = tracebuf.bufferize(verify=True)(f)
     for n in (7, 12):
