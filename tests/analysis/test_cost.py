@@ -167,7 +167,7 @@ def test_the_model_says_what_random_programs_do(strategy: str, moved: list[int])
             assert said.bytes == run, f"seed {seed}\n{f!r}"
 
 
-@pytest.mark.parametrize("program", one_in(3, PROGRAMS), ids=lambda p: p.name)
+@pytest.mark.parametrize("program", one_in(6, PROGRAMS), ids=lambda p: p.name)
 def test_the_model_orders_strategies_as_runs_do(program: Any, moved: list[int]) -> None:
     f = program.build()
     found = []

@@ -429,7 +429,7 @@ def test_the_analysis_grows_as_the_program(
 
 
 @pytest.mark.parametrize("build", [slice_chain, loop_chain])
-@pytest.mark.parametrize("heuristic", one_in(3, HEURISTICS))
+@pytest.mark.parametrize("heuristic", one_in(6, HEURISTICS))
 def test_a_long_chain_is_in_place(build: Callable[[int], Func], heuristic: str) -> None:
     f = build(50)
     analysis = one_shot(f, heuristic=heuristic)

@@ -117,7 +117,7 @@ def test_why_an_operand_is_copied_is_told() -> None:
     assert reasons == ["the chosen analysis does not let line 4 use the operand in place"]
 
 
-@pytest.mark.parametrize("program", one_in(3, PROGRAMS), ids=lambda p: p.name)
+@pytest.mark.parametrize("program", one_in(6, PROGRAMS), ids=lambda p: p.name)
 def test_programs_compute_the_same(program: Program) -> None:
     for strategy in (only_when_forced, also_copying_in_branches, as_one_shot):
         f, args = program.build(), program.arguments()

@@ -113,7 +113,7 @@ CALLS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f, args, kwargs", one_in(6, CALLS, rows=True))
+@pytest.mark.parametrize("f, args, kwargs", one_in(12, CALLS, rows=True))
 def test_calls(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """The same values, or a TypeError as eager's; also where the function is called by a traced one."""
     agree(f, *args, **kwargs)
@@ -129,7 +129,7 @@ def test_python_says_what_is_wrong() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    one_in(6, """thing(a); thing(a, b=3); thing.method(a); thing.method(b=3, a=a); thing.static(a); Thing.static(a, b=1)
+    one_in(9, """thing(a); thing(a, b=3); thing.method(a); thing.method(b=3, a=a); thing.static(a); Thing.static(a, b=1)
     thing.of_class(a); Thing.of_class(a); thing.part(a); thing.bufferized(a); thing.bufferized_part(a)
     thing.part_bufferized(a); thing.outer_static(a); thing.inner_static(a); thing.outer_class(a); thing.inner_class(a)
     Thing.outer_static(a); thing.decorated(a); thing.shown(a, b=1); thing.default(a); zeros(a.shape, dtype=a.dtype) + a
@@ -151,7 +151,7 @@ def test_callees(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "f", one_in(5, [functools.partial(scale, k=5), functools.partial(plain, k=6), Thing.static, len, np.sin])
+    "f", one_in(10, [functools.partial(scale, k=5), functools.partial(plain, k=6), Thing.static, len, np.sin])
 )
 def test_functions_as_arguments(f: Callable[..., Any]) -> None:
     agree(lambda a, f: f(a), X, f)

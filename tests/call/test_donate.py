@@ -48,7 +48,7 @@ IN_ITS_MEMORY = [
 ]
 
 
-@pytest.mark.parametrize("source", one_in(9, IN_ITS_MEMORY))
+@pytest.mark.parametrize("source", one_in(18, IN_ITS_MEMORY))
 def test_the_result_is_in_the_memory_of_the_argument(source: str) -> None:
     x = numbers(9)
     _, result, made = donated(source, x)
@@ -131,7 +131,7 @@ NOT_USED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("source", "reason", "line"), one_in(3, NOT_USED, rows=True))
+@pytest.mark.parametrize(("source", "reason", "line"), one_in(6, NOT_USED, rows=True))
 def test_a_donation_to_no_use_is_an_error_with_its_reason(source: str, reason: str, line: int) -> None:
     function, x = program(source), numbers(6)
     climb(function, (x,), tolerance=1e-14, donate=("x",))

@@ -172,7 +172,7 @@ def plane(*shape: int) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("make", "index"),
-    one_in(3, [
+    one_in(6, [
         (lambda: plane(4, 6), np.s_[:, ::2]), (lambda: plane(4, 6), np.s_[::-1, 1:]), (lambda: plane(9), np.s_[::-1]),
         (lambda: plane(4, 6), np.s_[1:, :3]), (lambda: plane(4, 6).T, np.s_[1:, 1:]), (lambda: plane(2, 3, 4).T, ...),
         (lambda: plane(2, 3, 4), np.s_[:, 1:, ::-1]), (lambda: plane(2, 3, 4).transpose(1, 0, 2), ...),
@@ -214,7 +214,7 @@ def test_an_array_that_overlaps_itself_or_repeats_goes_to_python() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    one_in(4, [
+    one_in(8, [
         1.5, -0.0, float("nan"), 2 + 3j, True, False, 0, -1, 7, 2**30, -(2**30), np.float32(1.5), np.float16(0.5),
         np.int8(-3),
         np.uint8(200), np.int16(-300), np.uint16(65535), np.int32(-5), np.uint32(2**32 - 1), np.int64(-(2**40)),
@@ -267,7 +267,7 @@ def test_what_is_given_back() -> None:
 
 @pytest.mark.parametrize(
     "expression",
-    one_in(4, [
+    one_in(8, [
         "(a + b)[1:]", "a[1:]", "(a + b).T", "np.asfortranarray(a + b)", "(a[::-1], a)", "{'x': a + b, 'y': b}",
         "np.zeros((len(a), 2, 3)).transpose(1, 0, 2)", "(a + b).reshape(2, 2)", "a if b[0] > 0 else a + b",
         "np.broadcast_to(a + b, (2, 4))", "((a + b),) * 2", "np.zeros((2, 0))", "a.view()", "(a + b).real",

@@ -305,7 +305,7 @@ CALLS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("signature", one_in(5, SIGNATURES))
+@pytest.mark.parametrize("signature", one_in(10, SIGNATURES))
 def test_c1_arguments_are_bound_as_python_binds_them(signature: str) -> None:
     g = bufferize(program(f"def f({signature}): return a * 10 + b"))
     assert inspect.signature(g) == inspect.signature(g.__wrapped__)

@@ -54,7 +54,7 @@ BUFFERS: list[Callable[[], Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("k", one_in(3, range(len(BUFFERS))))
+@pytest.mark.parametrize("k", one_in(6, range(len(BUFFERS))))
 def test_checks_are_those_of_ufuncs(k: int) -> None:
     """The class of exception, and the result, are np.add's; but nothing is broadcast to a larger buffer."""
     x, y = np.arange(4.0), np.ones(4)
@@ -149,7 +149,7 @@ RESULTS: list[tuple[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("k", one_in(4, range(len(RESULTS))), ids=lambda k: f"{k}: {RESULTS[k][0][:30]}")
+@pytest.mark.parametrize("k", one_in(8, range(len(RESULTS))), ids=lambda k: f"{k}: {RESULTS[k][0][:30]}")
 def test_results_of_every_kind(k: int) -> None:
     body, out = RESULTS[k]
     into(program(f"def f(x):\n    {body}"), np.arange(4.0), out=out)

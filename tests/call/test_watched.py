@@ -94,7 +94,7 @@ CHANGES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("change", one_in(5, CHANGES))
+@pytest.mark.parametrize("change", one_in(10, CHANGES))
 def test_what_is_changed_is_named(change) -> None:
     f, said = bufferize(uses), f"host_call: .*{change.__name__} has changed {CHANGES[change]}"
     for _ in range(2):

@@ -55,7 +55,7 @@ def compiled(text: str) -> tuple[Any, list[Any]]:
     return program(f"def f({', '.join(names)}):\n    return {text}"), [VALUES[n] for n in names]
 
 
-@pytest.mark.parametrize("text", one_in(4, split(RAISED)))
+@pytest.mark.parametrize("text", one_in(8, split(RAISED)))
 def test_c1_class_and_text_of_an_error_are_numpys(text: str) -> None:
     f, args = compiled(text)
     with pytest.raises(Exception) as eager:
@@ -73,7 +73,7 @@ a.astype(int, subok=False) | np.arange(k, like=v) | np.tri(3, like=a) | np.broad
 """
 
 
-@pytest.mark.parametrize("text", one_in(4, split(OF_OTHER_ARRAYS)))
+@pytest.mark.parametrize("text", one_in(8, split(OF_OTHER_ARRAYS)))
 def test_c1_what_means_nothing_for_numpys_own_arrays(text: str) -> None:
     """device=, like= and subok= were refused, or taken whatever they were."""
     f, args = compiled(text)
@@ -95,7 +95,7 @@ np.sum(a, where=3) | np.int8(3) % range(k) | np.astype(np.int64(3), float) | a.r
 """
 
 
-@pytest.mark.parametrize("text", one_in(3, split(ACCEPTED)))
+@pytest.mark.parametrize("text", one_in(6, split(ACCEPTED)))
 def test_c1_what_numpy_takes_is_no_error(text: str) -> None:
     """A handler that knows less than NumPy refuses; it does not say that NumPy raises."""
     f, args = compiled(text)

@@ -35,7 +35,7 @@ a[:, ::-1] @ b[..., ::2]|a[:, None] @ b|a[:1] @ b
 """
 
 
-@pytest.mark.parametrize("text", one_in(9, split(FORMS)))
+@pytest.mark.parametrize("text", one_in(18, split(FORMS)))
 def test_c1_products_of_more_axes(text: str) -> None:
     """Rules C1, S6: values, dtypes, order of strides and exceptions of products."""
     expression(text, VALUES, ulp=100)

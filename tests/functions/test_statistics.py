@@ -137,7 +137,7 @@ RESULTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text, allocations", one_in(4, RESULTS, rows=True))
+@pytest.mark.parametrize("text, allocations", one_in(8, RESULTS, rows=True))
 def test_nothing_is_made_but_the_result(text: str, allocations: int) -> None:
     f = bufferize(program(f"def f(a, b):\n    return {text}"))
     a = np.random.default_rng(1).random((30, 40))

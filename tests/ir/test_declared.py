@@ -248,13 +248,13 @@ def datum(type_: Type, start: float) -> Any:
 FROM_TEXT = {m.funcs[0].name: m for m in read_all((Path(__file__).parent / "declared_ops.mlir").read_text())}
 
 
-@pytest.mark.parametrize("name", one_in(3, FROM_TEXT))
+@pytest.mark.parametrize("name", one_in(6, FROM_TEXT))
 def test_declared_facts_of_mlirs_ops_hold(name: str) -> None:
     build, example = text_case(FROM_TEXT[name])
     assert len(check_op(build, [example], native=name not in INTERPRETED).findings) >= 3
 
 
-@pytest.mark.parametrize("case", one_in(3, CASES))
+@pytest.mark.parametrize("case", one_in(6, CASES))
 def test_declared_facts_hold(case: str) -> None:
     build, examples = CASES[case]
     report = check_op(build, examples)

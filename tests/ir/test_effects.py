@@ -129,7 +129,7 @@ def bufferize_and_run(func: Func, args: list[Any]) -> Func:
     return program
 
 
-@pytest.mark.parametrize("name", one_in(3, [p.name for p in PROGRAMS]))
+@pytest.mark.parametrize("name", one_in(6, [p.name for p in PROGRAMS]))
 def test_what_ops_do_is_what_they_state(name: str, watched: Watched) -> None:
     program = by_name(name)
     bufferize_and_run(program.build(), program.arguments())

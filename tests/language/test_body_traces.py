@@ -25,7 +25,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("depth", slow_but((2,), (1, 2, 3)))
-@pytest.mark.parametrize("name", one_in(3, BODIES))
+@pytest.mark.parametrize("name", one_in(6, BODIES))
 def test_bodies_are_traced_at_most_three_times_a_depth(name: str, depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
     before, inner, result = BODIES[name]
     lines = [f"    {before}", *("    " * (k + 1) + f"for i{k} in range(2):" for k in range(depth))]

@@ -69,7 +69,7 @@ def test_a_bool_is_an_int(form: str) -> None:
     outcome(form, True, True)
 
 
-@pytest.mark.parametrize("form", one_in(9, forms(REFUSED_BY_NUMPY)))
+@pytest.mark.parametrize("form", one_in(18, forms(REFUSED_BY_NUMPY)))
 def test_where_numpy_takes_no_bool(form: str) -> None:
     kinds = {outcome(form, of_data, True) for of_data in (False, True)}
     assert kinds <= {"TypeError", "ValueError", "AttributeError"}

@@ -37,7 +37,7 @@ FOUND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", one_in(4, FOUND))
+@pytest.mark.parametrize("text", one_in(8, FOUND))
 def test_expressions(text: str) -> None:
     names = {"operator": operator, "functools": functools, "itertools": itertools, "MODE": MODE}
     agree(program(f"def f(a, n):\n    return {text}", **names), A, 3)
@@ -51,7 +51,7 @@ MESSAGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", one_in(4, MESSAGES))
+@pytest.mark.parametrize("text", one_in(8, MESSAGES))
 def test_numbers_in_messages(text: str) -> None:
     f = program(f"def f(a, n):\n    if a[0] > 0:\n        raise ValueError({text})\n    return a", MODE=MODE)
     agree(f, -A, 3)

@@ -144,7 +144,7 @@ ARGUMENTS = cases("""
 """)
 
 
-@pytest.mark.parametrize("name", one_in(4, ARGUMENTS))
+@pytest.mark.parametrize("name", one_in(8, ARGUMENTS))
 def test_c1_containers_as_arguments(name: str) -> None:
     twice(*ARGUMENTS[name])
 
@@ -388,7 +388,7 @@ CHANGES = cases("""
 """)
 
 
-@pytest.mark.parametrize("name", one_in(5, CHANGES))
+@pytest.mark.parametrize("name", one_in(10, CHANGES))
 def test_c1_changes_of_containers_are_the_callers(name: str) -> None:
     twice(*CHANGES[name])
 
@@ -505,7 +505,7 @@ INSIDE = cases("""
 """)
 
 
-@pytest.mark.parametrize("name", one_in(4, INSIDE))
+@pytest.mark.parametrize("name", one_in(8, INSIDE))
 def test_c1_containers_inside(name: str) -> None:
     agree(program(f"def f(a):\n{INSIDE[name][1]}", **NAMES), line())
 

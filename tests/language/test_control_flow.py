@@ -381,7 +381,7 @@ def test_vectors(f: Program) -> None:
     agree(g, vector(9, 3)[::-1])
 
 
-@pytest.mark.parametrize("f", one_in(7, LOOPS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", one_in(14, LOOPS), ids=lambda f: f.__name__)
 def test_small_vectors(f: Program) -> None:
     g = tracebuf.bufferize(verify=True)(f)
     for n in (3, 4, 5, 2, 1, 0):

@@ -60,7 +60,7 @@ RAISED: list[tuple[str, type[Exception]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("body, kind", one_in(2, RAISED, rows=True), ids=[r[0].replace("\n", ";")[:40] for r in RAISED])
+@pytest.mark.parametrize("body, kind", one_in(4, RAISED, rows=True), ids=[r[0].replace("\n", ";")[:40] for r in RAISED])
 def test_what_python_and_numpy_raise(body: str, kind: type[Exception]) -> None:
     f = bufferize(program(f"def f(a, b, n):\n    {body}"))
     a, b = np.arange(4.0), np.arange(3.0)
@@ -192,7 +192,7 @@ NOT_NUMPYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("call", one_in(4, NOT_NUMPYS))
+@pytest.mark.parametrize("call", one_in(8, NOT_NUMPYS))
 def test_a_call_that_numpy_does_not_take_either_raises_what_numpy_raises(call: str) -> None:
     Color = enum.Enum("Color", "RED")
     in_the_open = program(f"def f(a, n):\n    return {call}", Color=Color)

@@ -94,7 +94,7 @@ def complete(golden: Golden, source: str, decorator: Any) -> tuple[Any, list[Any
     return *(done or (None, [])), printed.getvalue(), error
 
 
-@pytest.mark.parametrize("path", one_in(3, FILES), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", one_in(6, FILES), ids=lambda p: p.stem)
 def test_a_refusal_says_where_and_why_and_what_to_write(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     golden = read(path)
     for name in re.findall(r"^    import (\w+)$", golden.program, re.MULTILINE):

@@ -94,8 +94,8 @@ def program_text(f: FunctionType) -> list[str]:
     return linecache.getlines(f.__code__.co_filename)
 
 
-@pytest.mark.parametrize("position", one_in(3, POSITIONS))
-@pytest.mark.parametrize("kind", one_in(4, FAULTS))
+@pytest.mark.parametrize("position", one_in(6, POSITIONS))
+@pytest.mark.parametrize("kind", one_in(8, FAULTS))
 def test_a_fault_of_a_handler_is_internal_everywhere(
     position: str, kind: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,7 +152,7 @@ def of_formula(monkeypatch: pytest.MonkeyPatch, broken: Callable[..., NoReturn])
 PLANTED = (of_method, of_rule, of_operator, of_recorder, deep_inside, of_python, of_container, of_formula)
 
 
-@pytest.mark.parametrize("position", one_in(3, POSITIONS))
+@pytest.mark.parametrize("position", one_in(6, POSITIONS))
 @pytest.mark.parametrize("plant", PLANTED)
 def test_a_fault_in_any_table_is_internal(
     plant: Callable[..., str], position: str, monkeypatch: pytest.MonkeyPatch
@@ -253,8 +253,8 @@ RAISING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("position", one_in(3, POSITIONS))
-@pytest.mark.parametrize("expression", one_in(8, RAISING))
+@pytest.mark.parametrize("position", one_in(6, POSITIONS))
+@pytest.mark.parametrize("expression", one_in(16, RAISING))
 def test_what_the_language_raises_stays_numpys(position: str, expression: str) -> None:
     """Raised where eager raises it and as eager's class, or refused; caught where the function catches it."""
     f = written(position, expression)
@@ -281,7 +281,7 @@ def test_the_function_may_catch_what_numpy_raises(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", one_in(5, (e for e, kind in RAISING.items() if kind is not AttributeError))
+    "expression", one_in(10, (e for e, kind in RAISING.items() if kind is not AttributeError))
 )
 def test_what_the_language_raises_in_a_function_run_on_tracers(expression: str) -> None:
     space: dict[str, Any] = {"np": np}

@@ -44,7 +44,7 @@ FOUND = [
 
 
 @pytest.mark.filterwarnings("ignore:'generator' object is not subscriptable:SyntaxWarning")
-@pytest.mark.parametrize("text", one_in(8, FOUND))
+@pytest.mark.parametrize("text", one_in(16, FOUND))
 def test_expressions(text: str) -> None:
     agree(program(f"def f(a, n):\n    return {text}", **NAMES), A, 3)
 
@@ -70,7 +70,7 @@ LOOPS = {
 }
 
 
-@pytest.mark.parametrize("name", one_in(6, LOOPS))
+@pytest.mark.parametrize("name", one_in(12, LOOPS))
 def test_loops(name: str) -> None:
     body = LOOPS[name].replace("\n", "\n    ")
     f = bufferize(verify=True)(program(f"def f(a, n):\n    s = 0.0\n    {body}\n    return s", **NAMES))
@@ -165,7 +165,7 @@ FOLDED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", one_in(10, FOLDED))
+@pytest.mark.parametrize("text", one_in(20, FOLDED))
 def test_folds_of_what_depends_on_data_are_loops(text: str) -> None:
     f = bufferize(verify=True)(program(f"def f(a, n):\n    return {text}", **NAMES))
     for a in (A, A[:1], A[:0], A[::-1] * 20, np.tile(A, 200), A.astype(int), A.astype(np.float32)):
@@ -218,7 +218,7 @@ LIVE = {
 }
 
 
-@pytest.mark.parametrize("name", one_in(5, LIVE))
+@pytest.mark.parametrize("name", one_in(10, LIVE))
 def test_loops_meet_what_their_body_changes(name: str) -> None:
     """A loop over a list or dict took its items before the first iteration."""
     body = LIVE[name].replace("\n", "\n    ")
@@ -264,7 +264,7 @@ def test_f1_objects_are_iterated_over_by_their_iter():
     assert isinstance(agree(lambda a: [x + 1 for x in NoRows([a])], np.ones(2)), TypeError)
 
 
-@pytest.mark.parametrize("items, names", one_in(4, [
+@pytest.mark.parametrize("items, names", one_in(8, [
     ("k", "v"), ("enumerate(k)", "_, v"), ("zip(a, k)", "_, v"), ("k[::-1]", "v"), ("reversed(k)", "v"),
     ("k.flat", "v"), ("(2 * x for x in k)", "v"), ("map(abs, k)", "v"), ("(k, k + 1)", "(v, *_)"),
 ], rows=True))  # fmt: skip

@@ -253,7 +253,7 @@ LATER = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", one_in(3, LATER))
+@pytest.mark.parametrize("f", one_in(6, LATER))
 def test_c1_an_outer_object_that_a_loop_binds(f):
     """A name that a later iteration bound to an object of before the loop, by the path, counted as a new view of it;
     one of two arrays, of which only an iteration bound one, was refused."""
@@ -449,7 +449,7 @@ CONTAINERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", one_in(4, CONTAINERS))
+@pytest.mark.parametrize("f", one_in(8, CONTAINERS))
 def test_c1_containers_that_a_loop_binds_by_the_path(f):
     """A container that a loop carries was another object than any of before the loop, also where no iteration had
     bound the name; two that the loop made were never one."""
@@ -662,7 +662,7 @@ MADE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", one_in(4, MADE))
+@pytest.mark.parametrize("f", one_in(8, MADE))
 def test_c1_a_view_that_a_loop_makes_and_names_share_by_the_path(f):
     """Two names that held one view of an iteration held two, where another iteration or path had bound one of them;
     two that became one in each iteration were one also where none ran."""

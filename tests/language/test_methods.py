@@ -161,7 +161,7 @@ CALLS: dict[str, Callable[[Sim], Any]] = {
 METHODS = [n for n, m in vars(Sim).items() if isinstance(m, tracebuf.BufferizedFunction)]
 
 
-@pytest.mark.parametrize("name", one_in(3, CALLS))
+@pytest.mark.parametrize("name", one_in(6, CALLS))
 def test_c1_methods_do_to_self_what_eager_does(name: str) -> None:
     def on_eager(s: Sim) -> Any:
         with pytest.MonkeyPatch.context() as patch:
@@ -438,7 +438,7 @@ ASKED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("expression", one_in(5, ASKED))
+@pytest.mark.parametrize("expression", one_in(10, ASKED))
 def test_an_object_where_python_asks_for_a_number(expression: str) -> None:
     """By its special method; without one, as Python says, in the name of the object's class."""
     names = {"math": math, "Plain": Plain, "Number": Number, "for_each": lambda o: [x + 0 for x in o]}

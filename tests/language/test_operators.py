@@ -51,7 +51,7 @@ def test_operators_on_scalars(a: str, b: str) -> None:
     judge([f"a {o} b" for o in operators], "a, b", OPERANDS[a], OPERANDS[b])
 
 
-@pytest.mark.parametrize("a", one_in(4, OPERANDS))
+@pytest.mark.parametrize("a", one_in(8, OPERANDS))
 def test_unary_operators(a: str) -> None:
     judge(["-a", "+a", "~a", "abs(a)"] + (["not a"] if a in SCALARS else []), "a", OPERANDS[a])
 

@@ -334,7 +334,7 @@ def arguments(first: float) -> tuple[np.ndarray, ...]:
     return np.arange(1.0, 7.0), np.arange(2.0, 14.0, 2.0), np.array([first, 4, 3, 2, 1, 0])
 
 
-@pytest.mark.parametrize("program", one_in(9, PROGRAMS))
+@pytest.mark.parametrize("program", one_in(18, PROGRAMS))
 def test_no_more_than_eager(program) -> None:
     f = bufferize(program)
     for first in (0.0, 5.0):

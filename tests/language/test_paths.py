@@ -524,7 +524,7 @@ ARGUMENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", one_in(10, PROGRAMS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", one_in(20, PROGRAMS), ids=lambda f: f.__name__)
 def test_paths(f: Program) -> None:
     compiled = tracebuf.bufferize(verify=True)(f)
     for a, c in ARGUMENTS:

@@ -290,7 +290,7 @@ def made(body: str) -> Callable[..., Any]:
     return program("def f(a, n):\n    " + body.replace("\n", "\n    "), **NAMES)
 
 
-@pytest.mark.parametrize("name", one_in(4, TRIED))
+@pytest.mark.parametrize("name", one_in(8, TRIED))
 def test_what_is_foreseen(name: str) -> None:
     f = bufferize(verify=True)(made(TRIED[name]))
     for n in (3, 0, 5):
@@ -490,7 +490,7 @@ MATCHED = sections(
 )
 
 
-@pytest.mark.parametrize("name", one_in(4, MATCHED))
+@pytest.mark.parametrize("name", one_in(8, MATCHED))
 def test_match(name: str) -> None:
     f = bufferize(verify=True)(made(MATCHED[name]))
     for n in (3, 1, 5):

@@ -285,7 +285,7 @@ LAYOUTS_2: list[Callable[[np.ndarray], np.ndarray]] = [
 
 
 @pytest.mark.parametrize("layout", slow_but((1,), range(len(LAYOUTS_1))))
-@pytest.mark.parametrize("f", one_in(6, ONE), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", one_in(12, ONE), ids=lambda f: f.__name__)
 def test_vectors(f: Program, layout: int) -> None:
     g = tracebuf.bufferize(verify=True)(f)
     for n in (7, 12):
@@ -352,7 +352,7 @@ TUPLES: tuple[tuple[type, Any], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("dtype", "values"), one_in(3, TUPLES, rows=True))
+@pytest.mark.parametrize(("dtype", "values"), one_in(6, TUPLES, rows=True))
 def test_s1_a_tuple_of_numbers_is_stored(dtype: type, values: tuple[Any, ...]) -> None:
     def program(a, x, y):
         a[1] = values

@@ -154,7 +154,7 @@ def test_n1_numpy_ints_wrap() -> None:
 SHIFTS = ("1 << k", "x << k", "x >> k", "(-x) >> k", "(-x) << k", "-1 >> k", "0 << k")
 
 
-@pytest.mark.parametrize("text", one_in(4, SHIFTS))
+@pytest.mark.parametrize("text", one_in(8, SHIFTS))
 def test_n1_f3_shifts_by_counts_known_at_run_time(text: str) -> None:
     f = bufferize(program(f"def f(a, x, j): k = int(a[j]); return {text}"))
     g = bufferize(program(f"def g(x, k): return {text}"))
@@ -532,7 +532,7 @@ def test_c1_calls_that_once_differed(text: str) -> None:
 PARTS = [complex(x, y) for x in (1.0, np.nan, 2.0) for y in (1.0, np.nan)]
 
 
-@pytest.mark.parametrize("kinds", one_in(4, ["DD", "DF", "FF", "fD", "dF", "Df", "Dd", "DO", "FO", "fO", "dO"]))
+@pytest.mark.parametrize("kinds", one_in(8, ["DD", "DF", "FF", "fD", "dF", "Df", "Dd", "DO", "FO", "fO", "dO"]))
 def test_order_of_complex_numbers_with_nans(kinds: str) -> None:
     """NumPy's scalars compare lexicographically, its ufuncs look for NaNs first; max() and min() of elements compare
     scalars. "O" is a Python number."""

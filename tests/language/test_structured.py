@@ -51,7 +51,7 @@ def made(body: str) -> Any:
     return program("def f(a, n):\n" + "\n".join("    " + line for line in body.split("\n")), **SPACE)
 
 
-@pytest.mark.parametrize("body", one_in(3, PROGRAMS.values()), ids=PROGRAMS)
+@pytest.mark.parametrize("body", one_in(6, PROGRAMS.values()), ids=PROGRAMS)
 def test_f1_traced_as_python_runs_them(body: str) -> None:
     g = bufferize(verify=True)(made(body))
     for n in (3, 0, 2, 4):

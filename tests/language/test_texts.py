@@ -52,7 +52,7 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", one_in(5, TEXTS))
+@pytest.mark.parametrize("text", one_in(10, TEXTS))
 def test_the_text_of_a_message(text: str) -> None:
     f = program(f"def f(a, n):\n    raise ValueError({text})", **NAMES)
     with pytest.raises(ValueError) as expected:
@@ -68,7 +68,7 @@ RAISED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", one_in(4, RAISED))
+@pytest.mark.parametrize("text", one_in(8, RAISED))
 def test_formats_that_python_does_not_take(text: str) -> None:
     if text == "'%d' % Point(n)":
         refused(bufferize(program(f"def f(a, n):\n    raise ValueError({text})", **NAMES)), np.arange(3.0), 3)
@@ -91,7 +91,7 @@ EXCEPTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("raised", one_in(4, EXCEPTIONS))
+@pytest.mark.parametrize("raised", one_in(8, EXCEPTIONS))
 def test_the_arguments_of_an_exception(raised: str) -> None:
     for body in (f"raise {raised}", f"if a[0] > 100:\n        raise {raised}\n    return a"):
         f = program(f"def f(a, n):\n    {body}")

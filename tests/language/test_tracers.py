@@ -182,7 +182,7 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize("text", one_in(4, STATEMENTS), ids=str)
+@pytest.mark.parametrize("text", one_in(8, STATEMENTS), ids=str)
 def test_f2_effects_and_unseen_control_flow_are_refused(text: str) -> None:
     line, reason = STATEMENTS[text]
     error = refused(body(text), np.arange(4.0), 3)

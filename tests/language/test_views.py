@@ -155,7 +155,7 @@ AXES = [
 ]
 
 
-@pytest.mark.parametrize("expression", one_in(3, AXES))
+@pytest.mark.parametrize("expression", one_in(6, AXES))
 def test_s5_axes(expression: str, a: np.ndarray) -> None:
     agree(program(f"def f(a): return {expression}"), a)
 
@@ -249,7 +249,7 @@ CLIMBS = [
 ]
 
 
-@pytest.mark.parametrize("text", one_in(4, CLIMBS))
+@pytest.mark.parametrize("text", one_in(8, CLIMBS))
 def test_s5_on_every_rung(text: str) -> None:
     climb(program(text), (floats(4, 6),), again=[(floats(4, 9),), (floats(4, 12),)])
 
@@ -269,7 +269,7 @@ FREE = [
 ]
 
 
-@pytest.mark.parametrize("text", one_in(4, FREE))
+@pytest.mark.parametrize("text", one_in(8, FREE))
 def test_s5_stores_through_a_reshape_cost_nothing(text: str) -> None:
     """Matching subsets are seen through the chain: no allocation, no copy."""
     f = tracebuf.bufferize(verify=True)(program(text))
@@ -307,8 +307,8 @@ PRINTED = [
 
 
 @needs_mlir
-@pytest.mark.parametrize("stage", one_in(2, ["traced", "bufferize"]))
-@pytest.mark.parametrize("text", one_in(2, PRINTED))
+@pytest.mark.parametrize("stage", one_in(4, ["traced", "bufferize"]))
+@pytest.mark.parametrize("text", one_in(4, PRINTED))
 def test_text_is_mlirs(text: str, stage: str) -> None:
     """collapse_shape and expand_shape are printed as mlir-opt reads and verifies them."""
     shown = tracebuf.bufferize(program(text)).lower(floats(4, 6)).as_text(stage)

@@ -9,7 +9,7 @@ from tests.mlir.oracle import needs_mlir
 from tests.support.params import one_in
 
 
-@pytest.mark.parametrize(("name", "flags"), one_in(5, documents.CASES, rows=True))
+@pytest.mark.parametrize(("name", "flags"), one_in(10, documents.CASES, rows=True))
 def test_the_text_and_what_it_does(name: str, flags: tuple[str, ...]) -> None:
     """What a case prints and does, which is compared with what the program did before, stands on the page."""
     sections = documents.case(name, flags)

@@ -18,7 +18,7 @@ PROGRAMS = (Path(__file__).parent / "facts.mlir").read_text().split(MARKER)
 
 
 @needs_mlir
-@pytest.mark.parametrize("heuristic", one_in(3, HEURISTICS))
+@pytest.mark.parametrize("heuristic", one_in(6, HEURISTICS))
 def test_decisions_are_mlirs(heuristic: str) -> None:
     texts = generic(PROGRAMS)
     assert None not in texts

@@ -92,8 +92,8 @@ PROGRAMS: dict[str, tuple[tuple[Any, ...], Callable[..., list[Any]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("compat", one_in(2, ["mlir", None]))
-@pytest.mark.parametrize("name", one_in(4, PROGRAMS))
+@pytest.mark.parametrize("compat", one_in(4, ["mlir", None]))
+@pytest.mark.parametrize("name", one_in(8, PROGRAMS))
 def test_on_values_on_memory_and_natively(name: str, compat: Compat) -> None:
     args, expected = PROGRAMS[name]
     options = OneShotOptions(

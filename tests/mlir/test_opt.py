@@ -118,7 +118,7 @@ def test_parts_are_treated_one_by_one(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 # -- one-shot-bufferize
-@pytest.mark.parametrize("heuristic", one_in(3, HEURISTICS))
+@pytest.mark.parametrize("heuristic", one_in(6, HEURISTICS))
 def test_decisions_on_the_corpus_are_mlirs(heuristic: str) -> None:
     """In-place decisions, access and equivalence, read out of the printed attributes (behaviours 1 to 44)."""
     different = {}
@@ -250,7 +250,7 @@ def counts(way: str, *flags: str) -> tuple[dict[str, int], dict[str, int]]:
 
 @pytest.mark.slow
 @needs_mlir
-@pytest.mark.parametrize("name", one_in(2, ["eliminate-empty-tensors", "drop-equivalent-buffer-results"]))
+@pytest.mark.parametrize("name", one_in(4, ["eliminate-empty-tensors", "drop-equivalent-buffer-results"]))
 def test_passes_do_what_mlirs_do(name: str) -> None:
     """The same text on the whole corpus (behaviours 47 and 48). Of two uses of one empty tensor on the way MLIR takes
     that at the lower address."""

@@ -63,7 +63,7 @@ def wrong(texts: dict[str, str], flags: Sequence[str]) -> dict[str, list[str]]:
     return {name: found for name, text in texts.items() if (found := different(text, flags))}
 
 
-@pytest.mark.parametrize("name", one_in(3, on_buffers()))
+@pytest.mark.parametrize("name", one_in(6, on_buffers()))
 def test_programs_of_buffers_can_be_run(name: str) -> None:
     assert outcomes(on_buffers()[name])
 

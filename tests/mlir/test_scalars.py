@@ -88,8 +88,8 @@ INTEGERS: dict[str, tuple[bool, Exact]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", one_in(2, INTEGERS))
-@pytest.mark.parametrize("type_", one_in(3, [I8, I32, I64]), ids=str)
+@pytest.mark.parametrize("name", one_in(4, INTEGERS))
+@pytest.mark.parametrize("type_", one_in(6, [I8, I32, I64]), ids=str)
 def test_integers_are_exact(name: str, type_: ScalarType) -> None:
     signed, exact = INTEGERS[name]
     low, high = type_.bounds
@@ -111,7 +111,7 @@ def test_an_unsigned_shift_out_of_the_bits_gives_zero() -> None:
 
 
 @pytest.mark.parametrize("predicate", "eq ne slt sle sgt sge ult ule ugt uge".split())
-@pytest.mark.parametrize("type_", one_in(3, [I1, I8, I64]), ids=str)
+@pytest.mark.parametrize("type_", one_in(6, [I1, I8, I64]), ids=str)
 def test_comparisons_of_integers(predicate: str, type_: ScalarType) -> None:
     columns = grid([False, True] if type_ is I1 else [type_.bounds[0], -1, 0, 1, type_.bounds[1]], type_.dtype)
     found = apply("arith.cmpi", [type_, type_], I1, columns, predicate=arith.CmpI.predicates.index(predicate))

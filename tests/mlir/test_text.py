@@ -58,7 +58,7 @@ def assert_same(a: str, b: str) -> None:
 
 
 @needs_mlir
-@pytest.mark.parametrize("form", one_in(2, ["generic", "custom"]))
+@pytest.mark.parametrize("form", one_in(4, ["generic", "custom"]))
 def test_mlir_opt_reads_back_what_it_printed(form: str) -> None:
     text = mlir_opt(OPS)
     assert_same(mlir_opt(text), mlir_opt(printed(read_all(text), form, False)))
@@ -66,7 +66,7 @@ def test_mlir_opt_reads_back_what_it_printed(form: str) -> None:
 
 @pytest.mark.slow
 @needs_mlir
-@pytest.mark.parametrize("flags", one_in(2, [LOCATIONS, LOCATIONS[:1]]), ids=["local", "aliases"])
+@pytest.mark.parametrize("flags", one_in(4, [LOCATIONS, LOCATIONS[:1]]), ids=["local", "aliases"])
 def test_locations_survive(flags: tuple[str, ...]) -> None:
     text = mlir_opt(OPS, *flags)
     assert_same(mlir_opt(text, *LOCATIONS), mlir_opt(printed(read_all(text), "generic", True), *LOCATIONS))

@@ -192,7 +192,7 @@ def several(a: Any, n: Any) -> Any:
     return [np.where(x > 0, x, -x).sum() if n > 2 else x.mean() for x in c.values()]
 
 
-@pytest.mark.parametrize("milliseconds", one_in(12, range(2, 50)))
+@pytest.mark.parametrize("milliseconds", one_in(24, range(2, 50)))
 def test_a_handler_that_raises_in_the_first_call_is_the_callers(milliseconds: int) -> None:
     """C3: a signal while tracing or compiling is no error of the traced code, and no bug of the tracer's."""
     a = np.arange(6.0)

@@ -41,7 +41,7 @@ def run_in_blocks(loop: tuple[int, int], arrays: list[Any], n: int, block: int) 
         LOOP(loop[0])(pointers, (ctypes.c_ssize_t * 1)(min(block, n - start)), steps, loop[1])
 
 
-@pytest.mark.parametrize("ufunc", one_in(4, UFUNCS), ids=lambda u: str(u.__name__))
+@pytest.mark.parametrize("ufunc", one_in(8, UFUNCS), ids=lambda u: str(u.__name__))
 def test_loops_are_bit_identical_in_blocks(ufunc: np.ufunc) -> None:
     rng = np.random.default_rng(0)
     for types in dict.fromkeys(t for t in ufunc.types if set(t) <= set("?lfd->")):

@@ -91,7 +91,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("function", "shape", "allocations"), one_in(4, CASES, rows=True))
+@pytest.mark.parametrize(("function", "shape", "allocations"), one_in(8, CASES, rows=True))
 def test_products_accumulate_in_place(function, shape, allocations) -> None:
     rng = np.random.default_rng(0)
     c, a, b = rng.random(shape), rng.random((5, 5)), rng.random((5, 5))

@@ -158,7 +158,7 @@ def test_equal_parts_are_one_view_only_where_it_is_seen() -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("program", one_in(6, PROGRAMS), ids=lambda p: p.name)
+@pytest.mark.parametrize("program", one_in(12, PROGRAMS), ids=lambda p: p.name)
 def test_programs_compute_what_numpy_does(program: Program, strategy: str, leaky: None) -> None:
     f = program.build()
     args, eager_args = program.arguments(), program.arguments()

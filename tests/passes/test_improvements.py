@@ -269,7 +269,7 @@ PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
 
 @pytest.mark.parametrize(
     ("name", "build", "without", "improved"),
-    one_in(3, PROGRAMS, rows=True),
+    one_in(6, PROGRAMS, rows=True),
     ids=lambda p: getattr(p, "__name__", ""),
 )
 def test_what_an_improvement_saves(name: Improvement, build: Callable[[], Func], without: Cost, improved: Cost) -> None:

@@ -123,7 +123,7 @@ def test_values_stay_and_nothing_gets_worse(seed: int) -> None:
     check(func, args, [*PASSES, cse, canonicalize] if seed % 3 else shuffled)
 
 
-@pytest.mark.parametrize("program", one_in(4, [p for p in PROGRAMS if p.name != "checked_max"]), ids=lambda p: p.name)
+@pytest.mark.parametrize("program", one_in(8, [p for p in PROGRAMS if p.name != "checked_max"]), ids=lambda p: p.name)
 def test_programs_keep_their_values_through_all_passes(program: Program) -> None:
     """In the pipeline's order."""
     check(program.build(), program.arguments(), PASSES)
