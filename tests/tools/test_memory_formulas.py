@@ -4,11 +4,13 @@ tests/programs/test_families.py."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.support.agreement import program
 from tests.support.formulas import hold_formulas
 from tracebuf import bufferize, measure
 from tracebuf.explain.memory import Formula
@@ -129,3 +131,11 @@ def test_the_arena_in_whole_lines() -> None:
 
 def test_a_formula_is_a_value() -> None:
     assert Formula(8) == Formula(8) and str(Formula(8, exact=False)) == "at most 8" and Formula(8)({}) == 8
+
+
+def test_the_peak_that_the_readme_gives() -> None:
+    """It gave one that a better plan had made untrue."""
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    body = text[text.index("def smooth(x, rounds):") :].partition("\n\n")[0]
+    peak = bufferize(program(body)).lower(np.ones(100), 10).memory().peak
+    assert f"its `peak` is `{peak}`" in text

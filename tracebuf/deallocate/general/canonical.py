@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from tracebuf.analysis.flow.blocks import Dominance, ancestor, op_in, predecessors
 from tracebuf.analysis.flow.views import allocated
-from tracebuf.ir.core import Block, Op, Value, is_buffer
+from tracebuf.ir.core import Block, Op, Use, Value, is_buffer
 from tracebuf.ir.effects import may_write
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, same_type
@@ -384,13 +384,17 @@ def know_conditions(func: Func) -> bool:
         if known(condition) is not None or len(condition.uses) < 2:
             continue
         for value, block in zip((True, False), op.branches):
-            inside = [u for u in condition.uses if op_in(block, u.op) is not None]
-            if inside:
-                made = constant(value, block.ops[0])
-                for use in inside:
-                    use.set(made)
-                found = True
+            found |= know(value, [u for u in condition.uses if op_in(block, u.op) is not None], block)
     return found
+
+
+def know(value: bool, uses: Sequence[Use], block: Block) -> bool:
+    """Makes uses of a condition that of a constant at the block's beginning; whether there are any."""
+    if uses:
+        made = constant(value, block.ops[0])
+        for use in uses:
+            use.set(made)
+    return bool(uses)
 
 
 def know_branch_conditions(func: Func) -> bool:
@@ -404,14 +408,8 @@ def know_branch_conditions(func: Func) -> bool:
         for value, block in zip((True, False), op.successors):
             if before[block] != [home]:
                 continue
-            inside = [
-                u for u in condition.uses if u.op.block is not None and dominance.dominates(block, u.op.block)
-            ]  # fmt: skip
-            if inside:
-                made = constant(value, block.ops[0])
-                for use in inside:
-                    use.set(made)
-                found = True
+            uses = [u for u in condition.uses if u.op.block is not None and dominance.dominates(block, u.op.block)]
+            found |= know(value, uses, block)
     return found
 
 

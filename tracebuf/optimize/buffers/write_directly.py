@@ -105,11 +105,10 @@ def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
             if there is None or here is None:
                 return None
             fine = _apart(w, there, here)
-        if exact is None or source[0] is not goal[0]:
-            pass  # only that they are apart is known
-        elif isinstance(writer, memref.Copy):
+        comparable = exact is not None and source[0] is goal[0]  # else only that they are apart may be known
+        if comparable and isinstance(writer, memref.Copy):
             fine = w.either(fine, _coincide(w, goal[1], source[1]))
-        elif writer.maps[use.index].is_identity:  # type: ignore[attr-defined]
+        elif comparable and writer.maps[use.index].is_identity:  # type: ignore[attr-defined]
             at_once = any(isinstance(op, arith.Ufunc) for op in writer.regions[0].block.ops)
             fine = w.either(fine, (_coincide if at_once else _reads_ahead)(w, goal[1], source[1]))
         harmless = w.both(harmless, fine)

@@ -13,6 +13,7 @@ from tracebuf.ir.types import MemRefType, same_type
 from tracebuf.location import Location
 from tracebuf.ops.arrays.bufferization import ToBuffer, ToTensor
 from tracebuf.ops.memory import memref
+from tracebuf.optimize.memrefs.convert_bufferization_to_memref import new_buffer
 
 
 def finalizing_bufferize(func: Func) -> None:
@@ -50,7 +51,7 @@ def _replace(op: Op, buffer: Value) -> None:
             if not isinstance(result.type, MemRefType) or not result.type.is_identity:
                 text = f"failed to legalize operation '{op.name}': a {buffer.type} need not be a {result.type}"
                 raise UnsupportedError(text, location=op.loc)
-            buffer = dense_copy(buffer, result.type, op)
+            buffer = dense_copy(buffer, op)
         if not same_type(buffer.type, result.type):
             cast = memref.Cast.of(buffer, result.type, op.loc)
             block.insert_before(op, cast)
@@ -59,19 +60,9 @@ def _replace(op: Op, buffer: Value) -> None:
     op.erase()
 
 
-def dense_copy(source: Value, type_: MemRefType, before: Op) -> Value:
+def dense_copy(source: Value, before: Op) -> Value:
     """A copy that lies dense."""
-    block = before.block
+    made, block = new_buffer(before, source), before.block
     assert block is not None
-    sizes: list[int | Value] = []
-    for d, n in enumerate(type_.shape):
-        if isinstance(n, int):
-            sizes.append(n)
-        else:
-            dim = memref.Dim.of(source, d, before.loc)
-            block.insert_before(before, dim)
-            sizes.append(dim.result)
-    alloc = memref.Alloc.of(type_.shape, type_.element, sizes, tuple(range(type_.rank)), "", before.loc)
-    block.insert_before(before, alloc)
-    block.insert_before(before, memref.Copy.of(source, alloc.result, "", before.loc))
-    return alloc.result
+    block.insert_before(before, memref.Copy.of(source, made, "", before.loc))
+    return made
