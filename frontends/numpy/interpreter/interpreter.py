@@ -12,7 +12,7 @@ import os
 import sysconfig
 import types
 from collections.abc import Callable, MutableMapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ STANDARD = sysconfig.get_path("stdlib") + os.sep
 OTHERS = tuple(STANDARD + name for name in ("site-packages", "dist-packages"))
 
 
+@cache
 def is_internal(file: str) -> bool:
     """Whether code belongs to this package or to the standard library: what happens in it is reported at the line that
     called it."""

@@ -316,8 +316,8 @@ def canonicalize_equal_sizes(f: Func, r: Recorder) -> None:
             attrs["strides"] = tuple(None if d is None else r.facts.canon(d) for d in attrs["strides"])
     values = [*f.args, *(v for op in f.walk() for v in results_and_arguments(op))]
     for v in values:
-        if isinstance(v.type, TensorType) and any(isinstance(d, Expr) for d in v.type.shape):
-            v.type = TensorType(tuple(r.facts.canon(d) for d in v.type.shape), v.type.element)
+        if isinstance(v.type, TensorType) and (shape := tuple(map(r.facts.canon, v.type.shape))) != v.type.shape:
+            v.type = TensorType(shape, v.type.element)
 
 
 def sole_symbol(e: Expr) -> Sym | None:

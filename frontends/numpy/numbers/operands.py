@@ -100,6 +100,8 @@ def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
     if not isinstance(operand, NUMBERS):
         reason = f"a {name_of(operand)} where a number or an array is expected"
         raise r.refuse(reason, "use a number: np.nan")
+    if type(operand) is float and element is F64:
+        return r.constant(operand, element)
     with np.errstate(all="ignore"):
         fixed = (
             np.asarray(operand).astype(element.dtype).item()

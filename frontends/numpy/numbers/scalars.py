@@ -314,20 +314,24 @@ def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
     return known if known is not None else PyBool(r.compare("s" + predicate, a, b), nonneg)
 
 
+UNARY: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
+
+
 @as_reached
 def unary(r: Recorder, name: str, a: Any) -> Any:
     """-a, +a, ~a."""
-    plain: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
+    if type(a) is int or (type(a) is float and name != "Invert"):
+        return UNARY[name](a)
     a = without_methods(a)
     if is_odd(a):
         raise r.refuse(f"a {refusals.name_of(a)} as an operand", "use numbers and arrays: np.array(x)")
     if not is_traced(a):
-        return ask(plain[name], a)
+        return ask(UNARY[name], a)
     a = bool_as_int(r, a)
     if (e := int_expr(a)) is not None:
         return as_int_value(e if name == "UAdd" else minus(r, e) if name == "USub" else sub(-1, e))
     if isinstance(a, (PyFloat, PyComplex)):
-        ask(plain[name], concrete(a))  # raises what Python raises
+        ask(UNARY[name], concrete(a))  # raises what Python raises
         if isinstance(a, PyComplex):
             return PyComplex(r.emit(complex_op.Neg.of(a.value))) if name == "USub" else a
         return PyFloat(r.emit(arith.NegF.of(a.value))) if name == "USub" else a

@@ -19,13 +19,14 @@ from tracebuf.ops.control import scf
 class Storages:
     """Storages of the values of one function, each computed once."""
 
-    __slots__ = ("_flow", "_memory", "_reached", "_roots")
+    __slots__ = ("_flow", "_memory", "_reached", "_roots", "_within")
 
     def __init__(self, flow: Dataflow) -> None:
         self._flow = flow
         self._roots: dict[Value, frozenset[Value]] = {}
         self._reached: dict[scf.Loop, list[set[int]]] = {}
         self._memory: dict[Value, frozenset[Value]] = {}
+        self._within: dict[Value, list[Value]] = {}
 
     def disjoint(self, a: Value, b: Value) -> bool:
         """Whether no storage is common to both."""
@@ -39,19 +40,36 @@ class Storages:
     def memory(self, value: Value) -> frozenset[Value]:
         """The arguments and new arrays in whose memory a value may be, those that loops rotate to it included; none
         where it may also come from elsewhere."""
-        if value not in self._memory:
-            work, seen, ends = [value], {value}, set[Value]()
-            while work:
-                current = work.pop()
-                near = self._sources_in_any_iteration(current)
-                if not near and not self._is_made(current):
-                    ends.clear()
-                    break
-                ends |= set() if near else {current}
-                work += [v for v in near if v not in seen]
-                seen.update(near)
-            self._memory[value] = frozenset(ends)
-        return self._memory[value]
+        versions = {value: None}
+        while value not in self._memory and len(near := self._sources_in_any_iteration(value)) == 1:
+            value = near[0]
+            if value in versions:
+                break
+            versions[value] = None
+        found = self._memory[value] if value in self._memory else self._made_from(value)
+        for version in versions:
+            if version not in self._memory:
+                self._memory[version] = found
+                for made in found:
+                    self._within.setdefault(made, []).append(version)
+        return found
+
+    def replaced(self, made: Value) -> None:
+        """What was in the memory of a new array is in other memory from here on."""
+        for value in self._within.pop(made, ()):
+            self._memory.pop(value, None)
+
+    def _made_from(self, value: Value) -> frozenset[Value]:
+        work, seen, ends = [value], {value}, set[Value]()
+        while work:
+            current = work.pop()
+            near = self._sources_in_any_iteration(current)
+            if not near and not self._is_made(current):
+                return frozenset()
+            ends |= set() if near else {current}
+            work += [v for v in near if v not in seen]
+            seen.update(near)
+        return frozenset(ends)
 
     def _sources_in_any_iteration(self, value: Value) -> list[Value]:
         loop = value.owner.parent_op if isinstance(value.owner, Block) else value.owner

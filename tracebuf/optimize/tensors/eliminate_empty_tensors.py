@@ -61,7 +61,6 @@ class ChainFacts:
     def __init__(self, func: Func) -> None:
         self._func, self.versions = func, Versions(func)
         self._regrouped = [op.source for op in func.walk() if isinstance(op, tensor.Regrouping)]
-        self._storages: Storages | None = None
 
     def is_regrouped(self, value: Value) -> bool:
         """Whether a version of the value's storage is reshaped, which depends on its layout."""
@@ -71,15 +70,10 @@ class ChainFacts:
     def parts(self) -> Parts:
         return Parts(Dataflow(self._func))
 
-    def apart(self, a: Value, b: Value) -> bool:
-        """Whether two values of which a path makes one value, here or later, are never in the same memory."""
-        if self._storages is None:
-            self._storages = Storages(Dataflow(self._func))
-        return self._storages.apart(a, b)
-
-    def changed(self) -> None:
-        """A value is made in other memory from here on."""
-        self._storages = None
+    @cached_property
+    def storages(self) -> Storages:
+        """Values of which a path makes one value, here or later, may be in memories that are apart."""
+        return Storages(Dataflow(self._func))
 
 
 def eliminate_empty_tensors(func: Func) -> None:
@@ -133,7 +127,7 @@ class _Mover:
             for use in op.tensor_uses():
                 self.versions.also_used_at(use.value, self.block, place)
         chain.links[0].set(target)
-        self.known.changed()
+        self.known.storages.replaced(chain.empty.result)
         self.versions.join(store.operand(1), chain.empty.result)
         _retype(chain.links)
         if not chain.empty.result.uses:
@@ -297,7 +291,7 @@ def reads_only_its_own_elements(chain: Chain, known: ChainFacts) -> bool:
             if use is link or not known.versions.same_storage(use.value, chain.dest):
                 continue
             own = position == 0 and reads_own_element(use, chain)
-            if not (own or reads_apart(use, chain, known) or known.apart(use.value, chain.dest)):
+            if not (own or reads_apart(use, chain, known) or known.storages.apart(use.value, chain.dest)):
                 return False
     return True
 
