@@ -14,7 +14,7 @@ VENV := .venv
 RUN  := $(VENV)/bin/python
 PIP  := $(RUN) -m pip install --quiet --disable-pip-version-check
 # The workers share the cores: BLAS threads on top would only fight over them.
-PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS)
+PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS) --dist worksteal
 
 .PHONY: help demo test check fuzz calls clean
 .DELETE_ON_ERROR:

@@ -170,6 +170,7 @@ def test_a_limit_of_nodes() -> None:
     found.check()
 
 
+@pytest.mark.slow
 def test_a_limit_of_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A branch of a large program tries each of its operands, again and again: the nodes were few, and there was no
     end."""

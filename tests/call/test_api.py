@@ -130,6 +130,7 @@ def test_f4_what_is_not_reached_does_not_raise() -> None:
         agree(g, np.arange(5.0), n)
 
 
+@pytest.mark.slow
 def test_f5_there_is_a_limit_of_specialisations() -> None:
     def f(a, s):
         return a + len(s)
@@ -356,6 +357,7 @@ def test_b6_results_outlive_the_call_and_each_other() -> None:
         assert (x == k + 1).all()
 
 
+@pytest.mark.slow
 def test_b6_threads_call_at_once() -> None:
     def f(a, n):
         for i in range(n):

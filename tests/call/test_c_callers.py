@@ -64,6 +64,7 @@ def test_arrays_as_pointers_and_sizes() -> None:
         h(4)
 
 
+@pytest.mark.slow
 def test_errors_are_not_a_number_and_pending() -> None:
     def root(x: Any) -> Any:
         if x < 0:
@@ -89,6 +90,7 @@ def test_errors_are_not_a_number_and_pending() -> None:
     assert [str(e) for e in seen] == ["negative"] * 2 and math.isnan(results[0])
 
 
+@pytest.mark.slow
 def test_what_has_no_c_caller_is_refused() -> None:
     for function, args in (
         (lambda a: a * 2, (np.ones(3),)), (lambda x: (x, x), (1.0,)), (lambda p: p[0], ([1.0],)),

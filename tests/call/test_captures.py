@@ -157,6 +157,7 @@ def test_b5_closures_are_told_apart() -> None:
     assert one[0] == 3 and two[0] == 2
 
 
+@pytest.mark.slow
 def test_b5_arrays_of_modules_and_classes() -> None:
     def f(x):
         return x * Settings.scale + Settings.weights + CONFIG.A

@@ -69,6 +69,7 @@ def test_stores_need_not_reach_the_caller() -> None:
     assert "memref.copy" in kept and "memref.copy" not in f.lower(numbers(9)).as_text("memref")
 
 
+@pytest.mark.slow
 def test_a_temporary_takes_the_memory_where_no_result_can() -> None:
     source = "def f(x):\n    t = np.exp(x)\n    t[0] = 0\n    return t.sum() + (t * t[0]).max()"
     assert donated(source, numbers(9))[2] == 0

@@ -222,6 +222,7 @@ def test_arrays_that_are_made_anew_are_given_back() -> None:
         assert seen.live_bytes < 8 * N
 
 
+@pytest.mark.slow
 def test_what_a_called_function_keeps_is_not_made_anew() -> None:
     kept: list[Any] = []
 
@@ -251,6 +252,7 @@ def known_late(a: Any) -> Any:
     return np.cumsum(w[::-1]).max() + np.cumsum(s[::-1]).max()
 
 
+@pytest.mark.slow
 def test_sizes_that_are_known_late_are_of_the_same_block_after_a_call() -> None:
     """B6: during the first call they have a block of their own."""
     g = tracebuf.bufferize(known_late)
@@ -304,6 +306,7 @@ def test_a_large_calls_memory_is_given_back_by_small_ones() -> None:
     assert seen.allocations == 0
 
 
+@pytest.mark.slow
 def test_release_gives_all_back() -> None:
     f, g = tracebuf.bufferize(shifted), tracebuf.bufferize(lambda a: np.cumsum(a)[::-1] * a + shifted(a))
     a = np.ones(N)

@@ -94,6 +94,7 @@ def test_arguments_by_two_stars() -> None:
         by_python(f, x=a)
 
 
+@pytest.mark.slow
 def test_buffers() -> None:
     f = bufferize(lambda a, b: a * 2 + b)
     a, b, out = np.arange(4.0), np.ones(4), np.zeros(4)

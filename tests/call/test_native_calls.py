@@ -696,6 +696,7 @@ def test_a_long_call_gives_the_gil_and_hears_signals() -> None:
     assert natively(f, 10) == count(10)
 
 
+@pytest.mark.slow
 def test_products_do_not_keep_the_gil_for_long() -> None:
     """BLAS does not poll: so calls that may be long from fewer elements on, or through an int, give the GIL at once."""
     a = np.ones((4, 4))
@@ -710,6 +711,7 @@ def test_products_do_not_keep_the_gil_for_long() -> None:
         assert f._native is not None and f._native.entries[0].memory[Entry.LONG] == long
 
 
+@pytest.mark.slow
 def test_memory_is_kept_and_given_back_as_by_python() -> None:
     def shifted(a: Any) -> Any:
         t = np.cumsum(a)[::-1] + a
@@ -763,6 +765,7 @@ def test_functions_die_with_their_entries() -> None:
 TABLE = np.arange(4.0)
 
 
+@pytest.mark.slow
 def test_captured_arrays_are_fetched_at_each_call() -> None:
     def weigh(a: Any) -> Any:
         return a * TABLE + cell[0]

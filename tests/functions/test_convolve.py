@@ -34,6 +34,7 @@ def test_c1_every_mode(function: str, pair: str) -> None:
     expression(f"[{', '.join(calls)}]", {**VALUES, "n": 3}, ulp=300)
 
 
+@pytest.mark.slow
 def test_a_mode_that_is_the_default_may_be_named() -> None:
     expression('np.convolve(a, v, "full"), np.correlate(a, v, mode="valid")', VALUES, ulp=300)
 
@@ -60,6 +61,7 @@ def test_a_mode_that_is_none_raises() -> None:
         agree(program(f"def f(a, v):\n    return np.convolve(a, v, {mode})"), LONG, SHORT)
 
 
+@pytest.mark.slow
 def test_z1_sizes_are_symbolic() -> None:
     """Rule Z1: one program for all sizes of which the same is the longer."""
     f = bufferize(program("def f(a, v):\n    return np.convolve(a, v, 'same')"))

@@ -574,6 +574,7 @@ def test_explain() -> None:
     assert '"tracebuf.host_call"' in text and 'callee = "numpy.linalg.inv"' in text
 
 
+@pytest.mark.slow
 def test_m5_explain_lists_the_array_that_the_called_function_makes() -> None:
     """`measure` counted it, explain did not list it; np.sort computes in the buffer itself."""
 

@@ -57,6 +57,7 @@ def test_c1_products_in_place(text: str) -> None:
     agree(f, *(values[n] for n in names), ulp=100)
 
 
+@pytest.mark.slow
 def test_s2_masked_updates_on_every_rung() -> None:
     """Rule S2: a masked store is in place, on each rung of the ladder; so is a chain of outs."""
     f = program("""

@@ -37,7 +37,7 @@ def operand_pairs(char: str) -> Iterator[tuple[Any, Any]]:
     yield from ((x, a) for x in NUMBERS)
 
 
-@pytest.mark.parametrize("char", slow_but("f", CHARS))
+@pytest.mark.parametrize("char", slow_but("?", CHARS))
 def test_n5_dtypes_of_every_binary_ufunc(char: str) -> None:
     """Beside each other dtype, and numbers on either side: of arrays of ones, by the traced program alone."""
     for pair in operand_pairs(char):

@@ -31,6 +31,7 @@ def accepts(text: str) -> str:
 
 
 @needs_mlir
+@pytest.mark.slow
 def test_mlir_opt_verifies_the_tensor_programs() -> None:
     funcs = [p.build() for p in PROGRAMS]
     accepts(print_module(funcs))

@@ -150,6 +150,7 @@ def rotation(m: Maker, step: Callable[[Value, Value], Value]) -> Func:
     return m.done(p, q)
 
 
+@pytest.mark.slow
 def test_s9_rotating_buffers_are_handed_on() -> None:
     m = Maker("f", a=("n",), k=INDEX)
     func = rotation(m, lambda p, q: m.ew(ADD, p, q))
@@ -222,6 +223,7 @@ def test_s11_a_fresh_array_replaces_the_old_one(reused: bool) -> None:
     assert all(c.peak_bytes <= 3 * 32 for c in counters), "an old buffer is not freed when it is replaced"
 
 
+@pytest.mark.slow
 def test_an_array_that_is_used_afterwards_is_not_computed_into() -> None:
     """x = z = a * 1; while i < k: x = x + 1; return x, z: z must not change, and is not copied."""
     m = Maker("f", a=("n",), k=INDEX)
@@ -233,6 +235,7 @@ def test_an_array_that_is_used_afterwards_is_not_computed_into() -> None:
     climb(m.done(x, z), *(([start, k], [start + k, start, start, k]) for k in (0, 1, 4)))
 
 
+@pytest.mark.slow
 def test_one_array_carried_twice() -> None:
     """p = q = zeros(n) as values: the second carried one needs a buffer of its own."""
     m = Maker("f", a=("n",), k=INDEX)
@@ -464,6 +467,7 @@ def test_z1_a_cast_spells_a_size_otherwise() -> None:
 # -- loops that count ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_s9_a_counting_loop_hands_on_through_branches() -> None:
     """for i in range(k): if i > 0: p, q = q, p + q"""
     m = Maker("f", a=("n",), k=INDEX)

@@ -50,6 +50,7 @@ def test_parts_of_matrices() -> None:
     climb(f, (complexes((4, 5)),), again=[(complexes((6, 6)),)], tolerance=1e-12)
 
 
+@pytest.mark.slow
 def test_stores_through_parts_copy_nothing() -> None:
     f = tracebuf.bufferize(program("""
     def f(z, x):

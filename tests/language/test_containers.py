@@ -659,6 +659,7 @@ def c1_shapes_compared(a, b):
     return a, same, a.shape == (3, 4), a.shape in ((4, 5), b.shape), (3, 4) not in [a.shape], a.shape == None  # noqa: E711
 
 
+@pytest.mark.slow
 def test_shapes_are_compared_item_by_item() -> None:
     """Rule C1: == and `in` of tuples with sizes among their items were decided by which objects these are."""
     f = bufferize(verify=True)(c1_shapes_compared)
@@ -750,6 +751,7 @@ def test_an_object_stored_and_returned_on_one_path_is_one() -> None:
         agree(f, {"x": 1}, np.full(2, value))
 
 
+@pytest.mark.slow
 def test_a_loop_over_a_long_list_by_its_counter() -> None:
     """Whether such a loop is unrolled depends on what it records, and a refusal names the limits."""
 

@@ -79,6 +79,7 @@ def test_c3_an_earlier_error_wins() -> None:
     agree(f, np.arange(3.0), np.arange(3.0), 1)
 
 
+@pytest.mark.slow
 def test_errors_are_not_hidden_by_a_loop_that_does_not_run() -> None:
     f = bufferize(
         program("""

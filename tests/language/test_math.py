@@ -124,6 +124,7 @@ def test_keywords_and_wrong_arguments() -> None:
         assert refused(program(f"def f(x): return {text}", math=math), 3.0).instead
 
 
+@pytest.mark.slow
 def test_the_whole_ladder() -> None:
     f = program(
         """

@@ -110,6 +110,7 @@ def test_n3_scalar_exponents_take_numpys_fast_path() -> None:
         agree(g, x.astype(dtype))
 
 
+@pytest.mark.slow
 def test_n4_integer_division_and_shifts_do_not_trap() -> None:
     low, high = np.iinfo(np.int64).min, np.iinfo(np.int64).max
     a = np.array([0, 1, -1, low, high, low, 7, -7, 5, 5])
@@ -149,6 +150,7 @@ def test_stores_convert(kind: str) -> None:
         agree(g, OPERANDS[kind], OPERANDS[other])  # ValueError
 
 
+@pytest.mark.slow
 def test_n1_python_ints() -> None:
     f = bufferize(
         program(
@@ -196,6 +198,7 @@ def test_n5_clip_minimum_and_maximum_with_nan_and_signed_zeros() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_conversions_and_attributes() -> None:
     judge(
         ["a.astype(np.float32)", "a.astype(float, copy=False)", "a.astype(float)", "b.astype(np.float32) + f",

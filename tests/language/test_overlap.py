@@ -112,6 +112,7 @@ def test_an_array_stored_into_itself_turned_round() -> None:
     climb(program, (floats(2), floats(3, 3), floats(4, 4)), again=[(floats(9), floats(2, 2), floats(5, 5))])
 
 
+@pytest.mark.slow
 def test_the_index_of_a_single_iteration_is_known() -> None:
     """With a symbol for it, sizes that are equal could not be proved so, and the copy took a temporary (rule S2)."""
 
@@ -156,6 +157,7 @@ def test_the_transpose_of_one_element_is_the_array() -> None:
         assert given.size > 1 or (counters.allocations, counters.copies) == (0, 0)
 
 
+@pytest.mark.slow
 def test_rows_exchanged_by_one_assignment() -> None:
     """A copy was made where it is stored, past the op that overwrites what it copies."""
 

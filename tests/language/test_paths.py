@@ -644,6 +644,7 @@ def test_a_size_of_1_on_one_path_is_not_taken_for_a_side(first: int) -> None:
     climb(f, (np.arange(first, first + 25).reshape(5, 5),))
 
 
+@pytest.mark.slow
 def test_values_that_are_found_by_too_many_paths_are_refused() -> None:
     """Each exchange by the path doubled them: tracing had no end."""
     swaps = "".join(f"    if a[{k}] > {k}:\n        x, y = y, x\n" for k in range(40))

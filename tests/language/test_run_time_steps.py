@@ -52,6 +52,7 @@ def test_s1_falling_steps() -> None:
     climb(program, (floats(5),), again=[(floats(8),), (floats(1),)], tolerance=1e-12)
 
 
+@pytest.mark.slow
 def test_z1_steps_that_rise_in_a_while() -> None:
     def program(a, n):
         p = 2

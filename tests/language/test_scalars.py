@@ -187,6 +187,7 @@ def test_n3_powers_of_python_ints() -> None:
     assert "float(a)" in refused(program("def f(a): return 3 ** int(a[0])"), np.array([2])).instead
 
 
+@pytest.mark.slow
 def test_n3_powers_of_python_floats() -> None:
     f = bufferize(program("def f(x, n): return x ** n, x ** 3, x ** -2, x ** 2.0, x ** 0, pow(x, n)"))
     for x, n in itertools.product(FLOATS, [0, 1, 2, -1, -3, 64, 1023, -1074]):

@@ -190,6 +190,7 @@ def test_f2_effects_and_unseen_control_flow_are_refused(text: str) -> None:
     assert error.location is not None and error.location.line == line + 1
 
 
+@pytest.mark.slow
 def test_b5_captured_numbers_are_guards_and_arrays_are_hidden_arguments() -> None:
     f = lost("def f(a): return a * K + TABLE[0] + BIAS", BIAS=np.arange(3.0))
     g, space = bufferize(verify=True)(f), f.__globals__
@@ -262,6 +263,7 @@ def test_f2_a_helper_that_changes_a_list_is_refused() -> None:
     assert "changed" in refused(f, np.ones(3)).reason
 
 
+@pytest.mark.slow
 def test_f0_lambdas_that_cannot_be_told_apart() -> None:
     f, g = (lambda a: a + 1, lambda a: a * 3)
     agree(f, np.ones(3))
@@ -274,6 +276,7 @@ def test_s8_names_of_one_array_stay_one() -> None:
     agree(f, np.arange(4.0), 3)
 
 
+@pytest.mark.slow
 def test_s8_arrays_that_running_functions_hold_are_not_written_by_loops() -> None:
     for text in (
         "b = np.ones(4)\nkept = b\nb = fori_loop(0, n, lambda i, v: v * 2, b)\nreturn b, kept",

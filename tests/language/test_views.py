@@ -93,6 +93,7 @@ def test_s7_a_size_decides_view_or_copy() -> None:
             agree(f, floats(m, n), k)
 
 
+@pytest.mark.slow
 def test_s7_strides_of_an_argument_decide() -> None:
     """Padding that a slice with a step makes up for: `a[:, ::3]` of five columns in rows of six runs on."""
     f = tracebuf.bufferize(program("def f(a):\n b = a[:, ::3].reshape(-1)\n b[1] = 9.0\n return b"))
@@ -100,6 +101,7 @@ def test_s7_strides_of_an_argument_decide() -> None:
         agree(f, floats(4, width)[:, :5])
 
 
+@pytest.mark.slow
 def test_s7_an_array_without_elements_is_a_view() -> None:
     """Its strides do not matter; that it is a view shows in whether it may be written (rule B2)."""
     f = tracebuf.bufferize(program("def f(a, n): return a[1:n, 1:].reshape(-1), a[1:n, ::2].ravel()"))
@@ -131,6 +133,7 @@ def test_s7_what_only_the_run_time_knows_is_refused() -> None:
     assert "view or a copy" in str(refused(program(text), floats(4, 6)))
 
 
+@pytest.mark.slow
 def test_s6_k_order_decides_reshape() -> None:
     """`a.T + 1` lies in Fortran's order: its C reshape copies, its transpose's does not."""
     agree(program("def f(a):\n b = a.T + 1\n c = b.reshape(-1)\n c[0] = 99\n return b, c"), floats(4, 6))

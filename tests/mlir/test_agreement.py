@@ -18,6 +18,7 @@ from tests.mlir.shrink import shrink
 
 
 @needs_mlir
+@pytest.mark.slow
 def test_programs_are_valid() -> None:
     texts = [program(random.Random(seed)) for seed in range(100)]
     invalid = [text for text, found in zip(texts, generic(texts)) if found is None]

@@ -145,6 +145,7 @@ LOOPS = {
 
 
 @needs_mlir
+@pytest.mark.slow
 def test_the_index_of_a_loop() -> None:
     texts = [in_a_loop(*case) for case in LOOPS.values()]
     for name, theirs, text in zip(LOOPS, ask(texts), generic(texts), strict=True):

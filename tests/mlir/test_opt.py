@@ -189,6 +189,7 @@ def test_alias_sets_are_dumped() -> None:
 
 
 @needs_mlir
+@pytest.mark.slow
 def test_text_in_any_form_is_read_where_mlir_opt_is_installed() -> None:
     text = mlir_opt(SLICE)
     assert "func.func @f" in text
@@ -282,6 +283,7 @@ def test_passes_leave_valid_programs(flags: tuple[str, ...], compat: str) -> Non
 
 
 @needs_mlir
+@pytest.mark.slow
 def test_cse_merges_empty_tensors_as_mlir_does() -> None:
     """Behaviour 49; ours keeps them apart, for identity is not value."""
     text = """
@@ -429,6 +431,7 @@ def test_copies_before_every_write_are_mlirs(text: str, boundaries: str) -> None
 
 
 @needs_mlir
+@pytest.mark.slow
 def test_a_number_that_is_an_argument_is_dropped_as_mlir_does() -> None:
     flags = "-one-shot-bufferize=bufferize-function-boundaries", "-drop-equivalent-buffer-results"
     ours, theirs = run(mlir_opt(NUMBER_BACK, GENERIC), *flags, GENERIC), mlir_opt(NUMBER_BACK, *flags, GENERIC)

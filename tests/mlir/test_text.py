@@ -105,6 +105,7 @@ def test_numpy_programs_in_generic_form() -> None:
 
 
 @needs_mlir
+@pytest.mark.slow
 def test_numpy_programs_are_read_back() -> None:
     text = mlir_opt(print_module([p.build() for p in PROGRAMS]))
     assert_same(text, mlir_opt(print_generic(read(text))))

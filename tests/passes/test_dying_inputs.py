@@ -67,6 +67,7 @@ def test_what_is_repeated_gives_its_buffer() -> None:
     assert arrays_made(lambda x: np.repeat(x, 2) * 2, matrix()) == 2
 
 
+@pytest.mark.slow
 def test_buffers_of_an_iteration_are_reused_in_it() -> None:
     assert arrays_made(inside_a_loop, matrix(), 3) == 1
 
@@ -118,6 +119,7 @@ def test_is_unused_by_the_next_iteration() -> None:
     assert arrays_made(outside, matrix(), 3) == 2
 
 
+@pytest.mark.slow
 def test_is_read_where_it_is_written() -> None:
     def mirrored(x):
         e = np.exp(x)

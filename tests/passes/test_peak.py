@@ -45,6 +45,7 @@ def test_m2_sums_of_arrays_that_must_be_made() -> None:
     assert native == 2 <= eager
 
 
+@pytest.mark.slow
 def test_arrays_that_stand_already_are_summed_in_one_loop() -> None:
     def f(a: Any) -> Any:
         x, y, z = np.roll(a, 1), np.roll(a, -1), np.roll(a, 2)
@@ -237,7 +238,7 @@ def is_replaced_before_a_sort(v: Any, w: Any, n: Any) -> Any:
 ONE_OF_TWO = (is_replaced_on_one_path, may_be_held_by_the_other_name, is_replaced_before_a_sort)
 
 
-@pytest.mark.parametrize("f", slow_but(ONE_OF_TWO[:1], ONE_OF_TWO))
+@pytest.mark.parametrize("f", slow_but((), ONE_OF_TWO))
 def test_an_array_that_only_one_path_needs_is_freed_on_the_others(f: Callable[..., Any]) -> None:
     """A branch that read it, or a name that might hold it, kept it alive beside the next array on every path; and what
     an scf.if passed on without owning it, no loop took over."""

@@ -15,6 +15,7 @@ def step(u, v, dt):
     return u.max()
 
 
+@pytest.mark.slow
 def test_each_design_has_its_counts() -> None:
     """The order of the designs is that of the documents: each is meant to be better than the one before."""
     u, v = np.random.default_rng(0).random((2, 300))

@@ -39,7 +39,7 @@ def test_programs_over_objects_climb_the_ladder(seed: int) -> None:
     check(objects.generate(random.Random(f"objects {seed}")))
 
 
-@pytest.mark.parametrize("seed", slow_but(range(1), range(12)))
+@pytest.mark.parametrize("seed", slow_but((), range(12)))
 def test_threads_get_answers_of_some_order(seed: int) -> None:
     check(threads.generate(random.Random(seed)))
 

@@ -87,6 +87,7 @@ def test_formulas_are_what_measure_counts() -> None:
         assert (peak(sizes), allocated(sizes)) == (counts.peak_bytes, counts.allocated_bytes)
 
 
+@pytest.mark.slow
 def test_what_branches_on_data_take_is_an_upper_bound() -> None:
     g = bufferize(one_of_two)
     use = g.lower(A, B).memory()
@@ -96,6 +97,7 @@ def test_what_branches_on_data_take_is_an_upper_bound() -> None:
     assert bufferize(one_of_two).lower(A, B).memory().peak({"len(a)": 40, "len(b)": 40}) > 0
 
 
+@pytest.mark.slow
 def test_how_often_a_loop_runs_may_be_unknown() -> None:
     g = bufferize(until_small)
     use = g.lower(A).memory()
@@ -106,6 +108,7 @@ def test_how_often_a_loop_runs_may_be_unknown() -> None:
     hold_formulas(g, (A,))
 
 
+@pytest.mark.slow
 def test_sizes_that_data_decide_are_unknown() -> None:
     use = bufferize(selected).lower(A).memory()
     assert "depends on the data" in use.peak.unknown

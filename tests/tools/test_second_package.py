@@ -106,6 +106,7 @@ def test_programs_climb_the_ladder(program: Callable[..., Any]) -> None:
     climb(program, (VECTOR.copy(), OTHER.copy()), again=[(OTHER.copy(), VECTOR.copy())], strategies=EVERY_WAY)
 
 
+@pytest.mark.slow
 def test_other_dtypes_layouts_and_errors_are_those_of_numpy() -> None:
     square = np.arange(12.0).reshape(3, 4)
     for x, y in ((square, square + 1), (square.T, square.T * 2), (square[:, ::2], square[:, 1::2])):
