@@ -184,6 +184,16 @@ def given_up_twice(a, n):
     return best, best is x, best is y
 
 
+def one_array_or_another_at_first(a, n):
+    x = a
+    if n > 4:
+        x = x - x
+    for _ in range(3):
+        for _ in range(2):
+            x = x - a
+    return x
+
+
 def a_view_is_held(a, n):
     x = a + 1
     best = x[:]
@@ -220,6 +230,14 @@ def test_s11_arrays_held_in_turn(f):
 def test_s11_arrays_held_in_turn_on_every_rung(f):
     first, *others = ((np.random.default_rng(seed).random(4), 5) for seed in range(2))
     climb(f, first, alike=others, tolerance=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 3])
+def test_s11_a_loop_within_another_begins_with_another_order_of_axes(size):
+    """What the first trace of the inner loop taught did not fit the arrays of the second: an InternalError."""
+    for n in (4, 5):
+        climb(one_array_or_another_at_first, (np.arange(1.0, 1 + size), n), again=[(np.ones(4), n)])
 
 
 @pytest.mark.slow

@@ -224,6 +224,18 @@ def test_updates_by_new_axes_and_crossing_vectors() -> None:
     assert np.array_equal(bufferize(verify=True)(program)(floats(5, 5)), program(floats(5, 5)))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("i", [0, 1, 3])
+def test_ufuncs_that_numpy_computes_read_ahead(i: int) -> None:
+    """Rule S2: a remainder of ints, whose loop is NumPy's own, made a temporary where others do not."""
+
+    def program(a, i):
+        a[i] %= a.T[3]
+        a[2, i:-1] **= a[2, i + 1 :] % 3
+
+    climb(program, (np.arange(1, 37).reshape(6, 6), i))
+
+
 @pytest.mark.parametrize("i", one_in(8, [9, 0, 2, 14]))
 def test_parts_of_an_array_under_two_shapes(i: int) -> None:
     """Rule S2: a row and a part of the ravelled array are apart, or not, as their places tell; a temporary was made in

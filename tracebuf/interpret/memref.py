@@ -410,8 +410,7 @@ def _reads(op: linalg.DestinationOp, use: Use) -> bool:
 
 def _read_in_time(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any]) -> bool:
     """Whether every shared element is read before it is written, or by the op that writes it: in all loops that count
-    up, however they are nested. NumPy's inner loops take blocks at once, so with them each element is written where it
-    is read."""
+    up, however they are nested. NumPy's inner loops take blocks at once, and read a block before they write it."""
     spec = op.spec([v.type for v in op.operands])
     if spec is None:
         return True  # all is read before anything is written
@@ -424,9 +423,6 @@ def _read_in_time(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any])
     if whole or not spec.all_parallel or a.array.itemsize != b.array.itemsize:
         return op.elementwise_access(use, out) and _same_elements(a.array, b.array)
     read, written = (_addresses(x, spec.maps[u.index], shape) for x, u in ((a, use), (b, out)))
-    if any(isinstance(inner, arith.Ufunc) for inner in spec.body.ops):
-        shared = np.isin(read, written)
-        return bool((read[shared] == written[shared]).all())
     return all(_in_time(read.transpose(p), written.transpose(p)) for p in permutations(range(len(shape))))
 
 

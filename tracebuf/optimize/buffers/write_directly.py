@@ -23,7 +23,6 @@ from tracebuf.ir.slices import Slice
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.scalars import arith
 from tracebuf.optimize.buffers.writer import IndexWriter, Test
 
 Part = tuple[Value, Slice]
@@ -109,8 +108,7 @@ def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
         if comparable and isinstance(writer, memref.Copy):
             fine = w.either(fine, _coincide(w, goal[1], source[1]))
         elif comparable and writer.maps[use.index].is_identity:  # type: ignore[attr-defined]
-            at_once = any(isinstance(op, arith.Ufunc) for op in writer.regions[0].block.ops)
-            fine = w.either(fine, (_coincide if at_once else _reads_ahead)(w, goal[1], source[1]))
+            fine = w.either(fine, _reads_ahead(w, goal[1], source[1]))
         harmless = w.both(harmless, fine)
         if harmless is False:
             break

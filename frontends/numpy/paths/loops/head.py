@@ -102,12 +102,13 @@ class LoopHead:
         return inside
 
     def forget_misfits(self, names: Sequence[str], given: Env) -> None:
-        """Drops what was learnt about arrays where names held arrays of other ranks then, before the first iteration
-        for instance."""
+        """Drops what was learnt about arrays where names held arrays of other ranks or orders then, before the first
+        iteration for instance."""
         for name in names:
             for k, leaf in enumerate(carried_parts(given[name])):
                 how = self.plan.arrays.get((name, k))
-                if plain(leaf) and isinstance(how, ArrayCarry) and not how.fits(leaf):
+                other_rank = plain(leaf) and isinstance(how, ArrayCarry) and not how.fits(leaf)
+                if other_rank or (how is OWNED and isinstance(leaf, ArrayRef) and not self.alike(leaf, leaf)):
                     del self.plan.arrays[name, k]
 
     def observed(self, item: Item) -> bool:
