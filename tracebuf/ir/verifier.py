@@ -69,11 +69,16 @@ def where(op: Op | None) -> str:
     return f"{op.name}{place}"
 
 
-def verify(func: Func, level: Level) -> None:
-    """Raises InternalError, naming the op and the user's line, for the first thing that is wrong."""
+Parts = Sequence[Any]
+"""Objects that something is made of, told apart by identity."""
+
+
+def verify(func: Func, level: Level, known: dict[Op, Parts] | None = None) -> None:
+    """Raises InternalError, naming the op and the user's line, for the first thing that is wrong. `known`: what the ops
+    were made of when they were found right by themselves; it is brought up to date."""
     if len(func.arg_attrs) != len(func.args):
         raise InternalError(f"{func.name}: {len(func.args)} arguments with attributes for {len(func.arg_attrs)}")
-    verifier = _Verifier(func, level)
+    verifier = _Verifier(func, level, {} if known is None else known)
     if level != "any" and len(func.body.blocks) != 1:
         raise InternalError(f"{func.name}: it has {len(func.body.blocks)} blocks")
     verifier.region(func.body, None, "func.return")
@@ -87,19 +92,31 @@ def verify(func: Func, level: Level) -> None:
 
 
 class Verified:
-    """Verifies a function after each of several passes; where a pass changed nothing, once is enough."""
+    """Verifies a function after each of several passes; for what a pass did not change, once is enough."""
 
-    __slots__ = ("_level", "_parts")
+    __slots__ = ("_known", "_level", "_parts")
 
     def __init__(self, level: Level) -> None:
-        self._level, self._parts = level, list[Any]()
+        self._level, self._parts, self._known = level, list[Any](), dict[Op, Parts]()
 
     def again(self, func: Func) -> None:
         """`verify`, unless the function is what it was before."""
         parts = _parts(func)
-        if len(parts) != len(self._parts) or not all(map(is_, parts, self._parts)):
-            verify(func, self._level)
+        if not same(parts, self._parts):
+            verify(func, self._level, self._known)
             self._parts = parts
+
+
+def same(a: Parts, b: Parts) -> bool:
+    """Whether two things are made of the same objects."""
+    return len(a) == len(b) and all(map(is_, a, b))
+
+
+def parts_of(op: Op) -> Parts:
+    """All that `verify_op` looks at in an op without regions."""
+    operands = op.operands
+    types = [v.type for v in (*operands, *op.results)]
+    return [*operands, *types, *op.attrs, *op.attrs.values(), *op.successors]
 
 
 def _parts(func: Func) -> list[Any]:
@@ -148,12 +165,12 @@ def verify_op(op: Op) -> None:
 
 
 class _Verifier:
-    """`visible`: the values in scope; `defined`: all that were met; `seen`: the ops."""
+    """`visible`: the values in scope; `defined`: all that were met; `seen`: the ops; `known`: see `verify`."""
 
-    __slots__ = ("by_type", "defined", "entry", "func", "level", "seen", "visible")
+    __slots__ = ("by_type", "defined", "entry", "func", "known", "level", "seen", "visible")
 
-    def __init__(self, func: Func, level: Level) -> None:
-        self.func, self.level = func, level
+    def __init__(self, func: Func, level: Level, known: dict[Op, Parts]) -> None:
+        self.func, self.level, self.known = func, level, known
         self.visible: set[Value] = set()
         self.defined: dict[Value, None] = {}
         self.seen: set[Op] = set()
@@ -221,13 +238,22 @@ class _Verifier:
         inside = terminator == "linalg.yield" and self.level != "any"
         self.place(op, inside)
         self.operands(op, block if inside else None)
+        self.alone(op)
+        for k, region in enumerate(op.regions):
+            self.region(region, op, op.region_ends[k] if op.name in Op.registry else "")
+        self.define(op.results, op, op)
+
+    def alone(self, op: Op) -> None:
+        """Whether the op is right by itself: asked once for an op without regions that stays as it is."""
+        parts = None if op.regions else parts_of(op)
+        if parts is not None and op in self.known and same(parts, self.known[op]):
+            return
         try:
             verify_op(op)
         except InternalError as e:
             raise InternalError(f"{where(op)}: {e}") from None
-        for k, region in enumerate(op.regions):
-            self.region(region, op, op.region_ends[k] if op.name in Op.registry else "")
-        self.define(op.results, op, op)
+        if parts is not None:
+            self.known[op] = parts
 
     def place(self, op: Op, inside: bool) -> None:
         """Whether the op may stand here: at the level, or in the body of a structured op."""
