@@ -25,6 +25,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a call's key                    its parts: frontends/numpy/call/arguments.py (`key_of`); put together: api.py
                                     (`_call`); what finds the program: `Call.group` of
                                     frontends/numpy/interpreter/trace.py, in api.py (`_find`; `_recent` for known forms)
+    arguments that overlap          frontends/numpy/call/arguments.py (`relations`, `overlap`); api.py (`_fitting`, which
+                                    has the original run; `_overlapping` remembers it); in machine code:
+                                    backend/llvm/entry_checks.py; rule B4, tests/call/test_api.py (`test_b4_*`)
     a captured array                one more argument, with a key: frontends/numpy/call/captures.py; api.py
                                     (`_complete`, `_keep_captures`)
     what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py; close.py records it);
@@ -44,17 +47,20 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     explain/report.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
-    the plan of the arena           ops/memory/arena.py; who is alive with whom: optimize/buffers/lifetimes.py; offsets:
-                                    optimize/buffers/pack.py; `lower(...).memory()`: explain/memory.py
+    the plan of the arena           optimize/buffers/assign_storage.py makes it; who is alive with whom: lifetimes.py;
+                                    offsets: pack.py; its data: ops/memory/arena.py; a user sees the offsets in
+                                    `lower(...).as_text("memref")`, the totals in `lower(...).memory()` (explain/memory.py)
     the pass that frees             deallocate/ownership.py; handover.py: what an `if` or a loop takes over; lower.py:
-                                    frees under a condition; optimize/buffers/shorten_liveness.py moves frees up;
+                                    what `bufferization.dealloc` becomes (deallocate/general/ has both for MLIR text);
+                                    optimize/buffers/shorten_liveness.py moves frees up;
                                     tests/passes/test_deallocate.py (once, on every path); early enough:
                                     tests/passes/test_peak.py
     a pass of `opt` by MLIR's name  passes.py lists them; on buffers: optimize/memrefs/ and deallocate/general/, for
                                     which analysis/flow/ knows how control and buffers flow through blocks and regions;
                                     tests/mlir/test_documents.py, tests/mlir/test_memrefs.py
     an op's native form             backend/llvm/emit.py chooses; loops: lower/plan.py plans them,
-                                    backend/llvm/loops.py writes them
+                                    backend/llvm/loops.py writes them; LLVM's passes: backend/llvm/jit.py
+                                    (`_run_passes`); tests/native/test_native.py, tests/native/test_jit.py
     a call without Python           native_calls.py says what it checks; backend/llvm/entries.py is its machine code,
                                     with entry_checks.py and entry_results.py, on data that backend/runtime/entries.py
                                     lays out; backend/runtime/callable.py its class

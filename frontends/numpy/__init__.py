@@ -15,7 +15,8 @@ May import: ir, ops and below; not mlir.
 
 Where is ...?
 
-    a[i], a[i] = v          functions/indices/subscripts; then arrays/indexing, or gathers or masks of the same room
+    a[i], a[i] = v          functions/indices/subscripts; then arrays/indexing, or functions/indices/gathers or masks;
+                            then record/recorder (`store`, `store_element`)
     x.T, a.reshape(n)       `attribute` and `METHODS` of functions/table; then arrays/shapes, arrays/reshape;
                             the view itself is record/values (`View`)
     a + b, a < b            numbers/scalars (`binary`, `compare`); then numbers/ufuncs (`elementwise`)

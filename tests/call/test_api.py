@@ -1,5 +1,5 @@
-"""The decorator: guards on what is captured, one compilation for all sizes, overlap, methods, threads, failures (rules
-B2, B4, B5, B6, F3, F5, X2)."""
+"""The decorator: guards on what is captured, one compilation for all sizes, overlap, methods, threads, failures
+(rules B2, B4, B5, B6, F3, F5, X2)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Programs, traced as the front end traces (rules S1, S2), through the tensor passes; random ones in random order too.
 
 Each pass keeps every value to the bit and every use list whole, and makes nothing worse: the number of fresh arrays and
-of operands that the analysis finds out of place falls or stays (rule S4; MLIR's elimination does not keep that, MLIR
-behaviour 48).
+of operands that the analysis finds out of place falls or stays (rule S4; MLIR's elimination does not keep that,
+MLIR behaviour 48).
 """
 
 from __future__ import annotations

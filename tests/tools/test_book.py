@@ -224,20 +224,18 @@ def test_programs_that_share_a_test_are_beside_it() -> None:
     assert not wrong
 
 
-def test_behaviours_name_what_the_library_defines() -> None:
-    code = "".join(path.read_text() for path in modules() if TESTS not in path.parents)
-    defined = set(re.findall(r"\b(?:def|class) (\w+)", code))
-    for number, text in BEHAVIOUR.items():
-        named = re.findall(r"`(\w+)`", text.partition("Where:")[2].partition("Tests:")[0])
-        assert named and not set(named) - defined, number
+def test_citations_stand_on_one_line() -> None:
+    """So that a search for "rule S8" or "MLIR behaviour 6" finds them all."""
+    broken = r"\b(?:rules?|behaviours?)\n\s*(?:# )?[A-Z]?\d|\bMLIR\n\s*(?:# )?behaviours? \d"
+    assert not [path for path in modules() if re.search(broken, path.read_text())]
 
 
-def test_rules_name_the_places_that_keep_them() -> None:
+def test_rules_and_behaviours_name_the_places_that_keep_them() -> None:
     """`trace_if` (frontends/numpy/paths/joins.py): the file defines it."""
-    for label, text in RULE.items():
+    for label, text in [*RULE.items(), *BEHAVIOUR.items()]:
         where = " ".join(text.partition("Where:")[2].partition("Tests:")[0].split())
         places = re.findall(r"((?:`\w+`, )*`\w+`) \(([\w/]+\.py)\)", where)
-        assert places, label
+        assert places and where.count("`") == sum(names.count("`") for names, _ in places), label
         for names, file in places:
             defined = set(re.findall(r"\b(?:def|class) (\w+)", (ROOT / file).read_text()))
             assert not set(re.findall(r"\w+", names)) - defined, label

@@ -2,9 +2,9 @@
 
 Every op emits its own memref form through the `Rewriter` protocol; this class gives it the buffers. An operand that is
 in place has the buffer of its value. Another gets a new buffer, and a copy only if its contents are defined and read;
-where the op only makes an alias (a slice), the result is copied and not the operand, because it is smaller (MLIR
-behaviour 50). Equal slices of one buffer are one view, so a part that is computed in place is stored onto itself, which
-is nothing.
+where the op only makes an alias (a slice), the result is copied and not the operand, because it is smaller
+(MLIR behaviour 50). Equal slices of one buffer are one view, so a part that is computed in place is stored onto itself,
+which is nothing.
 """
 
 from __future__ import annotations

@@ -712,8 +712,8 @@ class Rewriter(Protocol):
         self, block: Block, arg_types: Sequence[Type], args: Sequence[Value | None], yields: Sequence[Use]
     ) -> Block:
         """The memref form of a loop's region: `args[k]` is the tensor program's argument for the new block's argument
-        k, `yields` the operands of its terminator. A buffer that may not be handed on is copied into a new one (MLIR
-        behaviours 36, 37)."""
+        k, `yields` the operands of its terminator. A buffer that may not be handed on is copied into a new one
+        (MLIR behaviours 36, 37)."""
         ...
 
     def body(self, block: Block, arg_types: Sequence[Type], args: Sequence[Value], end: Callable[[], None]) -> Block:

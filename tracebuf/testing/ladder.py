@@ -593,8 +593,8 @@ def source_of(function: types.FunctionType) -> str:
 
 
 def copy_first(function: types.FunctionType) -> types.FunctionType:
-    """The function with `x[i] = e` as `x[i] = copy of e`, and so for the functions of its module that it calls (rule
-    C4)."""
+    """The function with `x[i] = e` as `x[i] = copy of e`, and so for the functions of its module that it calls
+    (rule C4)."""
     made: dict[types.FunctionType, types.FunctionType] = {}
     return _copy_first(function, made)
 

@@ -567,8 +567,8 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
 
 
 def is_pure(function: Any) -> bool:
-    """Whether a function may be called while tracing, on plain values: it has no effects, and no randomness (rule
-    F2)."""
+    """Whether a function may be called while tracing, on plain values: it has no effects, and no randomness
+    (rule F2)."""
     if isinstance(function, np.ufunc) or getattr(function, "__module__", None) in (math.__name__, cmath.__name__):
         return True
     if isinstance(getattr(function, "__self__", None), np.number | np.bool_):

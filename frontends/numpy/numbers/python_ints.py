@@ -147,8 +147,8 @@ def divide(r: Recorder, name: str, a: Dim, b: Dim) -> Dim:
 
 
 def computed_division(r: Recorder, name: str, a: Dim, b: Dim, positive: bool) -> Dim:
-    """`//` and `%` at run time; the operands that the processor traps on (x // 0, -2**63 // -1) never reach it (rule
-    N4)."""
+    """`//` and `%` at run time; the operands that the processor traps on (x // 0, -2**63 // -1) never reach it
+    (rule N4)."""
     x, y = r.index(a), r.index(b)
     low, high = bounds(r, b)
     if positive:

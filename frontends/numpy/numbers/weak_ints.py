@@ -1,5 +1,5 @@
-"""Python ints beside NumPy's integers: which fit the dtype, what raises, and comparisons, which never raise (rule
-N1)."""
+"""Python ints beside NumPy's integers: which fit the dtype, what raises, and comparisons, which never raise
+(rule N1)."""
 
 from __future__ import annotations
 

@@ -72,8 +72,8 @@ class Rules:
         return write_is_outside_definition(self.flow, write, definition, compat=self.parts is None)
 
     def same(self, a: Value, b: Value) -> bool:
-        """Whether two values are one buffer, element for element, or do not overlap. In MLIR: one SSA value (MLIR
-        behaviour 6)."""
+        """Whether two values are one buffer, element for element, or do not overlap. In MLIR: one SSA value
+        (MLIR behaviour 6)."""
         if a is b or self.parts is None or "early-equivalence" not in self.improved:
             return a is b
         return self.parts.same(a, b)
@@ -161,8 +161,8 @@ def order_counts(flow: Dataflow, read: Read, write: Use) -> bool:
 
 
 def blocks_form_a_loop(flow: Dataflow, read: Op, write: Op, definition: Value) -> bool:
-    """Whether branches lead from the read to the write and back without passing the definition's block (MLIR
-    behaviour 28). Test: test_branches_that_loop."""
+    """Whether branches lead from the read to the write and back without passing the definition's block
+    (MLIR behaviour 28). Test: test_branches_that_loop."""
     home = definition.block
     if len(home.region.blocks) == 1:
         return False

@@ -189,8 +189,8 @@ class DeallocTensor(Op):
 
 
 class ToTensor(Op):
-    """`bufferization.to_tensor`: a buffer as a tensor, in which it may be stored to only if marked `writable` (MLIR
-    behaviour 18).
+    """`bufferization.to_tensor`: a buffer as a tensor, in which it may be stored to only if marked `writable`
+    (MLIR behaviour 18).
 
     operands: buffer (memref); results: 1 tensor in that buffer; attrs: writable (unit).
     """

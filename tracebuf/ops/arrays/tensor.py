@@ -396,8 +396,8 @@ class Regrouping(Op):
 
 class CollapseShape(Regrouping):
     """`tensor.collapse_shape`: neighbouring axes become one, a.reshape(-1). To MLIR it reads its source: where the
-    strides do not allow the view it becomes a copy, whose elements are read only through the result (MLIR behaviour
-    12).
+    strides do not allow the view it becomes a copy, whose elements are read only through the result
+    (MLIR behaviour 12).
 
     operands: source tensor; results: 1 tensor, aliases source; attrs: groups, viewable (only if the strides are known
     to allow the view).

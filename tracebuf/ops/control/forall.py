@@ -52,8 +52,8 @@ class Forall(Op):
 
     operands: the dynamic lower bounds, upper bounds and steps (index), the shared outs (tensors); results: 1 for each
     out, aliases it; attrs: static_lower, static_upper, static_step (None for each operand); regions: 1, whose arguments
-    are the indices and the outs. An out is written, and read: elements that no iteration stores stay as they were (MLIR
-    behaviours 32, 38).
+    are the indices and the outs. An out is written, and read: elements that no iteration stores stay as they were
+    (MLIR behaviours 32, 38).
     """
 
     __slots__ = ()

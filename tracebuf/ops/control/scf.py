@@ -215,8 +215,8 @@ class While(Loop):
 
     operands: the initial values; results: 1 for each value forwarded by scf.condition; regions: before (from the
     loop-carried values to scf.condition), after (from the forwarded values to the next loop-carried ones, scf.yield).
-    The initial tensors are read and written. Result i may share the buffer of operand i, if they have one type (MLIR
-    behaviours 15, 37). The loop is straight if `after` yields its arguments unchanged.
+    The initial tensors are read and written. Result i may share the buffer of operand i, if they have one type
+    (MLIR behaviours 15, 37). The loop is straight if `after` yields its arguments unchanged.
     """
 
     __slots__ = ()

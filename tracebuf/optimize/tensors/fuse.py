@@ -152,8 +152,8 @@ def keeps_numpy_steps(consumer: Generic, producer: Generic | None) -> bool:
     """No fusion if an operand that varies in eager's loop would not vary in the fused one, where a NumPy loop of two
     operands sees it.
 
-    NumPy computes `x ** e` by other means where the exponent has step 0 than where it is an array of equal values (rule
-    N3).
+    NumPy computes `x ** e` by other means where the exponent has step 0 than where it is an array of equal values
+    (rule N3).
     """
     calls = any(isinstance(op, arith.Ufunc) and len(op.uses) > 1 for op in consumer.body.ops)
     if not calls:

@@ -39,8 +39,8 @@ class ArrayCarry:
 
 
 class OneOfCandidates:
-    """How a name is carried whose array is, in each iteration, one of those that the loop's names held before it (rule
-    S8)."""
+    """How a name is carried whose array is, in each iteration, one of those that the loop's names held before it
+    (rule S8)."""
 
 
 WHICH = OneOfCandidates()
