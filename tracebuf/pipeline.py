@@ -25,8 +25,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a call's key                    its parts: frontends/numpy/call/arguments.py (`key_of`); put together: api.py
                                     (`_call`); what finds the program: `Call.group` of
                                     frontends/numpy/interpreter/trace.py, in api.py (`_find`; `_recent` for known forms)
-    arguments that overlap          frontends/numpy/call/arguments.py (`relations`, `overlap`); api.py (`_fitting`, which
-                                    has the original run; `_overlapping` remembers it); in machine code:
+    arguments that overlap          frontends/numpy/call/arguments.py (`relations`, `overlap`); api.py (`_fitting`
+                                    has the original run, `_overlapping` remembers it); in machine code:
                                     backend/llvm/entry_checks.py; rule B4, tests/call/test_api.py (`test_b4_*`)
     a captured array                one more argument, with a key: frontends/numpy/call/captures.py; api.py
                                     (`_complete`, `_keep_captures`)
@@ -48,8 +48,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
     the plan of the arena           optimize/buffers/assign_storage.py makes it; who is alive with whom: lifetimes.py;
-                                    offsets: pack.py; its data: ops/memory/arena.py; a user sees the offsets in
-                                    `lower(...).as_text("memref")`, the totals in `lower(...).memory()` (explain/memory.py)
+                                    offsets: pack.py; its data: ops/memory/arena.py; offsets for a user:
+                                    `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
     the pass that frees             deallocate/ownership.py; handover.py: what an `if` or a loop takes over; lower.py:
                                     what `bufferization.dealloc` becomes (deallocate/general/ has both for MLIR text);
                                     optimize/buffers/shorten_liveness.py moves frees up;
