@@ -126,6 +126,19 @@ def test_another_specialisation_may_store_to_other_arguments() -> None:
     climb(program, (floats(0, 5), floats(4)), again=[(floats(5, 5), floats(4))])
 
 
+@pytest.mark.slow
+def test_another_specialisation_may_have_sizes_that_are_constant() -> None:
+    """What stands for an array that only a loop makes, of a size that is 1, was counted by the program of other sizes,
+    where it has none."""
+
+    def program(a):
+        for _ in range(2):
+            t = a.copy()
+        return t
+
+    climb(program, (floats(4),), again=[(floats(1),)])
+
+
 class Box:
     def __init__(self, a: object, items: object = None) -> None:
         self.a, self.items = a, items
