@@ -234,7 +234,7 @@ class LoopClose(LoopComparison):
         if isinstance(ref, GuardedRef):
             a, b = (self.which_value(arm) for arm in ref.arms)
             return self.r.emit(arith.Select.of(ref.condition, a, b))
-        return self.r.index(next(k for k, c in enumerate(self.candidates) if c.same(ref)))
+        return self.r.index(next(k for k, c in enumerate(self.candidates) if c.same_object(ref)))
 
     def found_which(self, item: Item) -> Callable[[Value], None]:
         """The function that takes the result which says which candidate a name holds."""

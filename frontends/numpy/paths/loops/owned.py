@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tracebuf.frontends.numpy.paths.identity import identity
 from tracebuf.frontends.numpy.paths.loops.plan import Path
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -113,7 +112,7 @@ class Holder:
 
     def place(self, ref: ArrayRef) -> int | None:
         """The number of a fixed array."""
-        return next((n for n, x in enumerate(self.fixed) if x.same(ref) and identity(x) is identity(ref)), None)
+        return next((n for n, x in enumerate(self.fixed) if x.same_object(ref)), None)
 
 
 def order_of(ref: ArrayRef) -> tuple[int, ...]:
