@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.paths.results import ChosenResult, NewContainer, b
 from tracebuf.frozen import frozen
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.clone import clone_func
+from tracebuf.ir.core import Op
 from tracebuf.ir.func import Func
 from tracebuf.measure import attributes_of, clone_arguments, kept_in_place, restored
 from tracebuf.options import Options
@@ -320,7 +321,8 @@ def native(
 
     A path-dependent result may cost an array that stands for those not taken, as may an array of constant sizes that
     only a loop or a branch makes: sizes of 1 are constant, so it is the specialisation of this call that says how many.
-    argmax along an axis takes a further buffer, for the values; programs with it are not counted.
+    A loop around makes one in each iteration; as many as it runs, which is not known here, so these programs are not
+    counted. argmax along an axis takes a further buffer, for the values; programs with it are not counted either.
     """
     counts: list[Any] = []
     n = len(args) - captured
@@ -339,7 +341,7 @@ def native(
         allowed = eager_allocations(f.__wrapped__, args[:n], kept)
     if "argm" in source and re.search(r"arg(max|min)\([^()]*[,=\d]", source):
         return
-    more = counts[0].allocations - allowed
+    more: float = counts[0].allocations - allowed
     if more > 0:
         traced = traced_call(f, args[:n], source)
         more -= spare_allocations(traced[1]) if isinstance(traced, tuple) else 0
@@ -347,16 +349,23 @@ def native(
         raise Mismatch(name + ", counts", f"eager makes {allowed} allocations, native {counts[0]}", source)
 
 
-def spare_allocations(traced: Traced) -> int:
+def spare_allocations(traced: Traced) -> float:
     """The allocations beyond eager's that path-dependent results and containers may cost (see `native`)."""
     plans = [traced.plan, *(item for w in traced.writes for item in w.items)]
     return sum(map(choices, plans)) + placeholders(traced.func)
 
 
-def placeholders(func: Func) -> int:
-    """Arrays of constant sizes that stand for what a path has not made."""
+def placeholders(func: Func) -> float:
+    """Arrays of constant sizes that stand for what a path has not made; without bound where a loop makes them."""
     empty = (op for op in func.walk() if op.name == "tensor.empty" and not op.operands)
-    return sum(all(use.op.name.startswith("scf.") for use in op.results[0].uses) for op in empty)
+    found = [op for op in empty if all(use.op.name.startswith("scf.") for use in op.results[0].uses)]
+    return math.inf if any(in_a_loop(op) for op in found) else len(found)
+
+
+def in_a_loop(op: Op) -> bool:
+    """Whether an op may run more than once."""
+    around = op.parent_op
+    return around is not None and (around.repetitive or in_a_loop(around))
 
 
 def choices(plan: Any) -> int:
