@@ -77,6 +77,8 @@ class Outcome:
     args: Sequence[Any]
     result: Any = None
     error: Exception | None = None
+    beyond: bool = False
+    """NumPy has converted a float beyond an integer's range."""
 
 
 @frozen(slots=False)
@@ -174,10 +176,11 @@ def call(function: Callable[..., Any], args: Sequence[Any], kept: Sequence[Array
     """The outcome of a call on clones of the arguments (but for those in `kept`); tracebuf's own errors are not
     outcomes."""
     values, _ = clone_arguments(tuple(args), {}, kept, guard.guarded if guard.wanted() else None)
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore", invalid="warn"), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         try:
-            return Outcome(values, function(*values))
+            result = function(*values)
+            return Outcome(values, result, beyond=any("encountered in cast" in str(w.message) for w in warned))
         except TracebufError:
             raise
         except Exception as error:
@@ -391,7 +394,10 @@ def eager_allocations(function: Callable[..., Any], args: Sequence[Any], kept: S
 
 
 def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str) -> None:
-    """Raises Mismatch where two outcomes differ."""
+    """Raises Mismatch where two outcomes differ. Not their values where a float became a uint32 that it is beyond: what
+    NumPy gives there hangs on strides and sizes (rule N4)."""
+    if eager.beyond and ("uint32" in source or any(getattr(x, "dtype", None) == np.uint32 for _, x in places(eager))):
+        rules = replace(rules, tolerance=math.inf)
 
     def differ(what: str) -> None:
         raise Mismatch(name, what, source)
