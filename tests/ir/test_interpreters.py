@@ -24,6 +24,7 @@ from tracebuf.ops.arrays.linalg import AffineMap, identity_map
 from tracebuf.ops.control import checks, func, scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
+from tracebuf.testing.ladder import climb
 
 LOC = Location("program.py", 7)
 
@@ -68,6 +69,16 @@ def test_results_are_checked_against_their_declared_dtype() -> None:  # rule N5
 def test_sizes_of_arguments_must_agree() -> None:
     with pytest.raises(InternalError, match="size n is"):
         tensor_interpreter.run(by_name("chain").build(), [array(5), array(6)])
+
+
+@pytest.mark.slow
+def test_a_size_of_an_argument_may_depend_on_a_truth() -> None:
+    """It was asked for before the op that makes the truth a number, and had no value."""
+
+    def f(a, b, flag):
+        b[2 + flag // 3 :] = a[1:-1]
+
+    climb(f, (array(6), array(6), False))
 
 
 def test_symbols_keep_their_bounds() -> None:

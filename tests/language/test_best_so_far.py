@@ -300,3 +300,16 @@ def test_s11_a_view_of_fewer_axes_is_held_first():
         return t
 
     climb(f, (np.ones(3), np.arange(2.0).reshape(2, 1)))
+
+
+@pytest.mark.slow
+def test_s11_a_view_with_axes_of_size_1_is_held_first():
+    """The order of axes of the name's own array was asked of strides that do not matter, and have no rank."""
+
+    def f(c):
+        v = c[2].reshape(1, 1)
+        for k in range(4):
+            v = v + k
+        return v
+
+    climb(f, (np.arange(4.0),))

@@ -616,6 +616,11 @@ MERGED = cases("""
       m = l if a[1] > 0 else [2.0]
     m[0] = 5.0
     return l
+# a list that a loop gave a name which held another
+    l, t = [a], [a * 2]
+    for _ in range(len(a)): t = l
+    l.append(1)
+    return t
 """)
 
 
@@ -917,3 +922,48 @@ def test_a_container_that_a_loop_changes_and_binds(f):
     g = bufferize(f)
     for n in (2, 0, 3):
         agree(g, line(), n)
+
+
+def changed_through_its_own_name(a, n):
+    q, t = [a, a], (1, 2)
+    for _ in range(n):
+        t = q
+    q.append(1)
+    return t
+
+
+def changed_through_the_name_that_a_loop_bound(a, n):
+    d = {"q": [a, a]}
+    for _ in range(n):
+        for _ in range(2):
+            t = d["q"]
+        u = (t, d)
+    if n > 0:
+        u[1]["q"][0] = 5
+        t.append(1)
+    return d
+
+
+def changed_after_a_loop_that_binds_it_again(a, n):
+    q = [a, a]
+    t = q
+    for _ in range(n):
+        t = q
+    t[0] = 5
+    q.append(1)
+    return q, t
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "f",
+    [
+        changed_through_its_own_name,
+        changed_through_the_name_that_a_loop_bound,
+        changed_after_a_loop_that_binds_it_again,
+    ],
+)
+def test_a_container_of_before_a_loop_that_binds_it_is_that_container(f):
+    """After the loop the name held a list of the same items, which later changes did not reach."""
+    for n in (1, 3, 0):
+        climb(f, (line(), n))

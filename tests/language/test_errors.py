@@ -186,6 +186,20 @@ def test_a_read_only_target_is_seen_before_its_index() -> None:
         bufferize(program)(given)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ("f8", "f4", "i4", "u1", "c16", "?"))
+def test_what_is_not_one_element_is_not_taken_for_one(dtype: str) -> None:
+    """`.fill` took arrays with axes and sequences; what a sequence raises depends on the dtype."""
+    arrays, sequences = ("b", "b[1:]", "b[:2, None]", "b.sum()"), ("[b[1]]", "(1,)", "[b[1], 2]")
+    stores = {"a.fill({})": (*arrays, *sequences, "[b]", "range(2)"), "a[1] = {}": (*arrays, *sequences)}
+    for store, value in ((s, v) for s, values in stores.items() for v in values):
+        f = program(f"def f(a, b):\n    {store.format(value)}\n    return a.sum()")
+        if dtype == "?" and value not in arrays:  # which is its truth
+            assert "stored into one bool" in refused(f, np.zeros(3, dtype), floats(4)).reason
+        else:
+            agree(f, np.zeros(3, dtype), floats(4))
+
+
 # calls that are refused, were it not that NumPy does not take them either
 NOT_NUMPYS = [
     "setattr(a, 'foo', 1)", "np.fft.fft('x')", "np.fft.irfftn(Color.RED)", "np.clip(a, 'x', 2)", "a.std(ddof='x')",

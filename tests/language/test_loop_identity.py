@@ -725,3 +725,26 @@ def test_c1_an_array_of_before_passed_from_name_to_name(n):
 
     a = np.arange(5)
     climb(f, ([a, a], a, n))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", (2, 1, 0))
+def test_c1_a_view_of_one_of_two_arrays_is_not_it(n):
+    """A name that held one of two arrays or, by another path, a view of it was taken to hold the array on both; and
+    names that exchanged the two held the array or the view, whichever came first."""
+
+    def by_the_path(p, a, n):
+        x = p[0] if a[0] > 1 else p[1]
+        y = x.T if a[1] > 1 else x
+        return x, y, x is y
+
+    def exchanged(p, a, n):
+        x = p[0] if a[0] > 1 else p[1]
+        y = x.T
+        for _ in range(n):
+            x, y = y, x
+        return x, y
+
+    for f in (by_the_path, exchanged):
+        for a in ([0, 0], [5, 0], [0, 5], [5, 5]):
+            climb(f, ([np.ones(3), np.zeros(3)], np.array(a), n))

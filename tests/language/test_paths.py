@@ -651,3 +651,18 @@ def test_values_that_are_found_by_too_many_paths_are_refused() -> None:
     f = program(f"def f(a, x, y):\n{swaps}    return x, y")
     error = refused(f, np.arange(40.0), np.ones(3), np.zeros(3))
     assert "more than 512 paths" in error.reason and "number of the one that is meant" in error.instead
+
+
+@pytest.mark.slow
+def test_an_array_where_the_other_path_raises_keeps_its_order() -> None:
+    """What stands for it on the path that raises lay in C order: so did a copy of either."""
+
+    def f(a):
+        if a[0, 0] > 100:
+            raise ValueError
+        else:
+            a = a + 1
+        a += a
+        return a
+
+    climb(f, (np.ones((3, 4)).T,))

@@ -126,6 +126,34 @@ def test_another_specialisation_may_store_to_other_arguments() -> None:
     climb(program, (floats(0, 5), floats(4)), again=[(floats(5, 5), floats(4))])
 
 
+@pytest.mark.slow
+def test_another_specialisation_may_have_sizes_that_are_constant() -> None:
+    """What stands for an array that only a loop makes, of a size that is 1, was counted by the program of other sizes,
+    where it has none."""
+
+    def program(a):
+        for _ in range(2):
+            t = a.copy()
+        return t
+
+    climb(program, (floats(4),), again=[(floats(1),)])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_floats_beyond_a_uint32_are_not_compared() -> None:
+    """Rule N4: NumPy's own loops give one value for four elements, another for one; other integers are compared."""
+
+    def program(a, c):
+        a[:] = c
+
+    climb(program, (np.zeros(8, np.uint32), np.full(8, 2.0**32 + 3)), again=[(np.zeros(9, np.uint32), np.ones(9))])
+    climb(program, (np.zeros(8, np.int32), np.full(8, 2.0**32 + 3)))
+    eager = Outcome([np.zeros(3, np.int32)], beyond=True)
+    with pytest.raises(Mismatch, match="argument 0"):
+        compare(eager, Outcome([np.ones(3, np.int32)]), Rules(0.0), "rung", "source")
+
+
 class Box:
     def __init__(self, a: object, items: object = None) -> None:
         self.a, self.items = a, items

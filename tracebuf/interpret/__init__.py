@@ -21,6 +21,7 @@ from tracebuf.ir.types import INDEX, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
 from tracebuf.ops.control.cf import BranchOp
 from tracebuf.ops.control.func import Call
+from tracebuf.ops.scalars import arith, casts
 
 __all__ = ["Known", "Runner"]
 
@@ -49,6 +50,8 @@ class Runner:
         self.held: dict[Value, list[Sym]] = {}
         for symbol, value in func.symbols.items():
             self.held.setdefault(value, []).append(symbol)
+            if (start := converted(value)) is not value and start in func.args:  # other arguments' sizes may need it
+                self.held.setdefault(start, []).append(symbol)
 
     def call(self, op: Call, args: Sequence[Any]) -> list[Any]:
         """Runs a function of the module in a frame of its own; recursion is no different. InternalError where the name
@@ -102,7 +105,7 @@ class Runner:
         for value, item in zip(values, data, strict=True):
             self.env[value] = item
             for symbol in self.held.get(value, ()):
-                self.set_size(symbol, item, op)
+                self.set_size(symbol, int(item), op)
         for value, item in zip(values, data, strict=True):
             wrong = self.wrong(value, item)
             if wrong:
@@ -152,3 +155,10 @@ class Runner:
             return evaluate(d, self.sizes)
         except KeyError as e:
             raise InternalError(f"the size {d} is not known here: {e.args[0]} has no value") from None
+
+
+def converted(value: Value) -> Value:
+    """The integer or truth that an integer is a conversion of: of the same number."""
+    while isinstance(op := value.defining_op, arith.IndexCast | casts.ExtUI):
+        value = op.operand(0)
+    return value

@@ -71,16 +71,8 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence
     parts = index_parts(r, ref, index)
     if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
         places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
-        if isinstance(value, Sequence):
-            r.fail("ValueError", "setting an array element with a sequence.")
-        if isinstance(value, ArrayRef) and value.ndim:
-            if any(d != 1 for d in value.shape):
-                if ref.element.is_complex:
-                    r.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
-                r.fail("ValueError", "setting an array element with a sequence.")
-            raise r.refuse(  # NumPy's releases differ
-                "an array is stored into one element", "index the array, for example b[0]"
-            )
+        require_one_element(r, ref.element, value, isinstance(value, Sequence))
+        assert not isinstance(value, Sequence)
         scalar = NpScalar(r.load(value, ()), value.element) if isinstance(value, ArrayRef) else value
         if not isinstance(value, ArrayRef):
             check_number(r, scalar, ref)
@@ -91,6 +83,23 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence
         store_numbers(r, target, value)
     else:
         store_view(r, target, value)
+
+
+def require_one_element(r: Recorder, element: ScalarType, value: Operand | Sequence[Operand], sequence: bool) -> None:
+    """Fails as NumPy does where what becomes one element has axes, or is (an array made of) a sequence."""
+    text = "setting an array element with a sequence."
+    if sequence:
+        if element is I1:
+            raise r.refuse("a sequence is stored into one bool", "store its truth, for example len(x) > 0")
+        r.fail("ValueError" if element.is_float else "TypeError", text)
+    if isinstance(value, ArrayRef) and value.ndim:
+        if any(d != 1 for d in value.shape):
+            if element.is_complex:
+                r.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
+            r.fail("ValueError", text)
+        raise r.refuse(  # NumPy's releases differ
+            "an array is stored into one element", "index the array, for example b[0]"
+        )
 
 
 def store_numbers(r: Recorder, target: ArrayRef, values: Sequence[Operand]) -> None:

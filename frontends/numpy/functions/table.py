@@ -19,7 +19,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays import complex_views, creation, shapes
 from tracebuf.frontends.numpy.arrays.axes import own_axes_of
-from tracebuf.frontends.numpy.arrays.indexing import check_int_of, check_number, store_view
+from tracebuf.frontends.numpy.arrays.indexing import check_int_of, check_number, require_one_element, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import (
     as_array,
     as_operand,
@@ -285,7 +285,10 @@ def clip_bound(r: Recorder, a: Any, bound: Any, side: int) -> Any:
 
 @stores
 def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
-    store_view(r, a, numeric(r, value))
+    r.check_writable(a)
+    found = numeric(r, value)
+    require_one_element(r, a.element, found, isinstance(found, ArrayRef) and found is not value)
+    store_view(r, a, found)
 
 
 @stores

@@ -175,7 +175,7 @@ def same_value(a: Any, b: Any) -> bool:
     if a is b:
         return True
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
-        return isinstance(a, GuardedRef) and a.same(b)
+        return isinstance(a, GuardedRef) and a.same_object(b)
     if isinstance(a, PyInt) and isinstance(b, PyInt):
         return a.expr == b.expr
     if isinstance(a, NpScalar) and isinstance(b, NpScalar):

@@ -138,6 +138,8 @@ class Join:
     def __init__(self, r: Recorder, condition: PyBool, frames: Sequence[Frame], envs: Sequence[Env | None]) -> None:
         self.r, self.condition, self.frames, self.envs = r, condition, frames, envs
         self.outputs: list[tuple[Callable[[int], Value], Callable[[Value], None]]] = []
+        self.orders: dict[int, tuple[int, ...]] = {}
+        """The order of axes of each output that is an array, by its number."""
         self.sizes: dict[tuple[Any, ...], list[Any]] = {}
         self.lifted: dict[Storage, Storage] = {}
         self.joined: dict[tuple[Storage, Storage], Storage] = {}
@@ -401,6 +403,7 @@ class Join:
             self.r.frame.values[into] = value
             self.r.frame.locals.add(into)
 
+        self.orders[len(self.outputs)] = tuple(one.order)
         self.outputs.append((make, done))
 
     def view(self, storage: Storage, a: ArrayRef, b: ArrayRef) -> Finish:
@@ -516,15 +519,15 @@ class Join:
                 values.append([make(side) if self.envs[side] is not None else None for make, _ in self.outputs])  # type: ignore[misc]
         for side in (0, 1):
             if self.envs[side] is None:  # it cannot be reached: anything of the types will do
-                values[side] = [self.anything(side, v) for v in values[1 - side]]
+                values[side] = [self.anything(side, v, self.orders.get(k, ())) for k, v in enumerate(values[1 - side])]
         for (_, done), value in zip(self.outputs, r.close_if(self.condition.value, self.frames, values)):
             done(value)
 
-    def anything(self, side: int, like: Value) -> Value:
-        """A placeholder of the type of `like`, for the branch whose end cannot be reached."""
+    def anything(self, side: int, like: Value, order: Sequence[int]) -> Value:
+        """A placeholder of the type, and order of axes, of `like`, for the branch whose end cannot be reached."""
         with self.r.inside(self.frames[side]):
             if isinstance(like.type, TensorType):
-                return self.r.placeholder(like.type.element, like.type.shape, range(like.type.rank))
+                return self.r.placeholder(like.type.element, like.type.shape, order)
             assert not like.is_tensor
             element = like.type
             return zero(self.r, Kind("", element))  # type: ignore[arg-type]

@@ -334,6 +334,11 @@ class ArrayRef:
         alike = self.storage is other.storage and self.view == other.view
         return alike and self.read_only == other.read_only
 
+    def same_object(self, other: ArrayRef) -> bool:
+        """Whether two references are to one array object on each path, not only to the same elements."""
+        mine, its = (x if x.origin is None else x.origin for x in (self, other))
+        return self.same(other) and mine is its
+
     def stride_rank(self, axis: int) -> tuple[int, ...] | None:
         """The rank of an axis by its stride in memory (see `View.place`)."""
         return self.view.place(axis, self.storage)
@@ -424,6 +429,12 @@ class GuardedRef(ArrayRef):
             return True
         alike = isinstance(other, GuardedRef) and self.condition is other.condition
         return alike and all(a.same(b) for a, b in zip(self.arms, other.arms))  # type: ignore[attr-defined]
+
+    def same_object(self, other: ArrayRef) -> bool:
+        if self is other:
+            return True
+        alike = isinstance(other, GuardedRef) and self.condition is other.condition
+        return alike and all(a.same_object(b) for a, b in zip(self.arms, other.arms))  # type: ignore[attr-defined]
 
     def stride_rank(self, axis: int) -> tuple[int, ...] | None:
         return self.arms[0].stride_rank(axis)

@@ -234,7 +234,7 @@ class LoopClose(LoopComparison):
         if isinstance(ref, GuardedRef):
             a, b = (self.which_value(arm) for arm in ref.arms)
             return self.r.emit(arith.Select.of(ref.condition, a, b))
-        return self.r.index(next(k for k, c in enumerate(self.candidates) if c.same(ref)))
+        return self.r.index(next(k for k, c in enumerate(self.candidates) if c.same_object(ref)))
 
     def found_which(self, item: Item) -> Callable[[Value], None]:
         """The function that takes the result which says which candidate a name holds."""
@@ -380,9 +380,9 @@ class LoopClose(LoopComparison):
             value = rebuild(before, founds)
             if structure(before) == structure(back):
                 value = self.container_after(before, back, value, containers)
+            else:
+                self.r.heap.merge_all(before, self.r)
             self.env[name] = value if flag is True else Maybe(flag, value)
-            if value is not like:
-                self.r.heap.merge_all(like, self.r)
         for name in self.spec.assigned:
             if name not in self.spec.head:
                 self.env.pop(name, None)
@@ -391,10 +391,14 @@ class LoopClose(LoopComparison):
 
     def container_after(self, before: Any, back: Any, made: Any, known: PairsByIdentity[Any]) -> Any:
         """A container after the loop, and those in it: names of one container, before the loop and at the end of each
-        iteration, stay names of one."""
+        iteration, stay names of one; one that the loop leaves as it is stays itself."""
         if not is_container(before):
             return made
+        if before is back and self.r.heap.outlives(back, self.r):
+            return back
         if (before, back) not in known:
+            for x in (before, back):
+                self.r.heap.merge(x, self.r)
             inside = zip(items_of(before), items_of(back), items_of(made), strict=True)
             parts = [self.container_after(a, b, c, known) for a, b, c in inside]
             found = known[before, back] = with_items(made, parts)
@@ -503,7 +507,7 @@ class LoopClose(LoopComparison):
     ) -> Callable[[], Any]:
         """A value from the last iteration, as it is after the loop."""
         r = self.r
-        if is_container(x) and r.heap.number(x) is None:
+        if is_container(x) and r.heap.number(x) is None and not r.heap.outlives(x, r):
             if x not in self.last_containers:  # names of one container stay names of one
                 parts = [self.last_value(carried, name, i) for i in items_of(x)]
                 found_after = self.objects.after(carried, None, container_identity(self.r, x), self.frame)

@@ -132,14 +132,14 @@ class LoopComparison(LoopHead):
                     self.plan.peel_for = str(item.path[0]) if held is None else self.plan.peel_for
                     self.plan.may_be_held, self.plan.retry = (*self.plan.may_be_held, *(held or ())), True
             elif item.how is WHICH:
-                if not all(any(one_array(a, c) for c in self.candidates) for a in arms_of(item.back)):
+                if not all(any(a.same_object(c) for c in self.candidates) for a in arms_of(item.back)):
                     self.plan.peel_for = str(item.path[0])
                     del self.plan.arrays[item.path]  # it may be like the others after the first iteration
             elif isinstance(item.how, ArrayCarry) and item.how.by_value:
                 moved.append(item)
             elif plain(item.head) and plain(item.back) and item.head.storage is item.back.storage:
                 self.compare_view(item)
-            elif not item.head.same(item.back):
+            elif not item.head.same_object(item.back):
                 moved.append(item)
         if moved and not self.plan.peel_for:
             self.compare_moved(arrays, moved)
@@ -255,10 +255,10 @@ class LoopComparison(LoopHead):
             return
         choices: list[ArrayRef] = []
         for i in moved:
-            choices += [a for a in arms_of(i.head) if not any(a.same(c) for c in choices)]
+            choices += [a for a in arms_of(i.head) if not any(a.same_object(c) for c in choices)]
         places: list[Path | None] = []
         for a in (a for i in moved for a in arms_of(i.back)):
-            if not any(a.same(c) for c in choices):
+            if not any(a.same_object(c) for c in choices):
                 choices.append(a)
                 places.append(self.place_of(a))
         if None not in places and all(self.compatible(choices[0], c) for c in choices):
@@ -324,7 +324,7 @@ class LoopComparison(LoopHead):
             return None
         fixed, outer = self.anchored(), list[Path]()
         for a in arms_of(item.back):
-            if any(one_array(a, h) for h in heads):
+            if any(a.same_object(h) for h in heads):
                 continue
             if a.storage in self.frame.locals and a.storage not in fixed and self.fresh_whole(a, arrays):
                 continue
@@ -338,7 +338,7 @@ class LoopComparison(LoopHead):
         """The name that holds an array both before the loop and inside it."""
         for name, x in self.env.items():
             for k, leaf in enumerate(carried_parts(x)):
-                if isinstance(leaf, ArrayRef) and one_array(leaf, ref) and name not in self.entry_values:
+                if isinstance(leaf, ArrayRef) and leaf.same_object(ref) and name not in self.entry_values:
                     return name, k
         return None
 
@@ -408,11 +408,6 @@ class LoopComparison(LoopHead):
                 self.plan.first_bound_inside[name] = template(self.r, name, self.after[name], self.frame, makers)
                 self.plan.arrays |= arrays_first_bound_inside(self.r, name, self.after[name], self.frame)
                 self.plan.retry = True
-
-
-def one_array(a: ArrayRef, b: ArrayRef) -> bool:
-    """Whether two references are to one array object, not only to the same elements."""
-    return a.same(b) and identity(a) is identity(b)
 
 
 def template(r: Recorder, name: str, x: Any, frame: Frame, makers: ByIdentity[Any, LeafMaker]) -> Template:

@@ -177,7 +177,7 @@ class LoopHead:
             entries = [x for x, _ in group.owners.values()]
             for arm in (*arms_of(entry), *(a for x in outer if self.group_of(x) is group for a in arms_of(x))):
                 shared = arm.storage not in self.private_storages
-                if shared and not any(arm.same(c) and identity(arm) is identity(c) for c in (*entries, *group.outer)):
+                if shared and not any(arm.same_object(c) for c in (*entries, *group.outer)):
                     group.outer.append(arm)
 
     def group_of(self, x: Any) -> OwnedGroup | None:
@@ -338,7 +338,7 @@ class LoopHead:
                 parts = carried_parts(given[path[0]])
                 ref = parts[path[1]] if path[1] < len(parts) else None  # it held something of another form then
                 for arm in arms_of(ref) if isinstance(ref, ArrayRef) else ():
-                    if not any(arm.same(f) for f in found):
+                    if not any(arm.same_object(f) for f in found):
                         found.append(arm)
         return found
 

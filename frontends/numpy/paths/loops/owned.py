@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tracebuf.frontends.numpy.paths.identity import identity
+from tracebuf.frontends.numpy.arrays.new_arrays import k_order
 from tracebuf.frontends.numpy.paths.loops.plan import Path
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -113,13 +113,13 @@ class Holder:
 
     def place(self, ref: ArrayRef) -> int | None:
         """The number of a fixed array."""
-        return next((n for n, x in enumerate(self.fixed) if x.same(ref) and identity(x) is identity(ref)), None)
+        return next((n for n, x in enumerate(self.fixed) if x.same_object(ref)), None)
 
 
 def order_of(ref: ArrayRef) -> tuple[int, ...]:
     """The axes of an array, which may be a view, as an array like it has them in memory."""
     one = arms_of(ref)[0]
-    return one.storage.order if one.is_whole else tuple(sorted(range(one.ndim), key=one.stride_rank))  # type: ignore[arg-type]
+    return one.storage.order if one.is_whole else k_order(one)
 
 
 def undecided(ref: ArrayRef, taken: Taken) -> Value | None:

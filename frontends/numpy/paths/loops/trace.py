@@ -31,7 +31,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, trace_if
 from tracebuf.frontends.numpy.paths.loops.close import LoopClose
-from tracebuf.frontends.numpy.paths.loops.compare import one_array
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers
 from tracebuf.frontends.numpy.paths.loops.plan import (
     MAX_PEELED,
@@ -402,7 +401,7 @@ class Loop(LoopClose):
 def predecessor(item: Item, items: Sequence[Item], exactly: bool) -> int:
     """The leaf at whose head an item's array stood: that of the very object, or else (not `exactly`) one of the same
     elements; -1 for none."""
-    exact = [k for k, j in enumerate(items) if item.back is j.head or one_array(item.back, j.head)]
+    exact = [k for k, j in enumerate(items) if item.back.same_object(j.head)]
     alike = [] if exactly else [k for k, j in enumerate(items) if item.back.same(j.head)]
     return next(iter([*exact, *alike]), -1)
 
