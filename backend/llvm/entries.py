@@ -50,6 +50,7 @@ from tracebuf.backend.llvm.entry_words import (
     Walk,
     Writer,
 )  # fmt: skip
+from tracebuf.backend.llvm.hosted import refer_text
 
 
 def entries_text() -> str:
@@ -74,6 +75,7 @@ def entries_text() -> str:
         leave_text(),
         spare_text(),
         keep_text(),
+        refer_text(),
         answer_text(),
         _take(),
     ]
@@ -82,7 +84,8 @@ def entries_text() -> str:
         "@_Py_TrueStruct = external global i8", "@_Py_FalseStruct = external global i8",
         "@_Py_NoneStruct = external global i8", "@PyArray_Type = external global i8",
         *(f"@Py{name}_Type = external global i8" for name in ("Float", "Long", "Unicode", "Bytes", "Tuple")),
-        *declared.values(), *(f.function() for f in functions), "",
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)", *declared.values(),
+        *(f.function() for f in functions), "",
     ])  # fmt: skip
 
 

@@ -237,6 +237,8 @@ SIGNATURES = {
     "PyErr_NoMemory": "ptr @()",
     "PyErr_Fetch": "void @(ptr, ptr, ptr)",
     "PyErr_Restore": "void @(ptr, ptr, ptr)",
+    "PyErr_NormalizeException": "void @(ptr, ptr, ptr)",
+    "PyException_SetTraceback": "i32 @(ptr, ptr)",
     "PyErr_WriteUnraisable": "void @(ptr)",
     "PyMem_RawRealloc": "ptr @(ptr, i64)",
     "Py_IncRef": "void @(ptr)",
@@ -245,6 +247,7 @@ SIGNATURES = {
     "numpy_new": "ptr @(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
     "numpy_scalar": "ptr @(ptr, ptr, ptr)",
     "numpy_set_base": "i32 @(ptr, ptr)",
+    "numpy_copy": "i32 @(ptr, ptr)",
     "PyDict_New": "ptr @()",
     "PyDict_SetItem": "i32 @(ptr, ptr, ptr)",
     "PyDict_Clear": "void @(ptr)",
@@ -256,7 +259,8 @@ SIGNATURES = {
     "_PyType_Lookup": "ptr @(ptr, ptr)",
     "PyObject_GenericSetAttr": "i32 @(ptr, ptr, ptr)",
 }
-"""What is called: functions of CPython; `PyArray_NewFromDescr`, `PyArray_Scalar`, `PyArray_SetBaseObject` of NumPy."""
+"""What is called: functions of CPython; `PyArray_NewFromDescr`, `PyArray_Scalar`, `PyArray_SetBaseObject` and
+`PyArray_CopyInto` of NumPy."""
 
 
 class Writer(Code):
