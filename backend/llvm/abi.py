@@ -88,9 +88,9 @@ class KernelText:
     text: str
     plans: tuple[str, ...]
     imports: dict[str, tuple[str, ...]]
-    """External symbols: ("blas", name), ("python", function, signature), ("loop" | "data", ufunc, types), ("core" |
-    "core data", module, ufunc, types), ("sort" | "sort array", dtype, kind, "indirect" or ""), ("status", "test" |
-    "clear"), or ("runtime", name)."""
+    """External symbols: ("blas", name), ("python", function, signature), ("builtin", name), ("loop" | "data", ufunc,
+    types), ("core" | "core data", module, ufunc, types), ("sort" | "sort array", dtype, kind, "indirect" or ""),
+    ("status", "test" | "clear"), or ("runtime", name)."""
     frame: Frame
     checks: tuple[Check, ...]
     arena_slots: int

@@ -21,12 +21,13 @@ _BOX = {
     "d": ("double", "PyFloat_FromDouble", "double"), "f": ("float", "PyFloat_FromDouble", "double"),
     "l": ("i64", "PyLong_FromLongLong", "i64"),
 }  # fmt: skip
+_ERRORS = {"ValueError": "0x7FF8000000000000", "OverflowError": "0x7FF0000000000000"}
 _UNBOX = {"PyFloat_FromDouble": "PyFloat_AsDouble", "PyLong_FromLongLong": "PyLong_AsLongLong"}
 
 
 def call_python(code: Code, function: str, signature: str) -> str:
-    """The name of an LLVM function that calls a function of `tracebuf.ops.scalars.libm.HOSTED`. A result that is no
-    number of its type is any number."""
+    """The name of an LLVM function that calls a function of `tracebuf.ops.scalars.libm.HOSTED`. A ValueError is NaN, an
+    OverflowError is infinite; a result that is no number of its type is any number."""
     name, python = (f"{prefix}_{function}_{signature.replace('->', '_')}" for prefix in ("call", "python"))
     code.imports[python] = ("python", function, signature)
     code.declare(python, "void @()")
@@ -38,8 +39,12 @@ def call_python(code: Code, function: str, signature: str) -> str:
         "PyLong_FromLongLong": "ptr @(i64)", "PyFloat_AsDouble": "double @(ptr)", "PyLong_AsLongLong": "i64 @(ptr)",
         "PyObject_CallFunctionObjArgs": "ptr @(ptr, ...)", "Py_DecRef": "void @(ptr)", "PyErr_Occurred": "ptr @()",
     }  # fmt: skip
+    signatures["PyErr_ExceptionMatches"] = "i32 @(ptr)"
     for symbol, of in signatures.items():
         code.declare(symbol, of)
+    for error in _ERRORS:
+        code.imports[f"python_{error}"] = ("builtin", error)
+        code.declare(f"python_{error}", "void @()")
     ins, _, out = signature.partition("->")
     boxed, dropped, passed = [], [], []
     for k, c in enumerate(ins):
@@ -56,13 +61,21 @@ def call_python(code: Code, function: str, signature: str) -> str:
     if type_ == "float":
         found = ["%found = fptrunc double %v to float"]
     none = "0" if type_ == "i64" else "0.0"
+    expected = [none if type_ == "i64" else value for value in _ERRORS.values()]
     call = f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr @{python}, {', '.join(passed)}, ptr null)"
     lines = [
         f"define internal {type_} @{name}({', '.join(f'{_BOX[c][0]} %a{k}' for k, c in enumerate(ins))})"
         " noinline nounwind {",
         "%pending = call i1 @tracebuf_is_pending()", "br i1 %pending, label %none, label %go", "none:",
         f"ret {type_} {none}", "go:", "%gil = call i32 @PyGILState_Ensure()", *boxed, f"%r = {call}", *dropped,
-        "%raised = icmp eq ptr %r, null", "br i1 %raised, label %failed, label %read", "failed:",
+        "%raised = icmp eq ptr %r, null", "br i1 %raised, label %error, label %read", "error:",
+        *(
+            f"%is{k} = call i32 @PyErr_ExceptionMatches(ptr @python_{error})\n%was{k} = icmp ne i32 %is{k}, 0"
+            for k, error in enumerate(_ERRORS)
+        ),
+        "%known = or i1 %was0, %was1", "br i1 %known, label %known_error, label %failed", "known_error:",
+        "call void @PyErr_Clear()", "call void @PyGILState_Release(i32 %gil)",
+        f"%value = select i1 %was0, {type_} {expected[0]}, {type_} {expected[1]}", f"ret {type_} %value", "failed:",
         "call void @tracebuf_failed()", "call void @PyGILState_Release(i32 %gil)", f"ret {type_} {none}", "read:",
         f"%v = call {wide} @{_UNBOX[box]}(ptr %r)", "call void @Py_DecRef(ptr %r)", *found,
         "%bad = call ptr @PyErr_Occurred()", "%is_bad = icmp ne ptr %bad, null",
