@@ -22,6 +22,7 @@ from tracebuf.backend.llvm.entry_checks import (
     apart_check,
     array_check,
     equal_check,
+    given_check,
     guards_check,
     twin_check,
 )
@@ -66,6 +67,7 @@ def entries_text() -> str:
         _outside(),
         array_check(),
         twin_check(),
+        given_check(),
         equal_check(),
         apart_check(),
         apart_by_check(),
@@ -267,6 +269,11 @@ def _attempt() -> Writer:
         with c.loop(named) as loop:
             at = c.add(loop.index, str(int(Form.NAMES)))
             c.need(c.icmp("eq", c.pointer(form, at), c.pointer("%form", at), "ptr"), miss)
+    original = c.pointer(entry, Entry.ORIGINAL)
+    with c.when(c.icmp("ne", original, "null", "ptr"), leaves=True):
+        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 1)}, ptr %given, i64 %n)"), miss)
+        c.put(entry, Entry.CALLS, c.add(c.word(entry, Entry.CALLS), "1"))
+        c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(original), '%given', '%n', 'null')}")
     names = c.pointer(entry, Entry.NAMES)
     with c.when(c.icmp("ne", names, "null", "ptr")):
         c.need(c.inst(f"call i1 @outside(ptr {names})"), miss)

@@ -98,7 +98,9 @@ class Entry(IntEnum):
     FORM = 26
     VALUES = 27
     """During a call, where the arguments are, and then the containers."""
-    SIZE = 28
+    ORIGINAL = 28
+    """0, or where a function of Python's is that is called instead, and for each argument what it must be (`Given`)."""
+    SIZE = 29
 
 
 class Walk(IntEnum):
@@ -154,6 +156,21 @@ class Descriptor(IntEnum):
     LOOSE = 10
     """Whether the array is only read: then it may share memory with others that are."""
     SIZE = 11
+
+
+class Given(IntEnum):
+    """The words that say which call runs the original function."""
+
+    KIND = 0
+    """ARRAY, INT, NUMPY (a number of the class) or IS."""
+    EXPECTED = 1
+    """The dtype of an array, the class of a number, the object or one that equals it."""
+    AT = 2
+    """Where the array is, in bytes from the first one."""
+    RANK, FLAGS = 3, 4
+    SIZES = 5
+    """Where the sizes are, and then the strides in bytes."""
+    SIZE = 6
 
 
 REPEATED = 3
