@@ -60,7 +60,7 @@ from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
-    from tracebuf.backend.runtime.entries import NativeCalls, ProgramEntry
+    from tracebuf.backend.runtime.entries import NativeCalls, OriginalEntry, ProgramEntry
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
     from tracebuf.frontends.numpy.interpreter.trace import Traced
     from tracebuf.ir.func import Func
@@ -78,6 +78,10 @@ NATIVE_AFTER = 3
 WORTH = 300
 """How many calls of such programs Python makes before the machine code for that is compiled, which takes as long as
 thousands of them: a process may end before it pays."""
+
+
+MAX_ORIGINALS = 8
+"""For how many ways of overlapping machine code calls the original function."""
 
 
 @dataclass(eq=False)
@@ -160,6 +164,17 @@ class _Recent:
     prepared: dict[Specialization, Prepared] = field(default_factory=dict)
 
 
+@dataclass(eq=False)
+class _Overlap:
+    """Arguments that overlap in memory and are stored to: why the original function runs."""
+
+    reason: str
+    by_python: int = 0
+    """How many calls Python has made."""
+    settled: bool = False
+    """Whether it is decided who makes them."""
+
+
 @frozen(slots=False)
 class OriginalCalls:
     """Calls that ran the original function, and why."""
@@ -225,9 +240,11 @@ class BufferizedFunction(NativeCallable):
         self._refusals: dict[tuple[Any, ...], list[_Refusal]] = {}
         self._awaited: dict[tuple[Any, ...], tuple[Hidden, tuple[Hidden, ...]]] = {}
         """By calls without them: the captured arrays that a refused trace of such a call has met."""
-        self._overlapping: dict[tuple[Any, ...], str] = {}
+        self._overlapping: dict[tuple[Any, ...], _Overlap] = {}
         """By signature and places of the arrays: why the original function runs."""
         self._originals: Counter[str] = Counter()
+        self._native_originals: list[tuple[str, OriginalEntry]] = []
+        """Why it runs in calls that machine code takes."""
         self._lock = threading.RLock()
         self._native: NativeCalls | None = None
         """The programs that machine code calls."""
@@ -253,8 +270,11 @@ class BufferizedFunction(NativeCallable):
         array([1., 3., 5.])
         """
         given, form = self._values(args, kwargs)
-        if self._overlapping and (reason := self._overlapping.get(self._places(given, form))) is not None:  # type: ignore[arg-type]
-            self._originals[reason] += 1
+        if self._overlapping and (overlap := self._overlapping.get(self._places(given, form))) is not None:  # type: ignore[arg-type]
+            overlap.by_python += 1
+            if not overlap.settled and overlap.by_python >= NATIVE_AFTER:
+                self._make_original_native(overlap, given, form)
+            self._originals[overlap.reason] += 1
             return self.eager(*args, **kwargs)
         try:
             known, values, containers = self._known(given, form)
@@ -342,6 +362,30 @@ class BufferizedFunction(NativeCallable):
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(spec.entry)
+
+    def _make_original_native(self, overlap: _Overlap, values: tuple[Any, ...], form: tuple[Named, Form]) -> None:
+        """Lets machine code call the original function for arguments that overlap like these."""
+        plain = self._all_positional and form == ((), None) and not (self._hidden or self._static)
+        if not NATIVE or not plain or len(self._native_originals) >= MAX_ORIGINALS:
+            overlap.settled = True
+        elif next(_waited) >= WORTH and self._lock.acquire(blocking=False):
+            try:
+                if not overlap.settled:
+                    self._add_original(overlap, values)
+            finally:
+                self._lock.release()
+
+    def _add_original(self, overlap: _Overlap, values: tuple[Any, ...]) -> None:
+        with stages.importing():
+            from tracebuf.backend.runtime.entries import OriginalEntry, supported
+            from tracebuf.native_calls import calls_of
+        overlap.settled = True
+        if supported():
+            entry = OriginalEntry(self.__wrapped__, values)
+            if self._native is None:
+                self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
+            self._native.add(entry)
+            self._native_originals.append((overlap.reason, entry))
 
     def ctypes(self, *args: Any) -> Any:
         """A ctypes function whose machine code C may call, for arguments like these: numbers are passed by value, an
@@ -489,9 +533,11 @@ class BufferizedFunction(NativeCallable):
         >>> print(double.specializations())
         compiled for (float64[n]); 2 calls
         """
-        groups, originals = list(self._compiled.values()), list(self._originals.items())  # at once: others may compile
+        groups, originals = list(self._compiled.values()), self._originals.copy()  # at once: others may compile
+        for reason, entry in list(self._native_originals):
+            originals[reason] += entry.calls
         compiled = [s for group in groups for s in list(group)]
-        return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in originals)))
+        return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in originals.items())))
 
     def release(self) -> None:
         """Gives back the memory that the compiled programs keep from one call to the next (arenas). The programs stay.
@@ -634,7 +680,7 @@ class BufferizedFunction(NativeCallable):
             if call.tree is None and (places := self._places(call.values, (call.named, call.out))) is not None:
                 if len(self._overlapping) >= 256:
                     self._overlapping.clear()
-                self._overlapping[places] = reason
+                self._overlapping[places] = _Overlap(reason)
             raise RunOriginal(reason)
         return spec
 

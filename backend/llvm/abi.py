@@ -49,9 +49,11 @@ PYTHON_MUST = -2
 """What that function gives where Python has to answer."""
 SPEC_SLOTS = 130
 """Size of an allocation's spec, room for NumPy's 64 axes."""
-ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(11, 17)
+REFERENCES = 11
+"""Context slot: for each reference the words of the call that native code makes itself, or 0 (`hosted.Called`)."""
+ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(12, 18)
 """Context slots: the counters, in count or bytes."""
-SPARES, SPARE, MOST_SPARES = 17, 3, 8
+SPARES, SPARE, MOST_SPARES = 18, 3, 8
 """Context slots: arrays that a program has freed and makes anew, in this call or the next: for each the object (or 0)
 with a reference to it, the number of the free, and how many calls ago that was. `allocate(spec, n)` takes one of number
 n with the spec's sizes, in C order, and drops those with others; `release(pointer, n)` keeps the array; n has
@@ -86,9 +88,9 @@ class KernelText:
     text: str
     plans: tuple[str, ...]
     imports: dict[str, tuple[str, ...]]
-    """External symbols: ("blas", name), ("python", function, signature), ("loop" | "data", ufunc, types), ("core" |
-    "core data", module, ufunc, types), ("sort" | "sort array", dtype, kind, "indirect" or ""), ("status", "test" |
-    "clear"), or ("runtime", name)."""
+    """External symbols: ("blas", name), ("python", function, signature), ("builtin", name), ("loop" | "data", ufunc,
+    types), ("core" | "core data", module, ufunc, types), ("sort" | "sort array", dtype, kind, "indirect" or ""),
+    ("status", "test" | "clear"), or ("runtime", name)."""
     frame: Frame
     checks: tuple[Check, ...]
     arena_slots: int

@@ -22,6 +22,7 @@ from tracebuf.backend.llvm.entry_checks import (
     apart_check,
     array_check,
     equal_check,
+    given_check,
     guards_check,
     twin_check,
 )
@@ -50,6 +51,7 @@ from tracebuf.backend.llvm.entry_words import (
     Walk,
     Writer,
 )  # fmt: skip
+from tracebuf.backend.llvm.hosted import refer_text
 
 
 def entries_text() -> str:
@@ -65,6 +67,7 @@ def entries_text() -> str:
         _outside(),
         array_check(),
         twin_check(),
+        given_check(),
         equal_check(),
         apart_check(),
         apart_by_check(),
@@ -74,6 +77,7 @@ def entries_text() -> str:
         leave_text(),
         spare_text(),
         keep_text(),
+        refer_text(),
         answer_text(),
         _take(),
     ]
@@ -82,7 +86,8 @@ def entries_text() -> str:
         "@_Py_TrueStruct = external global i8", "@_Py_FalseStruct = external global i8",
         "@_Py_NoneStruct = external global i8", "@PyArray_Type = external global i8",
         *(f"@Py{name}_Type = external global i8" for name in ("Float", "Long", "Unicode", "Bytes", "Tuple")),
-        *declared.values(), *(f.function() for f in functions), "",
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)", *declared.values(),
+        *(f.function() for f in functions), "",
     ])  # fmt: skip
 
 
@@ -264,6 +269,11 @@ def _attempt() -> Writer:
         with c.loop(named) as loop:
             at = c.add(loop.index, str(int(Form.NAMES)))
             c.need(c.icmp("eq", c.pointer(form, at), c.pointer("%form", at), "ptr"), miss)
+    original = c.pointer(entry, Entry.ORIGINAL)
+    with c.when(c.icmp("ne", original, "null", "ptr"), leaves=True):
+        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 1)}, ptr %given, i64 %n)"), miss)
+        c.put(entry, Entry.CALLS, c.add(c.word(entry, Entry.CALLS), "1"))
+        c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(original), '%given', '%n', 'null')}")
     names = c.pointer(entry, Entry.NAMES)
     with c.when(c.icmp("ne", names, "null", "ptr")):
         c.need(c.inst(f"call i1 @outside(ptr {names})"), miss)

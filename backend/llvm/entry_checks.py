@@ -13,9 +13,12 @@ from tracebuf.backend.llvm.entry_words import (
     RANK,
     REPEATED,
     SIZES,
+    SMALL_INT,
     STRIDES,
     Descriptor,
+    Given,
     Guarded,
+    Kind,
     Layout,
     Writer,
 )  # fmt: skip
@@ -126,6 +129,54 @@ def twin_check() -> Writer:
         for word in (SIZES, STRIDES):
             mine, its = (c.word(c.pointer(x, word), loop.index) for x in ("%x", "%y"))
             c.need(c.icmp("eq", mine, its), no)
+    c.do("ret i1 true")
+    c.place(no)
+    c.do("ret i1 false")
+    return c
+
+
+def given_check() -> Writer:
+    """Whether each argument is what it must be: arrays of these very sizes, strides and flags, as far from one another
+    in memory."""
+    c = Writer("define internal i1 @given(ptr %parts, ptr %values, i64 %n) noinline nounwind")
+    no = "no"
+    first = c.variable(0)
+    overflow = c.fresh_slot("i32")
+    with c.loop("%n") as loop:
+        p = c.at("%parts", c.mul(loop.index, str(int(Given.SIZE))))
+        x, expected, next_ = c.pointer("%values", loop.index), c.pointer(p, Given.EXPECTED), c.new_label()
+        case = c.switch(c.word(p), [Kind.ARRAY, Kind.INT, Kind.NUMPY, Kind.IS], no)
+        c.place(case[Kind.IS])
+        c.need(c.inst(f"call i1 @equal(ptr {x}, ptr {expected})"), no)
+        c.jump(next_)
+        c.place(case[Kind.NUMPY])
+        c.need(c.icmp("eq", c.pointer(x, CLASS), expected, "ptr"), no)
+        c.jump(next_)
+        c.place(case[Kind.INT])
+        c.need(c.icmp("eq", c.pointer(x, CLASS), expected, "ptr"), no)
+        value = c.py("PyLong_AsLongLongAndOverflow", x, overflow)
+        c.need(c.icmp("eq", c.inst(f"load i32, ptr {overflow}"), "0", "i32"), no)
+        c.need(c.icmp("slt", value, str(SMALL_INT)), no)
+        c.need(c.icmp("sgt", value, str(-SMALL_INT)), no)
+        c.jump(next_)
+        c.place(case[Kind.ARRAY])
+        c.need(c.icmp("eq", c.pointer(x, CLASS), "@PyArray_Type", "ptr"), no)
+        c.need(c.icmp("eq", c.pointer(x, DTYPE), expected, "ptr"), no)
+        rank = c.word(p, Given.RANK)
+        c.need(c.icmp("eq", c.inst(f"sext i32 {c.word(x, RANK, 'i32')} to i64"), rank), no)
+        flags = c.inst(f"zext i32 {c.word(x, FLAGS, 'i32')} to i64")
+        c.need(c.icmp("eq", flags, c.word(p, Given.FLAGS)), no)
+        start = c.word(x, DATA)
+        with c.when(c.icmp("eq", c.get(first), "0")):
+            c.let(first, start)
+        c.need(c.icmp("eq", c.inst(f"sub i64 {start}, {c.get(first)}"), c.word(p, Given.AT)), no)
+        wanted, sizes, strides = c.pointer(p, Given.SIZES), c.pointer(x, SIZES), c.pointer(x, STRIDES)
+        with c.loop(rank) as inner:
+            c.need(c.icmp("eq", c.word(sizes, inner.index), c.word(wanted, inner.index)), no)
+            step = c.word(wanted, c.inst(f"add i64 {inner.index}, {rank}"))
+            c.need(c.icmp("eq", c.word(strides, inner.index), step), no)
+        c.jump(next_)
+        c.place(next_)
     c.do("ret i1 true")
     c.place(no)
     c.do("ret i1 false")

@@ -420,10 +420,13 @@ def keep_text() -> Writer:
 
 
 def answer_text() -> Writer:
-    """What `ask` of backend/runtime/entry.py gives: new arrays, of axes in any order, and their release."""
+    """What `ask` of backend/runtime/entry.py gives: new arrays, of axes in any order, their release, and
+    host calls."""
     c = Writer("define i64 @answer(ptr %context, i64 %slot, i64 %a, i64 %b) nounwind")
     entry, python, failed = c.pointer("%context", abi.ENTRY), "python", "failed"
-    case = c.switch("%slot", [abi.ALLOCATE, abi.RELEASE], python)
+    case = c.switch("%slot", [abi.ALLOCATE, abi.RELEASE, abi.REFER], python)
+    c.place(case[abi.REFER])
+    c.do(f"ret i64 {c.inst('call i64 @refer(ptr %context, i64 %a, i64 %b)')}")
     c.place(case[abi.ALLOCATE])
     spec = c.object("%a")
     rank = c.word(spec, 1)

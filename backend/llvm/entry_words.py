@@ -98,7 +98,9 @@ class Entry(IntEnum):
     FORM = 26
     VALUES = 27
     """During a call, where the arguments are, and then the containers."""
-    SIZE = 28
+    ORIGINAL = 28
+    """0, or where a function of Python's is that is called instead, and for each argument what it must be (`Given`)."""
+    SIZE = 29
 
 
 class Walk(IntEnum):
@@ -154,6 +156,21 @@ class Descriptor(IntEnum):
     LOOSE = 10
     """Whether the array is only read: then it may share memory with others that are."""
     SIZE = 11
+
+
+class Given(IntEnum):
+    """The words that say which call runs the original function."""
+
+    KIND = 0
+    """ARRAY, INT, NUMPY (a number of the class) or IS."""
+    EXPECTED = 1
+    """The dtype of an array, the class of a number, the object or one that equals it."""
+    AT = 2
+    """Where the array is, in bytes from the first one."""
+    RANK, FLAGS = 3, 4
+    SIZES = 5
+    """Where the sizes are, and then the strides in bytes."""
+    SIZE = 6
 
 
 REPEATED = 3
@@ -237,6 +254,8 @@ SIGNATURES = {
     "PyErr_NoMemory": "ptr @()",
     "PyErr_Fetch": "void @(ptr, ptr, ptr)",
     "PyErr_Restore": "void @(ptr, ptr, ptr)",
+    "PyErr_NormalizeException": "void @(ptr, ptr, ptr)",
+    "PyException_SetTraceback": "i32 @(ptr, ptr)",
     "PyErr_WriteUnraisable": "void @(ptr)",
     "PyMem_RawRealloc": "ptr @(ptr, i64)",
     "Py_IncRef": "void @(ptr)",
@@ -245,6 +264,7 @@ SIGNATURES = {
     "numpy_new": "ptr @(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
     "numpy_scalar": "ptr @(ptr, ptr, ptr)",
     "numpy_set_base": "i32 @(ptr, ptr)",
+    "numpy_copy": "i32 @(ptr, ptr)",
     "PyDict_New": "ptr @()",
     "PyDict_SetItem": "i32 @(ptr, ptr, ptr)",
     "PyDict_Clear": "void @(ptr)",
@@ -256,7 +276,8 @@ SIGNATURES = {
     "_PyType_Lookup": "ptr @(ptr, ptr)",
     "PyObject_GenericSetAttr": "i32 @(ptr, ptr, ptr)",
 }
-"""What is called: functions of CPython; `PyArray_NewFromDescr`, `PyArray_Scalar`, `PyArray_SetBaseObject` of NumPy."""
+"""What is called: functions of CPython; `PyArray_NewFromDescr`, `PyArray_Scalar`, `PyArray_SetBaseObject` and
+`PyArray_CopyInto` of NumPy."""
 
 
 class Writer(Code):

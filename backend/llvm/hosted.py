@@ -1,23 +1,33 @@
-"""Calls of Python functions of numbers from native code, one LLVM function for each.
+"""Calls of Python's functions from native code.
 
-What the Python function raises stays pending, and the next poll, call back, or the kernel's end sees it: a signal's
-handler, which Python may run as the function begins, must not be printed and forgotten, as in a ctypes callback.
+Of numbers (`call_python`), one LLVM function for each. What the Python function raises stays pending, and the next
+poll, call back, or the kernel's end sees it: a signal's handler, which Python may run as the function begins, must not
+be printed and forgotten, as in a ctypes callback.
+
+Of arrays (`refer_text`), one LLVM function for all, whose data is the words `Called`: it points the arrays of the last
+call at the operands, calls the function by vectorcall, and copies the results into the outs where they have their
+types and sizes. Else, and where no arrays are there yet, Python does it (backend/runtime/references.py).
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
+
+from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.code import Code
+from tracebuf.backend.llvm.entry_words import CLASS, DATA, DTYPE, FLAGS, RANK, SIZES, STRIDES, VALUE, Writer
 
 _BOX = {
     "d": ("double", "PyFloat_FromDouble", "double"), "f": ("float", "PyFloat_FromDouble", "double"),
     "l": ("i64", "PyLong_FromLongLong", "i64"),
 }  # fmt: skip
+_ERRORS = {"ValueError": "0x7FF8000000000000", "OverflowError": "0x7FF0000000000000"}
 _UNBOX = {"PyFloat_FromDouble": "PyFloat_AsDouble", "PyLong_FromLongLong": "PyLong_AsLongLong"}
 
 
 def call_python(code: Code, function: str, signature: str) -> str:
-    """The name of an LLVM function that calls a function of `tracebuf.ops.scalars.libm.HOSTED`. A result that is no
-    number of its type is any number."""
+    """The name of an LLVM function that calls a function of `tracebuf.ops.scalars.libm.HOSTED`. A ValueError is NaN, an
+    OverflowError is infinite; a result that is no number of its type is any number."""
     name, python = (f"{prefix}_{function}_{signature.replace('->', '_')}" for prefix in ("call", "python"))
     code.imports[python] = ("python", function, signature)
     code.declare(python, "void @()")
@@ -29,8 +39,12 @@ def call_python(code: Code, function: str, signature: str) -> str:
         "PyLong_FromLongLong": "ptr @(i64)", "PyFloat_AsDouble": "double @(ptr)", "PyLong_AsLongLong": "i64 @(ptr)",
         "PyObject_CallFunctionObjArgs": "ptr @(ptr, ...)", "Py_DecRef": "void @(ptr)", "PyErr_Occurred": "ptr @()",
     }  # fmt: skip
+    signatures["PyErr_ExceptionMatches"] = "i32 @(ptr)"
     for symbol, of in signatures.items():
         code.declare(symbol, of)
+    for error in _ERRORS:
+        code.imports[f"python_{error}"] = ("builtin", error)
+        code.declare(f"python_{error}", "void @()")
     ins, _, out = signature.partition("->")
     boxed, dropped, passed = [], [], []
     for k, c in enumerate(ins):
@@ -47,13 +61,21 @@ def call_python(code: Code, function: str, signature: str) -> str:
     if type_ == "float":
         found = ["%found = fptrunc double %v to float"]
     none = "0" if type_ == "i64" else "0.0"
+    expected = [none if type_ == "i64" else value for value in _ERRORS.values()]
     call = f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr @{python}, {', '.join(passed)}, ptr null)"
     lines = [
         f"define internal {type_} @{name}({', '.join(f'{_BOX[c][0]} %a{k}' for k, c in enumerate(ins))})"
         " noinline nounwind {",
         "%pending = call i1 @tracebuf_is_pending()", "br i1 %pending, label %none, label %go", "none:",
         f"ret {type_} {none}", "go:", "%gil = call i32 @PyGILState_Ensure()", *boxed, f"%r = {call}", *dropped,
-        "%raised = icmp eq ptr %r, null", "br i1 %raised, label %failed, label %read", "failed:",
+        "%raised = icmp eq ptr %r, null", "br i1 %raised, label %error, label %read", "error:",
+        *(
+            f"%is{k} = call i32 @PyErr_ExceptionMatches(ptr @python_{error})\n%was{k} = icmp ne i32 %is{k}, 0"
+            for k, error in enumerate(_ERRORS)
+        ),
+        "%known = or i1 %was0, %was1", "br i1 %known, label %known_error, label %failed", "known_error:",
+        "call void @PyErr_Clear()", "call void @PyGILState_Release(i32 %gil)",
+        f"%value = select i1 %was0, {type_} {expected[0]}, {type_} {expected[1]}", f"ret {type_} %value", "failed:",
         "call void @tracebuf_failed()", "call void @PyGILState_Release(i32 %gil)", f"ret {type_} {none}", "read:",
         f"%v = call {wide} @{_UNBOX[box]}(ptr %r)", "call void @Py_DecRef(ptr %r)", *found,
         "%bad = call ptr @PyErr_Occurred()", "%is_bad = icmp ne ptr %bad, null",
@@ -62,3 +84,186 @@ def call_python(code: Code, function: str, signature: str) -> str:
     ]  # fmt: skip
     code.define(name, "\n".join(lines))
     return name
+
+
+class Called(IntEnum):
+    """The words of a call. The operands are slots from the address that a kernel gives."""
+
+    FUNCTION = 0
+    NAMES = 1
+    """The names of the last arguments, a tuple, or 0."""
+    POSITIONAL = 2
+    ARRAYS, ARRAY = 3, 4
+    """How many of the operands are arrays; for each `ARRAY_WORDS`: the array (0: none), its first slot, its rank, log2
+    of the item size."""
+    ARGUMENTS, ARGUMENT = 5, 6
+    """How many; for each three: `Passing`; number of an array, object or first slot; dtype."""
+    RESULTS, RESULT = 7, 8
+    """How many; for each `RESULT_WORDS`: its place in a tuple, the number of its out among the arrays, its dtype, the
+    class of its numbers, the item size, the number of the array that gets how many there are along the first axis, of
+    which there may be fewer than the out has room for (-1: there are as many)."""
+    KIND = 9
+    """The class of the tuple of results, 0 for one result."""
+    OWNER = 10
+    """The object of Python's that goes first to the next two."""
+    STORE = 11
+    """A function of the result, the operands' address, the context: stores what cannot be stored here."""
+    FAIL = 12
+    """A function of an exception, the operands' address, the context: raises it."""
+    SIZE = 13
+
+
+ARRAY_WORDS, RESULT_WORDS = 4, 6
+
+
+class Passing(IntEnum):
+    """What an argument is."""
+
+    ARRAY, OBJECT, INT, FLOAT, NUMPY = range(5)
+
+
+def refer_text() -> Writer:
+    """1 where the call is made, `STOPPED` where it raises, `PYTHON_MUST` where Python has to make it."""
+    c = Writer("define internal i64 @refer(ptr %context, i64 %spec, i64 %number) nounwind")
+    python, failed, spec = "python", "failed", c.object("%spec")
+    table = c.pointer("%context", abi.REFERENCES)
+    c.refuse(c.is_null(table), python)
+    call = c.pointer(table, "%number")
+    c.refuse(c.is_null(call), python)
+    arrays = c.pointer(call, Called.ARRAY)
+    with c.loop(c.word(call, Called.ARRAYS)) as loop:
+        a = c.at(arrays, c.mul(loop.index, str(ARRAY_WORDS)))
+        array, operand, rank, shift = c.pointer(a), c.at(spec, c.word(a, 1)), c.word(a, 2), c.word(a, 3)
+        c.refuse(c.is_null(array), python)
+        sizes, strides = c.pointer(array, SIZES), c.pointer(array, STRIDES)
+        steps = c.at(operand, c.add(rank, "1"))
+        with c.loop(rank) as inner:
+            c.need(c.icmp("eq", c.word(sizes, inner.index), c.word(c.at(operand, 1), inner.index)), python)
+            step = c.inst(f"shl i64 {c.word(steps, inner.index)}, {shift}")
+            c.need(c.icmp("eq", c.word(strides, inner.index), step), python)
+        c.put(array, DATA, c.word(operand))
+    count = c.word(call, Called.ARGUMENTS)
+    given = c.inst(f"alloca ptr, i64 {c.add(count, '1')}, align 8")
+    with c.loop(count) as loop:
+        p = c.at(c.pointer(call, Called.ARGUMENT), c.mul(loop.index, "3"))
+        value, next_ = c.word(p, 1), c.new_label()
+        case = c.switch(c.word(p), list(Passing), next_)
+        for passing in Passing:
+            c.place(case[passing])
+            if passing is Passing.ARRAY:
+                x = c.pointer(arrays, c.mul(value, str(ARRAY_WORDS)))
+            elif passing is Passing.OBJECT:
+                x = c.object(value)
+            elif passing is Passing.INT:
+                x = c.py("PyLong_FromLongLong", c.word(spec, value))
+            elif passing is Passing.FLOAT:
+                x = c.py("PyFloat_FromDouble", c.word(spec, value, "double"))
+            else:
+                x = c.py("numpy_scalar", c.at(spec, value), c.pointer(p, 2), "null")
+            c.put(given, loop.index, x, "ptr")
+            if passing in (Passing.ARRAY, Passing.OBJECT):
+                c.py("Py_IncRef", x)
+            c.jump(next_)
+        c.place(next_)
+    complete = c.variable("true", "i1")
+    with c.loop(count) as loop:
+        there = c.icmp("ne", c.pointer(given, loop.index), "null", "ptr")
+        c.let(complete, c.both(c.get(complete, "i1"), there), "i1")
+    result = c.variable("null", "ptr")
+    with c.when(c.get(complete, "i1")):
+        names = c.pointer(call, Called.NAMES)
+        called = c.py("PyObject_Vectorcall", c.pointer(call), given, c.word(call, Called.POSITIONAL), names)
+        c.let(result, called, "ptr")
+    with c.loop(count) as loop:
+        c.py("Py_DecRef", c.pointer(given, loop.index))
+    found = c.get(result, "ptr")
+    c.refuse(c.is_null(found), failed)
+
+    def copy(to: str, start: str, nbytes: str) -> None:
+        c.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {start}, i64 {nbytes}, i1 false)")
+
+    store, drop, lost = (c.new_label() for _ in range(3))
+    kind = c.pointer(call, Called.KIND)
+    of_class = c.either(c.is_null(kind), c.icmp("eq", c.pointer(found, CLASS), kind, "ptr"))
+    c.need(of_class, store)
+    with c.loop(c.word(call, Called.RESULTS)) as loop:
+        p = c.at(c.pointer(call, Called.RESULT), c.mul(loop.index, str(RESULT_WORDS)))
+        item = c.variable(found, "ptr")
+        with c.when(c.icmp("ne", kind, "null", "ptr")):
+            c.let(item, c.py("PyTuple_GetItem", found, c.word(p)), "ptr")
+        x = c.get(item, "ptr")
+        a = c.at(arrays, c.mul(c.word(p, 1), str(ARRAY_WORDS)))
+        out, dtype = c.pointer(a), c.pointer(p, 2)
+        is_array, number, next_ = c.new_label(), c.new_label(), c.new_label()
+        c.branch(c.icmp("eq", c.pointer(x, CLASS), "@PyArray_Type", "ptr"), is_array, number)
+        c.place(is_array)
+        c.need(c.icmp("eq", c.pointer(x, DTYPE), dtype, "ptr"), store)
+        rank = c.word(a, 2)
+        c.need(c.icmp("eq", c.inst(f"zext i32 {c.word(x, RANK, 'i32')} to i64"), rank), store)
+        sizes, wanted, counted = c.pointer(x, SIZES), c.pointer(out, SIZES), c.word(p, 5)
+        fewer = c.icmp("sge", counted, "0")
+        items = c.variable(c.word(p, 4))
+        with c.loop(rank, start=c.inst(f"zext i1 {fewer} to i64")) as inner:
+            n = c.word(sizes, inner.index)
+            c.need(c.icmp("eq", n, c.word(wanted, inner.index)), store)
+            c.let(items, c.mul(c.get(items), n))
+        with c.when(fewer, leaves=True):
+            c.need(c.icmp("sge", rank, "1"), store)
+            n = c.word(sizes)
+            c.need(c.icmp("sle", n, c.word(wanted)), store)
+            both = c.inst(f"and i64 {c.word(x, FLAGS)}, {c.word(out, FLAGS)}")
+            c.need(c.inst(f"trunc i64 {both} to i1"), store)  # contiguous in C's order
+            copy(c.pointer(out, DATA), c.pointer(x, DATA), c.mul(c.get(items), n))
+            c.put(c.pointer(c.pointer(arrays, c.mul(counted, str(ARRAY_WORDS))), DATA), 0, n)
+            c.jump(next_)
+        c.refuse(c.icmp("ne", c.py("numpy_copy", out, x), "0", "i32"), lost)
+        c.jump(next_)
+        c.place(number)
+        c.need(c.icmp("eq", c.pointer(x, CLASS), c.pointer(p, 3), "ptr"), store)
+        c.need(c.icmp("eq", c.word(a, 2), "0"), store)
+        to, value = c.pointer(spec, c.word(a, 1)), c.at(x, VALUE)
+        copy(to, value, c.word(p, 4))
+        c.jump(next_)
+        c.place(next_)
+    c.jump(drop)
+
+    def in_python(function: Called, x: str) -> str:
+        """Calls one of the last two functions."""
+        passed = c.fresh_slot("[4 x ptr]")
+        place = c.py("PyLong_FromLongLong", "%spec")
+        for k, one in enumerate((c.pointer(call, Called.OWNER), x, place, c.pointer("%context", abi.OBJECT))):
+            c.put(passed, k, one, "ptr")
+        answer = c.variable("null", "ptr")
+        with c.when(c.icmp("ne", place, "null", "ptr")):
+            c.let(answer, c.py("PyObject_Vectorcall", c.pointer(call, function), passed, "4", "null"), "ptr")
+        c.py("Py_DecRef", place)
+        return c.get(answer, "ptr")
+
+    c.place(store)
+    stored = in_python(Called.STORE, found)
+    c.py("Py_DecRef", found)
+    c.refuse(c.is_null(stored), "stopped")
+    c.py("Py_DecRef", stored)
+    c.do("ret i64 1")
+    c.place(drop)
+    c.py("Py_DecRef", found)
+    c.do("ret i64 1")
+    c.place(lost)
+    c.py("Py_DecRef", found)
+    c.jump(failed)
+    c.place(failed)
+    error = [c.variable("null", "ptr") for _ in range(3)]
+    c.py("PyErr_Fetch", *error)
+    c.py("PyErr_NormalizeException", *error)
+    of_error, value, traceback = (c.get(e, "ptr") for e in error)
+    with c.when(c.icmp("ne", traceback, "null", "ptr")):
+        c.py("PyException_SetTraceback", value, traceback)
+    raised = in_python(Called.FAIL, value)
+    for x in (of_error, value, traceback, raised):
+        c.py("Py_DecRef", x)
+    c.jump("stopped")
+    c.place("stopped")
+    c.do(f"ret i64 {abi.STOPPED}")
+    c.place(python)
+    c.do(f"ret i64 {abi.PYTHON_MUST}")
+    return c

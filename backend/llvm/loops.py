@@ -2,13 +2,15 @@
 
 The text follows the plan. A row is one run of the innermost loop; what does not vary in it is loaded before it. Where
 the plan asks for a test of unit strides, the row is written twice. A body without calls is one loop over the row, else
-the row is cut into blocks, and each stage is one loop over the block, then the calls. Loads of one iteration stand
-before its stores, and every out of a block is written in the last stage, so an out may be exactly an input's buffer.
+the row is cut into blocks, and each stage is one loop over the block, then the calls; rows that are not longer than
+`SHORT` are put into blocks several at a time. Loads of one iteration stand before its stores, and every out of a block
+is written in the last stage, so an out may be exactly an input's buffer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from math import prod
 
@@ -30,6 +32,8 @@ TINY = 16
 CHEAP = 4
 """A strided loop of so few ops gains nothing from gathered vectors, which take twice the time to compile."""
 
+SHORT = 24
+"""Elements of a row, up to which several are one block: a call of NumPy's loop costs as much as some ten elements."""
 DEAR = 64
 """The units of an element's body from which on one pass over large operands takes much longer than memory does."""
 
@@ -70,7 +74,8 @@ def access_to(code: Code, buffer: Buffer, scopes: Scopes) -> Access:
 @frozen()
 class Row:
     """One run of the innermost loop, or one block of it: pointers and strides (LLVM values) of each operand, what is
-    fixed, the indices of the loops around it, and where a block begins.
+    fixed, the indices of the loops around it, and where a block begins; of several rows that are one block, where in
+    the block each begins.
     """
 
     pointers: dict[int, str]
@@ -79,6 +84,18 @@ class Row:
     vectorize: bool = True
     indices: dict[int, str] = field(default_factory=dict)
     start: str = "0"
+    within: str = ""
+    several: str = ""
+    """Whether there are several rows in the block."""
+
+
+@frozen()
+class Rows:
+    """The rows of a block: how many, the strides between them, which is the first."""
+
+    count: str
+    strides: dict[int, str]
+    start: str
 
 
 class NestWriter:
@@ -238,6 +255,24 @@ class NestWriter:
         if folding:
             for k, state in self.fold_of.items():
                 state.begin(pointers[k], self._access(k))
+        if depth == len(sizes) - 2 and not starts and self._packs():
+            self._rows(sizes, strides, pointers, unit, indices)
+        else:
+            self._loop_or_row(sizes, strides, pointers, unit, starts, indices)
+        if folding:
+            for k, state in self.fold_of.items():
+                state.finish(pointers[k], self._access(k))
+
+    def _loop_or_row(
+        self,
+        sizes: list[str],
+        strides: list[dict[int, str]],
+        pointers: dict[int, str],
+        unit: str,
+        starts: Sequence[str],
+        indices: dict[int, str],
+    ) -> None:
+        depth = len(indices)
         if depth == len(sizes) - 1:
             start = starts[-1] if starts else "0"
             self._row(sizes[-1], Row(pointers, strides[-1], {}, not self.nest.rare, indices, start), unit)
@@ -249,9 +284,6 @@ class NestWriter:
                 self._loops(sizes, strides, inside, unit, starts, {**indices, dim: index})
                 if depth + 1 == self.polled[0]:
                     self.polls.poll(self.polled[1])
-        if folding:
-            for k, state in self.fold_of.items():
-                state.finish(pointers[k], self._access(k))
 
     def _advance(self, pointers: dict[int, str], strides: dict[int, str], index: str) -> dict[int, str]:
         code = self.code
@@ -282,12 +314,8 @@ class NestWriter:
         """The row with these strides: fixed operands loaded, then one loop, or blocks."""
         if count == "0" and not self.nest.folds:
             return  # NumPy's loop of np.power raises before it counts
-        spec, code = self.nest.spec, self.code
-        fixed = dict(self.values)
-        for o in self.nest.operands:
-            if o.read and not o.written and row.strides[o.index] == "0":
-                fixed[spec.body.args[o.index]] = code.load(o.element, row.pointers[o.index], self._access(o.index))
-        row = replace(row, values=fixed)
+        code = self.code
+        row = replace(row, values=self._fixed(replace(row, values=self.values)))
         if not self.nest.loops[-1].dims:
             self._once(row)
         elif not self.nest.blocked:
@@ -300,6 +328,14 @@ class NestWriter:
                 inside = self._advance(row.pointers, row.strides, loop.index)
                 self._block(left, replace(row, pointers=inside, start=loop.index))
 
+    def _fixed(self, row: Row) -> dict[Value, str]:
+        """The row's values, with those of operands that do not vary in it."""
+        found, args = dict(row.values), self.nest.spec.body.args
+        for o in self.nest.operands:
+            if o.read and not o.written and row.strides[o.index] == "0" and args[o.index] not in found:
+                found[args[o.index]] = self.code.load(o.element, row.pointers[o.index], self._access(o.index))
+        return found
+
     def _once(self, row: Row) -> None:
         """A nest without loops: one element, every op in its own order."""
         body = self.nest.spec.body
@@ -309,23 +345,61 @@ class NestWriter:
                 values[op.result] = self._compute(op, row, "0", values, "")
         self._store_outs(row, "0", values, "")
 
-    def _block(self, count: str, row: Row) -> None:
-        """A block of a row, and a poll."""
+    def _block(self, count: str, row: Row, rows: Rows | None = None) -> None:
+        """A block of a row, or several rows of `count` elements, and a poll. Calls work on memory itself where
+        elements follow one another in it."""
+        total = self.code.mul(rows.count, count) if rows else count
         direct = self._direct_call(row)
+        to = self._in_place(self.stored[0], row) if direct else "false"
         for stage in self.nest.stages:
             last = stage is self.nest.stages[-1]
-            gathered = [v for call in stage.calls for v in call.operands if v in self.memory and self._gathered(v, row)]
-            if last or stage.kept or gathered:
-                if not (last and direct):
-                    self._stage(stage, row, count, last, gathered)
+            called = [v for call in stage.calls for v in call.operands if v in self.memory and v not in row.values]
+            places = {v: self._in_place(self.memory[v], row) for v in called}
+            needed = self._needed(stage, row, [to] if last else list(places.values()))
+            if needed != "false":
+                with self._where(needed):
+                    self._stage_of(stage, row, count, last, [v for v in places if places[v] != "true"], rows)
+            pointers = {
+                v: memory if place == "true" else self._either(needed, self._buffer(v), memory)
+                for v, place in places.items()
+                for memory in (row.pointers[self.memory[v].index],)
+            }
             for call in stage.calls:
-                out = (row.pointers[self.stored[0].index], self._bytes(call.result)) if call is direct else None
-                self._call(call, row, count, out)
-        self.polls.poll(self.code.mul(count, str(self.units)))
+                out = self._buffer(call.result) if call is not direct or to != "true" else ""
+                if call is direct:
+                    memory = row.pointers[self.stored[0].index]
+                    out = memory if to == "true" else self._either(row.several, out, memory)
+                self._call(call, row, total, out, pointers)
+        self.polls.poll(self.code.mul(total, str(self.units)))
 
-    def _gathered(self, arg: Value, row: Row) -> bool:
-        """Whether a call's operand in memory must first be packed into a block (its stride is not one element)."""
-        return arg not in row.values and row.strides[self.memory[arg].index] != "1"
+    def _needed(self, stage: Stage, row: Row, in_place: Sequence[str]) -> str:
+        """Whether a stage has anything to do but calls, where memory takes the place of these blocks."""
+        if stage.kept or "false" in in_place:
+            return "true"
+        return row.several if any(place != "true" for place in in_place) else "false"
+
+    def _stage_of(
+        self, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value], rows: Rows | None
+    ) -> None:
+        if rows is None:
+            self._stage(stage, row, count, last, gathered)
+            return
+        code = self.code
+        with code.loop(rows.count, metadata=code.loop_metadata(*code.as_it_stands())) as each:
+            dim = self.nest.loops[-2].dims[-1]
+            pointers = self._advance(row.pointers, rows.strides, each.index)
+            indices = {**row.indices, dim: code.add(rows.start, each.index)}
+            one = replace(row, pointers=pointers, indices=indices, within=code.mul(each.index, count))
+            one = replace(one, values=self._fixed(one))
+            self._stage(stage, one, count, last, gathered)
+
+    def _in_place(self, o: Operand, row: Row) -> str:
+        """Whether a call may work on an operand's memory: its elements follow one another."""
+        if row.strides[o.index] != "1":
+            return "false"
+        if not row.within or o.strides[-2] == self.nest.loops[-1].size:
+            return "true"
+        return {"true": "false", "false": "true"}.get(row.several, "at run time")
 
     def _direct_call(self, row: Row) -> arith.Ufunc | None:
         """The call whose result may go straight to the out's memory: the last thing done, into one contiguous unread
@@ -335,8 +409,103 @@ class NestWriter:
         if not calls or self.nest.stages[-1].scalars or len(self.stored) != 1 or self.nest.folds:
             return None
         out, yielded = self.stored[0], self.nest.spec.body.terminator.operand(0)
-        fits = row.strides[out.index] == "1" and not out.read and yielded is calls[-1].result and len(yielded.uses) == 1
-        return calls[-1] if fits else None
+        fits = self._in_place(out, row) != "false" and not out.read
+        return calls[-1] if fits and yielded is calls[-1].result and len(yielded.uses) == 1 else None
+
+    # -- several rows in a block
+    def _packs(self) -> bool:
+        """Whether several rows may be one block. Not where a call gets one element for a row, which NumPy's loop may
+        compute with in another way than with as many equal ones."""
+        nest = self.nest
+        if not nest.blocked or nest.folds or nest.rare or nest.spec.ordered or any(lp.reduction for lp in nest.loops):
+            return False
+        if isinstance(n := nest.loops[-1].size, int) and n > SHORT:
+            return False
+        called = [self.memory[v] for s in nest.stages for c in s.calls for v in c.operands if v in self.memory]
+        return all(o.strides[-1] != 0 or o.strides[-2] == 0 for o in called)
+
+    def _rows(
+        self,
+        sizes: list[str],
+        strides: list[dict[int, str]],
+        pointers: dict[int, str],
+        unit: str,
+        indices: dict[int, str],
+    ) -> None:
+        """The last two loops in blocks: a part of one row, or several rows that are short."""
+        if unit == "true":
+            self._rows_version(sizes, strides, pointers, indices)
+            return
+        code, yes, no, end = self.code, self.code.new_label(), self.code.new_label(), self.code.new_label()
+        code.branch(unit, yes, no)
+        code.place(yes)
+        known = [*strides[:-1], {k: self._unit(k, s) for k, s in strides[-1].items()}]
+        self._rows_version(sizes, known, pointers, indices)
+        code.jump(end)
+        code.place(no)
+        self._rows_version(sizes, strides, pointers, indices, vectorize=len(self.nest.spec.body.ops) > CHEAP)
+        code.jump(end)
+        code.place(end)
+
+    def _rows_version(
+        self,
+        sizes: list[str],
+        strides: list[dict[int, str]],
+        pointers: dict[int, str],
+        indices: dict[int, str],
+        vectorize: bool = True,
+    ) -> None:
+        code, (rows, n), (outer, inner) = self.code, sizes[-2:], strides[-2:]
+        args = self.nest.spec.body.args
+        fixed = dict(self.values)
+        for o in self.nest.operands:
+            if o.read and not o.written and outer[o.index] == inner[o.index] == "0":
+                fixed[args[o.index]] = code.load(o.element, pointers[o.index], self._access(o.index))
+        known = n.isdigit()
+        several = ("true" if int(n) <= SHORT else "false") if known else code.icmp("sle", n, str(SHORT))
+        fit = str(BLOCK // max(int(n), 1)) if known else code.inst(f"sdiv i64 {BLOCK}, {code.greatest(n, '1')}")
+        at_once = {"true": fit, "false": "1"}.get(several) or code.select(several, "i64", fit, "1")
+
+        def write(row: str, column: str, length: str) -> None:
+            count = code.least(code.sub(rows, row), at_once)
+            inside = self._advance(self._advance(pointers, outer, row), inner, column)
+            block = Row(inside, inner, fixed, vectorize, indices, column, "0", several)
+            self._block(length, block, Rows(count, outer, row))
+
+        if known and int(n) <= BLOCK:
+            with code.loop(rows, step=at_once) as loop:
+                write(loop.index, "0", n)
+            return
+        # One loop over all blocks: LLVM takes longer for one in another.
+        down, across = (
+            code.inst(f"sdiv i64 {code.add(size, code.sub(step, '1'))}, {step}")
+            for size, step in ((rows, at_once), (n, str(BLOCK)))
+        )
+        with code.loop(code.mul(down, across), carried=[("i64", "0")] * 2) as loop:
+            row, column = loop.carried
+            write(row, column, code.least(code.sub(n, column), str(BLOCK)))
+            further = code.add(column, str(BLOCK))
+            same = code.icmp("slt", further, n)
+            loop.next += [
+                code.select(same, "i64", row, code.add(row, at_once)), code.select(same, "i64", further, "0"),
+            ]  # fmt: skip
+
+    def _either(self, condition: str, a: str, b: str) -> str:
+        """One of two pointers."""
+        return {"true": a, "false": b}.get(condition) or self.code.select(condition, "ptr", a, b)
+
+    @contextmanager
+    def _where(self, condition: str) -> Iterator[None]:
+        """The instructions of a case."""
+        if condition == "true":
+            yield
+            return
+        yes, end = self.code.new_label(), self.code.new_label()
+        self.code.branch(condition, yes, end)
+        self.code.place(yes)
+        yield
+        self.code.jump(end)
+        self.code.place(end)
 
     # -- stages
     def _stage(self, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value] = ()) -> None:
@@ -394,7 +563,8 @@ class NestWriter:
             if op not in folding:
                 values[op.result] = self._compute(op, row, index, values, group)
         for v in dict.fromkeys((*stage.kept, *gathered)):
-            self.code.store(self._scalar(v), self._read(v, row, index, values, group), self._at(v, index), group)
+            place = self._at(v, self._in_block(row, index))
+            self.code.store(self._scalar(v), self._read(v, row, index, values, group), place, group)
         if last:
             for state in states:
                 element = state.fold.element
@@ -494,7 +664,8 @@ class NestWriter:
                 o = self.memory[value]
                 values[value] = self.code.load(o.element, self._element_at(o, row, index), self._access(o.index, group))
             elif value in self.blocks:
-                values[value] = self.code.load(self._scalar(value), self._at(value, index), group)
+                place = self._at(value, self._in_block(row, index))
+                values[value] = self.code.load(self._scalar(value), place, group)
             else:
                 return self.outer[value]
         return values[value]
@@ -518,20 +689,23 @@ class NestWriter:
             self.blocks[value] = self.code.slot(type_, len(self.blocks), align=64)
         return self.blocks[value]
 
+    def _in_block(self, row: Row, index: str) -> str:
+        return self.code.add(row.within, index) if row.within else index
+
     def _at(self, value: Value, index: str) -> str:
         return self.code.offset(self._buffer(value), memory_type(self._scalar(value)), index)
 
-    def _call(self, call: arith.Ufunc, row: Row, count: str, out: tuple[str, str] | None) -> None:
+    def _call(self, call: arith.Ufunc, row: Row, count: str, out: str, places: dict[Value, str]) -> None:
+        """NumPy's loop; `places` of the operands that are in memory, or were gathered from it."""
         operands = []
         for k, v in enumerate(call.operands):
-            if v in self.memory and v not in row.values:
-                pointer = self._buffer(v) if self._gathered(v, row) else row.pointers[self.memory[v].index]
-                operands.append((pointer, self._bytes(v)))
+            if v in places:
+                operands.append((places[v], self._bytes(v)))
             elif v in self.blocks:
                 operands.append((self.blocks[v], self._bytes(v)))
             else:
                 slot = self.code.slot(ELEMENT_SLOT, k)
                 self.code.store(self._scalar(v), row.values[v] if v in row.values else self.outer[v], slot)
                 operands.append((slot, "0"))
-        operands.append(out or (self._buffer(call.result), self._bytes(call.result)))
+        operands.append((out, self._bytes(call.result)))
         self.scalars.call_loop(call.function, call.attrs["types"], operands, count)

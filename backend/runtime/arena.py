@@ -55,8 +55,8 @@ class Context:
     """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
-        "args", "arrays", "blocks", "frame", "given_back", "guard", "idle", "lent", "owners", "patience", "references",
-        "shared", "slots", "spared", "spares", "watch",
+        "args", "arrays", "blocks", "called", "frame", "given_back", "guard", "idle", "lent", "owners", "patience",
+        "references", "shared", "slots", "spared", "spares", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -87,6 +87,8 @@ class Context:
         self.arrays = (0, 0)
         """How many arrays this call has made, and their bytes."""
         self.references = list(map(Reference, references))
+        self.called = (ctypes.c_int64 * len(references))(*(r.address for r in self.references))
+        self.slots[abi.REFERENCES] = ctypes.addressof(self.called)
         self.watch: Callable[[Sequence[Any]], AbstractContextManager[None]] | None = None
         """In what a function of the user's is called from a call by machine code, with these arguments."""
 

@@ -24,6 +24,7 @@ from tracebuf.backend.llvm.entries import entries_text
 from tracebuf.backend.llvm.entry_words import (
     Descriptor,
     Entry,
+    Given,
     Guarded,
     Kind,
     Layout,
@@ -38,13 +39,14 @@ from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, point_at
 from tracebuf.backend.runtime.entry import runtime_address
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.frozen import frozen
+from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import MemRefType, ScalarType
 
 LONG, LONG_PRODUCTS = 2**14, 2**10
 """Elements of the array arguments, from which on a call does not keep the GIL; the latter of programs that call BLAS,
 which does not poll. Shorter ones keep it until they poll."""
 _ALIGNED, _WRITEABLE, _C, _F = 0x100, 0x400, 1, 2
-_NEW_FROM_DESCR, _SCALAR, _ARRAY_TYPE, _SET_BASE = 94, 60, 2, 282
+_NEW_FROM_DESCR, _SCALAR, _ARRAY_TYPE, _SET_BASE, _COPY_INTO = 94, 60, 2, 282, 50
 """Slots of NumPy's `_ARRAY_API`."""
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 
@@ -154,6 +156,7 @@ def _native() -> _Native:
     imports = {
         "tracebuf_enter": runtime_address("enter"), "numpy_new": api[_NEW_FROM_DESCR], "numpy_scalar": api[_SCALAR],
         "PyArray_Type": api[_ARRAY_TYPE], "numpy_set_base": api[_SET_BASE],
+        "numpy_copy": api[_COPY_INTO],
     }  # fmt: skip
     library = compile_module(entries_text(), "entries", imports, speed_level=1).pin()
     take = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(library.address("take"))
@@ -443,6 +446,38 @@ class ProgramEntry:
             memory[Entry.FRESH] = memory[Entry.FRESH_ROOM] = 0  # a finalizer that comes later may call the function
 
 
+class OriginalEntry:
+    """The entry of calls with arguments like these, which overlap in memory and are stored to: they run the original
+    function."""
+
+    def __init__(self, function: Any, values: Sequence[Any]) -> None:
+        w = _Words()
+        v = w.values
+        w.add([0] * Entry.SIZE)
+        v[Entry.GIVEN] = len(values)
+        w.pointer(Entry.ORIGINAL, w.add([w.of(function)]))
+        parts = w.add([0] * (Given.SIZE * len(values)))
+        first = next((address(x) for x in values if isinstance(x, np.ndarray)), 0)
+        for at, x in zip(range(parts, len(v), Given.SIZE), values):
+            if isinstance(x, np.ndarray):
+                v[at + Given.KIND], v[at + Given.EXPECTED] = Kind.ARRAY, w.of(x.dtype)
+                v[at + Given.AT] = address(x) - first
+                v[at + Given.RANK], v[at + Given.FLAGS] = x.ndim, x.flags.num
+                w.pointer(at + Given.SIZES, w.add([*x.shape, *x.strides]))
+            elif isinstance(x, (float, complex, int, np.generic)):
+                kind = Kind.INT if type(x) is int else Kind.NUMPY
+                v[at + Given.KIND], v[at + Given.EXPECTED] = kind, w.of(type(x))
+            else:
+                v[at + Given.KIND], v[at + Given.EXPECTED] = Kind.IS, w.of(x)
+        self.memory, self._kept = w.made(), w.kept
+        self.address = ctypes.addressof(self.memory)
+
+    @property
+    def calls(self) -> int:
+        """How many calls it took."""
+        return int(self.memory[Entry.CALLS])
+
+
 class _Finish:
     """`ProgramEntry.finish` as native code calls it. It does not keep the entry alive, which keeps it."""
 
@@ -479,9 +514,9 @@ class NativeCalls:
         self._names = (ctypes.c_size_t * len(signature.names))(*map(id, signature.names))
         self._kept: list[Any] = [python, function, signature, out := sys.intern("out")]
         self._tail = [signature.star, signature.stars, id(out) if signature.out else 0]
-        self.entries: list[ProgramEntry] = []
+        self.entries: list[ProgramEntry | OriginalEntry] = []
 
-    def add(self, entry: ProgramEntry) -> None:
+    def add(self, entry: ProgramEntry | OriginalEntry) -> None:
         """One more entry, tried first."""
         self.entries.insert(0, entry)
         self._point()

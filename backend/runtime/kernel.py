@@ -7,6 +7,7 @@ types before anything runs: a wrong dtype or rank is a bug of the caller's and r
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import struct
 import weakref
@@ -33,7 +34,7 @@ from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control.checks import Check, check_error, raised
 from tracebuf.ops.memory.memref import base_of
 from tracebuf.ops.scalars.arith import ufunc_named
-from tracebuf.ops.scalars.libm import callback
+from tracebuf.ops.scalars.libm import HOSTED
 
 _FORMATS = {
     "i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q", "index": "q",
@@ -308,7 +309,9 @@ def _address(what: tuple[str, ...]) -> int:
     if what[0] == "runtime":
         return runtime_address(what[1])
     if what[0] == "python":
-        return id(callback(what[1], what[2]))
+        return id(HOSTED[what[1]])
+    if what[0] == "builtin":
+        return id(getattr(builtins, what[1]))
     if what[0] == "status":
         return status_flags()[("test", "clear").index(what[1])]
     if what[0] in ("sort", "sort array"):

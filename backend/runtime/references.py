@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.llvm.abi import scalar_slots
+from tracebuf.backend.llvm.hosted import ARRAY_WORDS, Called, Passing
 from tracebuf.backend.runtime.callable import NATIVE
 from tracebuf.errors import InternalError, note_location
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.ndarray import Lent, array_at, leases, still_lent
-from tracebuf.ir.types import INDEX, MemRefType, ScalarType
-from tracebuf.ops.arrays.host import HostCall, HostFunction, Run, kept_error, read_only
+from tracebuf.ir.types import F64, INDEX, MemRefType, ScalarType
+from tracebuf.ops.arrays.host import HostCall, HostFunction, Passed, Run, kept_error, read_only
 from tracebuf.ops.arrays.linalg import DestinationOp
 from tracebuf.ops.memory.memref import ON_STACK, Alloc, Alloca, base_of
 
@@ -71,9 +72,10 @@ REUSED = NATIVE and object.__basicsize__ == 16
 
 
 class Reference:
-    """One op whose NumPy reference a kernel calls back; of one context, so of one call at a time."""
+    """One op whose NumPy reference a kernel calls back; of one context, so of one call at a time. `address`: of the
+    words by which native code calls it, 0 where Python does."""
 
-    __slots__ = ("arrays", "may_keep", "n_ins", "none", "op", "run", "scalars", "stack", "type")
+    __slots__ = ("address", "arrays", "may_keep", "n_ins", "none", "op", "run", "scalars", "stack", "type", "words")
 
     def __init__(self, op: DestinationOp) -> None:
         self.op = op
@@ -95,11 +97,96 @@ class Reference:
                 self.scalars.append((k, size, value.type))
                 size += scalar_slots(value.type)
         self.type = ctypes.c_int64 * size
+        self.words = self._direct()
+        self.address = 0 if self.words is None else ctypes.addressof(self.words)
+
+    def _direct(self) -> Any:
+        """The words `Called`; None where only Python makes the call."""
+        direct = self.op.direct if isinstance(self.op, HostCall) else None
+        if direct is None or self.stack or self.may_keep or not REUSED:
+            return None
+        number = {k: i for i, (k, *_) in enumerate(self.arrays)}
+        scalars = {k: (at, of) for k, at, of in self.scalars}
+        arguments: list[int] = []
+        for x in direct.arguments:
+            if not isinstance(x, Passed):
+                arguments += [Passing.OBJECT, id(x), 0]
+            elif x.type is None and x.place in number:
+                arguments += [Passing.ARRAY, number[x.place], 0]
+            else:
+                at, of = scalars[x.place]
+                if of is INDEX and x.type in (None, int):
+                    arguments += [Passing.INT, at, 0]
+                elif x.type is float and of is F64:
+                    arguments += [Passing.FLOAT, at, 0]
+                elif x.type is None:
+                    arguments += [Passing.NUMPY, at, id(of.dtype)]
+                else:
+                    return None
+        results: list[int] = []
+        outs = self.n_ins + len(direct.places)
+        for k, (place, axis) in enumerate(zip(direct.places, direct.bounds, strict=True), self.n_ins):
+            if axis:
+                return None
+            dtype = self.op.operand(k).type.element.dtype  # type: ignore[union-attr]
+            results += [
+                place,
+                number[k],
+                id(dtype),
+                id(dtype.type),
+                dtype.itemsize,
+                -1 if axis is None else number[outs],
+            ]
+            outs += axis is not None
+        arrays = [w for _, own, rank, dtype, *_ in self.arrays for w in (0, own.start, rank, _log2(dtype.itemsize))]
+        words = (ctypes.c_int64 * (Called.SIZE + len(arrays) + len(arguments) + len(results)))()
+        words[Called.SIZE :] = [*arrays, *arguments, *results]
+        at = ctypes.addressof(words) + 8 * Called.SIZE
+        head = {
+            Called.FUNCTION: id(direct.function), Called.NAMES: id(direct.names) if direct.names else 0,
+            Called.POSITIONAL: len(direct.arguments) - len(direct.names),
+            Called.ARRAYS: len(self.arrays), Called.ARRAY: at,
+            Called.ARGUMENTS: len(direct.arguments), Called.ARGUMENT: at + 8 * len(arrays),
+            Called.RESULTS: len(direct.places), Called.RESULT: at + 8 * (len(arrays) + len(arguments)),
+            Called.KIND: 0 if direct.kind is None else id(direct.kind),
+            Called.OWNER: id(self), Called.STORE: id(Reference.store), Called.FAIL: id(Reference.fail),
+        }  # fmt: skip
+        for word, value in head.items():
+            words[word] = value
+        return words
+
+    def _show(self, k: int, array: Any) -> None:
+        """Lets native code point array number `k` at other memory, or none (None)."""
+        if self.words is not None:
+            movable = array is not None and isinstance(array.base, Lent)
+            self.words[Called.SIZE + ARRAY_WORDS * k] = id(array) if movable else 0
 
     def forget(self) -> None:
         """Drops the arrays of the last call."""
-        for *_, last in self.arrays:
+        for k, (*_, last) in enumerate(self.arrays):
+            self._show(k, None)
             last.clear()
+
+    def store(self, result: Any, spec: int, context: Any) -> None:
+        """Stores what the function gave in a native call."""
+        args = self.operands(spec)
+        try:
+            self.op.direct.put(result, args[self.n_ins :])  # type: ignore[attr-defined]
+        except BaseException as error:
+            self._failed(error, args, context._hand_over)
+            raise
+
+    def fail(self, error: BaseException, spec: int, context: Any) -> None:
+        """Raises what the function has raised in a native call."""
+        self._failed(error, self.operands(spec), context._hand_over)
+        raise error
+
+    def _failed(self, error: BaseException, args: list[Any], hand_over: Callable[[], object]) -> None:
+        """Gives memory up that the frames of an error may hold, and notes where it was raised."""
+        self.forget()
+        keep([found for lease in leases(args) if (found := lease()) is not None], hand_over)
+        if self.op.may_raise:
+            note_location(error, self.op.loc)
 
     def call(self, spec: int, hand_over: Callable[[], object]) -> None:
         """Computes the outs from the inputs; `spec` is the address of the first operand's slots, `hand_over` gives up
@@ -110,10 +197,7 @@ class Reference:
             self.run(args[:n_ins], args[n_ins:])
         except BaseException as error:
             apart.clear()
-            self.forget()
-            keep([found for lease in leases(args) if (found := lease()) is not None], hand_over)
-            if self.op.may_raise:
-                note_location(error, self.op.loc)
+            self._failed(error, args, hand_over)
             raise
         for out, made in apart:
             out[...] = made
@@ -129,10 +213,11 @@ class Reference:
         """The operands on the kernel's memory; inputs are read-only."""
         slots = self.type.from_address(at)[:]
         args: list[Any] = self.none.copy()
-        for k, place, rank, dtype, is_input, last in self.arrays:
+        for i, (k, place, rank, dtype, is_input, last) in enumerate(self.arrays):
             own = slots[place]
             if not last or not last[0].moves_to(own):
                 last[:] = [Pointed(own, dtype, rank, is_input)]
+                self._show(i, last[0].array)
             args[k] = last[0].array
         for k, first, scalar in self.scalars:
             args[k] = slots[first] if scalar is INDEX else scalar_at(at + 8 * first, scalar)
@@ -175,6 +260,10 @@ def run_of(op: DestinationOp) -> Run:
             out[...] = result
 
     return run
+
+
+def _log2(size: int) -> int:
+    return size.bit_length() - 1
 
 
 def keep(lent: Sequence[Lent], hand_over: Callable[[], object]) -> None:

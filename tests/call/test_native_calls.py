@@ -1051,3 +1051,86 @@ def test_functions_that_fall_back() -> None:
 
 def test_both_ways_have_the_same_limits() -> None:
     assert (MAX_SIZE, SMALL_INT) == (arguments.MAX_SIZE, arguments.SMALL)
+
+
+def shifted(a: Any, b: Any, k: Any = 2, mode: Any = None) -> Any:
+    a += b * k
+    if mode == "raise":
+        raise KeyError(float(a[0]))
+    return a[::2]
+
+
+def overlaps(n: int) -> tuple[np.ndarray, np.ndarray]:
+    z = np.arange(12.0)
+    return z[:8], z[n : n + 8]
+
+
+def test_arguments_that_overlap_and_are_stored_to() -> None:
+    """Machine code calls the original function, once Python has found that it runs: for arrays that lie alike, with
+    numbers of the same types and equal constants. The calls are counted."""
+    f = bufferize(shifted)
+    x, y = overlaps(3)
+    for _ in range(3):
+        f(x, y)
+    ran = f.specializations()[-1].calls
+    for k in range(3):
+        x, y = overlaps(3)
+        p, q = overlaps(3)
+        found, wanted = natively(f, x, y, k), shifted(p, q, k)
+        assert found.base is x.base and found.tolist() == wanted.tolist() and x.tolist() == p.tolist()
+    assert f.specializations()[-1].calls == ran + 3
+
+
+@pytest.mark.parametrize("change", ["distance", "size", "stride", "flags", "dtype", "number", "large", "constant"])
+def test_other_arguments_than_those_that_overlapped(change: str) -> None:
+    """Each goes its own way, with eager's answer."""
+    f = bufferize(shifted)
+    for _ in range(3):
+        f(*overlaps(3))
+    z, w = np.arange(12.0), np.arange(12.0)
+    natively(f, *overlaps(3))
+
+    def args(z: np.ndarray) -> tuple[Any, ...]:
+        x, y = z[:8], z[3:11]
+        if change == "flags":
+            y.flags.writeable = False
+        return {
+            "distance": (x, z[4:12]), "size": (z[:7], z[3:10]), "stride": (z[:10:2], z[2:12:2]), "flags": (x, y),
+            "dtype": (x.view(np.int64), y.view(np.int64)), "number": (x, y, 2.5), "large": (x, y, 2**40),
+            "constant": (x, y, 2, "other"),
+        }[change]  # fmt: skip
+
+    assert by_python(f, *args(z)).tobytes() == shifted(*args(w)).tobytes()
+    for _ in range(3):
+        assert f(*args(z)).tobytes() == shifted(*args(w)).tobytes()
+    assert z.tobytes() == w.tobytes()
+
+
+def test_what_the_original_function_raises() -> None:
+    f = bufferize(shifted)
+    x, y = overlaps(1)
+
+    def calls() -> None:
+        for _ in range(8):
+            try:
+                f(x, y, 1, "raise")
+            except KeyError as error:
+                assert error.args == (float(x[0]),)
+
+    calls()
+    gc.collect()
+    before = references(x, y)
+    calls()
+    gc.collect()
+    assert taken(f) >= 8 and references(x, y) == before
+
+
+def test_many_ways_of_overlapping() -> None:
+    """Only so many have entries; the others are Python's, and answers are the same."""
+    f = bufferize(shifted)
+    z, w = np.arange(400.0), np.arange(400.0)
+    for n in range(30):
+        for _ in range(3):
+            assert f(z[:50], z[n : n + 50]).tolist() == shifted(w[:50], w[n : n + 50]).tolist()
+    assert z.tolist() == w.tolist()
+    assert len(f._native.entries) <= api.MAX_ORIGINALS + 1 if f._native else True

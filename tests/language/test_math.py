@@ -136,3 +136,16 @@ def test_the_whole_ladder() -> None:
         math=math,
     )
     climb(f, [np.arange(5.0), 1.5, 30])
+
+
+@pytest.mark.parametrize("x", [0.5, 30.0, 400.0, -1.0, 0.0, float("nan"), float("-inf")])
+def test_functions_of_pythons_that_raise_in_native_code(x: float) -> None:
+    """A ValueError or an OverflowError of the function itself is told apart in native code, and none stays pending."""
+
+    def f(a, x):
+        found = np.zeros(3)
+        for k in range(len(a)):
+            found[k] = math.hypot(a[k], x)
+        return found, math.gamma(x)
+
+    agree(f, np.array([3.0, 1e308, -4.0]), x)

@@ -79,17 +79,44 @@ def core_dims(signature: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(name.strip() for name in group.split(",") if name.strip()) for group in groups)
 
 
+@frozen()
+class Passed:
+    """An argument that is known when the program runs: its index among the inputs, and which of Python's types it has
+    (None: the type it arrives with)."""
+
+    place: int
+    type: type | None = None
+
+
+@frozen(eq=False)
+class Direct:
+    """A host call as native code makes it: a function of Python's, its arguments (each `Passed`, or the same each
+    time), the last ones by `names`. The outs get the result, or those at `places` of a result that is a tuple of the
+    class `kind`. Those with an axis in `bounds` may be shorter along it; how long they are goes to one more out for
+    each. `put` stores what is of other types and shapes, or refuses it."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    names: tuple[str, ...]
+    kind: type | None
+    places: tuple[int, ...]
+    bounds: tuple[int | None, ...]
+    put: Callable[[Any, Sequence[np.ndarray]], None]
+
+
 @frozen(eq=False)
 class HostFunction:
     """The called function. `may_keep`: it is the user's, and may keep a reference to its arguments after it has
     returned. `returns`: the number of outs, the first ones, for which it makes arrays of its own that are copied into
-    them. `loop`: what native code calls where it can; the function gets copies then."""
+    them. `loop`: what native code calls where it can; the function gets copies then. `direct`: what `run` calls, for
+    native code that calls it."""
 
     name: str
     run: Run
     may_keep: bool = False
     returns: int = 0
     loop: Loop | None = None
+    direct: Direct | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -153,6 +180,11 @@ class HostCall(DestinationOp):
     def loop(self) -> Loop | None:
         """What native code calls in the function's place."""
         return None if isinstance(self.callee, str) else self.callee.loop
+
+    @property
+    def direct(self) -> Direct | None:
+        """The call as native code makes it, if it can."""
+        return None if isinstance(self.callee, str) else self.callee.direct
 
     @property
     def makes(self) -> int:

@@ -120,14 +120,8 @@ def _process() -> ctypes.CDLL:
     return ctypes.CDLL(None)
 
 
-@cache
-def callback(function: str, signature: str) -> Any:
-    """A hosted function that native code calls; it lives as long as the process."""
-    return _without_errors(HOSTED[function])
-
-
 def _without_errors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """NaN in place of ValueError, and infinity in place of OverflowError."""
+    """NaN in place of ValueError, and infinity in place of OverflowError, as in native code."""
 
     def run(*args: Any) -> Any:
         try:

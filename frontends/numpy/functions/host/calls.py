@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from itertools import takewhile
 from typing import Any, NoReturn
@@ -46,7 +46,7 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I64, INDEX, ScalarType, scalar_type
-from tracebuf.ops.arrays.host import CoreLoop, HostCall, HostFunction, Run
+from tracebuf.ops.arrays.host import CoreLoop, Direct, HostCall, HostFunction, Passed, Run
 from tracebuf.ops.scalars import arith
 
 Shape = Sequence[Dim]
@@ -134,8 +134,11 @@ class HostEntry:
         counts = [(I64, (), ())] * sum(shapes[k].axis is not None for k in new)
         ins: list[Value] = []
         pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
-        run = self.runner(pattern, {k: shapes[k] for k in new})
-        function = HostFunction(self.name, run, returns=0 if self.into is not None else len(fresh))
+        bounds = {k: shapes[k] for k in new}
+        run = self.runner(pattern, bounds)
+        direct = self.direct(pattern, found.kind, bounds) if self.into is None else None
+        returns = 0 if self.into is not None else len(fresh)
+        function = HostFunction(self.name, run, returns=returns, direct=direct)
         made = iter(record(r, function, ins, [*fresh, *counts]))
         whole = {k: next(made) for k in new}
         results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
@@ -204,9 +207,7 @@ class HostEntry:
     def caller(self, pattern: Given) -> Callable[..., Any]:
         """The Python function that calls the function on the operands, and on the other arguments."""
         function = self.function
-        leading = list(takewhile(lambda name: name in pattern, positional_of(function)))
-        positional = [pattern[name] for name in leading]
-        named = {name: p for name, p in pattern.items() if name not in leading}
+        positional, named = self.laid_out(pattern)
         fixed = {name: p for name, p in named.items() if not is_passed(p)}
         passed = [(name, p) for name, p in named.items() if name not in fixed]
 
@@ -219,6 +220,21 @@ class HostEntry:
             return function(*[fill(p, ins) for p in positional], **arguments, **fixed, **more)
 
         return call
+
+    def laid_out(self, pattern: Given) -> tuple[list[Any], Arguments]:
+        """The arguments that are passed by position, and those by name."""
+        leading = list(takewhile(lambda name: name in pattern, positional_of(self.function)))
+        return [pattern[name] for name in leading], {k: p for k, p in pattern.items() if k not in leading}
+
+    def direct(self, pattern: Given, kind: type | None, shapes: Mapping[int, Bounded]) -> Direct | None:
+        """The call as native code makes it; None where an argument is made of several values."""
+        positional, named = self.laid_out(pattern)
+        arguments = (*positional, *named.values())
+        if any(is_passed(p) and not isinstance(p, Passed) for p in arguments):
+            return None
+        put_there = partial(put, shapes=shapes, name=self.name)
+        bounds = tuple(bounded.axis for bounded in shapes.values())
+        return Direct(self.function, arguments, tuple(named), kind, tuple(shapes), bounds, put_there)
 
     def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
         """The arguments by parameter, without defaults; TypeError as Python's."""
@@ -319,15 +335,6 @@ class Bounded:
         r.facts.assume_nonneg(sub(self.shape[axis], size), entry=False)
         used = ref.derive(lambda view: view.narrow(axis, 0, 1, size))
         return copy_of(r, used, ref.element, ref.storage.order)
-
-
-@frozen()
-class Passed:
-    """An argument that is known when the program runs: its index among the inputs, and which of Python's types it has
-    (None: the type it arrives with)."""
-
-    place: int
-    type: type | None = None
 
 
 def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:

@@ -1,0 +1,182 @@
+"""NumPy's functions of arrays, called by native code itself: what they get, what is stored of what they give."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree
+from tests.support.native_calls import natively
+from tracebuf import api, bufferize
+from tracebuf.backend.runtime.callable import NATIVE
+from tracebuf.backend.runtime.references import Reference
+
+pytestmark = pytest.mark.skipif(not NATIVE, reason="no calls by native code here")
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs have their entries after one call."""
+    monkeypatch.setattr(api, "NATIVE_AFTER", 1)
+    monkeypatch.setattr(api, "WORTH", 0)
+
+
+@pytest.fixture
+def by_python(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The functions that Python calls, or whose results it stores."""
+    seen: list[str] = []
+    call, store = Reference.call, Reference.store
+    monkeypatch.setattr(Reference, "call", lambda self, *args: (seen.append(str(self.op.callee)), call(self, *args)))
+    monkeypatch.setattr(Reference, "store", lambda self, *args: (seen.append("store"), store(self, *args)))
+    return seen
+
+
+def ready(f: Callable[..., Any], *args: Any) -> Any:
+    """The bufferized function after calls that show native code its arrays."""
+    g = bufferize(f)
+    for _ in range(3):
+        g(*args)
+    return g
+
+
+def same(x: Any, y: Any) -> bool:
+    if isinstance(x, tuple):
+        return type(x) is type(y) and len(x) == len(y) and all(map(same, x, y))
+    if isinstance(x, np.ndarray):
+        return type(y) is np.ndarray and (x.dtype, x.shape, x.tobytes()) == (y.dtype, y.shape, y.tobytes())
+    return type(x) is type(y) and bool(x == y)
+
+
+WIDE = np.arange(12.0).reshape(3, 4) % 5
+VALUES = np.array([3.0, -1, 2, 2, 7, 3, 0, 5])
+FUNCTIONS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (lambda a: np.linalg.qr(a), (WIDE,)),
+    (lambda a: np.linalg.pinv(a), (WIDE,)),
+    (lambda a: np.linalg.matrix_rank(a), (WIDE,)),
+    (lambda a: np.linalg.cond(a), (WIDE @ WIDE.T,)),
+    (lambda a, b: np.linalg.lstsq(a, b, rcond=None), (WIDE.T, np.arange(4.0))),
+    (lambda a: np.percentile(a, [5, 50.0, 95]), (VALUES,)),
+    (lambda a: np.unique(a), (VALUES.astype(int),)),
+    (lambda a: np.unique(a, return_counts=True, return_index=True), (VALUES,)),
+    (lambda a: np.unique(a, axis=0), (np.ones((4, 2)),)),
+    (lambda a, n: np.digitize(a, np.array([0.0, 2, 4]), right=n > 1), (VALUES, 2)),
+    (lambda a: np.histogram(a, 4), (VALUES,)),
+    (lambda a, b: np.intersect1d(a, b), (VALUES, VALUES[::2] * 2)),
+    (lambda a, t: np.linalg.pinv(a, t), (WIDE, 0.1)),
+    (lambda a: np.linalg.pinv(a, a[0, 1] / 100), (WIDE,)),
+    (lambda a: np.fft.fftfreq(len(a), 0.5), (VALUES,)),
+]
+
+
+@pytest.mark.parametrize("k", range(len(FUNCTIONS)))
+def test_native_code_calls_the_function(k: int, by_python: list[str]) -> None:
+    """Tuples of arrays, numbers, results of which only the elements tell the size."""
+    f, args = FUNCTIONS[k]
+    g = ready(f, *args)
+    by_python.clear()
+    for _ in range(3):
+        assert same(natively(g, *args), f(*args))
+    assert by_python == []
+    agree(f, *args)
+
+
+def quarter(a: Any) -> Any:
+    return np.quantile(a, 0.25)
+
+
+def test_sizes_that_change_from_call_to_call() -> None:
+    """The arrays of the last call have other sizes: Python makes new ones."""
+    g = ready(quarter, VALUES)
+    for n in (8, 5, 5, 3, 8, 8):
+        assert natively(g, VALUES[:n].copy()) == quarter(VALUES[:n])
+    h = ready(lambda a: np.unique(a[a > 2]), VALUES)
+    for values in (VALUES, VALUES * 0, VALUES, -VALUES):
+        assert natively(h, values.copy()).tolist() == np.unique(values[values > 2]).tolist()
+
+
+def inverse(a: Any) -> Any:
+    b = a * 2
+    return np.linalg.pinv(b)
+
+
+def test_what_the_function_raises_keeps_its_arrays() -> None:
+    """The frames of an error hold arrays on the program's memory, which is not used again: later calls do not change
+    them. The error has the user's line, and calls go on."""
+    g = ready(inverse, WIDE)
+    bad = np.where(WIDE == 4, np.nan, WIDE)
+    with pytest.raises(np.linalg.LinAlgError, match="SVD did not converge") as error:
+        g(bad)
+    assert any("in inverse" in note for note in error.value.__notes__)
+    held = []
+    traceback = error.value.__traceback__
+    while traceback is not None:
+        if "pinv" in traceback.tb_frame.f_code.co_name:
+            held.append(traceback.tb_frame.f_locals["a"])
+        traceback = traceback.tb_next
+    assert len(held) == 1 and np.isnan(held[0]).any()
+    before = held[0].copy()
+    for _ in range(3):
+        assert natively(g, WIDE).tobytes() == inverse(WIDE).tobytes()
+    assert held[0].tobytes() == before.tobytes()
+
+
+def test_references_are_flat() -> None:
+    f, args = lambda a, t: (np.linalg.qr(a), np.linalg.pinv(a, t), np.unique(a)), (WIDE, 0.1)
+    g = ready(f, *args)
+    bad = np.full((3, 4), np.nan)
+
+    def calls() -> None:
+        for _ in range(50):
+            g(*args)
+            with pytest.raises(np.linalg.LinAlgError):
+                g(bad, 0.1)
+
+    calls()
+    gc.collect()
+    counted = [sys.getrefcount(x) for x in (WIDE, bad, args[1], np.linalg.qr, np.ndarray, np.dtype(float))]
+    calls()
+    gc.collect()
+    assert [sys.getrefcount(x) for x in (WIDE, bad, args[1], np.linalg.qr, np.ndarray, np.dtype(float))] == counted
+
+
+def test_a_warning_is_given_once_and_may_be_an_error() -> None:
+    def fitted(x: Any, y: Any) -> Any:
+        return np.polyfit(x, y, 2)
+
+    x, y = np.arange(5.0), np.arange(5.0) ** 2
+    g = ready(fitted, x, y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        natively(g, np.ones(5), y)
+    assert [w.category for w in caught] == [np.exceptions.RankWarning]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(np.exceptions.RankWarning):
+            g(np.ones(5), y)
+    assert natively(g, x, y).tobytes() == fitted(x, y).tobytes()
+
+
+def test_a_result_of_another_shape_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python stores what is not as it was described; here it says so, as in a call by Python."""
+    g = ready(inverse, WIDE)
+    spec = next(s for s in g.specializations())
+    reference = spec.entry.context.references[0]
+    direct = reference.op.callee.direct
+    from tracebuf.backend.llvm.hosted import Called
+
+    def other(a: Any) -> Any:
+        return a
+
+    reference.words[Called.FUNCTION] = id(other)
+    with pytest.raises(Exception, match="gives float64 of shape") as error:
+        g(WIDE)
+    reference.words[Called.FUNCTION] = id(direct.function)
+    assert any("in inverse" in note for note in error.value.__notes__)
+    for _ in range(2):
+        assert natively(g, WIDE).tobytes() == inverse(WIDE).tobytes()
