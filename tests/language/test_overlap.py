@@ -249,3 +249,17 @@ def test_parts_of_an_array_under_two_shapes(i: int) -> None:
         c.T[2:] -= flat[3:1:-1][:, None]
 
     climb(program, (np.arange(20).reshape(5, 4), i), again=[(np.arange(21).reshape(7, 3), i)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_an_axis_of_one_index_and_a_new_one(n: int) -> None:
+    """Rule S2: `a[None, n]` and `a[n : n + 1]` are the same elements; a temporary was made, as their axes differ."""
+
+    def program(a, n):
+        a[None, n] *= a[n : n + 1]
+        a[None, n, n:4] *= a[n:, n : n + 1].T
+        a[None, :-1, 0] -= a[1:, :1].T
+
+    for a in (np.arange(24.0).reshape(4, 6), np.arange(24.0).reshape(6, 4).T):
+        climb(program, (a, n))

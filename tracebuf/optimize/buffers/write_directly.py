@@ -151,6 +151,11 @@ def _step(s: Slice, axis: int) -> int:
     return step if axis in s.dims and s.sizes[axis] != 1 else 0
 
 
+def _moving(s: Slice) -> tuple[int | None, ...]:
+    """The axis of the buffer that each axis of the part goes along; None for a new one, and where it has one index."""
+    return tuple(None if d is None or s.sizes[d] == 1 else d for d in s.dims)
+
+
 def _range(w: IndexWriter, s: Slice, axis: int) -> tuple[Mixed, Mixed]:
     """The lowest and the highest index along an axis."""
     first, step = s.offsets[axis], _step(s, axis)
@@ -197,7 +202,7 @@ def _disjoint(w: IndexWriter, a: Slice, b: Slice) -> Test:
 
 def _coincide(w: IndexWriter, a: Slice, b: Slice) -> Test:
     """Whether two parts are the same elements in the same order."""
-    if a.dims != b.dims or any(_step(a, k) != _step(b, k) for k in range(len(a.offsets))):
+    if _moving(a) != _moving(b) or any(_step(a, k) != _step(b, k) for k in range(len(a.offsets))):
         return False
     same: Test = True
     for x, y in zip(a.offsets, b.offsets, strict=True):
@@ -207,18 +212,21 @@ def _coincide(w: IndexWriter, a: Slice, b: Slice) -> Test:
 
 def _reads_ahead(w: IndexWriter, goal: Slice, source: Slice) -> Test:
     """Whether loops that count up, in any nesting, read each shared element before they write it, or as they do."""
-    axes = [d for d in goal.dims if d is not None]
-    if goal.dims == source.dims and all(_step(goal, k) == _step(source, k) for k in range(len(goal.offsets))):
+    written_along, read_along = _moving(goal), _moving(source)
+    axes = [d for d in written_along if d is not None]
+    if written_along == read_along and all(_step(goal, k) == _step(source, k) for k in range(len(goal.offsets))):
         ahead: Test = True
         for axis in axes:
             if step := _step(goal, axis):
                 shift = w.sub(source.offsets[axis], goal.offsets[axis])
                 ahead = w.both(ahead, w.test("sge", shift, 0) if step > 0 else w.test("sge", 0, shift))
         return ahead
-    others = [d for d in source.dims if d is not None]
-    if len(axes) != 1 or len(others) != 1 or len(goal.dims) != 1 or len(source.dims) != 1:
+    others = [d for d in read_along if d is not None]
+    if len(axes) != 1 or len(others) != 1 or len(goal.dims) != len(source.dims):
         return False
     (g,), (s,) = axes, others
+    if written_along.index(g) != read_along.index(s):
+        return False
     if g == s or not _step(goal, g) or not _step(source, s):
         return False
     written = w.quotient(w.sub(source.offsets[g], goal.offsets[g]), _step(goal, g))
