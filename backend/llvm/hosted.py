@@ -207,14 +207,17 @@ def refer_text() -> Writer:
             n = c.word(sizes, inner.index)
             c.need(c.icmp("eq", n, c.word(wanted, inner.index)), store)
             c.let(items, c.mul(c.get(items), n))
+        both = c.inst(f"and i64 {c.word(x, FLAGS)}, {c.word(out, FLAGS)}")
+        dense = c.inst(f"trunc i64 {both} to i1")  # contiguous in C's order
         with c.when(fewer, leaves=True):
-            c.need(c.icmp("sge", rank, "1"), store)
+            c.need(c.both(dense, c.icmp("sge", rank, "1")), store)
             n = c.word(sizes)
             c.need(c.icmp("sle", n, c.word(wanted)), store)
-            both = c.inst(f"and i64 {c.word(x, FLAGS)}, {c.word(out, FLAGS)}")
-            c.need(c.inst(f"trunc i64 {both} to i1"), store)  # contiguous in C's order
             copy(c.pointer(out, DATA), c.pointer(x, DATA), c.mul(c.get(items), n))
             c.put(c.pointer(c.pointer(arrays, c.mul(counted, str(ARRAY_WORDS))), DATA), 0, n)
+            c.jump(next_)
+        with c.when(dense, leaves=True):
+            copy(c.pointer(out, DATA), c.pointer(x, DATA), c.get(items))
             c.jump(next_)
         c.refuse(c.icmp("ne", c.py("numpy_copy", out, x), "0", "i32"), lost)
         c.jump(next_)
