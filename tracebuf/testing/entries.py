@@ -41,7 +41,7 @@ class _Probe(NativeCallable):
 
     __slots__ = ("__weakref__",)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise _Missed
 
 
