@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import program
-from tests.support.native_calls import by_python, natively, taken
+from tests.support.native_calls import by_original, by_python, natively, taken
 from tracebuf import DonationError, UnsupportedError, api, bufferize
 from tracebuf.testing.entries import same
 
@@ -174,7 +174,7 @@ def test_arrays_that_share_memory_and_are_stored_to() -> None:
         assert mine.tolist() == its.tolist()
     assert taken(f) == count + 10
     for place in shared:
-        by_python(f, *place(rng.random((8, 4))))
+        by_original(f, *place(rng.random((8, 4))))
 
 
 @pytest.mark.slow
@@ -267,7 +267,7 @@ def test_arrays_that_repeat_elements() -> None:
     for _ in range(3):
         for make in (lambda: strided(np.arange(4.0), (3, 4), (0, 8)), lambda: strided(np.arange(12.0), (3, 4), (8, 8))):
             mine, its = make(), make()
-            by_python(h, mine, b)
+            by_original(h, mine, b)
             store(its, b)
             assert mine.tolist() == its.tolist()
 

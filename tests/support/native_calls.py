@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracebuf.backend.runtime.entries import OriginalEntry
+
 
 def taken(f: Any) -> int:
     """How many calls machine code took."""
@@ -25,3 +27,18 @@ def by_python(f: Any, *args: Any, **kwargs: Any) -> Any:
         return f(*args, **kwargs)
     finally:
         assert taken(f) == before
+
+
+def by_original(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """The result of a call that the original function makes, whoever calls it: no compiled program runs."""
+    before = programs(f)
+    try:
+        return f(*args, **kwargs)
+    finally:
+        assert programs(f) == before
+
+
+def programs(f: Any) -> int:
+    """How many calls machine code took for which it ran a compiled program."""
+    entries = () if f._native is None else f._native.entries
+    return sum(entry.calls for entry in entries if not isinstance(entry, OriginalEntry))
