@@ -82,9 +82,9 @@ def restored(monkeypatch):
 
 
 def uses(a, change):
-    x = a * SCALE + WEIGHTS + TABLE["w"] * TABLE["k"] + sum(LEVELS) + MODEL.x * MODEL.k
+    x = a * SCALE + WEIGHTS + TABLE["w"] * TABLE["k"] + LEVELS[0] + LEVELS[-1] + MODEL.x * MODEL.k
     host_call(change)
-    return x * SCALE + WEIGHTS + TABLE["w"] * TABLE["k"] + sum(LEVELS) + MODEL.x * MODEL.k
+    return x * SCALE + WEIGHTS + TABLE["w"] * TABLE["k"] + LEVELS[0] + LEVELS[-1] + MODEL.x * MODEL.k
 
 
 CHANGES = {
