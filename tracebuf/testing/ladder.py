@@ -40,7 +40,6 @@ from tracebuf.frontends.numpy.paths.results import ChosenResult, NewContainer, b
 from tracebuf.frozen import frozen
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.clone import clone_func
-from tracebuf.ir.core import Op
 from tracebuf.ir.func import Func
 from tracebuf.measure import attributes_of, clone_arguments, kept_in_place, restored
 from tracebuf.options import Options
@@ -324,8 +323,7 @@ def native(
 
     A path-dependent result may cost an array that stands for those not taken, as may an array of constant sizes that
     only a loop or a branch makes: sizes of 1 are constant, so it is the specialisation of this call that says how many.
-    A loop around makes one in each iteration; as many as it runs, which is not known here, so these programs are not
-    counted. argmax along an axis takes a further buffer, for the values; programs with it are not counted either.
+    argmax along an axis takes a further buffer, for the values; programs with it are not counted.
     """
     counts: list[Any] = []
     n = len(args) - captured
@@ -344,7 +342,7 @@ def native(
         allowed = eager_allocations(f.__wrapped__, args[:n], kept)
     if "argm" in source and re.search(r"arg(max|min)\([^()]*[,=\d]", source):
         return
-    more: float = counts[0].allocations - allowed
+    more = counts[0].allocations - allowed
     if more > 0:
         traced = traced_call(f, args[:n], source)
         more -= spare_allocations(traced[1]) if isinstance(traced, tuple) else 0
@@ -352,23 +350,16 @@ def native(
         raise Mismatch(name + ", counts", f"eager makes {allowed} allocations, native {counts[0]}", source)
 
 
-def spare_allocations(traced: Traced) -> float:
+def spare_allocations(traced: Traced) -> int:
     """The allocations beyond eager's that path-dependent results and containers may cost (see `native`)."""
     plans = [traced.plan, *(item for w in traced.writes for item in w.items)]
     return sum(map(choices, plans)) + placeholders(traced.func)
 
 
-def placeholders(func: Func) -> float:
-    """Arrays of constant sizes that stand for what a path has not made; without bound where a loop makes them."""
+def placeholders(func: Func) -> int:
+    """Arrays of constant sizes that stand for what a path has not made."""
     empty = (op for op in func.walk() if op.name == "tensor.empty" and not op.operands)
-    found = [op for op in empty if all(use.op.name.startswith("scf.") for use in op.results[0].uses)]
-    return math.inf if any(in_a_loop(op) for op in found) else len(found)
-
-
-def in_a_loop(op: Op) -> bool:
-    """Whether an op may run more than once."""
-    around = op.parent_op
-    return around is not None and (around.repetitive or in_a_loop(around))
+    return sum(all(use.op.name.startswith("scf.") for use in op.results[0].uses) for op in empty)
 
 
 def choices(plan: Any) -> int:
