@@ -37,7 +37,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     numbers/rules.py makes one native; tests/functions/test_out_where.py
     np.linalg, fft, sort natively   frontends/numpy/functions/host/ names NumPy's loop, which
                                     backend/llvm/host_calls.py calls for arrays up to `SMALL`; for larger ones, and
-                                    what has no such loop, it calls Python's function (`call_reference`)
+                                    what has no such loop, it calls Python's function: by native code
+                                    where it can (`Direct` of ops/arrays/host.py, backend/llvm/hosted.py), else by
+                                    `call_reference`; tests/native/test_direct_calls.py
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py;
                                     analysis/cost/choose.py tries several orders
     `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op; one_shot puts it in place
@@ -59,7 +61,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     which analysis/flow/ knows how control and buffers flow through blocks and regions;
                                     tests/mlir/test_documents.py, tests/mlir/test_memrefs.py
     an op's native form             backend/llvm/emit.py chooses; loops: lower/plan.py plans them,
-                                    backend/llvm/loops.py writes them; LLVM's passes: backend/llvm/jit.py
+                                    backend/llvm/loops.py writes them (`_rows`: short rows in one block,
+                                    tests/native/test_short_rows.py); LLVM's passes: backend/llvm/jit.py
                                     (`_run_passes`); tests/native/test_native.py, tests/native/test_jit.py
     a call without Python           native_calls.py says what it checks; backend/llvm/entries.py is its machine code,
                                     with entry_checks.py and entry_results.py, on data that backend/runtime/entries.py
