@@ -285,6 +285,35 @@ def test_interpolations_that_raise(text: str) -> None:
     assert agree(program(f"def f(x, xp, fp):\n    return np.interp({text})"), X, XP, XP) is not None
 
 
+EDGES = {
+    "rising": [0.0, 0, 1, 2.5, 9],
+    "falling": [9, 3, 3, 1, -np.inf],
+    "equal": [1.0, 1, 1],
+    "one": [1.0],
+    "none": [],
+    "integers": [0, 1, 1, 3],
+    "falling integers": [3, 1, 1, 0],
+    "not at the end a number": [0.0, 1, np.nan],
+    "rising, then falling": [0.0, 2, 1],
+    "falling, then rising": [0.0, 0, -1, 1],
+    "not a number, then rising": [np.nan, 0, 1],
+    "a table": [[0.0, 1], [2, 3]],
+    "complex": [0j, 1],
+}
+
+
+@pytest.mark.parametrize("name", slow_but(list(EDGES)[:2], EDGES))
+def test_digitize(name: str) -> None:
+    """The bins may rise or fall, which the elements tell as NumPy's `_monotonicity` has it."""
+    bins = np.array(EDGES[name])
+    for right in (False, True):
+        f = program(f"def f(x, bins):\n    return np.digitize(x, bins, {right})")
+        agree(f, X, bins)
+        agree(f, X.reshape(2, 5)[:, ::-1].astype(np.float32), bins)
+        agree(f, 1.0, bins)
+    agree(program("def f(x, bins):\n    return np.digitize(x, bins)"), np.array([1j]), bins)
+
+
 CHOICES = {
     "of arrays": "np.choose(i, [a, a * 2, -a])",
     "of numbers": "np.choose(i, (1, 2.5, True))",

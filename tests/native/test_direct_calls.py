@@ -65,7 +65,7 @@ FUNCTIONS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (lambda a: np.unique(a), (VALUES.astype(int),)),
     (lambda a: np.unique(a, return_counts=True, return_index=True), (VALUES,)),
     (lambda a: np.unique(a, axis=0), (np.ones((4, 2)),)),
-    (lambda a, n: np.digitize(a, np.array([0.0, 2, 4]), right=n > 1), (VALUES, 2)),
+    (lambda a, n: np.union1d(a, a * n), (VALUES, 2)),
     (lambda a: np.histogram(a, 4), (VALUES,)),
     (lambda a, b: np.intersect1d(a, b), (VALUES, VALUES[::2] * 2)),
     (lambda a, t: np.linalg.pinv(a, t), (WIDE, 0.1)),

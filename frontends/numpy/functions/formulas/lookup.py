@@ -1,4 +1,5 @@
-"""Formulas of np.interp (arr_interp in numpy/_core/src/multiarray/compiled_base.c) and np.choose."""
+"""Formulas of np.interp, np.digitize (arr_interp and arr__monotonicity in numpy/_core/src/multiarray/compiled_base.c)
+and np.choose."""
 
 from __future__ import annotations
 
@@ -48,6 +49,30 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return np.where(np.isnan(x), x, value)[()]
 
 
+def digitize(x: Any, bins: Any, right: Any = False) -> Any:
+    x, bins = np.asarray(x), np.asarray(bins)
+    if x.dtype.kind == "c":
+        raise TypeError("x may not be complex")
+    if not np.can_cast(bins.dtype, np.float64):
+        raise TypeError(f"Cannot cast array data from {bins.dtype!r} to dtype('float64') according to the rule 'safe'")
+    edges = bins.astype(np.float64, copy=False)
+    if edges.ndim != 1:
+        raise ValueError(f"object {'too deep' if edges.ndim else 'of too small depth'} for desired array")
+    side: Any = "left" if right else "right"
+    before, after = edges[:-1], edges[1:]
+    if np.any(before < after):
+        # the first two that differ tell which way the edges should go
+        first = np.argmax(before != after)
+        if np.any(before > after) or not before[first] < after[first]:
+            raise ValueError("bins must be monotonically increasing or decreasing")
+        place = np.searchsorted(bins, x, side)
+    elif np.all(before == after):
+        place = np.searchsorted(bins, x, side)
+    else:
+        place = len(bins) - np.searchsorted(bins[::-1], x, side)
+    return place
+
+
 def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
@@ -73,6 +98,5 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     return out
 
 
-
-FORMULAS: dict[Any, Callable[..., Any]] = {np.interp: interp, np.choose: choose}
+FORMULAS: dict[Any, Callable[..., Any]] = {np.interp: interp, np.digitize: digitize, np.choose: choose}
 """By NumPy's function: its formula."""

@@ -252,7 +252,6 @@ ENTRIES: tuple[HostEntry, ...] = (
         np.histogram_bin_edges, ("a", "weights"), edges_shapes, ("bins", "range"), refuses=not_a_rule,
     ),
     HostEntry(np.histogram2d, ("x", "y", "weights"), histogram2d_shapes, ("bins", "range")),
-    HostEntry(np.digitize, ("x", "bins"), shape_of("x"), ("x",)),
     *(
         HostEntry(f, names, set_shapes(most, *names), counts=True)
         for f, names, most in (
