@@ -1,7 +1,8 @@
 """`f.ctypes(...)` and `f.low_level_callable(...)`: a program as a C function (docs/calling.md).
 
 A *shape* says how the C arguments are the function's: each parameter is a C argument, a number behind a pointer, or an
-array of a pointer and its sizes; and what becomes of the results. The machine code is in backend/llvm/c_entries.py.
+array of a pointer and its sizes; and what becomes of the results. The machine code is
+in backend/llvm/entries/c_entries.py.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tracebuf.backend.llvm.c_entries import MAX_WORDS, Thunk, thunk_text
+from tracebuf.backend.llvm.entries.c_entries import MAX_WORDS, Thunk, thunk_text
 from tracebuf.backend.runtime.c_entry import Filling, c_function
 from tracebuf.backend.runtime.entries import ArrayArgument, NumberArgument, ObjectArgument, SameArgument
 from tracebuf.errors import UnsupportedError

@@ -27,7 +27,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     frontends/numpy/interpreter/trace.py, in api.py (`_find`; `_recent` for known forms)
     arguments that overlap          frontends/numpy/call/arguments.py (`relations`, `overlap`); api.py (`_fitting`
                                     has the original run, `_overlapping` remembers it); in machine code:
-                                    backend/llvm/entry_checks.py; rule B4, tests/call/test_api.py (`test_b4_*`)
+                                    backend/llvm/entries/checks.py; rule B4, tests/call/test_api.py (`test_b4_*`)
     a captured array                one more argument, with a key: frontends/numpy/call/captures.py; api.py
                                     (`_complete`, `_keep_captures`)
     what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py; close.py records it);
@@ -64,8 +64,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     backend/llvm/loops.py writes them (`_rows`: short rows in one block,
                                     tests/native/test_short_rows.py); LLVM's passes: backend/llvm/jit.py
                                     (`_run_passes`); tests/native/test_native.py, tests/native/test_jit.py
-    a call without Python           native_calls.py says what it checks; backend/llvm/entries.py is its machine code,
-                                    with entry_checks.py and entry_results.py, on data that backend/runtime/entries.py
+    what programs share             backend/llvm/nests.py: which loops are functions of their own; shared.py names
+                                    them, backend/runtime/pool.py keeps them; tests/native/test_shared.py
+    a call without Python           native_calls.py says what it checks; backend/llvm/entries/ is its machine code
+                                    (dispatch.py, checks.py, results.py), on data that backend/runtime/entries.py
                                     lays out; backend/runtime/callable.py its class
     a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it
     what a decision costs           analysis/cost/cost.py; other decisions: choose.py, optimal.py

@@ -16,7 +16,7 @@ argument begins with its base pointer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
@@ -85,7 +85,10 @@ class KernelText:
     """An emitted kernel: LLVM IR, the loop nests it was written from, what it imports, how it is called."""
 
     name: str
-    text: str
+    write: Callable[[Container[str]], str]
+    """The LLVM IR, without the shared functions of these symbols."""
+    shared: tuple[str, ...]
+    """Symbols of the functions that other kernels may have compiled."""
     plans: tuple[str, ...]
     imports: dict[str, tuple[str, ...]]
     """External symbols: ("blas", name), ("python", function, signature), ("builtin", name), ("loop" | "data", ufunc,

@@ -1,7 +1,7 @@
 """Float products through BLAS: gemm, gemv, dot by pointer, straight into strided sub-views, with loops where strides
 forbid it.
 
-All products of a kind are one function beside the kernel, so that a program of many products is not long to compile.
+All products of a kind are one function, which programs share, so that one of many products is not long to compile.
 BLAS is column-major; a row-major C = A B is read as C^T = B^T A^T. Which operand is to be called transposed, its
 leading dimension, and whether BLAS can be called at all (a unit stride, sizes and leading dimensions of 32 bits,
 nothing empty) is decided at run time by a few integer instructions. Arguments are passed by address, from stack slots
@@ -59,10 +59,11 @@ def write_product(code: Code, polls: Polls, op: la.Contraction, operands: Sequen
     """out += a @ b, or out = a @ b if `overwrite`; minus the product if the op is `negative`."""
     element = operands[2].type.element
     name = f"{_LETTERS[element]}_{op.name.replace('.', '_')}"
-    if not code.defines(name):
-        code.define(name, ProductWriter(code.beside(), op, element).write(name))
+    if name not in code.products:
+        writer = ProductWriter(Code(), op, element)
+        code.products[name] = code.share(writer.code, name, writer.write())
     parts = [part for b in operands for part in (("ptr", b.pointer), *(("i64", v) for v in (*b.sizes, *b.strides)))]
-    polls.resume(code.call("i64", name, [*polls.state(), ("i1", str(overwrite).lower()), *parts]))
+    polls.resume(code.call("i64", code.products[name], [*polls.state(), ("i1", str(overwrite).lower()), *parts]))
 
 
 class ProductWriter:
@@ -81,9 +82,8 @@ class ProductWriter:
         type_ = MemRefType(shape, self.element, (None,) * rank, None)
         return Buffer(type_, pointer, pointer, tuple(rest[:rank]), tuple(rest[rank:]))
 
-    def write(self, name: str) -> str:
-        """`i64 (context, budget left, whether out is overwritten, operands)` gives the budget left then, negative if a
-        signal handler raised."""
+    def write(self) -> list[tuple[str, str]]:
+        """The parameters of `i64 (context, budget left, whether out is overwritten, operands)`, see `Polls`."""
         code, element = self.code, self.element
         call, loops, end = code.new_label(), code.new_label(), code.new_label()
         nothing, one = (components(element, literal(element, v)) for v in (0, 1))
@@ -104,13 +104,8 @@ class ProductWriter:
         code.place(end)
         sizes = dict.fromkeys((*a.sizes, *b.sizes))
         self.polls.poll(code.inst(f"lshr i64 {code.product(list(sizes))}, 3"))
-        code.do(f"ret i64 {self.polls.state()[1][1]}")
-        code.place("stopped")
-        code.do("ret i64 -1")
-        parameters = ", ".join(f"{t} {v}" for t, v in self.parameters)
-        return code.function_text(
-            f"define internal i64 @{name}(ptr %context, i64 %left, i1 %fresh, {parameters}) noinline nounwind"
-        )
+        self.polls.leave()
+        return [("ptr", "%context"), ("i64", "%left"), ("i1", "%fresh"), *self.parameters]
 
     def _loops(self, end: str) -> None:
         """The loops where BLAS cannot be called."""

@@ -9,11 +9,12 @@ that iterations do not depend on one another and vectorises without run-time che
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tracebuf.backend.llvm.shared import Shared, module_text, named
 from tracebuf.frozen import frozen
 from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.types import I1, ScalarType
@@ -51,6 +52,10 @@ class Code:
         self.imports: dict[str, tuple[str, ...]] = {}
         """Imported symbols and what they are, as `abi.KernelText` says; the addresses are found when linking."""
         self._declared: dict[str, str] = {}
+        self.shared: dict[str, Shared] = {}
+        """By symbol the functions that the module calls and other modules may have."""
+        self.products: dict[str, str] = {}
+        """The symbol of each kind of product among them."""
         self._metadata: list[str] = []
         self._numbered: dict[str, str] = {}
         self._slots: dict[tuple[str, int], str] = {}
@@ -59,7 +64,8 @@ class Code:
     def beside(self) -> Code:
         """The code of another function of the same module."""
         other = Code()
-        other.imports, other._declared = self.imports, self._declared
+        other.imports, other._declared, other.shared = self.imports, self._declared, self.shared
+        other.products = self.products
         other._metadata, other._numbered = self._metadata, self._numbered
         return other
 
@@ -83,10 +89,6 @@ class Code:
     def define(self, name: str, text: str) -> None:
         """A whole function, beside the one that is written."""
         self._declared[name] = text
-
-    def defines(self, name: str) -> bool:
-        """Whether a function beside the one that is written has that name."""
-        return name in self._declared
 
     def constant(self, name: str, data: bytes) -> str:
         """The pointer to constant bytes."""
@@ -282,14 +284,23 @@ class Code:
     def loop_metadata(self, *properties: str) -> str:
         return f", !llvm.loop {self.metadata(', '.join(('@', *properties)), distinct=True)}"
 
-    def text(self, head: str) -> str:
-        """The whole module; `head` is the function's first line up to the brace."""
-        declared = [line for _, line in sorted(self._declared.items())]
-        return "\n".join([*declared, "", self.function_text(head), "", *self._metadata, ""])
+    def text(self, head: str, elsewhere: Container[str] = ()) -> str:
+        """The whole module, but for the shared functions `elsewhere`; `head`: the first line up to the brace."""
+        return module_text(self._declared, self.function_text(head), self._metadata, self.shared, elsewhere)
 
     def function_text(self, head: str) -> str:
         """The function alone."""
-        return "\n".join([head + " {", "entry:", *self.entry, *self.lines, "}"])
+        return f"{head} {self._body()}"
+
+    def _body(self) -> str:
+        return "\n".join(["{", "entry:", *self.entry, *self.lines, "}"])
+
+    def share(self, inner: Code, kind: str, parameters: Sequence[tuple[str, str]]) -> str:
+        """The symbol of the function that `inner` is the whole code of, for modules to share."""
+        symbol, function = named(kind, parameters, inner._body(), inner._declared, inner._metadata)
+        self.shared[symbol] = function
+        self.imports.update(inner.imports)
+        return symbol
 
 
 def _both(a: str, b: str) -> bool:

@@ -10,6 +10,7 @@ dialect.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,11 +20,11 @@ from tracebuf.backend.llvm.blas_calls import by_blas, write_product
 from tracebuf.backend.llvm.blocks import BlockWriter
 from tracebuf.backend.llvm.code import Access, Code, literal
 from tracebuf.backend.llvm.host_calls import HostWriter, call_reference
-from tracebuf.backend.llvm.loops import Buffer, NestWriter, Scopes, access_to
+from tracebuf.backend.llvm.loops import Buffer, Scopes, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
+from tracebuf.backend.llvm.nests import write_nest
 from tracebuf.backend.llvm.polls import BUDGET, Polls, work
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
-from tracebuf.backend.llvm.scatters import ScatterWriter
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dense import dense_array
@@ -89,6 +90,8 @@ class KernelWriter:
         self.blocks = BlockWriter(self.code, self.polls, self._all_parts, self._bind_all, self._block)
         self.floor = self._floor()
         self.skipped: set[Op] = set()
+        self.loops = int(anywhere)
+        """How many loops are around what is written."""
 
     def write(self) -> abi.KernelText:
         self._function()
@@ -96,10 +99,11 @@ class KernelWriter:
             inner = KernelWriter(func, symbol, self.whole, self.code)
             inner._function()
             self.code.define(symbol, inner.code.function_text(inner._head("internal ")))
-        plan, text = self.memory.plan, self.code.text(self._head())
+        plan, write = self.memory.plan, functools.partial(self.code.text, self._head())
         return abi.KernelText(
-            self.name, text, tuple(self.plans), dict(self.code.imports), self.frame, tuple(self.checks),
-            plan.slots, plan.blocks, plan.idle, self.results, tuple(self.references), self._is_glue(),
+            self.name, write, tuple(self.code.shared), tuple(self.plans), dict(self.code.imports), self.frame,
+            tuple(self.checks), plan.slots, plan.blocks, plan.idle, self.results, tuple(self.references),
+            self._is_glue(),
         )  # fmt: skip
 
     def _head(self, linkage: str = "") -> str:
@@ -418,11 +422,8 @@ class KernelWriter:
     def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
         self.whole.nests += 1
         self.plans.append(str(nest))
-        kind = ScatterWriter if nest.spec.scatters else NestWriter
-        writer = kind(self.code, self.polls, nest, operands, self.values, self.scopes)
-        writer.write()
-        for op, slot in writer.failures.items():
-            self._raise_where(op, self.code.inst(f"load i1, ptr {slot}"), writer.size_of(op))
+        for it in write_nest(self.code, self.polls, nest, operands, self.values, self.scopes, self.loops == 0):
+            self._raise_where(it.op, it.flag, it.size)
 
     def _check_flag(self, holds: str, exception: type[BaseException], text: str, loc: Location) -> None:
         """A check of a condition that no op computes."""
@@ -503,7 +504,9 @@ class KernelWriter:
         with self.code.loop(stop, start, step, inits) as loop:
             self.values[op.body.args[0]] = loop.index
             self._bind_all(carried, loop.carried)
+            self.loops += 1
             self._block(op.body)
+            self.loops -= 1
             loop.next = [v for _, v in self._all_parts(op.body.terminator.operands, carried)]
             if units:
                 self.polls.poll(units)
@@ -520,6 +523,7 @@ class KernelWriter:
         inits = self._all_parts(op.operands, op.before.args)
         with self.code.rounds(inits) as loop:
             self._bind_all(op.before.args, loop.carried)
+            self.loops += 1
             self._block(op.before)
             forwarded = [u.value for u in op.passed]
             results = [v for _, v in self._all_parts(forwarded, op.results)]
@@ -529,6 +533,7 @@ class KernelWriter:
             self.code.place(more)
             self._bind_all(op.after.args, parts)
             self._block(op.after)
+            self.loops -= 1
             loop.next = [v for _, v in self._all_parts(op.after.terminator.operands, op.before.args)]
             self.polls.poll(str(len(op.before.ops) + len(op.after.ops)))
         self._bind_all(op.results, results)

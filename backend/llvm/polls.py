@@ -30,6 +30,9 @@ from tracebuf.ops.scalars.libm import HOSTED, Libm
 BUDGET = 2**18
 """Units of work between two polls: 50 microseconds to 20 milliseconds."""
 
+LEFT = str(-(2**63))
+"""What a function that counts on gives instead of a budget."""
+
 
 class Polls:
     """Writes the counting and the polls; `stopped` is the label that leaves the kernel, `budget` what is left at the
@@ -44,11 +47,18 @@ class Polls:
         """The context and the budget left, for a function that counts on."""
         return [("ptr", self.context), ("i64", self.code.inst(f"load i64, ptr {self.left}"))]
 
+    def leave(self) -> None:
+        """The end of such a function: it gives the budget left, which may be overspent, or `LEFT` if a signal handler
+        raised."""
+        self.code.do(f"ret i64 {self.state()[1][1]}")
+        self.code.place(self.stopped)
+        self.code.do(f"ret i64 {LEFT}")
+
     def resume(self, left: str) -> None:
-        """Goes on with what a function that counted on has left; leaves the kernel where that one was left."""
+        """Goes on with what that function gave; leaves the kernel where it was left."""
         self.code.do(f"store i64 {left}, ptr {self.left}")
         going = self.code.new_label()
-        self.code.branch(self.code.icmp("slt", left, "0"), self.stopped, going, self.code.rarely())
+        self.code.branch(self.code.icmp("eq", left, LEFT), self.stopped, going, self.code.rarely())
         self.code.place(going)
 
     def spend(self, units: str) -> str:

@@ -1,4 +1,4 @@
-"""C functions: the data of a *C entry* (backend/llvm/c_entries.py), and the thunk compiled for its signature."""
+"""C functions: the data of a *C entry* (backend/llvm/entries/c_entries.py), and the thunk of its signature."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from tracebuf.backend.llvm.c_entries import CEntry, Fill, from_c_text
+from tracebuf.backend.llvm.entries.c_entries import CEntry, Fill, from_c_text
 from tracebuf.backend.llvm.jit import Library, compile_module
 from tracebuf.backend.runtime.entries import ProgramEntry, native_address
 from tracebuf.backend.runtime.entry import runtime_address

@@ -20,7 +20,7 @@ import numpy as np
 
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm import entry_words as words
-from tracebuf.backend.llvm.entries import entries_text
+from tracebuf.backend.llvm.entries.dispatch import entries_text
 from tracebuf.backend.llvm.entry_words import (
     Descriptor,
     Entry,

@@ -18,12 +18,13 @@ import numpy as np
 
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.emit import emit_kernel
-from tracebuf.backend.llvm.jit import compile_module, compile_object
+from tracebuf.backend.llvm.jit import SpeedLevel, compile_object, link_object
 from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.backend.runtime.entry import enter, runtime_address
 from tracebuf.backend.runtime.guard import chosen
+from tracebuf.backend.runtime.pool import Pool
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
@@ -121,10 +122,16 @@ class Kernel:
 
     def __init__(self, func: Func, name: str, callees: Sequence[Func] = ()) -> None:
         emitted = emit_kernel(func, name, callees)
-        self.name, self.text, self.plans, self.frame = name, emitted.text, emitted.plans, emitted.frame
+        self.name, self.text, self.plans, self.frame = name, emitted.write(()), emitted.plans, emitted.frame
         self._emitted = emitted
+        level: SpeedLevel = 1 if emitted.glue else 3
         imports = {s: _address(what) for s, what in emitted.imports.items()}
-        self.library = compile_module(emitted.text, name, imports, speed_level=1 if emitted.glue else 3)
+        text, self._lenders = _pool.written(emitted, self.text)
+        imports |= {s: library.address(s) for s, library in self._lenders.items()}
+        self.library = link_object(
+            compile_object(text, name, speed_level=level), self.text, name, imports, speed_level=level
+        )
+        _pool.lend(self.library, [s for s in emitted.shared if s not in self._lenders])
         self.cpu_seconds = self.library.cpu_seconds
         self.address = self.library.address(name)
         self.calls_back = not all(isinstance(op, HostCall) for op in emitted.references)
@@ -289,11 +296,13 @@ class Kernel:
 
 
 _kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
+_pool = Pool()
 
 
 def release() -> None:
     """Gives back the memory that all kernels keep, and the object images kept for kernels to come."""
     compile_object.cache_clear()
+    _pool.clear()
     for kernel in list(_kernels):
         kernel.release()
 

@@ -429,7 +429,7 @@ def test_products_of_a_kind_are_one_function() -> None:
         p.add(linalg.Contraction.of(left, right, out, L))
     kernel = p.result().kernel
     assert kernel is not None
-    assert kernel._emitted.text.count("call void @blas_dgemm") == 1
+    assert kernel.text.count("call void @blas_dgemm") == 1
 
 
 def test_a_loop_that_rotates_buffers_frees_each_once() -> None:

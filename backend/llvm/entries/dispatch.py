@@ -17,7 +17,7 @@ Source: PEP 590; `PyArrayObject_fields` of numpy/ndarraytypes.h.
 from __future__ import annotations
 
 from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.entry_checks import (
+from tracebuf.backend.llvm.entries.checks import (
     apart_by_check,
     apart_check,
     array_check,
@@ -26,7 +26,7 @@ from tracebuf.backend.llvm.entry_checks import (
     guards_check,
     twin_check,
 )
-from tracebuf.backend.llvm.entry_results import (
+from tracebuf.backend.llvm.entries.results import (
     answer_text,
     array_text,
     keep_text,

@@ -1,0 +1,147 @@
+"""Where a nest is written: into the program, or as a function of its own, which other programs share (`shared`).
+
+A function of its own costs some nanoseconds a call and is compiled once a process: so are nests that run once a call.
+Nests inside of loops, and those of a few elements, stay where LLVM sees what is around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from tracebuf.backend.llvm.code import Code
+from tracebuf.backend.llvm.loops import Buffer, NestWriter, Scopes
+from tracebuf.backend.llvm.polls import Polls
+from tracebuf.backend.llvm.scatters import ScatterWriter
+from tracebuf.frozen import frozen
+from tracebuf.ir.core import Value
+from tracebuf.ir.emitter import components, join_components, llvm_type
+from tracebuf.ir.types import ScalarType
+from tracebuf.lower.plan import Nest
+from tracebuf.ops.arrays.gather import CheckedIndex
+
+FEW = 64
+"""So many elements, known when compiled, are no loop for LLVM, or a short one."""
+
+
+@frozen()
+class Failed:
+    """An index that was out of bounds if the i1 `flag` says so, of an axis of that size."""
+
+    op: CheckedIndex
+    flag: str
+    size: str
+
+
+class Parameters:
+    """What a shared function gets: equal values are one parameter, literals stay what they are."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, tuple[str, str]] = {}
+        """By the value outside: the LLVM type, and the name inside."""
+
+    def of(self, type: str, value: str) -> str:
+        """The name inside."""
+        if value[0] not in "%@":
+            return value
+        return self.given.setdefault(value, (type, f"%p{len(self.given)}"))[1]
+
+    def of_scalar(self, type: ScalarType, value: str) -> str:
+        return join_components([self.of(llvm_type(t), v) for t, v in components(type, value)])
+
+    def of_buffer(self, b: Buffer, roots: Mapping[int, int]) -> Buffer:
+        """`roots`: the numbers of the storages inside."""
+        pointer = self.of("ptr", b.pointer)
+        sizes, strides = (tuple(self.of("i64", n) for n in ns) for ns in (b.sizes, b.strides))
+        return Buffer(b.type, pointer, pointer, sizes, strides, frozenset(roots[r] for r in b.roots))
+
+
+class Outside(dict[Value, str]):
+    """The values around a nest, which become parameters when they are asked for."""
+
+    def __init__(self, values: Mapping[Value, str], parameters: Parameters) -> None:
+        super().__init__()
+        self.values_outside, self.parameters = values, parameters
+
+    def __missing__(self, value: Value) -> str:
+        assert isinstance(value.type, ScalarType)
+        self[value] = self.parameters.of_scalar(value.type, self.values_outside[value])
+        return self[value]
+
+
+def write_nest(
+    code: Code,
+    polls: Polls,
+    nest: Nest,
+    operands: Sequence[Buffer | str],
+    values: dict[Value, str],
+    scopes: Scopes,
+    once: bool,
+) -> list[Failed]:
+    """Writes a nest; the indices that may have failed. `once`: whether it runs once a call."""
+    kind = ScatterWriter if nest.spec.scatters else NestWriter
+    around = {**values, **{a: v for a, v in zip(nest.spec.body.args, operands) if isinstance(v, str)}}
+    checked = [op for op in nest.spec.body.ops if isinstance(op, CheckedIndex)]
+    if once and worth_sharing(nest) and all(op.operand(1) in around for op in checked):
+        flags = _call(code, polls, nest, operands, values, scopes, kind)
+        return [Failed(op, flags[op], around[op.operand(1)]) for op in checked]
+    writer = kind(code, polls, nest, operands, values, scopes)
+    writer.write()
+    return [Failed(op, code.inst(f"load i1, ptr {slot}"), writer.size_of(op)) for op, slot in writer.failures.items()]
+
+
+def worth_sharing(nest: Nest) -> bool:
+    """Whether a nest has loops of more than a few elements."""
+    if not nest.loops[-1].dims:
+        return False
+    known = [lp.size for lp in nest.loops if isinstance(lp.size, int)]
+    return len(known) < len(nest.loops) or prod(known) > FEW
+
+
+def _call(
+    code: Code,
+    polls: Polls,
+    nest: Nest,
+    operands: Sequence[Buffer | str],
+    values: Mapping[Value, str],
+    scopes: Scopes,
+    kind: type[NestWriter],
+) -> dict[CheckedIndex, str]:
+    """Calls the nest as a function: `i64 (context, budget left, what it works on, where failures go)`, see `Polls`."""
+    inner, parameters = Code(), Parameters()
+    inner_polls = Polls(inner, "%context", "stopped", "%left")
+    roots: dict[int, int] = {}
+    for b in operands:
+        for r in sorted(b.roots) if isinstance(b, Buffer) else ():
+            roots.setdefault(r, len(roots))
+    inside: list[Buffer | str] = []
+    for b, type_ in zip(operands, nest.spec.types, strict=True):
+        if isinstance(b, Buffer):
+            inside.append(parameters.of_buffer(b, roots))
+        else:
+            assert isinstance(type_, ScalarType)
+            inside.append(parameters.of_scalar(type_, b))
+    outside = Outside(values, parameters)
+    writer = kind(inner, inner_polls, nest, inside, outside, _scopes_inside(inner, scopes, roots))
+    writer.write()
+    slots = {op: (code.fresh_slot("i1"), f"%f{k}") for k, op in enumerate(writer.failures)}
+    for op, (_, name) in slots.items():
+        inner.do(f"store i1 {inner.inst(f'load i1, ptr {writer.failures[op]}')}, ptr {name}")
+    inner_polls.leave()
+    given = [(t, name) for t, name in parameters.given.values()]
+    symbol = code.share(
+        inner, "nest", [("ptr", "%context"), ("i64", "%left"), *given, *(("ptr", name) for _, name in slots.values())]
+    )
+    passed = [(t, value) for value, (t, _) in parameters.given.items()]
+    polls.resume(code.call("i64", symbol, [*polls.state(), *passed, *(("ptr", slot) for slot, _ in slots.values())]))
+    return {op: code.inst(f"load i1, ptr {slot}") for op, (slot, _) in slots.items()}
+
+
+def _scopes_inside(inner: Code, scopes: Scopes, roots: Mapping[int, int]) -> Scopes:
+    """The alias scopes of the storages that a nest works on, by their numbers inside."""
+    if len(scopes) < 2 or len(roots) < 2:
+        return Scopes({}, {})
+    domain = inner.metadata("@", distinct=True)
+    names = {k: inner.metadata(f"@, {domain}", distinct=True) for k in roots.values()}
+    near = {k: frozenset(roots[s] for s in scopes.near[r] if s in roots) for r, k in roots.items()}
+    return Scopes(names, near)
