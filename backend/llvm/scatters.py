@@ -1,5 +1,8 @@
 """`tracebuf.scatter` as LLVM text: a sequential nest, each iteration with a store under a condition. The number of
-iterations that have counted is in a stack slot, which LLVM promotes to a register."""
+iterations that have counted is in a stack slot, which LLVM promotes to a register.
+
+Where a row stores as a whole or not at all (`a[mask]` of a matrix), the condition stands around the row's loop, whose
+iterations are then independent."""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.loops import NestWriter, Row
 from tracebuf.ir.core import Op, Value
 from tracebuf.lower.plan import Stage
-from tracebuf.ops.arrays.gather import CheckedIndex, Element
+from tracebuf.ops.arrays.gather import CheckedIndex, Element, SortedPlace
+from tracebuf.ops.arrays.linalg import Index
 from tracebuf.ops.scalars import arith
 
 CHEAP = 8
@@ -29,6 +33,56 @@ class ScatterWriter(NestWriter):
         if value is self.nest.spec.body.args[-1] and value not in values:
             values[value] = self.code.inst(f"load i64, ptr {self.steps}")
         return super()._read(value, row, index, values, group)
+
+    def _stage(self, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value] = ()) -> None:
+        do = self._whole_rows(row)
+        if do is None:
+            super()._stage(stage, row, count, last, gathered)
+            return
+        code, body, dest = self.code, self.nest.spec.body, self.nest.spec.n_ins
+        values = dict(row.values)
+        condition = self._values_of([do], row, "0", values, "")[0]
+        some = code.icmp("sgt", count, "0")
+        store, after = code.new_label(), code.new_label()
+        code.branch(code.every([condition, some]), store, after)
+        code.place(store)
+        values[body.args[-1]] = code.inst(f"load i64, ptr {self.steps}")
+        group, back = code.parallel_group(row.vectorize)
+        with code.loop(count, metadata=back) as loop:
+            new, *place = self._values_of(body.terminator.operands[2:], row, loop.index, dict(values), group)
+            element = self.buffers[dest].type.element
+            code.store(element, new, self.address(dest, place), self._access(dest, group))
+        end = code.sub(count, "1")
+        self._count(self._values_of(body.terminator.operands[1:2], row, end, dict(values), "")[0])
+        code.jump(after)
+        code.place(after)
+
+    def _values_of(
+        self, wanted: Sequence[Value], row: Row, index: str, values: dict[Value, str], group: str
+    ) -> list[str]:
+        """Values of the body at an index of the row."""
+        ops = needed(wanted)
+        for op in self.nest.stages[0].scalars:
+            if op in ops and op.result not in values:
+                values[op.result] = self._compute(op, row, index, values, group)
+        return [self._read(v, row, index, values, group) for v in wanted]
+
+    def _whole_rows(self, row: Row) -> Value | None:
+        """The condition of the stores, where it is the same all over a row that counts as one step at most, with its
+        last element, and where what is stored, and where to, is computed by ops that may be done in any order."""
+        body, dims = self.nest.spec.body, self.nest.loops[-1].dims
+        if self.nest.blocked or len(dims) != 1:
+            return None
+        do, counted, *stored = body.terminator.operands
+        inside = needed(stored)
+        if any(isinstance(op, CheckedIndex | SortedPlace | arith.Ufunc) for op in inside | needed([do, counted])):
+            return None
+        varies = {op for op in needed([do]) if isinstance(op, Element) or _index_of(op, dims[0])}
+        memory = {v for op in needed([do]) for v in op.operands} | {do}
+        if varies or any(v in self.memory and v not in row.values or v is body.args[-1] for v in memory):
+            return None
+        along = any(_index_of(v.defining_op, dims[0]) for v in stored[1:])
+        return do if along and _last_of(counted, do, dims[0]) else None
 
     def _iteration(
         self,
@@ -83,6 +137,23 @@ class ScatterWriter(NestWriter):
         step, place = self.nest.spec.body.args[-1], self.nest.spec.body.terminator.operands[3:]
         size = self.buffers[self.nest.spec.n_ins].sizes[place.index(step)]
         return self.code.icmp("slt", self.code.inst(f"load i64, ptr {self.steps}"), size)
+
+
+def _index_of(op: Op | None, dim: int) -> bool:
+    return isinstance(op, Index) and op.dim == dim
+
+
+def _last_of(counted: Value, do: Value, dim: int) -> bool:
+    """Whether an iteration counts if it stores, and is the last one of the loop of `dim`, and perhaps of others."""
+    terms = [counted]
+    while ands := [v for v in terms if isinstance(v.defining_op, arith.AndI) and v is not do]:
+        terms = [v for v in terms if v not in ands]
+        for v in ands:
+            assert v.defining_op is not None
+            terms += v.defining_op.operands
+    ends = [v.defining_op for v in terms if v is not do]
+    equal = all(isinstance(op, arith.CmpI) and op.attrs["predicate"] == "eq" for op in ends)
+    return equal and do in terms and any(_index_of(op.operand(0).defining_op, dim) for op in ends if op is not None)
 
 
 def needed(values: Sequence[Value]) -> set[Op]:
