@@ -20,7 +20,7 @@ from tracebuf.errors import InternalError, note_location
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.ndarray import Lent, array_at, leases, still_lent
 from tracebuf.ir.types import F64, INDEX, MemRefType, ScalarType
-from tracebuf.ops.arrays.host import HostCall, HostFunction, Passed, Run, kept_error, read_only
+from tracebuf.ops.arrays.host import HostCall, HostFunction, Passed, Run, is_passed, kept_error, read_only
 from tracebuf.ops.arrays.linalg import DestinationOp
 from tracebuf.ops.memory.memref import ON_STACK, Alloc, Alloca, base_of
 
@@ -75,7 +75,10 @@ class Reference:
     """One op whose NumPy reference a kernel calls back; of one context, so of one call at a time. `address`: of the
     words by which native code calls it, 0 where Python does."""
 
-    __slots__ = ("address", "arrays", "may_keep", "n_ins", "none", "op", "run", "scalars", "stack", "type", "words")
+    __slots__ = (
+        "address", "arrays", "made", "may_keep", "n_ins", "none", "op", "run", "scalars", "several", "stack", "type",
+        "words",
+    )  # fmt: skip
 
     def __init__(self, op: DestinationOp) -> None:
         self.op = op
@@ -96,6 +99,10 @@ class Reference:
                 assert isinstance(value.type, ScalarType)
                 self.scalars.append((k, size, value.type))
                 size += scalar_slots(value.type)
+        self.several: list[tuple[int, Sequence[Any]]] = []
+        """The arguments that are tuples of arrays: the word where each goes, and what it is made of."""
+        self.made: list[Any] = []
+        """Those of the arrays of the last call."""
         self.type = ctypes.c_int64 * size
         self.words = self._direct()
         self.address = 0 if self.words is None else ctypes.addressof(self.words)
@@ -109,7 +116,14 @@ class Reference:
         scalars = {k: (at, of) for k, at, of in self.scalars}
         arguments: list[int] = []
         for x in direct.arguments:
-            if not isinstance(x, Passed):
+            if isinstance(x, tuple) and is_passed(x):
+                if not all(isinstance(p, Passed) and p.type is None and p.place in number for p in x):
+                    return None
+                self.several.append((len(arguments) + 1, x))
+                arguments += [Passing.OBJECT, 0, 0]
+            elif isinstance(x, list) and is_passed(x):
+                return None
+            elif not isinstance(x, Passed):
                 arguments += [Passing.OBJECT, id(x), 0]
             elif x.type is None and x.place in number:
                 arguments += [Passing.ARRAY, number[x.place], 0]
@@ -142,6 +156,7 @@ class Reference:
         words = (ctypes.c_int64 * (Called.SIZE + len(arrays) + len(arguments) + len(results)))()
         words[Called.SIZE :] = [*arrays, *arguments, *results]
         at = ctypes.addressof(words) + 8 * Called.SIZE
+        self.several = [(Called.SIZE + len(arrays) + place, x) for place, x in self.several]
         head = {
             Called.FUNCTION: id(direct.function), Called.NAMES: id(direct.names) if direct.names else 0,
             Called.POSITIONAL: len(direct.arguments) - len(direct.names),
@@ -160,12 +175,21 @@ class Reference:
         if self.words is not None:
             movable = array is not None and isinstance(array.base, Lent)
             self.words[Called.SIZE + ARRAY_WORDS * k] = id(array) if movable else 0
+            if self.several:
+                self._show_several()
+
+    def _show_several(self) -> None:
+        """Makes the tuples of arrays anew; they are asked for where all arrays are there."""
+        arrays = {k: last[0].array if last else None for k, *_, last in self.arrays}
+        self.made = [tuple(arrays[p.place] for p in x) for _, x in self.several]
+        for (word, _), made in zip(self.several, self.made, strict=True):
+            self.words[word] = id(made)
 
     def forget(self) -> None:
         """Drops the arrays of the last call."""
         for k, (*_, last) in enumerate(self.arrays):
-            self._show(k, None)
             last.clear()
+            self._show(k, None)
 
     def store(self, result: Any, spec: int, context: Any) -> None:
         """Stores what the function gave in a native call."""

@@ -88,12 +88,17 @@ class Passed:
     type: type | None = None
 
 
+def is_passed(pattern: Any) -> bool:
+    """Whether an argument contains anything that is only known when the program runs."""
+    return isinstance(pattern, Passed) or (isinstance(pattern, (tuple, list)) and any(map(is_passed, pattern)))
+
+
 @frozen(eq=False)
 class Direct:
-    """A host call as native code makes it: a function of Python's, its arguments (each `Passed`, or the same each
-    time), the last ones by `names`. The outs get the result, or those at `places` of a result that is a tuple of the
-    class `kind`. Those with an axis in `bounds` may be shorter along it; how long they are goes to one more out for
-    each. `put` stores what is of other types and shapes, or refuses it."""
+    """A host call as native code makes it: a function of Python's, its arguments (each `Passed`, a tuple of such
+    arrays, or the same each time), the last ones by `names`. The outs get the result, or those at `places` of a
+    result that is a tuple of the class `kind`. Those with an axis in `bounds` may be shorter along it; how long they
+    are goes to one more out for each. `put` stores what is of other types and shapes, or refuses it."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]

@@ -46,7 +46,7 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I64, INDEX, ScalarType, scalar_type
-from tracebuf.ops.arrays.host import CoreLoop, Direct, HostCall, HostFunction, Passed, Run
+from tracebuf.ops.arrays.host import CoreLoop, Direct, HostCall, HostFunction, Passed, Run, is_passed
 from tracebuf.ops.scalars import arith
 
 Shape = Sequence[Dim]
@@ -226,12 +226,10 @@ class HostEntry:
         leading = list(takewhile(lambda name: name in pattern, positional_of(self.function)))
         return [pattern[name] for name in leading], {k: p for k, p in pattern.items() if k not in leading}
 
-    def direct(self, pattern: Given, kind: type | None, shapes: Mapping[int, Bounded]) -> Direct | None:
-        """The call as native code makes it; None where an argument is made of several values."""
+    def direct(self, pattern: Given, kind: type | None, shapes: Mapping[int, Bounded]) -> Direct:
+        """The call as native code makes it."""
         positional, named = self.laid_out(pattern)
         arguments = (*positional, *named.values())
-        if any(is_passed(p) and not isinstance(p, Passed) for p in arguments):
-            return None
         put_there = partial(put, shapes=shapes, name=self.name)
         bounds = tuple(bounded.axis for bounded in shapes.values())
         return Direct(self.function, arguments, tuple(named), kind, tuple(shapes), bounds, put_there)
@@ -348,11 +346,6 @@ def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
     types: dict[type, type] = {PyInt: int, PyFloat: float, PyComplex: complex, PyBool: bool}
     ins.append(r.read(x) if isinstance(x, ArrayRef) else r.index(x.expr) if isinstance(x, PyInt) else x.value)
     return Passed(len(ins) - 1, types.get(type(x)))
-
-
-def is_passed(pattern: Any) -> bool:
-    """Whether an argument contains anything that is only known when the program runs."""
-    return isinstance(pattern, Passed) or (isinstance(pattern, (tuple, list)) and any(map(is_passed, pattern)))
 
 
 def fill(pattern: Any, ins: Sequence[Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, storages_
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_min, product, sub
 from tracebuf.ir.types import I64
-from tracebuf.ops.arrays.host import HostFunction, MedianLoop, SortLoop
+from tracebuf.ops.arrays.host import Direct, HostFunction, MedianLoop, Passed, SortLoop
 
 
 def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
@@ -41,7 +42,7 @@ def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
 
 
 def in_place(name: str) -> Callable[[Arguments, np.ndarray], None]:
-    """np.sort or np.partition into a buffer: a copy, and the method on it."""
+    """np.sort or np.partition of all elements into a buffer: a copy, and the method on it."""
 
     def run(arguments: Arguments, out: np.ndarray) -> None:
         a, axis = arguments.pop("a"), arguments.pop("axis", -1)
@@ -165,10 +166,37 @@ def sort_rows(r: Recorder, array: ArrayRef, given: Given, loop: SortLoop, axis: 
     rows = array if axis == array.ndim - 1 else array.derive(lambda view: view.transpose([*rest, axis]))
     how = {name: value for name, value in given.items() if name != "axis"}
 
-    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        outs[0].sort(**how)
+    record(r, method_in_place("sort", how, [], loop), [], [], [rows])
 
-    record(r, HostFunction("numpy.ndarray.sort", run, loop=loop), [], [], [rows])
+
+def method_in_place(name: str, pattern: Given, ins: Sequence[Value], loop: SortLoop | None = None) -> HostFunction:
+    """A method that changes the array that it is called on, the only out."""
+
+    def run(inputs: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        target = outs[0] if outs else inputs[-1]
+        getattr(target, name)(**{k: fill(p, inputs) for k, p in pattern.items()})
+
+    arguments = Passed(len(ins)), *pattern.values()
+    direct = Direct(getattr(np.ndarray, name), arguments, tuple(pattern), None, (), (), put_nothing)
+    return HostFunction(f"numpy.ndarray.{name}", run, loop=loop, direct=direct)
+
+
+def put_nothing(result: Any, outs: Sequence[np.ndarray]) -> None:
+    """Such a method has no result."""
+
+
+def partitioned_copy(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | None:
+    """np.partition along an axis: a copy, and the method on it."""
+    array = given["a"]
+    if not isinstance(array, ArrayRef) or given.get("axis", -1) is None:
+        return None
+    element, shape, order = fresh[0]
+    copy = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+    r.store(copy, r.read(array))
+    ins: list[Value] = []
+    pattern = {name: pass_on(r, value, ins) for name, value in given.items() if name != "a"}
+    record(r, method_in_place("partition", pattern, ins), ins, [], [copy])
+    return copy
 
 
 def sorted_copy(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | None:
@@ -227,7 +255,10 @@ QUANTILE = ("q", "weights")
 ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(np.sort, ("a",), along_axis, into=in_place("sort"), parts=sorted_copy),
     HostEntry(np.argsort, ("a",), along_axis, parts=sorting_indices),
-    HostEntry(np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, into=in_place("partition")),
+    HostEntry(
+        np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, into=in_place("partition"),
+        parts=partitioned_copy,
+    ),
     HostEntry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}),
     HostEntry(np.lexsort, (), lexsort_shapes, ("keys",)),
     HostEntry(np.sort_complex, ("a",), shape_of("a")),
@@ -281,16 +312,11 @@ def changed_in_place(name: str) -> Callable[..., None]:
             return
         ins: list[Value] = []
         pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
-
-        def run(inputs: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-            target = outs[0] if outs else inputs[-1]
-            getattr(target, name)(**{k: fill(p, inputs) for k, p in pattern.items()})
-
-        called = HostFunction(f"numpy.ndarray.{name}", run)
+        called = method_in_place(name, pattern, ins)
         if is_stored_to(array):
             record(r, called, ins, [], [array])
         else:
-            record(r, called, [*ins, r.read(array)], [])  # which raises what comes first
+            record(r, replace(called, direct=None), [*ins, r.read(array)], [])  # which raises what comes first
             r.check_writable(array)
 
     return method
