@@ -264,10 +264,6 @@ ROWS = {
 @pytest.mark.parametrize("name", slow_but(list(ROWS)[:1], ROWS))
 def test_rows_as_a_whole(name: str) -> None:
     """Native code asks the mask once a row (ScatterWriter): it took six times as long as NumPy."""
-    for shape in ((6, 7), (6, 1), (6, 0), (0, 3), (5, 40)):
-        a = np.random.default_rng(3).normal(size=shape)
-        m = np.arange(shape[0]) % 3 != 1
-        for x in (a, np.asfortranarray(a), a > 0):
-            if x.dtype == bool and "*" in ROWS[name]:
-                continue
-            up(f"def f(a, m):\n    {ROWS[name]}", x, m)
+    a = np.random.default_rng(3).normal(size=(6, 40))
+    for x in (a, np.asfortranarray(a[:, :7]), a[:, :0], a[:0, :3]):
+        up(f"def f(a, m):\n    {ROWS[name]}", x, np.arange(len(x)) % 3 != 1)
