@@ -127,6 +127,7 @@ from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_te
 from tracebuf.optimize.tensors.fold_whole_stores import fold_stores_back, fold_whole_stores
 from tracebuf.optimize.tensors.fuse import fuse
 from tracebuf.optimize.tensors.move_reads_early import move_reads_early
+from tracebuf.optimize.tensors.place_stand_ins import place_stand_ins
 from tracebuf.optimize.tensors.read_through_reshapes import read_through_reshapes
 from tracebuf.optimize.tensors.reuse_donated_arguments import check_donations, reuse_donated_arguments
 from tracebuf.optimize.tensors.reuse_dying_inputs import reuse_dying_inputs
@@ -146,6 +147,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("read-through-reshapes", read_through_reshapes),
     ("move-reads-early", move_reads_early),
     ("reuse-donated-arguments", reuse_donated_arguments),
+    ("place-stand-ins", place_stand_ins),
     ("cse-again", cse),
     ("canonicalize-again", canonicalize),
 )
