@@ -193,8 +193,7 @@ def test_a_float_beyond_a_uint32_is_followed_through_the_program() -> None:
     assert isinstance(f, BufferizedFunction)
     traced = traced_call(f, args, "")
     found = with_variants(call(program, args), traced, args, lambda values: (list(values), ()))
-    assert found.variants is not None
-    (one, of_one), (other, of_other) = ((v.args, v.result) for v in found.variants)
+    (one, of_one), (other, of_other) = ((v.args, v.result) for v in found.variants[:2])
     assert [(x != y).tolist() for x, y in zip((one[0], of_one[0]), (other[0], of_other[0]))] == [
         [True, *[False] * 3]
     ] * 2

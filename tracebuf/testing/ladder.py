@@ -25,6 +25,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
+from functools import partialmethod
 from typing import Any
 from unittest import mock
 
@@ -80,7 +81,7 @@ class Outcome:
     error: Exception | None = None
     beyond: bool = False
     """NumPy has converted a float beyond an integer's range."""
-    variants: tuple[Outcome, Outcome] | None = None
+    variants: tuple[Outcome, ...] = ()
     """What the traced program does, and what it does where floats beyond a uint32 become other ones."""
 
 
@@ -148,7 +149,7 @@ def climb(
         with rung("native" if values is args else "native, again", source) as name:
             # another call may run another specialisation, which may store to other arguments
             rules = replace(base, stored=stored if values is args else None)
-            if expected.beyond and expected.variants is None:
+            if expected.beyond and not expected.variants:
                 program = traced_call(f, values[: len(values) - len(captured)], source)
                 expected = with_variants(expected, program, values, parts)
             native(f, values, len(captured), expected, rules, name, source)
@@ -337,27 +338,31 @@ def with_variants(
     traced = traced_call[1]
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        found = [eager]
         try:
-            one = outcome_on_values(traced, traced.func, args, parts)
-            with mock.patch.object(casts.TruncI, "compute", truncated_otherwise):
-                another = outcome_on_values(traced, traced.func, args, parts)
+            found.append(outcome_on_values(traced, traced.func, args, parts))
+            for value in BEYOND:
+                with mock.patch.object(casts.TruncI, "compute", partialmethod(truncated_to, value)):
+                    found.append(outcome_on_values(traced, traced.func, args, parts))
         except Exception:
             return eager
-    forms = [[p for p, _ in places(x)] for x in (eager, one, another)]
-    return replace(eager, variants=(one, another)) if forms[0] == forms[1] == forms[2] else eager
+    forms = [[p for p, _ in places(x)] for x in found]
+    return replace(eager, variants=tuple(found[1:])) if all(form == forms[0] for form in forms) else eager
 
 
+BEYOND = (0, 2**31, 2**32 - 1, 0x5A5A5A5A)
+"""What a float that is beyond a uint32 may become."""
 TRUNCATED = casts.TruncI.compute
 
 
-def truncated_otherwise(op: casts.TruncI, args: Sequence[Any]) -> Any:
-    """`compute` of the op that follows a conversion of floats on the way to a uint32: other bits where these are beyond
-    its range."""
+def truncated_to(op: casts.TruncI, value: int, args: Sequence[Any]) -> Any:
+    """`compute` of the op that follows a conversion of floats on the way to a uint32: another one where these are
+    beyond its range."""
     found = TRUNCATED(op, args)
     if not isinstance(op.operand(0).defining_op, casts.FPToSI) or op.element.bits != 32:
         return found
     beyond = (np.asarray(args[0]) < 0) | (np.asarray(args[0]) >= 2**32)
-    changed = np.where(beyond, found ^ found.dtype.type(0x5A5A5A5A), found)
+    changed = np.where(beyond, np.uint32(value).view(found.dtype), found)
     return changed if isinstance(found, np.ndarray) else changed[()]
 
 
@@ -434,10 +439,10 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
     """Raises Mismatch where two outcomes differ. Not in elements that hang on a float which became a uint32 that it is
     beyond: what NumPy gives there hangs on strides and sizes (rule N4); in none where it is not known which these
     are."""
-    unknown = eager.beyond and eager.variants is None
+    unknown = eager.beyond and not eager.variants
     if unknown and ("uint32" in source or any(getattr(x, "dtype", None) == np.uint32 for _, x in places(eager))):
         rules = replace(rules, tolerance=math.inf)
-    one, another = eager.variants or (eager, eager)
+    variants = eager.variants or (eager,)
 
     def differ(what: str) -> None:
         raise Mismatch(name, what, source)
@@ -446,10 +451,10 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
         error = other.error or eager.error
         text = f"eager {outcome_text(eager)}, this rung {outcome_text(other)}"
         raise Mismatch(name, text, source) from error
-    for i, (x, y, *known) in enumerate(zip(eager.args, other.args, one.args, another.args)):
+    for i, (x, y, *known) in enumerate(zip(eager.args, other.args, *(v.args for v in variants))):
         unspecified = eager.error is not None and (rules.stored is None or i in rules.stored)
         if isinstance(x, np.ndarray) and i not in rules.donated and not unspecified:
-            if wrong := different(*settled(x, y, *known), rules.tolerance):
+            if wrong := different(x, settled(x, y, known), rules.tolerance):
                 differ(f"argument {i} afterwards: {wrong}")
     if eager.error is not None:
         return
@@ -457,9 +462,9 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
     for (p, _), (q, _) in itertools.zip_longest(theirs, ours, fillvalue=("nothing", None)):
         if p != q:
             differ(f"results are of another form: {place(p)} in eager's {shown(eager)}, {place(q)} in {shown(other)}")
-    for (p, x), (_, y), (_, u), (_, v) in zip(theirs, ours, places(one), places(another)):
+    for (p, x), (_, y), *known in zip(theirs, ours, *map(places, variants)):
         if not isinstance(p, int):
-            wrong = different(*settled(x, y, u, v), rules.tolerance)
+            wrong = different(x, settled(x, y, [v for _, v in known]), rules.tolerance)
             if wrong := wrong or (different_layout(x, y) if rules.sharing else ""):
                 differ(f"{place(p)}: {wrong}")
     if wrong := different_sharing(theirs, ours, rules):
@@ -516,17 +521,17 @@ def leaves(result: Any, path: str = "", seen: dict[int, str] | None = None) -> I
         yield path, result
 
 
-def settled(x: Any, y: Any, one: Any, another: Any) -> tuple[Any, Any]:
-    """Two leaves, the second with the first's elements where two variants of them differ."""
-    if one is another or not isinstance(x, np.ndarray | np.generic | bool | int | float | complex):
-        return x, y
-    a, b, u, v = map(np.asarray, (x, y, one, another))
-    if a.dtype != b.dtype or not a.shape == b.shape == u.shape == v.shape or type(x) is not type(y):
-        return x, y
-    same = (u == v) | ((u != u) & (v != v))
+def settled(x: Any, y: Any, variants: Sequence[Any]) -> Any:
+    """The leaf `y`, with the elements of `x` where variants of them differ."""
+    if len(variants) < 2 or not isinstance(x, np.ndarray | np.generic | bool | int | float | complex):
+        return y
+    a, b, one, *others = map(np.asarray, (x, y, *variants))
+    if a.dtype != b.dtype or any(v.shape != a.shape for v in (b, one, *others)) or type(x) is not type(y):
+        return y
+    same = np.logical_and.reduce([(one == v) | ((one != one) & (v != v)) for v in others])
     if same.all():
-        return x, y
-    return x, np.where(same, b, a) if isinstance(x, np.ndarray) else x
+        return y
+    return np.where(same, b, a) if isinstance(x, np.ndarray) else x
 
 
 def different(x: Any, y: Any, tolerance: float) -> str:
