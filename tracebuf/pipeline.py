@@ -47,7 +47,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     why no rule saved it; explain/report.py lists it
     another temporary's reason      optimize/tensors/eliminate_empty_tensors.py (`why_kept`); a result's:
                                     explain/report.py
-    what a loop begins with, unread optimize/tensors/place_stand_ins.py; recorded: `placeholder` of record/recorder.py
+    what a loop begins with, unread optimize/tensors/place_stand_ins.py; tests/passes/test_stand_ins.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
     the plan of the arena           optimize/buffers/assign_storage.py makes it; who is alive with whom: lifetimes.py;
