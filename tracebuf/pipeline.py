@@ -47,6 +47,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     why no rule saved it; explain/report.py lists it
     another temporary's reason      optimize/tensors/eliminate_empty_tensors.py (`why_kept`); a result's:
                                     explain/report.py
+    what a loop begins with, unread optimize/tensors/place_stand_ins.py; tests/passes/test_stand_ins.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
     the plan of the arena           optimize/buffers/assign_storage.py makes it; who is alive with whom: lifetimes.py;
@@ -129,6 +130,7 @@ from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_te
 from tracebuf.optimize.tensors.fold_whole_stores import fold_stores_back, fold_whole_stores
 from tracebuf.optimize.tensors.fuse import fuse
 from tracebuf.optimize.tensors.move_reads_early import move_reads_early
+from tracebuf.optimize.tensors.place_stand_ins import place_stand_ins
 from tracebuf.optimize.tensors.read_through_reshapes import read_through_reshapes
 from tracebuf.optimize.tensors.reuse_donated_arguments import check_donations, reuse_donated_arguments
 from tracebuf.optimize.tensors.reuse_dying_inputs import reuse_dying_inputs
@@ -148,6 +150,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("read-through-reshapes", read_through_reshapes),
     ("move-reads-early", move_reads_early),
     ("reuse-donated-arguments", reuse_donated_arguments),
+    ("place-stand-ins", place_stand_ins),
     ("cse-again", cse),
     ("canonicalize-again", canonicalize),
 )

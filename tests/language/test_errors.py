@@ -57,6 +57,10 @@ RAISED: list[tuple[str, type[Exception]]] = [
     ("for i in range(0, 5, n - 5):\n        pass", ValueError), ("return (a.astype(int) ** -1)", ValueError),
     ("s = 0.0\n    for i in range(len(a)):\n        s += b[i]\n    return s", IndexError), ("return -'x'", TypeError),
     ("if a[0] == 0:\n        b[n] = 1", IndexError), ("return a[n] if a[0] == 0 else a[0]", IndexError),
+    ("a = a.sort()\n    a[0] = 1", TypeError), ("n[0] = 1", TypeError), ("x = 1.5\n    x[0] = 1", TypeError),
+    ("a.max()[0] = 1", TypeError), ("del (a, b)[0]", TypeError), ("x = None\n    del x[0]", TypeError),
+    ("x = None\n    x.y = 1", AttributeError), ("n.y = 1", AttributeError), ("x = 'a'\n    x.y = 1", AttributeError),
+    ("x = b if a[0] else None\n    x[0] = 1", TypeError),
 ]  # fmt: skip
 
 

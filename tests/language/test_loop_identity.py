@@ -748,3 +748,22 @@ def test_c1_a_view_of_one_of_two_arrays_is_not_it(n):
     for f in (by_the_path, exchanged):
         for a in ([0, 0], [5, 0], [0, 5], [5, 5]):
             climb(f, ([np.ones(3), np.zeros(3)], np.array(a), n))
+
+
+@pytest.mark.parametrize("n", (3, 2, 1))
+def test_s9_names_that_exchange_views_beside_one_first_bound_in_the_loop(n):
+    """The attempt that did not know yet how to carry `t` planned to tell at the head which view a name holds; after the
+    loop the names then were what they are in it, where their flags are not in scope."""
+
+    def f(a, b):
+        r, w = a.T, 0
+        while w < 2:
+            for _ in b:
+                t = r + a
+                a, r = r, a
+            r[:1] = t[:1]
+            w += 1
+        a -= 1
+        return a, r, a is r
+
+    climb(f, (np.arange(3.0), np.ones(n)), again=[(np.arange(4.0), np.ones(n + 1))])

@@ -150,6 +150,33 @@ def read_in_turn() -> Func:
     return finish(m, m.loop(0, 3, [a, b, x], body)[2])
 
 
+def read_in_turn_by_the_path() -> Func:
+    """for i in range(n): s += a[i]; if p: a, b = b, a"""
+    m = maker(("a", "b"), a=(N,), b=(N,), x=F64, p=I1)
+    a, b, x, p = m.args
+
+    def body(i: Expr, a: Value, b: Value, s: Value) -> list[Value]:
+        s = m.add(arith.AddF.of(s, m.extract(a, i), m.loc()))
+        return [*m.branch(p, lambda: [b, a], lambda: [a, b], [a.type, b.type]), s]
+
+    return finish(m, m.loop(0, 3, [a, b, x], body)[2])
+
+
+def stored_to_after_turns() -> Func:
+    """for i in range(2): c, d = a, ones; (for j in range(3): s += c[j]; c, d = d, c); d[0] = x; s += d[0]; a = twos"""
+    m = maker(("a",), a=(N,), x=F64)
+    a, x = m.args
+
+    def turn(j: Expr, c: Value, d: Value, s: Value) -> list[Value]:
+        return [d, c, m.add(arith.AddF.of(s, m.extract(c, j), m.loc()))]
+
+    def body(i: Expr, a: Value, s: Value) -> list[Value]:
+        _, d, s = m.loop(0, 3, [a, m.fill(1.0, m.empty(N)), s], turn)
+        return [m.fill(2.0, m.empty(N)), m.add(arith.AddF.of(s, m.extract(m.insert(x, d, 0), 0), m.loc()))]
+
+    return finish(m, m.loop(0, 2, [a, x], body)[1])
+
+
 def read_while() -> Func:
     """while s < 20: s += a[0], where the loop carries a"""
     m = maker(("a",), a=(N,), x=F64)
@@ -282,6 +309,20 @@ def test_what_an_improvement_saves(name: Improvement, build: Callable[[], Func],
 def test_loops_hand_on_what_is_read_only() -> None:
     assert executed(read_in_turn(), Options(improvements={"read-only-loops", "rotation"})) == (0, 0)
     assert executed(read_in_turn(), Options(improvements={"rotation"})) == (2, 2)
+
+
+def test_loops_hand_on_what_is_read_only_by_the_path() -> None:
+    """An array that came back by way of an scf.if counted as written: a copy for each loop."""
+    assert executed(read_in_turn_by_the_path(), Options()) == (0, 0)
+    assert executed(read_in_turn_by_the_path(), Options(improvements={"rotation"})) == (2, 2)
+
+
+@pytest.mark.parametrize("improvements", [IMPROVEMENTS, IMPROVEMENTS - {"read-only-loops"}])
+def test_what_a_loop_has_handed_on_may_be_stored_to_in_the_loop_around_it(
+    improvements: frozenset[Improvement],
+) -> None:
+    """The loop around took it that its read-only initial value was only read, and what is stored went there."""
+    assert executed(stored_to_after_turns(), Options(improvements=improvements)) == (5, 1)
 
 
 def test_every_improvement_has_a_program() -> None:

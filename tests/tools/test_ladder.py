@@ -6,9 +6,20 @@ import numpy as np
 import pytest
 
 from tests.support.arrays import floats
+from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing import ladder
-from tracebuf.testing.ladder import Mismatch, Outcome, Rules, climb, compare, copy_first
+from tracebuf.testing.ladder import (
+    Mismatch,
+    Outcome,
+    Rules,
+    call,
+    climb,
+    compare,
+    copy_first,
+    traced_call,
+    with_variants,
+)
 
 
 def difference(eager: Outcome, other: Outcome, tolerance: float = 0.0) -> str:
@@ -149,9 +160,44 @@ def test_floats_beyond_a_uint32_are_not_compared() -> None:
 
     climb(program, (np.zeros(8, np.uint32), np.full(8, 2.0**32 + 3)), again=[(np.zeros(9, np.uint32), np.ones(9))])
     climb(program, (np.zeros(8, np.int32), np.full(8, 2.0**32 + 3)))
+
+    def others(a, c):
+        a[:] = c
+        b = a * 2.0
+        return b, c.sum(), a[0] * 1.5, a[1]
+
+    c = np.array([2.0**32 + 3, 1, 2, 3])
+    climb(others, (np.zeros(4, np.uint32), c))
     eager = Outcome([np.zeros(3, np.int32)], beyond=True)
     with pytest.raises(Mismatch, match="argument 0"):
         compare(eager, Outcome([np.ones(3, np.int32)]), Rules(0.0), "rung", "source")
+
+
+def test_what_hangs_on_no_float_beyond_a_uint32_is_compared() -> None:
+    """Nothing of such a program was: each wrong element went unseen."""
+    first, other = Outcome([], np.array([3.0, 1.0])), Outcome([], np.array([9.0, 1.0]))
+    eager = Outcome([], np.array([5.0, 1.0]), beyond=True, variants=(first, other))
+    compare(eager, Outcome([], np.array([7.0, 1.0])), Rules(0.0), "rung", "a.astype(np.uint32)")
+    with pytest.raises(Mismatch):
+        compare(eager, Outcome([], np.array([5.0, 2.0])), Rules(0.0), "rung", "a.astype(np.uint32)")
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_a_float_beyond_a_uint32_is_followed_through_the_program() -> None:
+    def program(a, c):
+        a[:] = c
+        return a * 2.0, c.sum()
+
+    args = np.zeros(4, np.uint32), np.array([2.0**32 + 3, 1, 2, 3])
+    f = bufferize(program)
+    assert isinstance(f, BufferizedFunction)
+    traced = traced_call(f, args, "")
+    found = with_variants(call(program, args), traced, args, lambda values: (list(values), ()))
+    (one, of_one), (other, of_other) = ((v.args, v.result) for v in found.variants[:2])
+    assert [(x != y).tolist() for x, y in zip((one[0], of_one[0]), (other[0], of_other[0]))] == [
+        [True, *[False] * 3]
+    ] * 2
+    assert of_one[1] == of_other[1]
 
 
 class Box:

@@ -30,6 +30,31 @@ def simplify_deallocs(func: Func) -> None:
             _simplify_block(region.block, origins, flags)
         _drop_flags(op, flags, set(func.symbols.values()))
     _simplify_block(func.block, origins, flags)
+    if _fold_always_true(flows, flags):
+        for op in reversed(flows):
+            _drop_flags(op, flags, set(func.symbols.values()))
+
+
+def _fold_always_true(flows: list[scf.Loop | scf.If], flags: Flags) -> bool:
+    """Folds flags that only the true constant flows into, round loops in loops; whether there are any."""
+    values = (v for op in flows for v in (*op.results, *(a for r in op.regions for a in r.block.args)))
+    found = [v for v in values if v.type is I1 and v.uses and _always_true(v)]
+    for value in found:
+        value.replace_all_uses(flags.constant(True))
+    return bool(found)
+
+
+def _always_true(flag: Value) -> bool:
+    seen, work = {flag}, [flag]
+    while work:
+        value = work.pop()
+        op = value.defining_op
+        back = leaving(op, value.index) if isinstance(op, scf.Loop | scf.If) else None if op else entering(value)
+        if back is None and constant_flag(value) is not True:
+            return False
+        work += [v for v in back or () if v not in seen]
+        seen.update(back or ())
+    return True
 
 
 def _fold_never_true(flows: list[scf.Loop | scf.If], origins: Origins, flags: Flags) -> None:

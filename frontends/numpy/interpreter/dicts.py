@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, hold
-from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, is_traced
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen
 
 MISSING = object()
@@ -67,6 +67,15 @@ def store_slice(i: Evaluator, node: ast.AST, base: list[Any], index: slice, valu
     hold(operator.setitem, base, places, items)
 
 
+def check_items(base: Any, change: Callable[..., object], *args: Any) -> None:
+    """The TypeError of a change of an item of what has none, or none that may be changed: None, a number, a tuple, a
+    text."""
+    if isinstance(base, tuple):
+        base = tuple.__new__(type(base), ())  # without traced values
+    if base is None or isinstance(base, (tuple, str, Scalar, *NUMBERS)):
+        ask(change, stand_in(base) if isinstance(base, Scalar) else base, *args)
+
+
 def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
     """del base[index] of a list or dict."""
     if isinstance(base, dict):
@@ -78,6 +87,7 @@ def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
     elif isinstance(base, ArrayRef):
         i.r.fail("ValueError", "cannot delete array elements")
     else:
+        check_items(base, operator.delitem, 0)
         raise i.refuse(node, f"`del` of an item of a {refusals.name_of(base)}", "build what remains")
     i.change(node, base)
     ask(operator.delitem, base, key)

@@ -33,7 +33,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, Partial
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_handler, hold
-from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen
 from tracebuf.location import UNKNOWN
 
@@ -226,6 +226,8 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
     if not has_attributes_here(base) or isinstance(base, Super):
         if isinstance(base, (ArrayRef, Scalar)):
             check_has(np.ndarray(0) if isinstance(base, ArrayRef) else stand_in(base), name)
+        if base is None or isinstance(base, (str, *NUMBERS)):
+            check_has(base, name)
         raise i.refuse(node, *refusals.ATTRIBUTE_SET)
     kind = kind_of_object(base)
     if not isinstance(base, Record):

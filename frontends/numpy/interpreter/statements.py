@@ -236,10 +236,8 @@ class Statements(Expressions, Protected):
         records.store(self, node, base, name, value)
 
     def no_store(self, target: ast.Subscript, base: Any) -> BaseException:
-        """The refusal of a store to an item of `base`."""
-        if isinstance(base, (tuple, str, Scalar)):
-            kind = type(stand_in(base) if isinstance(base, Scalar) else base)
-            return Raises(TypeError(f"'{kind.__name__}' object does not support item assignment"))
+        """The refusal of a store to an item of `base`; raises what Python raises where it has no items to store to."""
+        dicts.check_items(base, operator.setitem, 0, None)
         if isinstance(base, FlatIterator):
             return self.refuse(target, "storing through a.flat", "a[i, j] = x, or a[...] = x for all elements")
         place = " at a place that is only known at run time" if isinstance(base, list) else ""

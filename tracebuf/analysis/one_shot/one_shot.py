@@ -87,7 +87,7 @@ class OneShot(Analysis):
         """Beyond MLIR 22, loops that only read what they carry do not write it."""
         if not self.flow.writes(use):
             return False
-        return "read-only-loops" not in self.rules.improved or not only_read(self.flow, use)
+        return "read-only-loops" not in self.rules.improved or not only_read(self.flow, self.rules.storages, use)
 
     def conflicts(self, use: Use) -> tuple[Conflict, ...]:
         """Searched for again among all decisions, each with the reason why no rule saved it."""

@@ -306,9 +306,11 @@ class Loop(LoopClose):
             place = rng.start if once else sym(iv) if rng.rising else add(rng.start, mul(rng.step, sym(iv)))
             self.spec.run(inside, place)
             inside.pop(JUMP, None)
-            self.rotate(inside, sym(iv))
             self.after = inside
-            self.compare()
+            self.note_end_values()
+            if not self.stops_asking():
+                self.rotate(inside, sym(iv))
+                self.compare()
 
     def count(self, inside: Env) -> None:
         """The body of a loop over a range that may be left early: a counter is carried, and tested first."""
@@ -336,10 +338,13 @@ class Loop(LoopClose):
     def rotate(self, inside: Env, iv: Dim) -> None:
         """If the body rotates arrays, makes the loop do a whole period per round, so that each array keeps its
         buffer."""
-        self.after = inside
-        self.note_end_values()
         cycle = self.cycle()
         if cycle < 2 or self.plan.retry or self.plan.peel_for:
+            return
+        asked = [i.path for i in self.rotated() if i.known]
+        if asked:  # planned before the names rotated: after each period they hold the objects of before the loop
+            self.plan.other_objects = {p: x for p, x in self.plan.other_objects.items() if p not in asked}
+            self.plan.retry = True
             return
         rotated = {i.path[0] for i in self.rotated()}
         heads = {n: self.entry_values[n] for n in rotated}
@@ -373,6 +378,16 @@ class Loop(LoopClose):
                 self.plan.retry = True
             else:
                 self.plan.peel_for = str(items[0].path[0])
+
+    def stops_asking(self) -> bool:
+        """Whether the plan is mended because the body rotates arrays whose objects are asked for at the head: after a
+        period these are the ones of before the loop, so nothing is carried that tells which they are."""
+        asked = {i.path for i in self.rotated() if i.known}
+        if not asked or self.cycle() < 2 or self.plan.retry or self.plan.peel_for:
+            return False
+        self.plan.other_objects = {p: x for p, x in self.plan.other_objects.items() if p not in asked}
+        self.plan.retry = True
+        return True
 
     def rotated(self) -> list[Item]:
         """The leaves whose array another one replaces."""
