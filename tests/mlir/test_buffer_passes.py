@@ -464,3 +464,32 @@ def test_reallocations_run_natively(size: int) -> None:
     """They were refused: the program frees already."""
     program = mlir.program(mlir.read(through(GROWN, "-cse")), "f")
     assert program(size, np.float64(5)) == [5.0, size]
+
+
+NESTED = """
+func.func @f(%c: i1, %n: index, %x: i64) -> i64 {
+  %c0 = arith.constant 0 : index
+  cf.br ^on
+^on:
+  %r = scf.if %c -> (i64) {
+    %s = scf.if %c -> (i64) {
+      scf.yield %x : i64
+    } else {
+      %k = arith.addi %n, %n : index
+      %m = memref.alloc(%k) : memref<?xi64>
+      memref.store %x, %m[%c0] : memref<?xi64>
+      %y = memref.load %m[%c0] : memref<?xi64>
+      scf.yield %y : i64
+    }
+    scf.yield %s : i64
+  } else {
+    scf.yield %x : i64
+  }
+  return %r : i64
+}
+"""
+
+
+def test_a_branch_that_is_never_taken_takes_its_sizes_along() -> None:
+    """The program was not valid: the value of a size was not in the function."""
+    assert mlir.program(mlir.read(through(NESTED, "-cse")), "f")(np.bool_(True), 3, np.int64(4)) == [4]

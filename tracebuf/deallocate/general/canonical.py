@@ -27,6 +27,8 @@ def canonicalize_deallocs(func: Func) -> bool:
     found = False
     while sum(pattern(func) for pattern in PATTERNS):
         found = True
+    if found:  # branches that are not taken are gone
+        func.forget_lost_symbols()
     return found
 
 
