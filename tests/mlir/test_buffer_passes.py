@@ -493,3 +493,35 @@ func.func @f(%c: i1, %n: index, %x: i64) -> i64 {
 def test_a_branch_that_is_never_taken_takes_its_sizes_along() -> None:
     """The program was not valid: the value of a size was not in the function."""
     assert mlir.program(mlir.read(through(NESTED, "-cse")), "f")(np.bool_(True), 3, np.int64(4)) == [4]
+
+
+DECIDED = """
+func.func @f(%c: i1, %d: i1, %x: i64) -> i64 {
+  %true = arith.constant true
+  %not = arith.xori %true, %c : i1
+  %both = arith.andi %c, %d : i1
+  cf.cond_br %c, ^then, ^else
+^then:
+  %a = arith.select %not, %x, %x : i64
+  %p = scf.if %not -> (i64) {
+    %y = arith.addi %x, %x : i64
+    scf.yield %y : i64
+  } else {
+    scf.yield %x : i64
+  }
+  return %p : i64
+^else:
+  %q = scf.if %both -> (i64) {
+    %z = arith.muli %x, %x : i64
+    scf.yield %z : i64
+  } else {
+    scf.yield %x : i64
+  }
+  return %q : i64
+}
+"""
+
+
+def test_a_branch_decides_what_its_condition_is_a_part_of() -> None:
+    """Only the condition itself was known: the pipeline cloned what the block was sure to own (seed 1487)."""
+    assert "scf.if" not in through(DECIDED, "-canonicalize")
