@@ -457,11 +457,13 @@ def listed(words: Iterable[str]) -> str:
 
 
 def program(rng: random.Random, *, loops: bool = True, calls: bool = True) -> str:
-    """One module; `loops`: with loops of branches between blocks; `calls`: functions that are called."""
-    w = Writer(rng, frozen=rng.random() < 0.3, loops=loops, calls=calls)
+    """One module, three of four times a small one; `loops`: with loops of branches between blocks; `calls`: functions
+    that are called."""
+    rounds, budget = (rng.randint(1, 4), 14) if rng.random() < 0.25 else (1, 3)
+    w = Writer(rng, budget=budget, frozen=rng.random() < 0.3, loops=loops, calls=calls)
     w.returned = w.some_types(0, 2)
     buffers = ["%a", "%b", "%d", "%v"]
-    for _ in range(rng.randint(1, 4)):
+    for _ in range(rounds):
         w.statements(buffers, 3)
         if rng.random() < 0.6:
             w.flow(buffers)
