@@ -525,3 +525,24 @@ func.func @f(%c: i1, %d: i1, %x: i64) -> i64 {
 def test_a_branch_decides_what_its_condition_is_a_part_of() -> None:
     """Only the condition itself was known: the pipeline cloned what the block was sure to own (seed 1487)."""
     assert "scf.if" not in through(DECIDED, "-canonicalize")
+
+
+DOMINATED = """
+func.func @f(%d: memref<?xi64>, %c: i1) -> index {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %d, %c0 : memref<?xi64>
+  cf.cond_br %c, ^one, ^two
+^one:
+  %zero = arith.constant 0 : index
+  %m = memref.dim %d, %zero : memref<?xi64>
+  %s = arith.addi %n, %m : index
+  return %s : index
+^two:
+  return %n : index
+}
+"""
+
+
+def test_equal_ops_of_blocks_that_dominate_one_another_are_one() -> None:
+    """Each block was by itself, so that a size was not seen to be one that is known (seed 10279)."""
+    assert through(DOMINATED, "-cse").count("memref.dim") == 1
