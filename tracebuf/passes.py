@@ -28,6 +28,7 @@ from tracebuf.ir.func import Func, Module
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.memory.memref import Alloc
 from tracebuf.optimize.memrefs import buffer_results_to_out_params as out_params
+from tracebuf.optimize.memrefs import canonical
 from tracebuf.optimize.memrefs.buffer_hoisting import buffer_hoisting
 from tracebuf.optimize.memrefs.buffer_loop_hoisting import buffer_loop_hoisting
 from tracebuf.optimize.memrefs.convert_bufferization_to_memref import convert_bufferization_to_memref
@@ -271,7 +272,8 @@ def merge_equal(module: Module, text: str, compat: Compat) -> Module:
 def fold(module: Module, text: str, compat: Compat) -> Module:
     for func in functions(module):
         canonicalize(func)
-        patterns = [canonicalize_deallocs, simplify_blocks, *[drop_unused_materializations] * (compat == "mlir")]
+        patterns = [canonicalize_deallocs, simplify_blocks, *canonical.PATTERNS]
+        patterns += [drop_unused_materializations] * (compat == "mlir")
         while sum(pattern(func) for pattern in patterns):
             canonicalize(func)
     return module

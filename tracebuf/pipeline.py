@@ -111,6 +111,7 @@ from tracebuf.optimize.buffers.keep_layouts import keep_layouts
 from tracebuf.optimize.buffers.order_copies import order_copies
 from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
 from tracebuf.optimize.buffers.write_directly import write_directly
+from tracebuf.optimize.memrefs.expand_realloc import expand_realloc
 from tracebuf.optimize.mlir.add_runtime_checks import add_runtime_checks
 from tracebuf.optimize.mlir.alloc_tensor_to_empty import alloc_tensor_to_empty
 from tracebuf.optimize.mlir.generalize import generalize
@@ -350,6 +351,7 @@ def refuse_to_run(func: Func, known: Collection[str]) -> None:
 def lower_to_machine(func: Func) -> None:
     """Lowers ops on buffers that only MLIR text has to those that the interpreter and native code know."""
     inline_regions(func)
+    expand_realloc(func, emit_deallocs=False, by_subview=True)
     lower_allocas(func)
     lower_forall(func)
     generalize(func)

@@ -33,9 +33,11 @@ class Memory:
         self.code, self.context, self.stopped = code, context, stopped
         self.plan = plan
         self.arena_slots = plan.slots
-        self.hosts = {p.host for phases in plan.phases.values() for p in phases if p.host is not None}
+        self._has_floating = any(p.floats for phases in plan.phases.values() for p in phases)
         self._begun: dict[Phase, tuple[str, dict[Dim, str]]] = {}
         """By phase its block's pointer, and the sizes of its buffers in whole lines."""
+        self._floating: dict[Phase, tuple[str, str]] = {}
+        """By phase that floats where it begins in the first block, and where it ends."""
 
     def context_slot(self, slot: int) -> str:
         return self.code.offset(self.context, "i64", str(slot))
@@ -146,14 +148,14 @@ class Memory:
         if any(not isinstance(n, int) for n in sizes):  # beyond 64 bits each buffer asks, if it is made at all
             fits = code.inst(f"fcmp olt double {self._real_sum(phase.total, real)}, {literal(F64, 2.0**62)}")
             total = code.select(fits, "i64", total, str(2**62))
-        base = self._own_block(at, phase, total) if phase.host is None else self._above(at, phase, total, sizes)
+        base = self._in_gap(at, phase, total) if phase.floats else self._own_block(at, phase, total)
         self._begun[phase] = base, sizes
 
     def _own_block(self, at: int, phase: Phase, total: str) -> str:
         """The phase's own block, grown by a call back where it is too small."""
         code = self.code
         self._note_asked(at, total)
-        if phase in self.hosts:  # what it has had room for, it has again
+        if self._has_floating and phase.block == 0:  # what it has had room for, it has again
             total = code.greatest(total, code.inst(f"load i64, ptr {self.context_slot(at + 3)}"))
         room = code.inst(f"load i64, ptr {self.context_slot(at + 1)}")
         grow, ready = code.new_label(), code.new_label()
@@ -164,21 +166,19 @@ class Memory:
         code.place(ready)
         return code.inst(f"load ptr, ptr {self.context_slot(at)}")
 
-    def _above(self, at: int, phase: Phase, total: str, sizes: Mapping[Dim, str]) -> str:
-        """The room above what is alive in the host's block, else the phase's own block: then the host's is made larger
-        after the call."""
-        code, host = self.code, phase.host
-        assert host is not None
-        block, lines = self._begun[host]
-        there = abi.ARENA + abi.ARENA_SLOT * host.block
-        top = self.extent(phase.above, {**sizes, **lines})
-        end = code.add(top, total)
+    def _in_gap(self, at: int, phase: Phase, total: str) -> str:
+        """The lowest gap of the first block; where the block ends before, the phase's own: then the first one is made
+        larger after the call."""
+        code, there = self.code, abi.ARENA
+        first = self._lowest(phase, total)
+        end = code.add(first, total)
+        self._floating[phase] = first, end
         room = code.inst(f"load i64, ptr {self.context_slot(there + 1)}")
         inside, outside, ready = code.new_label(), code.new_label(), code.new_label()
         code.branch(code.icmp("sle", end, room), inside, outside)
         code.place(inside)
         self._note_asked(there, end)
-        first = code.offset(block, "i8", top)
+        here = code.offset(code.inst(f"load ptr, ptr {self.context_slot(there)}"), "i8", first)
         at_inside = code.label
         code.jump(ready)
         code.place(outside)
@@ -191,7 +191,28 @@ class Memory:
         at_outside = code.label
         code.jump(ready)
         code.place(ready)
-        return code.inst(f"phi ptr [ {first}, %{at_inside} ], [ {own}, %{at_outside} ]")
+        return code.inst(f"phi ptr [ {here}, %{at_inside} ], [ {own}, %{at_outside} ]")
+
+    def _lowest(self, phase: Phase, total: str) -> str:
+        """The lowest offset at which so many bytes are in none of the ranges that are in use: 0, or the end of one."""
+        code, taken = self.code, list[tuple[str, str]]()
+        for r in phase.beside:
+            lines = self._begun[r.phase][1]
+            start_end = self.extent(r.first, lines), self.extent(r.end, lines)
+            taken.append(self._floating[r.phase] if r.phase.floats else start_end)
+        best = ""
+        for at in dict.fromkeys(["0", *(end for _, end in taken)]):
+            stop, fits = code.add(at, total), ""
+            for first, end in taken:
+                if end == at:
+                    continue
+                apart = code.icmp("sle", stop, first)
+                if at != "0":
+                    apart = code.inst(f"or i1 {apart}, {code.icmp('sge', at, end)}")
+                fits = code.inst(f"and i1 {fits}, {apart}") if fits else apart
+            found = code.select(fits, "i64", at, str(2**62)) if fits else at
+            best = code.intrinsic("llvm.smin.i64", "i64", [("i64", best), ("i64", found)]) if best else found
+        return best
 
     def _note_asked(self, at: int, nbytes: str) -> None:
         asked = self.context_slot(at + 2)

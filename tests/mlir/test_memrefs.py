@@ -27,21 +27,26 @@ from tracebuf.ir.verifier import verify_module
 from tracebuf.passes import PASSES
 
 OWNERSHIP, DYNAMIC = "ownership-based-buffer-deallocation", "private-function-dynamic-ownership"
+EXPAND = "expand-realloc=emit-deallocs=false"
 MOVES = ("buffer-hoisting", "buffer-loop-hoisting", "promote-buffers-to-stack")
 SIMPLIFY, LOWERED = "buffer-deallocation-simplification", "bufferization-lower-deallocations"
 LOWER = ("canonicalize", SIMPLIFY, LOWERED, "cse", "canonicalize")
 SEQUENCES: dict[str, tuple[str, ...]] = {
-    "ownership": (OWNERSHIP,),
-    "simplified": (OWNERSHIP, "canonicalize", SIMPLIFY),
+    "ownership": (
+        EXPAND,
+        OWNERSHIP,
+    ),
+    "simplified": (EXPAND, OWNERSHIP, "canonicalize", SIMPLIFY),
     "pipeline": ("buffer-deallocation-pipeline",),
-    "dynamic": (f"{OWNERSHIP}={DYNAMIC}", *LOWER, "convert-bufferization-to-memref"),
+    "dynamic": (EXPAND, f"{OWNERSHIP}={DYNAMIC}", *LOWER, "convert-bufferization-to-memref"),
     "moved": (*MOVES, "buffer-deallocation-pipeline"),
-    "lively": (OWNERSHIP, *LOWER, "optimize-allocation-liveness", "copy-removal"),
-    "older": ("buffer-deallocation",),
-    "older, moved": (*MOVES, "buffer-deallocation", "optimize-allocation-liveness", "copy-removal"),
+    "lively": (EXPAND, OWNERSHIP, *LOWER, "optimize-allocation-liveness", "copy-removal"),
+    "older": (EXPAND, "buffer-deallocation"),
+    "older, moved": (EXPAND, *MOVES, "buffer-deallocation", "optimize-allocation-liveness", "copy-removal"),
 }
 
 
+@lru_cache(1)
 def through(text: str, passes: tuple[str, ...]) -> Module:
     module = mlir.read(text)
     for words in passes:
@@ -54,7 +59,8 @@ def through(text: str, passes: tuple[str, ...]) -> Module:
 def arguments(seed: int) -> list[Any]:
     rng = np.random.default_rng(seed)
     flags = [np.bool_(rng.integers(2)) for _ in range(4)]
-    return [*flags, int(rng.integers(0, 4)), *(rng.integers(0, 9, 4) for _ in range(3))]
+    more, view = rng.integers(0, 9, rng.integers(2, 6)), rng.integers(0, 9, 8)[1 : rng.integers(3, 7)]
+    return [*flags, int(rng.integers(0, 4)), *(rng.integers(0, 9, 4) for _ in range(3)), more, view]
 
 
 def run(module: Module, seed: int, may_leak: bool = False) -> tuple[list[Any], list[Any], Result]:
@@ -96,7 +102,7 @@ def test_random_programs(name: str, start: int) -> None:
     texts = [program(random.Random(100 * start + k)) for k in range(n)]
     taken = [check(text, SEQUENCES[name]) for text in texts]
     assert all(taken) or older
-    assert sum(taken) >= n / 2
+    assert sum(taken) >= n / 5  # the older one refuses what its copies would change
 
 
 def test_wrong_frees_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,9 +110,10 @@ def test_wrong_frees_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from tracebuf.deallocate.general import ownership
 
     monkeypatch.setattr(ownership, "_constant", partial(_always, ownership._constant))
+    monkeypatch.setitem(globals(), "through", through.__wrapped__)
     with pytest.raises(MemoryFault):
         for k in range(5):
-            check(program(random.Random(k)), (OWNERSHIP,))
+            check(program(random.Random(k)), SEQUENCES["ownership"])
 
 
 def _always(constant: Any, value: bool, *rest: Any) -> Any:
@@ -162,8 +169,9 @@ def check_native(text: str) -> None:
         given = arguments(seed)
         found, counters = kernel.run_counted(given)
         assert all(map(np.array_equal, [*results, *args], [*found[:n], *given[5:]])), "other results"
-        owned = {id(root(r)) for r in found[:n]} - {id(a) for a in given}
-        assert counters.live_bytes == 32 * len(owned), "a leak"
+        owned = {id(root(r)): root(r).nbytes for r in found[:n]}
+        kept = sum(nbytes for i, nbytes in owned.items() if i not in {id(root(a)) for a in given[5:]})
+        assert counters.live_bytes == kept, "a leak"
 
 
 @pytest.mark.parametrize("seed", slow_but([9], [9, 0, 2, 8, 13, 16]))

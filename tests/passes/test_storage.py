@@ -17,6 +17,7 @@ from tracebuf.ir.types import F64, I1, INDEX
 from tracebuf.location import UNKNOWN
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.memref import ON_STACK
+from tracebuf.ops.scalars import arith
 from tracebuf.optimize.buffers.assign_storage import STACK, assign_storage
 from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
@@ -204,9 +205,8 @@ def test_a_phase_begins_where_its_memory_is_asked_for() -> None:
         run(f, 4, None, flag)
 
 
-def test_a_size_that_only_the_loop_knows_is_of_another_block() -> None:
-    """What an iteration makes is asked for in each; what is carried from one to the next, of a size that nobody knows
-    before, is an array."""
+def test_a_size_that_only_the_loop_knows_floats() -> None:
+    """What an iteration makes is asked for in each, above what is alive around it."""
     m = Maker(BUFFER, INDEX)
     around = m.alloc()
     i_symbol = Sym("i", "iv", lo=0)
@@ -222,8 +222,57 @@ def test_a_size_that_only_the_loop_knows_is_of_another_block() -> None:
     f = m.done()
     assert place(f) == ["0", "0"] and totals(f) == ["lines(8*n)", "lines(8*i)"]
     outer, inner = (phase for phases in f.attrs["arena"].phases.values() for phase in phases)
-    assert inner.host is outer and str(inner.above) == "lines(8*n)"
+    assert inner.floats and [r.phase for r in inner.beside] == [outer] and str(inner.above) == "lines(8*n)"
     run(f, 4, None, 5)
+
+
+def late(m: Maker) -> Any:
+    """A buffer of a size that is known only here."""
+    number = len(m.func.symbols)
+    value = m.add(arith.AddI.of(m.args[1], m.args[1], UNKNOWN)).result
+    symbol = Sym(f"late{number}", "opaque", lo=0)
+    m.func.symbols[symbol] = value
+    made = m.add(memref.Alloc.of((symbol.expr,), F64, [value], (0,), "test", UNKNOWN)).result
+    m.write(made)
+    return made
+
+
+def test_a_late_size_gets_the_lowest_gap() -> None:
+    """It was above all that was alive, all late sizes of a phase together."""
+    m = Maker(BUFFER, INDEX)
+    a, b, c = m.alloc(N, 8), m.alloc(N, 8), m.alloc(N, 8)
+    m.copy(a, a)
+    m.copy(b, b)
+    first = late(m)
+    m.copy(c, c)
+    second = late(m)
+    m.copy(first, first)
+    m.copy(second, second)
+    m.copy(b, b)
+    f = m.done()
+    place(f)
+    plan = f.attrs["arena"]
+    floating = [phase for phases in plan.phases.values() for phase in phases if phase.floats]
+    assert len(floating) == 2 and floating[1].beside[-1].phase is floating[0]
+    for size in (1, 8, 100):
+        run(f, 4, None, size)
+
+
+def test_what_only_the_other_branch_uses_shares_bytes() -> None:
+    """A value that one branch replaces and the other one keeps took turns between two places."""
+    m = Maker(BUFFER, INDEX, I1)
+    begun = m.copy(m.args[0], m.alloc())
+
+    def body(i: Any, old: Any) -> list[Any]:
+        m.copy(old, old)
+        return m.branch(m.args[2], lambda: [m.copy(m.args[0], m.alloc())], lambda: [old])
+
+    (last,) = m.loop(m.args[1], [begun], body)
+    m.copy(last, m.args[0])
+    f = m.done()
+    assert place(f) == ["0", "0"] and totals(f) == ["lines(8*n)"]
+    for flag in (True, False):
+        run(f, 4, None, 3, flag)
 
 
 def test_the_stack_takes_small_buffers_up_to_a_total() -> None:

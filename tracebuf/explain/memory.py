@@ -207,7 +207,7 @@ class _Paths:
             for path in paths:
                 for phase in self.plan.phases.get(op, ()):
                     need = self.extent(phase.total, path, op).plus(self.extent(phase.above, path, op))
-                    found = self.blocks.setdefault((phase.host or phase).block, [])
+                    found = self.blocks.setdefault(0 if phase.floats else phase.block, [])
                     found += [] if need in found else [need]
                 after += self.step(op, path)
             if len(after) > MOST_PATHS:

@@ -26,7 +26,7 @@ class Places(Generic[B]):
         self.at: dict[B, tuple[int, int, int]] = {}
         """By buffer its block (or slot), its first byte and the one after its last."""
         self.first: dict[Phase, tuple[int, int]] = {}
-        """By phase its block, and where it begins there: above others, if it has a host."""
+        """By phase its block, and where it begins there: between others, if it floats."""
         self.held: dict[int, int] = {}
         """The bytes of each block and slot."""
 
@@ -36,11 +36,23 @@ class Places(Generic[B]):
     def before(self, op: Op) -> None:
         """Begins the phases that begin there: their blocks may be replaced by larger ones."""
         for phase in self.plan.phases.get(op, ()):
-            host, first = phase.host or phase, self.extent(phase.above)
             total = self.extent(phase.total)
-            self._clear(host.block, first, first + total if phase.host else 2**63, op)
-            self.held[host.block] = max(self.held.get(host.block, 0), first + total)
-            self.first[phase] = host.block, first
+            block, first = (0, self._gap(phase, total)) if phase.floats else (phase.block, 0)
+            self._clear(block, first, first + total if phase.floats else 2**63, op)
+            self.held[block] = max(self.held.get(block, 0), first + total)
+            self.first[phase] = block, first
+
+    def _gap(self, phase: Phase, total: int) -> int:
+        """Where there is the lowest room for a phase that floats."""
+        taken = []
+        for r in phase.beside:
+            start = self.first[r.phase][1]
+            first, end = (Extent(), r.phase.total) if r.phase.floats else (r.first, r.end)
+            taken.append((start + self.extent(first), start + self.extent(end)))
+        return min(
+            at for at in (0, *(end for _, end in taken))
+            if all(at + total <= first or end <= at for first, end in taken)
+        )  # fmt: skip
 
     def take(self, op: Op, buffer: B, beside: Sequence[B], nbytes: int) -> None:
         """Gives a new buffer its place; InternalError where it has none that is free."""

@@ -27,6 +27,8 @@ def canonicalize_deallocs(func: Func) -> bool:
     found = False
     while sum(pattern(func) for pattern in PATTERNS):
         found = True
+    if found:  # branches that are not taken are gone
+        func.forget_lost_symbols()
     return found
 
 
@@ -377,14 +379,26 @@ def _drop_argument(block: Block, k: int, ends: Sequence[Op]) -> None:
 
 
 def know_conditions(func: Func) -> bool:
-    """Inside the branches of an scf.if its condition is known (MLIR: ConditionPropagation)."""
+    """Inside the branches of an scf.if its condition is known (MLIR: ConditionPropagation), and what that decides."""
     found = False
     for op in [o for o in func.walk() if isinstance(o, If)]:
         condition = op.operand(0)
         if known(condition) is not None or len(condition.uses) < 2:
             continue
-        for value, block in zip((True, False), op.branches):
-            found |= know(value, [u for u in condition.uses if op_in(block, u.op) is not None], block)
+        for holds, block in zip((True, False), op.branches):
+            for flag, value in decided(condition, holds):
+                found |= know(value, [u for u in flag.uses if op_in(block, u.op) is not None], block)
+    return found
+
+
+def decided(condition: Value, holds: bool) -> list[tuple[Value, bool]]:
+    """The flags that are known where a condition holds, or does not: itself, opposites, what it is a part of."""
+    found = [(condition, holds)]
+    for op in dict.fromkeys(u.op for u in condition.uses):
+        if isinstance(op, arith.XorI) and negates(op.result, condition):
+            found.append((op.result, not holds))
+        elif isinstance(op, arith.OrI if holds else arith.AndI) and op.result.type is I1:
+            found.append((op.result, holds))
     return found
 
 
@@ -398,18 +412,20 @@ def know(value: bool, uses: Sequence[Use], block: Block) -> bool:
 
 
 def know_branch_conditions(func: Func) -> bool:
-    """In the blocks that one side of a branch leads to its condition is known (MLIR: CondBranchTruthPropagation)."""
+    """In the blocks that one side of a branch leads to its condition is known (MLIR: CondBranchTruthPropagation), and
+    what that decides."""
     found, dominance = False, Dominance()
     for op in [o for o in func.walk() if isinstance(o, CondBranch)]:
         condition, home = op.operand(0), op.block
         if home is None or op.successors[0] is op.successors[1] or known(condition) is not None:
             continue
         before = predecessors(home.region)
-        for value, block in zip((True, False), op.successors):
+        for holds, block in zip((True, False), op.successors):
             if before[block] != [home]:
                 continue
-            uses = [u for u in condition.uses if u.op.block is not None and dominance.dominates(block, u.op.block)]
-            found |= know(value, uses, block)
+            for flag, value in decided(condition, holds):
+                uses = [u for u in flag.uses if u.op.block is not None and dominance.dominates(block, u.op.block)]
+                found |= know(value, uses, block)
     return found
 
 

@@ -25,7 +25,7 @@ from tracebuf.analysis.flow.blocks import (
     predecessors,
     repeats,
 )
-from tracebuf.analysis.flow.views import Views, allocated, frees, reached
+from tracebuf.analysis.flow.views import Views, allocated, freed, frees, reached
 from tracebuf.analysis.modules.module import order_by_calls
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
@@ -60,12 +60,14 @@ def is_buffer_type(type_: Type) -> bool:
 
 
 def check(func: Func, unknown: Collection[str]) -> None:
-    """UnsupportedError where it cannot be told what flows where, or whose a buffer is. `unknown`: the functions of
-    which only the declaration is known."""
+    """UnsupportedError where it cannot be told what flows where, or whose a buffer is, and for memref.realloc, which
+    -expand-realloc takes apart. `unknown`: the functions of which only the declaration is known."""
     for op in func.walk():
         if op.regions and op.flows() is None and any(is_buffer(v) for v in op.results):
             text = "All operations with attached regions need to implement the RegionBranchOpInterface."
             raise UnsupportedError(text, location=op.loc)
+        if op.results and freed(op):
+            raise UnsupportedError(f"{op.name} frees a buffer and gives one: it cannot be moved", location=op.loc)
         if isinstance(op, Call) and op.callee in unknown:
             raise UnsupportedError(f"whose the buffers are that @{op.callee} returns is not known", location=op.loc)
 

@@ -126,16 +126,28 @@ def at_most(a: Dim, b: Dim) -> bool:
 class Phase:
     """From a point at which nothing in this block of the arena is alive: what its buffers need together.
 
-    One whose sizes are known late, while a phase of another block goes on (`host`), is in the block of that one where
-    there is room `above` what is alive there; where there is none, the host's next beginning sees to it that there is.
+    That of a buffer whose size is known late floats, where that is possible: it is in the first block, in the lowest
+    gap between those `beside` it that is large enough for it; where the block ends before, it is in its own, and from
+    the next call on the first one is as large as that. `above`: what all those are below, wherever they are.
     """
 
     block: int
     total: Extent
     sizes: tuple[Dim, ...]
     """Of all its buffers."""
-    host: Phase | None = None
+    floats: bool = False
+    beside: tuple[Range, ...] = ()
     above: Extent = Extent()
+
+
+@frozen(slots=False)
+class Range:
+    """Bytes of the first block that are in use: in one of its phases from an offset to another; or all of a phase that
+    floats."""
+
+    phase: Phase
+    first: Extent = Extent()
+    end: Extent = Extent()
 
 
 @frozen(slots=False)
@@ -177,6 +189,7 @@ __all__ = [
     "Phase",
     "Place",
     "Plan",
+    "Range",
     "Sum",
     "at_most",
     "floordiv",

@@ -7,9 +7,10 @@ which is as long as some of its buffers are alive (lifetimes.py); those that are
 
 - A buffer that may be alive where the next one of its kind is made (a loop that replaces what it carries) takes turns
   between places: the next one is in a place that no value is in that is alive then.
-- A size that is not known where a phase begins is a matter of another block of the arena, whose phases begin later;
-  or of the room that is left in the first block then (`Phase.host`), which has enough of it from the next call on.
-  What a loop carries, of a size that is not known before the loop, is an array.
+- A buffer whose size is not known where a phase begins floats (`Phase.floats`): when the size is known, it gets the
+  lowest gap in the first block that nobody is in as long as it is alive. While it is alive no phase of that block may
+  begin, else it is in another block, whose phases begin later. What a loop carries, of a size that is not known
+  before the loop, is an array.
 - What a called function may keep has a slot of its own, which is given up to it.
 
 MLIR counterparts: promote-buffers-to-stack; the arena has none. Runs after deallocs are lowered and moved up.
@@ -28,7 +29,7 @@ from tracebuf.ir.types import MemRefType, is_unnamed
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import Extent, Phase, Place, Plan
+from tracebuf.ops.memory.arena import Extent, Phase, Place, Plan, Range
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.optimize.buffers.lifetimes import Lifetimes, Span
 from tracebuf.optimize.buffers.pack import Item, Later, packed
@@ -267,58 +268,89 @@ class _Storage:
                         items[other].beside.add(items[g])
         rest = [g for g in groups if not g.alone and self._is_known(g.size, self.lives.home(g.span))]
         own = [g for g in groups if g not in set(rest)]
-        blocks: list[list[list[Group]]] = []
+        first, rest = self._phases(rest)
+        floating = [g for g in rest if not any(self._meets_begin([g], phase) for phase in first)]
+        rest = [g for g in rest if g not in floating]
+        blocks: list[list[list[Group]]] = [first] if first else []
+        for g in sorted(floating, key=lambda g: self._whole([g])):
+            self._put_in([g], blocks, 1)
+        idle = tuple(range(1, len(blocks)))
         while rest:
             phases, late = self._phases(rest)
             own += [] if phases else late
             rest = late if phases else []
             for phase in phases:
-                self._put_in(phase, blocks)
-        first = [self._whole(phase) for phase in blocks[0]] if blocks else []
-        idle = [
-            k for k, phases in enumerate(blocks)
-            if k and not any(w.first < f.first <= w.last for w in map(self._whole, phases) for f in first)
-        ]  # fmt: skip
-        plan = Plan(blocks=len(blocks), slots=len(blocks), idle=tuple(idle))
+                self._put_in(phase, blocks, 1 + len(idle))
+        plan = Plan(blocks=len(blocks), slots=len(blocks), idle=idle)
         begun: list[tuple[Span, list[Group], Phase]] = []
-        second = blocks[1] if 1 in idle else []
-        on_top = [(self._whole(phase), packed([items[g] for g in phase])[1]) for phase in second]
+        on_top = [(items[g], self._together(g, floating)) for g in floating]
         for number, phases in enumerate(blocks):
-            for phase in phases:
-                span = self._whole(phase)
-                later = [
-                    Later({items[g] for g in phase if meet(g.span, late)}, total)
-                    for late, total in (on_top if number == 0 else ()) if meet(span, late)
-                ]  # fmt: skip
-                offsets, total = packed([items[g] for g in phase], later)
-                made = Phase(number, total, tuple(dict.fromkeys(items[g].size for g in phase)))
-                if number == 1 and 1 in idle:
-                    made = self._hosted(made, span, begun, plan)
-                begun.append((span, phase, made))
-                plan.phases.setdefault(self._begin(phase), []).append(made)
+            for phase in sorted(phases, key=self._whole):
+                inside = {items[g] for g in phase}
+                later = [Later(inside & late.beside, total) for late, total in on_top] if number == 0 else []
+                offsets, total = packed([items[g] for g in phase], [late for late in later if late.beside])
+                if number not in idle:
+                    self._begin_phase(plan, phase, Phase(number, total, sizes_of(phase)), begun)
                 for g in phase:
-                    self._place(plan, g, made, offsets[items[g]])
+                    self._place(plan, g, begun[-1][2], offsets[items[g]]) if number not in idle else None
+        for g in sorted(floating, key=lambda g: self._whole([g])):
+            number = next(k for k in idle if [g] in blocks[k])
+            total = Extent().plus(items[g].size, g.turns)
+            self._begin_phase(plan, [g], self._floating(number, g, total, begun, plan, items), begun)
+            self._place(plan, g, begun[-1][2], Extent())
         for g in own:
             self._place(plan, g, None, Extent())
         self._note_sharing(plan, begun, items)
         return plan
 
-    def _put_in(self, phase: list[Group], blocks: list[list[list[Group]]]) -> None:
-        """Puts a phase into the first block of which no phase meets it."""
-        for block in blocks:
+    def _meets_begin(self, phase: list[Group], other: list[Group]) -> bool:
+        """Whether another phase begins while one goes on."""
+        whole, begin = self._whole(phase), self._whole(other).first
+        return whole.first < begin <= whole.last
+
+    def _put_in(self, phase: list[Group], blocks: list[list[list[Group]]], start: int) -> None:
+        """Puts a phase into the first block, from one on, of which no phase meets it."""
+        for block in blocks[start:]:
             if not any(meet(self._whole(phase), self._whole(other)) for other in block):
                 block.append(phase)
                 return
         blocks.append([phase])
 
-    def _hosted(self, phase: Phase, span: Span, begun: list[tuple[Span, list[Group], Phase]], plan: Plan) -> Phase:
-        """The phase above what is alive in the phase of the first block that goes on, if there is one."""
-        for whole_, groups, host in begun:
-            if host.block == 0 and meet(whole_, span):
-                places = [plan.places[g.allocs[0]] for g in groups if meet(g.span, span)]
-                above = Extent.greatest(p.offset.plus(p.size, p.turns) for p in places)
-                return Phase(phase.block, phase.total, phase.sizes, host, above)
-        return phase
+    def _begin_phase(
+        self, plan: Plan, groups: list[Group], phase: Phase, begun: list[tuple[Span, list[Group], Phase]]
+    ) -> None:
+        begun.append((self._whole(groups), groups, phase))
+        plan.phases.setdefault(self._begin(groups), []).append(phase)
+
+    def _together(self, group: Group, floating: list[Group]) -> Extent:
+        """A floating buffer and those that are alive where it is made."""
+        total = Extent()
+        for g in floating:
+            if g.size is not None and g.span.first <= group.span.first <= g.span.last:
+                total = total.plus(g.size, g.turns)
+        return total
+
+    def _floating(
+        self,
+        number: int,
+        group: Group,
+        total: Extent,
+        begun: list[tuple[Span, list[Group], Phase]],
+        plan: Plan,
+        items: dict[Group, Item],
+    ) -> Phase:
+        """The phase of a buffer that floats, with those of the first block that are alive with it."""
+        beside, ends = list[Range](), list[Extent]()
+        for _, groups, phase in begun:
+            near = [plan.places[g.allocs[0]] for g in groups if items[g] in items[group].beside]
+            if phase.floats and near:
+                beside.append(Range(phase))
+                ends.append(Extent.greatest([phase.above]).plus(*sized(groups[0])))
+            elif phase.block == 0 and near:
+                ranges = [(p.offset, p.offset.plus(p.size, p.turns)) for p in near]
+                beside += [Range(phase, *r) for r in joined(ranges)]
+                ends += [end for _, end in ranges]
+        return Phase(number, total, sizes_of([group]), True, tuple(beside), Extent.greatest(ends))
 
     def _place(self, plan: Plan, group: Group, phase: Phase | None, offset: Extent) -> None:
         number, size = plan.slots, 0 if group.size is None else group.size
@@ -358,23 +390,47 @@ class _Storage:
         return Span(self.lives.span[self._begin(phase)].first, max(g.span.last for g in phase))
 
     def _note_sharing(self, plan: Plan, begun: list[tuple[Span, list[Group], Phase]], items: dict[Group, Item]) -> None:
-        """Two buffers of a block may share bytes, unless they are apart in one phase; so may one of a hosted phase and
-        one of the host's block, unless they are alive at once."""
+        """Two buffers of a block may share bytes, unless they are apart in one phase; so may one that floats and one of
+        the first block, or another one that floats, unless they are alive at once."""
         inside = [(phase, g) for _, groups, phase in begun for g in groups]
 
         def may_share(p: Phase, g: Group, q: Phase, o: Group) -> bool:
-            if p is q:
-                return items[o] not in items[g].beside
-            if p.block == q.block:
-                return True
-            hosted = (p.host is not None and p.host.block == q.block) or (
-                q.host is not None and q.host.block == p.block
-            )
-            return hosted and not meet(g.span, o.span)
+            in_first = all(phase.floats or phase.block == 0 for phase in (p, q))
+            return (p is q or in_first or p.block == q.block) and items[o] not in items[g].beside
 
         for phase, g in inside:
             near = [o for other, o in inside if o is not g and may_share(phase, g, other, o)]
             plan.sharing[plan.places[g.allocs[0]].slot] = frozenset(plan.places[o.allocs[0]].slot for o in near)
+
+
+def sizes_of(groups: Iterable[Group]) -> tuple[Dim, ...]:
+    return tuple(dict.fromkeys(0 if g.size is None else g.size for g in groups))
+
+
+def sized(group: Group) -> tuple[Dim, int]:
+    return 0 if group.size is None else group.size, group.turns
+
+
+MOST_RANGES = 6
+"""Between which the gap for a buffer that floats is looked for."""
+
+
+def joined(ranges: Iterable[tuple[Extent, Extent]]) -> list[tuple[Extent, Extent]]:
+    """Ranges, those that follow on one another as one; all that are below the last one as one where they are many."""
+    found = list(dict.fromkeys(ranges))
+    k = 0
+    while k < len(found):
+        first, end = found[k]
+        following = next((r for r in found if r[0] == end and r != found[k]), None)
+        if following is None or first == end:
+            k += 1
+        else:
+            found.remove(following)
+            found[found.index((first, end))] = (first, following[1])
+            k = 0
+    if len(found) > MOST_RANGES:
+        return [(Extent(), Extent.greatest(end for _, end in found))]
+    return found
 
 
 def meet(a: Span, b: Span) -> bool:

@@ -3,12 +3,12 @@
 A value is alive from where it is made to its last use: views count, frees do not, and what a loop uses from outside is
 alive until its end. What a block passes on ends there, and goes on as what it becomes: the loop's next iteration, its
 result, that of scf.if. So a buffer is alive while one of the values is that may be it. Of two branches, one is as if it
-came first.
+came first; what only the second one uses still is dead in the first (`gaps`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tracebuf.deallocate.facts import Origins
@@ -38,6 +38,8 @@ class Lifetimes:
         self.blocks: dict[Block, Span] = {}
         self._tick = 0
         self._pass(func.block)
+        self.gaps: dict[Value, list[Span]] = {}
+        """In first branches, after the last use there, of values whose last use is in the second one."""
         self.alive: dict[Value, Span] = {v: self._life(v) for v in self._bases(self.blocks)}
 
     def _pass(self, block: Block) -> None:
@@ -62,14 +64,30 @@ class Lifetimes:
 
     def _life(self, value: Value) -> Span:
         born = self.blocks[value.owner].first if isinstance(value.owner, Block) else self.span[value.owner].last
-        last, work = born, [value]
+        ticks, work = [born], [value]
         while work:
             for use in work.pop().uses:
                 if isinstance(use.op, memref.VIEW_OPS) and use.index == 0:
                     work.append(use.op.result)
                 elif not isinstance(use.op, memref.Dealloc):
-                    last = max(last, self._used(use.op, value.block))
+                    ticks.append(self._used(use.op, value.block))
+        last = max(ticks)
+        self._note_gaps(value, last, ticks)
         return Span(born, last)
+
+    def _note_gaps(self, value: Value, last: int, ticks: Sequence[int]) -> None:
+        """Goes from the value's block to its last use, through second branches: no loop is between them, or the last
+        use would be where that ends."""
+        block = value.block
+        while True:
+            around = next((op for op in block.ops if self.span[op].first < last < self.span[op].last), None)
+            if not isinstance(around, scf.If):
+                return
+            first, second = (self.blocks[b] for b in around.branches)
+            if last > second.first:
+                used = max((t for t in ticks if first.first <= t <= first.last), default=first.first)
+                self.gaps.setdefault(value, []).append(Span(used, first.last))
+            block = around.branches[last > second.first]
 
     def _used(self, op: Op, home: Block) -> int:
         """When an op uses a value of the block `home` for the last time."""
@@ -85,7 +103,10 @@ class Lifetimes:
     def across(self, op: Op) -> list[Value]:
         """The values that are alive before an op and after it."""
         tick = self.span[op].first
-        return [v for v, life in self.alive.items() if life.first < tick < life.last]
+        return [
+            v for v, life in self.alive.items()
+            if life.first < tick < life.last and not any(g.first < tick <= g.last for g in self.gaps.get(v, ()))
+        ]  # fmt: skip
 
     def hull(self, values: Iterable[Value]) -> Span:
         """While one of the values is alive, or may be again: the whole of a loop that carries one."""

@@ -3,23 +3,31 @@ only with `emit_deallocs`; else the buffer itself under another size. MLIR count
 
 from __future__ import annotations
 
-from tracebuf.ir.core import Block, Op, Value
+from collections.abc import Callable
+
+from tracebuf.ir.core import Block, Mixed, Op, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import INDEX
+from tracebuf.ir.types import INDEX, MemRefType
+from tracebuf.location import Location
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.metadata import Realloc, ReinterpretCast
 from tracebuf.ops.scalars import arith
 
 
-def expand_realloc(func: Func, emit_deallocs: bool = True) -> None:
-    """Replaces every realloc."""
+def expand_realloc(func: Func, emit_deallocs: bool = True, *, by_subview: bool = False) -> None:
+    """Replaces every realloc. `by_subview`: a buffer that is large enough becomes a memref.subview, which machine code
+    knows, where MLIR has a memref.reinterpret_cast."""
     for op in [o for o in func.walk() if isinstance(o, Realloc)]:
-        _expand(op, emit_deallocs)
+        _expand(op, emit_deallocs, first_elements if by_subview else ReinterpretCast.resized)
 
 
-def _expand(op: Realloc, emit_deallocs: bool) -> None:
+def first_elements(source: Value, type: MemRefType, size: Mixed, loc: Location) -> Op:
+    return memref.Subview.of(source, Slice((0,), (size,), (1,), (0,)), type.shape, loc)
+
+
+def _expand(op: Realloc, emit_deallocs: bool, resized: Callable[[Value, MemRefType, Mixed, Location], Op]) -> None:
     block, source, type_ = op.block, op.operand(0), op.result.memref_type
     assert block is not None
     sizes = [_size(op, source.memref_type.shape[0], source), _size(op, type_.shape[0], None)]
@@ -35,7 +43,7 @@ def _expand(op: Realloc, emit_deallocs: bool) -> None:
     if emit_deallocs:
         then.append(memref.Dealloc.of(source, op.loc))
     then.append(scf.Yield.of([alloc.result], op.loc))
-    cast = ReinterpretCast.resized(source, type_, known[1], op.loc)
+    cast = resized(source, type_, known[1], op.loc)
     orelse.append(cast)
     orelse.append(scf.Yield.of([cast.result], op.loc))
     made = scf.If.of(too_small.result, [type_], then, orelse, op.loc)

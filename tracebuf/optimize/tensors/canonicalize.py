@@ -150,8 +150,12 @@ def fold_integers(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def fold_identities(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """x + 0, x - 0, x * 1, max(x, x), min(x, x) on integers and sizes; a select whose answer is known."""
+    """x + 0, x - 0, x * 1, max(x, x), min(x, x), x == x, x < x and so on with integers and sizes; a select whose
+    answer is known."""
     a, b = op.operand(0), op.operand(1)
+    if isinstance(op, arith.CmpI):
+        holds = op.attrs["predicate"] in ("eq", "sle", "sge", "ule", "uge")
+        return [folder.constant(holds, op.result, op)] if a is b and op.result.type is I1 else None
     if isinstance(op, arith.Select):
         known = constant_of(a)
         if known is not None or b is op.operand(2):
@@ -365,7 +369,7 @@ _NO_INTERPRETER = _NoInterpreter()
 _Rule = Callable[[_Folder, Op], Sequence[Value] | None]
 _RULES: tuple[tuple[Any, _Rule], ...] = (
     (arith.ScalarOp, fold_integers),
-    (arith.AddI | arith.SubI | arith.MulI | arith.MaxSI | arith.MinSI | arith.Select, fold_identities),
+    (arith.AddI | arith.SubI | arith.MulI | arith.MaxSI | arith.MinSI | arith.CmpI | arith.Select, fold_identities),
     (tensor.Dim, fold_dim),
     (tensor.ExtractSlice, fold_whole_view),
     (tensor.Regrouping, fold_regrouped_back),

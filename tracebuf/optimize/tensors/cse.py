@@ -12,8 +12,9 @@ from collections import ChainMap
 from collections.abc import Callable, Hashable, MutableMapping
 from typing import Any
 
+from tracebuf.analysis.flow.blocks import Dominance
 from tracebuf.ir.attributes import Attr
-from tracebuf.ir.core import Block, Op, Value
+from tracebuf.ir.core import Block, Op, Region, Value
 from tracebuf.ir.effects import is_effect_free, may_write, only_reads
 from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import linalg, tensor
@@ -24,10 +25,9 @@ _Seen = MutableMapping[Hashable, Op]
 
 def cse(func: Func, merges: Callable[[Op], bool] | None = None) -> None:
     """Merges equal ops, of those that `merges` names (`may_merge`, else); blocks inside others see what stands before
-    them, a scalar body sees itself alone, and of blocks that branch to one another each does."""
+    them, a scalar body sees itself alone, and of blocks that branch to one another each sees those that dominate it."""
     renamed: dict[Value, Value] = {}
-    for block in func.body.blocks:
-        _merge(block, {}, renamed, merges or may_merge)
+    _merge_blocks(func.body, {}, renamed, merges or may_merge)
     for symbol, value in func.symbols.items():
         func.symbols[symbol] = renamed.get(value, value)
 
@@ -65,6 +65,16 @@ def _exact(value: Any) -> Hashable:
     return (type(value), repr(value)) if isinstance(value, bool | int | float | complex) else value
 
 
+def _merge_blocks(region: Region, seen: _Seen, renamed: dict[Value, Value], merges: Callable[[Op], bool]) -> None:
+    if len(region.blocks) == 1:
+        return _merge(region.block, ChainMap({}, seen), renamed, merges)
+    dominance, inside = Dominance(), dict[Block, _Seen]()
+    for block in region.in_order():
+        above = dominance.immediate(block)
+        inside[block] = ChainMap({}, seen if above is None else inside[above])
+        _merge(block, inside[block], renamed, merges)
+
+
 def _merge(block: Block, seen: _Seen, renamed: dict[Value, Value], merges: Callable[[Op], bool]) -> None:
     kept: list[Op] = []
     writes = 0
@@ -82,7 +92,6 @@ def _merge(block: Block, seen: _Seen, renamed: dict[Value, Value], merges: Calla
         kept.append(op)
         writes += may_write(op)
         for region in op.regions:
-            for inner in region.blocks:
-                _merge(inner, {} if isinstance(op, linalg.Generic) else ChainMap({}, seen), renamed, merges)
+            _merge_blocks(region, {} if isinstance(op, linalg.Generic) else seen, renamed, merges)
     if len(kept) != len(block.ops):
         block.replace_ops(kept)
