@@ -120,13 +120,15 @@ class Journey:
     def llvm(self) -> str:
         text = re.sub(r", !\S+( !\d+)?", "", self.lowered.as_text("llvm"))
         text = re.sub(r' "prefer-vector-width"="\d+"', "", text)
-        loop, call = re.search(r"icmp slt", text), re.search(r"call i64 @tracebuf_ask", text)
-        assert loop is not None and call is not None
-        before = text.rindex("load i64", 0, text.rindex("icmp slt i64", 0, call.start()))
+        text = re.sub(r"(@nest_[0-9a-f]{4})[0-9a-f]+", r"\1", text)
+        grow, nest = text.index("call i64 @tracebuf_ask"), text.index("\ndefine i64 @nest")
+        before = text.rindex("load i64", 0, text.rindex("icmp slt i64", 0, grow))
         parts = [
-            lines_of(text, r"^define ", r"\{"),
-            lines_of(text, r"load double", r"br label", loop.end()),
+            lines_of(text, r"^define i64 @step", r"\{"),
+            lines_of(text, r"call i64 @nest", r"br i1"),
             lines_of(text, r"load i64", r"call i64 .*", before),
+            lines_of(text, r"define i64 @nest", r"\{", nest),
+            lines_of(text, r"load double", r"br label", nest),
         ]
         return "\n  ...\n".join(parts)
 
