@@ -21,7 +21,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     an op, its facts, its rewrite   ops/, by dialect
     `a[i] = v` recorded             frontends/numpy: functions/indices/subscripts.py; then arrays/indexing.py, or
                                     functions/indices/gathers.py and masks.py; then record/recorder.py (`store`,
-                                    `store_element`)
+                                    `store_element`); tests/language/test_references.py (views),
+                                    tests/functions/test_gathers.py, test_masks.py
     a call's key                    its parts: frontends/numpy/call/arguments.py (`key_of`); put together: api.py
                                     (`_call`); what finds the program: `Call.group` of
                                     frontends/numpy/interpreter/trace.py, in api.py (`_find`; `_recent` for known forms)
@@ -36,13 +37,15 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     ufunc is taken, with `out=` and `where=` (functions/ufunc_calls.py); a line in
                                     numbers/rules.py makes one native; tests/functions/test_out_where.py
     np.linalg, fft, sort natively   frontends/numpy/functions/host/ names NumPy's loop, which
-                                    backend/llvm/host_calls.py calls for arrays up to `SMALL`; for larger ones, and
-                                    what has no such loop, it calls Python's function: by native code
+                                    backend/llvm/host_calls.py calls for arrays up to `SMALL` (sorts: contiguous
+                                    rows of any size; addresses: numpy_loops.py); for larger ones, and what has no
+                                    such loop, it calls Python's function: by native code
                                     where it can (`Direct` of ops/arrays/host.py, backend/llvm/hosted.py), else by
                                     `call_reference`; tests/native/test_direct_calls.py
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py;
                                     analysis/cost/choose.py tries several orders
-    `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op; one_shot puts it in place
+    `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op; one_shot puts it in place;
+                                    tests/passes/test_accumulate.py
     a conflict's reason             analysis/one_shot/rules.py finds it, base.py (`Conflict`) words it, unsaved.py says
                                     why no rule saved it; explain/report.py lists it
     another temporary's reason      optimize/tensors/eliminate_empty_tensors.py (`why_kept`); a result's:
@@ -53,6 +56,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     the plan of the arena           optimize/buffers/assign_storage.py makes it; who is alive with whom: lifetimes.py;
                                     offsets: pack.py; its data: ops/memory/arena.py; offsets for a user:
                                     `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
+    a buffer whose size comes late  it floats: optimize/buffers/assign_storage.py (`_floating`); at run time
+                                    backend/llvm/memory.py (`_in_gap`); tests/passes/test_storage.py
     the pass that frees             deallocate/ownership.py; handover.py: what an `if` or a loop takes over; lower.py:
                                     what `bufferization.dealloc` becomes (deallocate/general/ has both for MLIR text);
                                     optimize/buffers/shorten_liveness.py moves frees up;
@@ -66,7 +71,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/native/test_short_rows.py); LLVM's passes: backend/llvm/jit.py
                                     (`_run_passes`); tests/native/test_native.py, tests/native/test_jit.py
     what programs share             backend/llvm/nests.py: which loops are functions of their own; shared.py names
-                                    them, backend/runtime/pool.py keeps them; tests/native/test_shared.py
+                                    them, backend/runtime/pool.py keeps them for `Kernel`; tests/native/test_shared.py
+    Ctrl-C in a compiled loop       backend/llvm/polls.py writes the polls, backend/runtime/entry.py has `poll`;
+                                    rule C3; tests/native/test_interrupts.py
     a call without Python           native_calls.py says what it checks; backend/llvm/entries/ is its machine code
                                     (dispatch.py, checks.py, results.py), on data that backend/runtime/entries.py
                                     lays out; backend/runtime/callable.py its class
@@ -74,7 +81,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     what a decision costs           analysis/cost/cost.py; other decisions: choose.py, optimal.py
     the text of a refusal           frontends/numpy/interpreter/expressions.py (`call`): what cannot be traced;
                                     record/refusals.py: what to write instead; errors.py shows it
-    what may import what            tests/test_house.py (`ROOMS`)
+    what may import what            tests/test_house.py (`ROOMS`; `test_imports_run_one_way`)
 """
 
 from __future__ import annotations

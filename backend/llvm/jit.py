@@ -302,6 +302,8 @@ def _optimized(text: str, name: str, speed_level: SpeedLevel) -> Iterator[tuple[
 
 
 def _run_passes(module: Any, machine: Any, speed_level: SpeedLevel) -> None:
+    """LLVM's own pipeline for the level, without its unroller and its vectoriser of straight code; for level 1, which
+    programs have that only call others, SROA alone."""
     with llvm.create_pipeline_tuning_options(speed_level) as tuning:
         tuning.loop_vectorization = tuning.loop_interleaving = speed_level >= 2
         tuning.loop_unrolling = False  # interleaving does what it could do here; it costs up to a third of compile time

@@ -26,10 +26,13 @@ Where is ...?
     np.linalg.f, np.fft.f   functions/host (linalg, fft), where the former are `la.f`; sorting beside them
     abs, len, int, math.f   functions/python, functions/table
     a ufunc                 functions/ufunc_calls (out=, where=, .reduce); numbers/ufuncs; its native form is a line
-                            of `RULES` in numbers/rules; without one it runs NumPy's inner loop
+                            of `RULES` in numbers/rules; without one it runs NumPy's inner loop, and takes `where=`
+                            with `out=` all the same
     a @ b                   functions/products/matmul; whether c += a @ b accumulates in place is a pass:
                             tracebuf/optimize/tensors/accumulate_products
     an `if`                 paths/joins (`trace_if`)
+    x.T if p else x         `Join.arrays` of paths/joins: one guarded reference (record/values, `GuardedRef`), or, of
+                            other axes or dtypes, a `Choice` (numbers/lattice); tests/language/test_names.py
     a loop                  paths/loops/trace (`trace_loop`); what it carries: paths/loops/head and compare, close
     a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
     lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
