@@ -23,12 +23,13 @@ DEPTH = 50
 class Storages:
     """Storages of the values of one function, each computed once."""
 
-    __slots__ = ("_disjoint", "_flow", "_memory", "_reached", "_roots", "_within")
+    __slots__ = ("_disjoint", "_flow", "_memory", "_origins", "_reached", "_roots", "_within")
 
     def __init__(self, flow: Dataflow) -> None:
         self._flow = flow
         self._roots: dict[Value, frozenset[Value]] = {}
         self._disjoint: dict[tuple[Value, Value], bool] = {}
+        self._origins: dict[Value, Value] = {}
         self._reached: dict[scf.Loop, list[set[int]]] = {}
         self._memory: dict[Value, frozenset[Value]] = {}
         self._within: dict[Value, list[Value]] = {}
@@ -61,9 +62,15 @@ class Storages:
 
     def _made(self, value: Value) -> Value:
         """What a value is, or is a part of: an argument, a new array, or what a branch or a loop makes."""
-        while not isinstance(value.owner, scf.If | scf.Loop) and len(sources := self._sources(value)) == 1:
+        seen = []
+        while value not in self._origins and not isinstance(value.owner, scf.If | scf.Loop):
+            if len(sources := self._sources(value)) != 1:
+                break
+            seen.append(value)
             value = sources[0]
-        return value
+        origin = self._origins.get(value, value)
+        self._origins.update(dict.fromkeys(seen, origin))
+        return origin
 
     def apart(self, a: Value, b: Value) -> bool:
         """Whether the two are never in the same memory, in whichever iterations of loops around them: all that either
