@@ -127,8 +127,9 @@ class Context:
                 self._drop(place)
 
     def __del__(self) -> None:
-        if ctypes is not None and ctypes.pythonapi is not None:  # else Python ends
-            self.drop_spares()
+        if ctypes is None or ctypes.pythonapi is None or not hasattr(self, "slots"):
+            return  # Python ends, or an error came before there was anything to drop
+        self.drop_spares()
 
     def _shrink(self) -> None:
         """Gives back what the last calls had little use for."""

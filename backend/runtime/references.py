@@ -110,7 +110,7 @@ class Reference:
     def _direct(self) -> Any:
         """The words `Called`; None where only Python makes the call."""
         direct = self.op.direct if isinstance(self.op, HostCall) else None
-        if direct is None or self.stack or self.may_keep or not REUSED:
+        if direct is None or self.may_keep or not REUSED or any(is_given(k, direct.arguments) for k in self.stack):
             return None
         number = {k: i for i, (k, *_) in enumerate(self.arrays)}
         scalars = {k: (at, of) for k, at, of in self.scalars}
@@ -254,6 +254,12 @@ def perhaps_on_stack(op: DestinationOp) -> tuple[int, ...]:
     if not isinstance(op, HostCall) or op.loop is None:
         return ()
     return tuple(k for k, v in enumerate(op.operands) if isinstance(v.type, MemRefType) and not on_heap(base_of(v)))
+
+
+def is_given(place: int, pattern: Sequence[Any]) -> bool:
+    """Whether the function gets the operand itself."""
+    several = (x for x in pattern if isinstance(x, tuple | list))
+    return any(isinstance(x, Passed) and x.place == place for x in pattern) or any(is_given(place, x) for x in several)
 
 
 def on_heap(base: Value) -> bool:

@@ -18,6 +18,7 @@ from tests.mlir.oracle import MLIR_OPT, UNREGISTERED, needs_mlir
 from tests.support.agreement import agree, program, refused
 from tests.support.params import one_in, slow_but
 from tracebuf import host_call
+from tracebuf.backend.runtime.arena import Context
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.frontends.mlir import read
 from tracebuf.ir.func import Func, Module
@@ -452,6 +453,11 @@ def test_a_call_within_a_call() -> None:
     with pytest.raises(RecursionError):
         factorial(np.array([np.inf]))
     assert factorial(np.array([5.0]))[0] == 120
+
+
+def test_an_error_while_a_call_is_prepared() -> None:
+    """The recursion may end where a context is made: what there is of it goes without a word."""
+    Context.__new__(Context).__del__()
 
 
 def slow(a, k):

@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.support.agreement import program, refused
+from tests.support.agreement import agree, program, refused
 from tests.support.arrays import LAYOUTS
 from tests.support.forms import expression, judge, split
-from tests.support.params import one_in
+from tests.support.params import one_in, slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
@@ -123,3 +123,14 @@ def test_products_with_numbers() -> None:
         for dtype in (np.float32, np.int64, np.bool_):
             a = np.asfortranarray(np.ones((3, 4), dtype))
             judge(["np.dot(a, x)", "np.dot(x, a)", "a.dot(x)", "np.dot(x, x)", "a @ x", "x @ x"], "a, x", a, x)
+
+
+@pytest.mark.parametrize("n", slow_but([3], [0, 1, 2, 3, 4, 7, 64, 300, -1, -2, True]))
+def test_matrix_power(n: int) -> None:
+    """Products in the order of NumPy's, if the exponent is known: a call of the function took longer than NumPy's."""
+    r = np.random.default_rng(5)
+    f = program(f"def f(m):\n    return np.linalg.matrix_power(m, {n})")
+    several = r.random((2, 3, 3)).astype("f4")
+    for m in (r.random((4, 4)), several, np.eye(3, dtype=int) * 2, np.ones((2, 3)), np.ones(3)):
+        agree(f, m)
+    agree(program("def f(m, k):\n    return np.linalg.matrix_power(m, k)"), r.random((3, 3)), n)

@@ -70,6 +70,8 @@ FUNCTIONS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (lambda a: np.sort(a, axis=0), (WIDE,)),
     (lambda a: a.sort(axis=0), (WIDE.copy(),)),
     (lambda a, b: np.lexsort((a, b)), (VALUES, VALUES[::-1])),
+    (lambda a: np.median(a), (np.arange(900.0) % 71,)),
+    (lambda a: np.median(a, axis=0), (np.arange(1200.0).reshape(600, 2) % 71,)),
     (lambda a, n: np.union1d(a, a * n), (VALUES, 2)),
     (lambda a: np.histogram(a, 4), (VALUES,)),
     (lambda a, b: np.intersect1d(a, b), (VALUES, VALUES[::2] * 2)),

@@ -12,12 +12,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tracebuf.frontends.numpy.functions.formulas import joining, logic, lookup, mapping, padding, sequences, statistics
+from tracebuf.frontends.numpy.functions.formulas import (
+    joining,
+    logic,
+    lookup,
+    mapping,
+    padding,
+    powers,
+    sequences,
+    statistics,
+)
 
 HERE = str(Path(__file__).parent)
 FORMULAS: dict[Any, Callable[..., Any]] = {
     **joining.FORMULAS, **logic.FORMULAS, **padding.FORMULAS, **lookup.FORMULAS, **mapping.FORMULAS,
-    **sequences.FORMULAS, **statistics.FORMULAS
+    **sequences.FORMULAS, **statistics.FORMULAS, **powers.FORMULAS
 }  # fmt: skip
 """By NumPy's function: the Python function that is traced in its place."""
 GRIDS = sequences.GRIDS

@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.arrays.creation import linspace
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, filled, shape_arg
 from tracebuf.frontends.numpy.arrays.reshape import is_fortran, whole_number
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
+from tracebuf.frontends.numpy.functions.host import linalg
 from tracebuf.frontends.numpy.functions.joining import padding
 from tracebuf.frontends.numpy.functions.reductions.reduce import divide
 from tracebuf.frontends.numpy.numbers.generics import result_order
@@ -41,6 +42,14 @@ def refuse(reason: str, instead: str) -> Any:
 
 def is_array(x: Any) -> Any:
     """Whether a value is an array, not a number."""
+
+
+def bits_of(x: Any) -> Any:
+    """The bits of a positive int that is the same in each call, the lowest first; none for what is not."""
+
+
+def matrix_power_by_numpy(a: Any, n: Any) -> Any:
+    """np.linalg.matrix_power, called."""
 
 
 def argsort_of(x: tuple[int, ...]) -> Any:
@@ -139,8 +148,8 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     pad_rows: padding.pad_rows,
     pad_pairs: lambda r, w, n: tuple(tuple(map(as_int_value, p)) for p in padding.pad_widths(r, w, n)),
     check_writable: lambda r, a: r.check_writable(a), broadcast_view: _broadcast_view,
-
-
+    bits_of: lambda r, x: tuple(map(int, f"{x:b}"[::-1])) if type(x) is int and x > 0 else (),
+    matrix_power_by_numpy: linalg.FUNCTIONS[np.linalg.matrix_power],
     fresh_as: _fresh_as, dtype_of: _dtype_of,
     divide_by_count: divide, refuse: _refuse, is_array: lambda r, x: isinstance(x, ArrayRef),
     linspace_of_numbers: linspace, normalize_axis_index: _axis, normalize_axis_tuple: _axes,
