@@ -371,3 +371,20 @@ def test_an_unused_choice_takes_its_symbol_along() -> None:
         return np.zeros(t), b
 
     climb(program, (np.array([False, True, True]), 4), again=[(np.array([True, True, False]), 4)])
+
+
+def test_a_place_that_floats_over_what_only_the_first_iteration_reads() -> None:
+    """`w` of the loop is laid over the arrays that it begins with, which are read once it has begun: the checking
+    interpreter took them away there, and called the reading a fault."""
+
+    def program(v: Any, w: Any, n: int) -> Any:
+        for _ in range(n):
+            v = v / (1 + abs(v[0]))
+            if v[0] > w[0]:
+                v = np.roll(w, 2)
+            w[3:] = v[:-3]
+            w = np.roll(v, 2)
+        return (v * w).sum()
+
+    for n in (0, 1, 4):
+        climb(program, (floats(7), floats(7) + 1, n), again=[(floats(9), floats(9) - 1, 4)], tolerance=1e-9)

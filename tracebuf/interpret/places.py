@@ -34,11 +34,13 @@ class Places(Generic[B]):
         return max(sum(rounded(self.size(n)) * count for n, count in s) for s in extent.sums)
 
     def before(self, op: Op) -> None:
-        """Begins the phases that begin there: their blocks may be replaced by larger ones."""
+        """Begins the phases that begin there: their blocks may be replaced by larger ones. One that floats takes
+        nothing away before its buffers are made."""
         for phase in self.plan.phases.get(op, ()):
             total = self.extent(phase.total)
             block, first = (0, self._gap(phase, total)) if phase.floats else (phase.block, 0)
-            self._clear(block, first, first + total if phase.floats else 2**63, op)
+            if not phase.floats:
+                self._clear(block, first, 2**63, op)
             self.held[block] = max(self.held.get(block, 0), first + total)
             self.first[phase] = block, first
 
