@@ -31,7 +31,7 @@ IMPROVEMENTS: frozenset[Improvement] = frozenset(get_args(Improvement))
 
 disjoint-slices: disjoint parts of one buffer do not conflict (analysis/one_shot/parts.py).
 early-equivalence: which values are one buffer is known while deciding (analysis/one_shot/parts.py).
-rotation: loops hand buffers on, and which values may alias is known path by path (analysis/one_shot/storages.py).
+rotation: loops hand buffers on to other loop-carried values (analysis/one_shot/storages.py).
 read-only-loops: a buffer that a loop only reads does not count as written (analysis/one_shot/read_only_loops.py).
 dying-inputs: results take the buffers of operands that are not used again (optimize/tensors/reuse_dying_inputs.py).
 pay-only-empty-elimination: a value stored into a slice is computed there, where that saves something

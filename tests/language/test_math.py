@@ -89,6 +89,16 @@ def test_ints_by_gcd_and_isqrt() -> None:
         agree(f, a, b)
 
 
+def test_gcd_of_magnitudes_beyond_an_int64() -> None:
+    """A uint64 from 2**63 on raised OverflowError, whatever the result."""
+    f = bufferize(program("def f(a, b, k): return math.gcd(a[0], a[1]), math.gcd(k, b, k), math.gcd(b)", math=math))
+    for a in ([2**64 - 1, 10], [2**64 - 2, 2**63], [0, 7], [2**64 - 1, 2**64 - 2]):
+        for k in (-(2**63), 12):
+            agree(f, np.array(a, np.uint64), np.array(a[1] % 2**63 | 1, np.uint64), k)
+    with pytest.raises(OverflowError):
+        f(np.full(2, 2**64 - 1, np.uint64), np.array(3, np.uint64), 1)
+
+
 def test_f3_an_untaken_branch_raises_nothing_and_an_earlier_error_wins() -> None:
     f = bufferize(
         program(

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.params import slow_but
+from tracebuf.testing import probe
 from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.fuzz import exits, kinds, objects, peaks, threads
 from tracebuf.testing.fuzz.driver import MODULE, Drawn, Report, attempt, drive, smaller
@@ -48,6 +49,15 @@ def test_threads_get_answers_of_some_order(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_processes_end_as_they_say(seed: int) -> None:
     check(exits.generate(random.Random(seed)))
+
+
+def test_ints_beyond_64_bits_are_taken_back_in_the_middle_of_an_expression() -> None:
+    """Only the ints that a name held were looked at: `math.gcd(a[0])` of a uint64 was drawn, and raised OverflowError
+    by rule N1."""
+    text = "import math, numpy as np\ndef program(n): return {}\narguments = arguments_again = lambda: (2,)\n"
+    assert probe.run(text.format("math.gcd(np.uint64(2**62)) - 1"), "bits") is not None
+    for too_large in ("float(math.gcd(np.uint64(2) ** 63))", "(n << 70) % 7", "[2**62 * n for _ in range(n)][0] > 0"):
+        assert probe.run(text.format(too_large), "bits") is None
 
 
 @pytest.mark.slow

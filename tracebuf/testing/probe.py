@@ -10,6 +10,7 @@ Limitations: knows nothing of aliases, nor of code that no visit reaches.
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -48,6 +49,24 @@ class _Stop(BaseException):
     pass
 
 
+class _Watched(ast.NodeTransformer):
+    """Looks at what each part of an expression makes: Python's ints have 64 bits (rule N1), also those without a
+    name."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        node = super().generic_visit(node)
+        if isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.Subscript):
+            if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                return node
+            call = ast.Call(ast.Name("_within_64_bits", ast.Load()), [node], [])
+            return ast.fix_missing_locations(ast.copy_location(call, node))
+        return node
+
+    def visit_MatchValue(self, node: ast.MatchValue) -> ast.MatchValue:
+        """Patterns stay literals."""
+        return node
+
+
 def run(text: str, mode: Mode) -> Visits | None:
     """The visits of both calls of a module; None where its numbers are no good, or its text no program."""
     seen: dict[Any, dict[str, Var]] = {}
@@ -63,11 +82,16 @@ def run(text: str, mode: Mode) -> Visits | None:
         if len(seen) < WORLDS:
             seen.setdefault(repr(facts), facts)
 
-    names: dict[str, Any] = {"_look": look, "__name__": "probed"}
+    def within_64_bits(value: Any) -> Any:
+        if type(value) is int and not -(2**63) <= value < 2**63:
+            raise _Stop
+        return value
+
+    names: dict[str, Any] = {"_look": look, "_within_64_bits": within_64_bits, "__name__": "probed"}
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            exec(compile(text, "<probed>", "exec"), names)
+            exec(compile(_Watched().visit(ast.parse(text)), "<probed>", "exec"), names)
             for arguments in ("arguments", "arguments_again"):
                 try:
                     names["program"](*names[arguments]())

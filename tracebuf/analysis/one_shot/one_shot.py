@@ -253,7 +253,7 @@ class OneShot(Analysis):
     def may_reach_read_only(self, write: Use) -> bool:
         """Whether a write in an alias set with a read-only buffer may be to such a one: a path may have put a buffer
         that is read and one that is written to under one name (rule S8). MLIR takes it that it is."""
-        if "rotation" not in self.rules.improved:
+        if self.rules.parts is None:
             return True
         return not all(self.flow.is_writable(root) for root in self.rules.storages.of(write.value))
 

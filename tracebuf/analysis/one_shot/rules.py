@@ -62,9 +62,9 @@ class Rules:
         """Whether the write is outside of the definition. Beyond MLIR 22 also where write and definition have no
         storage in common; a result of the writing loop itself counts as its initial value there, because a loop makes
         all its results at once. Tests: test_s9_rotating_buffers_are_handed_on,
-        test_s9_a_counting_loop_hands_on_through_branches."""
+        test_s9_a_counting_loop_hands_on_through_branches, test_final_stores_of_arrays_that_the_path_tells_apart."""
         op = write.op
-        if "rotation" in self.improved:
+        if self.parts is not None:
             at_once = definition.owner is op and isinstance(op, scf.Loop) and definition.index < len(op.inits)
             start = op.inits[definition.index].value if at_once and isinstance(op, scf.Loop) else definition
             if self.storages.disjoint(start, write.value):
@@ -266,7 +266,7 @@ def disjoint_parts(rules: Rules, read: Use, write: Use) -> bool:
 def by_way_of_another_branch(rules: Rules, read: Use, write: Use) -> bool:
     """No conflict if what is overwritten reaches the read only through branches that exclude the write (beyond MLIR
     22). Test: test_s9_a_swap_needs_no_copy."""
-    if "rotation" not in rules.improved:
+    if rules.parts is None:
         return False
     work, seen = [read.value], {read.value}
     while work:

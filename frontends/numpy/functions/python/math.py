@@ -12,6 +12,7 @@ from typing import Any
 
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.python.builtins import as_number, float_to_int
+from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
 from tracebuf.frontends.numpy.numbers.scalars import concrete, float_value
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
@@ -26,10 +27,10 @@ from tracebuf.frontends.numpy.record.scalar_checks import (
     require_nonzero,
 )
 from tracebuf.frontends.numpy.record.sizes import OVERFLOW
-from tracebuf.frontends.numpy.record.values import PyBool, PyFloat, PyInt, is_traced
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, is_traced
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.types import F64, I64
+from tracebuf.ir.types import F64, I64, UI64
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.libm import Libm
 
@@ -95,6 +96,7 @@ def traced_form(function: Callable[..., Any], body: Handler) -> Handler:
 
 def by_name(function: Callable[..., Any], rules: str) -> Handler:
     """The body of a function that `tracebuf.libm` knows by name."""
+
     def body(r: Recorder, *args: Any) -> PyFloat:
         values = [real(r, a) for a in args]
         result = libm(r, function.__name__, values)
@@ -106,6 +108,7 @@ def by_name(function: Callable[..., Any], rules: str) -> Handler:
 
 def by_op(op: type[arith.ScalarOp], rules: str) -> Handler:
     """The body of a function that is one op."""
+
     def body(r: Recorder, *args: Any) -> PyFloat:
         values = [real(r, a) for a in args]
         result = r.emit(op(values, [F64], r.loc))
@@ -189,12 +192,20 @@ def isclose(r: Recorder, a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any =
     return PyBool(either(r, compare_floats(r, "oeq", x, y), near))
 
 
+def magnitude(r: Recorder, x: Any) -> Value:
+    """abs(x) of an int: all 64 bits of an i64, without a sign."""
+    if isinstance(x, ArrayRef) and not x.ndim:
+        x = NpScalar(r.load(x, ()), x.element)
+    if isinstance(x, NpScalar) and x.element is UI64:
+        return Body(r.frame.block, r.loc).cast(x.value, I64)
+    return r.emit(arith.AbsI.of(r.i64(whole(r, x))))
+
+
 def gcd(r: Recorder, *args: Any) -> Any:
-    """math.gcd of Python's and NumPy's ints; 64 bits hold every result except gcd(-2**63, -2**63)."""
+    """math.gcd of Python's and NumPy's ints; 64 bits hold every result but those of ints from 2**63 on."""
     result = r.i64(0)
     for x in args:
-        e = whole(r, x)
-        result = r.emit(Libm.of("gcd", [result, r.i64(e)], I64))
+        result = r.emit(Libm.of("gcd", [result, magnitude(r, x)], I64))
     fits = r.emit(arith.CmpI.of("sge", result, r.constant(0, I64)))
     r.check(fits, "OverflowError", OVERFLOW)
     return int_of_value(r, result, lo=0)
