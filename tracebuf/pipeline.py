@@ -22,7 +22,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     `a[i] = v` recorded             frontends/numpy: functions/indices/subscripts.py; then arrays/indexing.py, or
                                     functions/indices/gathers.py and masks.py; then record/recorder.py (`store`,
                                     `store_element`); tests/language/test_references.py (views),
-                                    tests/functions/test_gathers.py, test_masks.py
+                                    tests/functions/test_masks.py and
+                                    tests/functions/test_gathers.py
     a call's key                    its parts: frontends/numpy/call/arguments.py (`key_of`); put together: api.py
                                     (`_call`); what finds the program: `Call.group` of
                                     frontends/numpy/interpreter/trace.py, in api.py (`_find`; `_recent` for known forms)

@@ -546,3 +546,10 @@ func.func @f(%d: memref<?xi64>, %c: i1) -> index {
 def test_equal_ops_of_blocks_that_dominate_one_another_are_one() -> None:
     """Each block was by itself, so that a size was not seen to be one that is known (seed 10279)."""
     assert through(DOMINATED, "-cse").count("memref.dim") == 1
+
+
+def test_regions_without_blocks() -> None:
+    """An op of nobody's with an empty region: merging looked for its first block."""
+    text = 'func.func @f() {\n  "my.op"() ({}) : () -> ()\n  return\n}\n'
+    for passes in ("-cse", "-canonicalize", "-buffer-deallocation-simplification"):
+        assert "my.op" in through(text, passes)

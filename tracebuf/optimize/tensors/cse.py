@@ -66,6 +66,8 @@ def _exact(value: Any) -> Hashable:
 
 
 def _merge_blocks(region: Region, seen: _Seen, renamed: dict[Value, Value], merges: Callable[[Op], bool]) -> None:
+    if not region.blocks:
+        return None
     if len(region.blocks) == 1:
         return _merge(region.block, ChainMap({}, seen) if seen else {}, renamed, merges)
     dominance, inside = Dominance(), dict[Block, _Seen]()
