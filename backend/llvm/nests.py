@@ -80,11 +80,13 @@ def write_nest(
 ) -> list[Failed]:
     """Writes a nest; the indices that may have failed. `once`: whether it runs once a call."""
     kind = ScatterWriter if nest.spec.scatters else NestWriter
-    around = {**values, **{a: v for a, v in zip(nest.spec.body.args, operands) if isinstance(v, str)}}
+    given = {a: v for a, v in zip(nest.spec.body.args, operands) if isinstance(v, str)}
     checked = [op for op in nest.spec.body.ops if isinstance(op, CheckedIndex)]
-    if once and worth_sharing(nest) and all(op.operand(1) in around for op in checked):
+    sizes = {op: given.get(op.operand(1)) or values.get(op.operand(1)) for op in checked}
+    known = [(op, size) for op, size in sizes.items() if size is not None]
+    if once and worth_sharing(nest) and len(known) == len(checked):
         flags = _call(code, polls, nest, operands, values, scopes, kind)
-        return [Failed(op, flags[op], around[op.operand(1)]) for op in checked]
+        return [Failed(op, flags[op], size) for op, size in known]
     writer = kind(code, polls, nest, operands, values, scopes)
     writer.write()
     return [Failed(op, code.inst(f"load i1, ptr {slot}"), writer.size_of(op)) for op, slot in writer.failures.items()]
