@@ -47,7 +47,7 @@ SIZES = [(300, 3), (0, 3), (3, 0), (1, 1), (2, 1), (BLOCK, 2), (BLOCK + 1, 1), (
 SIZES += [(7, BLOCK), (7, BLOCK + 3), (2, 3 * BLOCK), (1000, 7)]
 
 
-@pytest.mark.parametrize("name", slow_but(("one row for all", "one element for a row", "chosen"), FUNCTIONS))
+@pytest.mark.parametrize("name", slow_but(("one row for all", "chosen"), FUNCTIONS))
 def test_rows_of_all_lengths(name: str) -> None:
     """One program for all sizes: short rows, rows of a block, longer ones."""
     f, r = FUNCTIONS[name], np.random.default_rng(0)

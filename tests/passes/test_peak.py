@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program
-from tests.support.params import slow_but
+from tests.support.params import one_in, slow_but
 from tracebuf import bufferize, measure
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing.fuzz import peaks as random_loops
@@ -191,14 +191,14 @@ TAKEN = (takes_over, takes_over_an_argument, takes_over_before_a_quotient, updat
 TAKEN_ONCE = ((takes_over_at_first, 1), (is_replaced_before_the_loop, 5))
 
 
-@pytest.mark.parametrize("f", TAKEN)
+@pytest.mark.parametrize("f", slow_but(TAKEN[::2], TAKEN))
 def test_a_name_that_takes_over_anothers_array_frees_its_own(f: Callable[..., Any]) -> None:
     """The array that it held was alive until the iteration's end, beside the ones made until then."""
     eager, native = peaks(f, array() + 1, 7)
     assert native <= eager
 
 
-@pytest.mark.parametrize(("f", "n"), TAKEN_ONCE)
+@pytest.mark.parametrize(("f", "n"), one_in(2, TAKEN_ONCE, rows=True))
 def test_a_name_that_takes_over_anothers_array_before_a_loop(f: Callable[..., Any], n: int) -> None:
     """An scf.if that frees on one path stood after the next array was made; what two paths gave a loop, the loop did
     not own."""

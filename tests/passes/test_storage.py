@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.support.arrays import floats
 from tests.support.memref_programs import Maker, N, buffer_type, run
+from tests.support.params import slow_but
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
@@ -373,7 +375,8 @@ def test_an_unused_choice_takes_its_symbol_along() -> None:
     climb(program, (np.array([False, True, True]), 4), again=[(np.array([True, True, False]), 4)])
 
 
-def test_a_place_that_floats_over_what_only_the_first_iteration_reads() -> None:
+@pytest.mark.parametrize("n", slow_but((4,), (0, 1, 4)))
+def test_a_place_that_floats_over_what_only_the_first_iteration_reads(n: int) -> None:
     """`w` of the loop is laid over the arrays that it begins with, which are read once it has begun: the checking
     interpreter took them away there, and called the reading a fault."""
 
@@ -386,5 +389,4 @@ def test_a_place_that_floats_over_what_only_the_first_iteration_reads() -> None:
             w = np.roll(v, 2)
         return (v * w).sum()
 
-    for n in (0, 1, 4):
-        climb(program, (floats(7), floats(7) + 1, n), again=[(floats(9), floats(9) - 1, 4)], tolerance=1e-9)
+    climb(program, (floats(7), floats(7) + 1, n), again=[(floats(9), floats(9) - 1, 4)], tolerance=1e-9)
