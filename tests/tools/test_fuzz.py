@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from tests.support.params import slow_but
 from tracebuf.testing import probe
 from tracebuf.testing.boxes import check_boxed
-from tracebuf.testing.fuzz import exits, kinds, objects, peaks, threads
-from tracebuf.testing.fuzz.driver import MODULE, Drawn, Report, attempt, drive, smaller
+from tracebuf.testing.fuzz import Report, attempt, exits, kinds, objects, peaks, threads
+from tracebuf.testing.fuzz.driver import MODULE, Drawn, drive, smaller
 from tracebuf.testing.guard import guarded
 from tracebuf.testing.ladder import Mismatch
 from tracebuf.testing.minimise import minimise

@@ -23,3 +23,8 @@ Keeps no corpus; equal seeds and weights draw equal programs. Threads and exits 
 
 May import: everything.
 """
+
+from tracebuf.testing.fuzz.command import main
+from tracebuf.testing.fuzz.driver import Report, attempt
+
+__all__ = ["Report", "attempt", "main"]
