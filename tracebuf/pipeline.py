@@ -21,12 +21,12 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     an op, its facts, its rewrite   ops/, by dialect
     `a[i] = v` recorded             frontends/numpy: functions/indices/subscripts.py; then arrays/indexing.py, or
                                     functions/indices/gathers.py and masks.py; then record/recorder.py (`store`,
-                                    `store_element`); tests/language/test_references.py (views),
-                                    tests/functions/test_masks.py and
-                                    tests/functions/test_gathers.py
+                                    `store_element`); tests/language/test_references.py (slices),
+                                    tests/functions/test_masks.py, tests/functions/test_gathers.py
     a call's key                    its parts: frontends/numpy/call/arguments.py (`key_of`); put together: api.py
                                     (`_call`); what finds the program: `Call.group` of
-                                    frontends/numpy/interpreter/trace.py, in api.py (`_find`; `_recent` for known forms)
+                                    frontends/numpy/interpreter/trace.py, in api.py (`_find`; `_recent` for known
+                                    forms); tests/call/test_api.py, tests/call/test_static_arguments.py
     arguments that overlap          frontends/numpy/call/arguments.py (`relations`, `overlap`); api.py (`_fitting`
                                     has the original run, `_overlapping` remembers it); in machine code:
                                     backend/llvm/entries/checks.py; rule B4, tests/call/test_api.py (`test_b4_*`)
@@ -42,11 +42,12 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     rows of any size; addresses: numpy_loops.py); for larger ones, and what has no
                                     such loop, it calls Python's function: by native code
                                     where it can (`Direct` of ops/arrays/host.py, backend/llvm/hosted.py), else by
-                                    `call_reference`; tests/native/test_direct_calls.py
+                                    `call_reference`; tests/functions/test_host_linalg.py,
+                                    tests/native/test_direct_calls.py (calls of Python's)
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py;
                                     analysis/cost/choose.py tries several orders
-    `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op; one_shot puts it in place;
-                                    tests/passes/test_accumulate.py
+    `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op, also of `c[:] = a @ b + c`
+                                    (`stores_back`); one_shot puts it in place; tests/passes/test_accumulate.py
     a conflict's reason             analysis/one_shot/rules.py finds it, base.py (`Conflict`) words it, unsaved.py says
                                     why no rule saved it; explain/report.py lists it
     another temporary's reason      optimize/tensors/eliminate_empty_tensors.py (`why_kept`); a result's:
@@ -64,13 +65,18 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     optimize/buffers/shorten_liveness.py moves frees up;
                                     tests/passes/test_deallocate.py (once, on every path); early enough:
                                     tests/passes/test_peak.py
-    a pass of `opt` by MLIR's name  passes.py lists them; on buffers: optimize/memrefs/ and deallocate/general/, for
+    a pass of `opt` by MLIR's name  passes.py lists them; on tensors and functions: optimize/mlir/,
+                                    optimize/tensors/; on buffers: optimize/memrefs/ and deallocate/general/, for
                                     which analysis/flow/ knows how control and buffers flow through blocks and regions;
                                     tests/mlir/test_documents.py, tests/mlir/test_memrefs.py
     an op's native form             backend/llvm/emit.py chooses; loops: lower/plan.py plans them,
                                     backend/llvm/loops.py writes them (`_rows`: short rows in one block,
                                     tests/native/test_short_rows.py); LLVM's passes: backend/llvm/jit.py
-                                    (`_run_passes`); tests/native/test_native.py, tests/native/test_jit.py
+                                    (`_run_passes`, with what is off and why); tests/native/test_native.py,
+                                    tests/native/test_jit.py
+    an error of compiled code       a check ends it: ops/control/checks.py (`check_error`), made into an exception by
+                                    backend/runtime/kernel.py (`_error`), with its line by errors.py (`note_location`);
+                                    tests/call/test_native_calls.py (`test_errors_have_their_line`)
     what programs share             backend/llvm/nests.py: which loops are functions of their own; shared.py names
                                     them, backend/runtime/pool.py keeps them for `Kernel`; tests/native/test_shared.py
     Ctrl-C in a compiled loop       backend/llvm/polls.py writes the polls, backend/runtime/entry.py has `poll`;

@@ -31,8 +31,9 @@ Where is ...?
     a @ b                   functions/products/matmul; whether c += a @ b accumulates in place is a pass:
                             tracebuf/optimize/tensors/accumulate_products
     an `if`                 paths/joins (`trace_if`)
-    x.T if p else x         `Join.arrays` of paths/joins: one guarded reference (record/values, `GuardedRef`), or, of
-                            other axes or dtypes, a `Choice` (numbers/lattice); tests/language/test_names.py
+    x.T if p else x         paths/joins: one guarded reference by `Join.arrays` (record/values, `GuardedRef`), or, of
+                            other axes or dtypes, by `Join.value` a `Choice` (numbers/lattice);
+                            tests/language/test_names.py, test_loop_identity.py
     a loop                  paths/loops/trace (`trace_loop`); what it carries: paths/loops/head and compare, close
     a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
     lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
