@@ -27,6 +27,7 @@ interleaving are on, SLP is off (no gain was measured, and it costs time). No fl
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 import time
 import weakref
@@ -255,9 +256,14 @@ class _Engine:
             self.lljit.close()
 
 
-def _discard(engine: _Engine, tracker: Any) -> None:
+def _discard(engine: _Engine, tracker: Any, ending: Callable[[], bool] = sys.is_finalizing) -> None:
     """Unloads a library, at once or when the thread that is inside of LLVM comes back: the garbage collector calls this
-    anywhere, where waiting for a lock could be for ever."""
+    anywhere, where waiting for a lock could be for ever. When Python ends, modules may be gone already: nothing is
+    unloaded, by LLVM's wrappers neither."""
+    if ending():
+        tracker.detach()
+        engine.lljit.detach()
+        return
     _unused.append((engine, tracker))
     if _lock.acquire(blocking=False):
         try:

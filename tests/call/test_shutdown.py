@@ -1,4 +1,4 @@
-"""Calls while Python shuts down, from `__del__`: nothing can be imported any more."""
+"""Calls while Python shuts down, from `__del__` and `atexit`: modules cannot be imported any more, or are gone."""
 
 from __future__ import annotations
 
@@ -43,3 +43,25 @@ def test_a_call_from_a_finalizer(before: str) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     expected = (before.count("f(") if before != "f(np.ones(3), 2)" else 0) + 1
     assert (done.stdout, done.stderr) == (f"4.0 [0.0, 3.0, 6.0] {expected}\n", "")
+
+
+OUTLIVING = """
+import atexit, gc
+import numpy as np
+from tracebuf import bufferize
+
+def last():
+    f = bufferize(lambda a: a * 2 + 1)
+    print(f(np.arange(3.0)))
+    from tracebuf.backend.llvm import jit
+    np.kept = jit, [x for x in gc.get_objects() if isinstance(x, jit.Library)]
+
+atexit.register(last)
+"""
+
+
+def test_machine_code_that_outlives_the_module_that_unloads_it() -> None:
+    """What was compiled first by an `atexit` handler was unloaded by functions whose module was gone; the message of
+    that could wait for an import for ever."""
+    done = subprocess.run([sys.executable, "-c", OUTLIVING], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("[1. 3. 5.]\n", "")
