@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracebuf.backend.llvm.code import Code, literal
-from tracebuf.backend.llvm.loops import Buffer, NestWriter, Scopes
+from tracebuf.backend.llvm.loops import Around, Buffer, NestWriter, Scopes
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT
 from tracebuf.frozen import frozen
@@ -121,7 +121,7 @@ class ProductWriter:
         code.jump(end)
 
     def _nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
-        NestWriter(self.code, self.polls, nest.as_rare(), operands, {}, Scopes({}, {})).write()
+        NestWriter(nest.as_rare(), operands, Around(self.code, self.polls, {}, Scopes({}, {}))).write()
 
     def _gemm(
         self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, factors: tuple[str, str], labels: tuple[str, str]

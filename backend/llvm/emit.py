@@ -20,7 +20,7 @@ from tracebuf.backend.llvm.blas_calls import by_blas, write_product
 from tracebuf.backend.llvm.blocks import BlockWriter
 from tracebuf.backend.llvm.code import Access, Code, literal
 from tracebuf.backend.llvm.host_calls import HostWriter, call_reference
-from tracebuf.backend.llvm.loops import Buffer, Scopes, access_to
+from tracebuf.backend.llvm.loops import Around, Buffer, Scopes, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
 from tracebuf.backend.llvm.nests import write_nest
 from tracebuf.backend.llvm.polls import BUDGET, Polls, work
@@ -422,7 +422,8 @@ class KernelWriter:
     def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
         self.whole.nests += 1
         self.plans.append(str(nest))
-        for it in write_nest(self.code, self.polls, nest, operands, self.values, self.scopes, self.loops == 0):
+        around = Around(self.code, self.polls, self.values, self.scopes)
+        for it in write_nest(nest, operands, around, once=self.loops == 0):
             self._raise_where(it.op, it.flag, it.size)
 
     def _check_flag(self, holds: str, exception: type[BaseException], text: str, loc: Location) -> None:

@@ -98,27 +98,39 @@ class Rows:
     start: str
 
 
-class NestWriter:
-    """Writes one nest. `operands[k]` is a Buffer, or the value of a scalar operand; `outer` holds values around the
-    body.
-    """
+@frozen()
+class Around:
+    """What is around a nest: where it is written, and the values that its body may name."""
 
-    def __init__(
-        self,
-        code: Code,
-        polls: Polls,
-        nest: Nest,
-        operands: Sequence[Buffer | str],
-        outer: dict[Value, str],
-        scopes: Scopes,
-    ) -> None:
-        self.code, self.polls, self.nest, self.scopes = code, polls, nest, scopes
+    code: Code
+    polls: Polls
+    values: Mapping[Value, str]
+    scopes: Scopes
+
+
+@frozen()
+class Piece:
+    """The loops of a nest, whole or one piece of them: their sizes, by loop each operand's stride, whether (as an i1)
+    the innermost strides are 1 that are tested, and the first index of each loop, 0 unless given."""
+
+    sizes: Sequence[str]
+    strides: Sequence[dict[int, str]]
+    unit: str
+    starts: Sequence[str] = ()
+
+
+class NestWriter:
+    """Writes one nest. `operands[k]` is a Buffer, or the value of a scalar operand."""
+
+    def __init__(self, nest: Nest, operands: Sequence[Buffer | str], around: Around) -> None:
+        code = around.code
+        self.code, self.polls, self.nest, self.scopes = code, around.polls, nest, around.scopes
         self.scalars = Scalars(code)
         spec = nest.spec
         self.units = sum(map(cost, spec.body.ops))
         self.buffers = {k: b for k, b in enumerate(operands) if isinstance(b, Buffer)}
         self.values = {a: v for a, v in zip(spec.body.args, operands) if isinstance(v, str)}
-        self.outer = outer
+        self.outer = around.values
         self.memory = {spec.body.args[o.index]: o for o in nest.operands}
         self.blocks: dict[Value, str] = {}
         self.elements = {o.index: memory_type(o.element) for o in nest.operands}
@@ -149,29 +161,29 @@ class NestWriter:
         strides = [{o.index: self._stride(o, depth) for o in self.nest.operands} for depth in range(len(sizes))]
         unit = [self.code.icmp("eq", strides[-1][k], "1") for k in self.nest.unit_test if strides[-1][k] != "1"]
         pointers = {o.index: self.buffers[o.index].pointer for o in self.nest.operands}
-        self._pieces(sizes, strides, pointers, self.code.every(unit))
+        self._pieces(Piece(sizes, strides, self.code.every(unit)), pointers)
 
-    def _pieces(self, sizes: list[str], strides: list[dict[int, str]], pointers: dict[int, str], unit: str) -> None:
+    def _pieces(self, whole: Piece, pointers: dict[int, str]) -> None:
         """The nest, its outer loops cut into pieces of about a budget of work, in the order of its iterations, with a
         poll after each.
         All of it is around the nest: a nest of short rows runs as if it were not there."""
-        polls, code = self.polls, self.code
+        polls, code, sizes = self.polls, self.code, whole.sizes
         if self.nest.blocked or not self.nest.loops[-1].dims:
-            self._loops(sizes, strides, pointers, unit, [])
+            self._loops(whole, pointers)
             return
         if all(n.isdigit() for n in sizes) and prod(map(int, sizes)) * self.units <= polls.chunk(self.units):
-            self._loops(sizes, strides, pointers, unit, [])
+            self._loops(whole, pointers)
             polls.spend(str(prod(map(int, sizes)) * self.units))
             return
         levels = self._levels_to_cut()
         if not levels:
-            self._loops(sizes, strides, pointers, unit, [])
+            self._loops(whole, pointers)
             polls.spend(code.product([*sizes, str(self.units)]))
             return
         inside = code.product([*sizes[levels:], str(self.units)])
         if self.nest.rare and levels < len(sizes):  # slow, and to be compiled soon
             self.polled = levels, inside
-            self._loops(sizes, strides, pointers, unit, [])
+            self._loops(whole, pointers)
             return
         chunks = self._chunks(sizes[:levels], inside)
 
@@ -179,12 +191,13 @@ class NestWriter:
             depth = len(inner)
             if depth == levels:
                 rest = sizes[levels:]
-                self._loops([*inner, *rest], strides, pointers, unit, [*starts, *["0"] * len(rest)])
+                part = replace(whole, sizes=[*inner, *rest], starts=[*starts, *["0"] * len(rest)])
+                self._loops(part, pointers)
                 polls.poll(code.product([*inner, inside]))
                 return
             with code.loop(sizes[depth], step=chunks[depth]) as loop:
                 left = code.least(code.sub(sizes[depth], loop.index), chunks[depth])
-                cut([*inner, left], self._advance(pointers, strides[depth], loop.index), [*starts, loop.index])
+                cut([*inner, left], self._advance(pointers, whole.strides[depth], loop.index), [*starts, loop.index])
 
         cut([], pointers, [])
 
@@ -198,7 +211,7 @@ class NestWriter:
         count = len(self.nest.operands)
         return next((k // count for k, covered in enumerate(covers) if covered), depth)
 
-    def _chunks(self, sizes: list[str], inside: str) -> list[str]:
+    def _chunks(self, sizes: Sequence[str], inside: str) -> list[str]:
         """How many iterations of each loop are one piece: all, or if that is too much work, as many as fit into the
         budget of those loops that do not fit whole, and one of the loops around these. `inside`: the units of one
         iteration of the innermost of them."""
@@ -238,50 +251,33 @@ class NestWriter:
                 total = self.code.add(total, buffer.strides[axis])
         return total
 
-    def _loops(
-        self,
-        sizes: list[str],
-        strides: list[dict[int, str]],
-        pointers: dict[int, str],
-        unit: str,
-        starts: Sequence[str],
-        indices: dict[int, str] | None = None,
-    ) -> None:
-        """The loops inside of those that have `indices`, with the folds around those that they run over. `starts`: the
-        first index of each loop, 0 unless given."""
-        indices = indices or {}
+    def _loops(self, piece: Piece, pointers: dict[int, str], indices: dict[int, str] | None = None) -> None:
+        """The loops inside of those that have `indices`, with the folds around those that they run over."""
+        indices, count = indices or {}, len(piece.sizes)
         depth = len(indices)
-        folding = depth == len(sizes) - self.nest.fold_loops and self.nest.folds
+        folding = depth == count - self.nest.fold_loops and self.nest.folds
         if folding:
             for k, state in self.fold_of.items():
                 state.begin(pointers[k], self._access(k))
-        if depth == len(sizes) - 2 and not starts and self._packs():
-            self._rows(sizes, strides, pointers, unit, indices)
+        if depth == count - 2 and not piece.starts and self._packs():
+            self._rows(piece, pointers, indices)
         else:
-            self._loop_or_row(sizes, strides, pointers, unit, starts, indices)
+            self._loop_or_row(piece, pointers, indices)
         if folding:
             for k, state in self.fold_of.items():
                 state.finish(pointers[k], self._access(k))
 
-    def _loop_or_row(
-        self,
-        sizes: list[str],
-        strides: list[dict[int, str]],
-        pointers: dict[int, str],
-        unit: str,
-        starts: Sequence[str],
-        indices: dict[int, str],
-    ) -> None:
-        depth = len(indices)
+    def _loop_or_row(self, piece: Piece, pointers: dict[int, str], indices: dict[int, str]) -> None:
+        sizes, strides, starts, depth = piece.sizes, piece.strides, piece.starts, len(indices)
         if depth == len(sizes) - 1:
             start = starts[-1] if starts else "0"
-            self._row(sizes[-1], Row(pointers, strides[-1], {}, not self.nest.rare, indices, start), unit)
+            self._row(sizes[-1], Row(pointers, strides[-1], {}, not self.nest.rare, indices, start), piece.unit)
         else:
             dim = self.nest.loops[depth].dims[-1]
             with self.code.loop(sizes[depth]) as loop:
                 inside = self._advance(pointers, strides[depth], loop.index)
                 index = self.code.add(starts[depth], loop.index) if starts else loop.index
-                self._loops(sizes, strides, inside, unit, starts, {**indices, dim: index})
+                self._loops(piece, inside, {**indices, dim: index})
                 if depth + 1 == self.polled[0]:
                     self.polls.poll(self.polled[1])
 
@@ -424,38 +420,26 @@ class NestWriter:
         called = [self.memory[v] for s in nest.stages for c in s.calls for v in c.operands if v in self.memory]
         return all(o.strides[-1] != 0 or o.strides[-2] == 0 for o in called)
 
-    def _rows(
-        self,
-        sizes: list[str],
-        strides: list[dict[int, str]],
-        pointers: dict[int, str],
-        unit: str,
-        indices: dict[int, str],
-    ) -> None:
+    def _rows(self, piece: Piece, pointers: dict[int, str], indices: dict[int, str]) -> None:
         """The last two loops in blocks: a part of one row, or several rows that are short."""
-        if unit == "true":
-            self._rows_version(sizes, strides, pointers, indices)
+        if piece.unit == "true":
+            self._rows_version(piece, pointers, indices)
             return
         code, yes, no, end = self.code, self.code.new_label(), self.code.new_label(), self.code.new_label()
-        code.branch(unit, yes, no)
+        code.branch(piece.unit, yes, no)
         code.place(yes)
-        known = [*strides[:-1], {k: self._unit(k, s) for k, s in strides[-1].items()}]
-        self._rows_version(sizes, known, pointers, indices)
+        known = [*piece.strides[:-1], {k: self._unit(k, s) for k, s in piece.strides[-1].items()}]
+        self._rows_version(replace(piece, strides=known), pointers, indices)
         code.jump(end)
         code.place(no)
-        self._rows_version(sizes, strides, pointers, indices, vectorize=len(self.nest.spec.body.ops) > CHEAP)
+        self._rows_version(piece, pointers, indices, vectorize=len(self.nest.spec.body.ops) > CHEAP)
         code.jump(end)
         code.place(end)
 
     def _rows_version(
-        self,
-        sizes: list[str],
-        strides: list[dict[int, str]],
-        pointers: dict[int, str],
-        indices: dict[int, str],
-        vectorize: bool = True,
+        self, piece: Piece, pointers: dict[int, str], indices: dict[int, str], vectorize: bool = True
     ) -> None:
-        code, (rows, n), (outer, inner) = self.code, sizes[-2:], strides[-2:]
+        code, (rows, n), (outer, inner) = self.code, piece.sizes[-2:], piece.strides[-2:]
         args = self.nest.spec.body.args
         fixed = dict(self.values)
         for o in self.nest.operands:

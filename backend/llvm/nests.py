@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from tracebuf.backend.llvm.code import Code
-from tracebuf.backend.llvm.loops import Buffer, NestWriter, Scopes
+from tracebuf.backend.llvm.loops import Around, Buffer, NestWriter, Scopes
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scatters import ScatterWriter
 from tracebuf.frozen import frozen
@@ -69,27 +69,21 @@ class Outside(dict[Value, str]):
         return self[value]
 
 
-def write_nest(
-    code: Code,
-    polls: Polls,
-    nest: Nest,
-    operands: Sequence[Buffer | str],
-    values: dict[Value, str],
-    scopes: Scopes,
-    once: bool,
-) -> list[Failed]:
+def write_nest(nest: Nest, operands: Sequence[Buffer | str], around: Around, *, once: bool) -> list[Failed]:
     """Writes a nest; the indices that may have failed. `once`: whether it runs once a call."""
     kind = ScatterWriter if nest.spec.scatters else NestWriter
     given = {a: v for a, v in zip(nest.spec.body.args, operands) if isinstance(v, str)}
     checked = [op for op in nest.spec.body.ops if isinstance(op, CheckedIndex)]
-    sizes = {op: given.get(op.operand(1)) or values.get(op.operand(1)) for op in checked}
+    sizes = {op: given.get(op.operand(1)) or around.values.get(op.operand(1)) for op in checked}
     known = [(op, size) for op, size in sizes.items() if size is not None]
     if once and worth_sharing(nest) and len(known) == len(checked):
-        flags = _call(code, polls, nest, operands, values, scopes, kind)
+        flags = _call(nest, operands, around, kind)
         return [Failed(op, flags[op], size) for op, size in known]
-    writer = kind(code, polls, nest, operands, values, scopes)
+    writer, code = kind(nest, operands, around), around.code
     writer.write()
-    return [Failed(op, code.inst(f"load i1, ptr {slot}"), writer.size_of(op)) for op, slot in writer.failures.items()]
+    return [
+        Failed(op, code.inst(f"load i1, ptr {slot}"), writer.size_of(op)) for op, slot in writer.failures.items()
+    ]
 
 
 def worth_sharing(nest: Nest) -> bool:
@@ -101,16 +95,10 @@ def worth_sharing(nest: Nest) -> bool:
 
 
 def _call(
-    code: Code,
-    polls: Polls,
-    nest: Nest,
-    operands: Sequence[Buffer | str],
-    values: Mapping[Value, str],
-    scopes: Scopes,
-    kind: type[NestWriter],
+    nest: Nest, operands: Sequence[Buffer | str], around: Around, kind: type[NestWriter]
 ) -> dict[CheckedIndex, str]:
     """Calls the nest as a function: `i64 (context, budget left, what it works on, where failures go)`, see `Polls`."""
-    inner, parameters = Code(), Parameters()
+    code, inner, parameters = around.code, Code(), Parameters()
     inner_polls = Polls(inner, "%context", "stopped", "%left")
     roots: dict[int, int] = {}
     for b in operands:
@@ -123,8 +111,8 @@ def _call(
         else:
             assert isinstance(type_, ScalarType)
             inside.append(parameters.of_scalar(type_, b))
-    outside = Outside(values, parameters)
-    writer = kind(inner, inner_polls, nest, inside, outside, _scopes_inside(inner, scopes, roots))
+    scopes = _scopes_inside(inner, around.scopes, roots)
+    writer = kind(nest, inside, Around(inner, inner_polls, Outside(around.values, parameters), scopes))
     writer.write()
     slots = {op: (code.fresh_slot("i1"), f"%f{k}") for k, op in enumerate(writer.failures)}
     for op, (_, name) in slots.items():
@@ -135,6 +123,7 @@ def _call(
         inner, "nest", [("ptr", "%context"), ("i64", "%left"), *given, *(("ptr", name) for _, name in slots.values())]
     )
     passed = [(t, value) for value, (t, _) in parameters.given.items()]
+    polls = around.polls
     polls.resume(code.call("i64", symbol, [*polls.state(), *passed, *(("ptr", slot) for slot, _ in slots.values())]))
     return {op: code.inst(f"load i1, ptr {slot}") for op, (slot, _) in slots.items()}
 
