@@ -3,11 +3,14 @@ programs in the style of numerical code."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tests.support.agreement import agree, refused
 from tests.support.arrays import floats
+from tests.support.params import slow_but
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
@@ -173,3 +176,79 @@ def test_the_truth_of_operands_of_different_types() -> None:
         agree(f, np.arange(n), 17)
     agree(f, np.arange(2), 17)
     climb(program, (np.arange(20), 17))
+
+
+TYPED_BY = {
+    "floor": lambda x, b: np.floor(x),
+    "absolute": lambda x, b: np.abs(x),
+    "power": lambda x, b: np.power(x, 2),
+    "add": lambda x, b: np.add(x, 1),
+    "fmod": lambda x, b: np.fmod(x, 2),
+    "divmod": lambda x, b: np.divmod(x, 2),
+    "reciprocal": lambda x, b: np.reciprocal(x),
+    "where": lambda x, b: np.where(b > 0, x, 1),
+    "select": lambda x, b: np.select([b > 0], [x], 0),
+    "full": lambda x, b: np.full(3, x),
+    "arange": lambda x, b: np.arange(x),
+    "result_type": lambda x, b: np.result_type(x, 1),
+}
+ALIKE = {
+    "sqrt": lambda x, b: np.sqrt(x),
+    "add a float": lambda x, b: np.add(x, 1.5),
+    "isfinite": lambda x, b: np.isfinite(x),
+    "compare": lambda x, b: (np.equal(x, 7), np.less(x, b)),
+    "imag": lambda x, b: (x.imag, np.imag(x)),
+    "product": lambda x, b: x * x + 3,
+    "full of a dtype": lambda x, b: np.full(2, x, float),
+}
+
+
+def by_the_path(use: Any) -> Any:
+    """A program that uses a float of NumPy's, or an int of Python's."""
+
+    def program(b):
+        x = b * 0.1 if b > 3 else 7
+        return use(x, b)
+
+    return program
+
+
+@pytest.mark.parametrize("name", slow_but(("floor", "where", "arange"), TYPED_BY))
+def test_n1_an_int_or_a_float_of_numpys_that_gives_a_dtype(name: str) -> None:
+    """`np.floor(min(x, -2))` gave a float where eager gives an int: only whether the number is Python's was looked at,
+    not whether it is an int there."""
+    refused(by_the_path(TYPED_BY[name]), np.float64(5))
+
+
+@pytest.mark.parametrize("name", slow_but(("sqrt", "imag", "product"), ALIKE))
+def test_n1_an_int_or_a_float_of_numpys_that_act_alike(name: str) -> None:
+    f = bufferize(by_the_path(ALIKE[name]))
+    for b in (np.float64(5), np.float64(-50)):
+        got, wanted = f(b), f.__wrapped__(b)
+        for a, e in zip(got, wanted, strict=True) if isinstance(wanted, tuple) else [(got, wanted)]:
+            assert type(a) is type(e) and np.array_equal(a, e)
+
+
+def test_n1_roundings_of_ints_of_either_are_numpys() -> None:
+    """`np.round` and the comparisons that are called gave Python's numbers on the one path."""
+
+    def program(b):
+        x = b + b if b > 3 else 7
+        return np.round(x), np.equal(x, 7), np.less(x, 2)
+
+    f = bufferize(program)
+    for b in (np.int64(5), np.int64(-50)):
+        assert [(type(a), a) for a in f(b)] == [(type(e), e) for e in program(b)]
+
+
+def test_n1_an_int_that_a_float_does_not_hold() -> None:
+    """The product of two ints was computed as a float, and gave an int that is another."""
+
+    def program(b, n):
+        x = b * 0.1 if b > 3 else n
+        return x * x
+
+    f = bufferize(program)
+    assert f(np.float64(5), 94906267) == 0.25 and f(np.float64(0), 94906265) == 94906265**2
+    with pytest.raises(UnsupportedError, match="may not hold exactly"):
+        f(np.float64(0), 94906267)

@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, View, in_turn, is_traced, stand_in
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, View, in_turn, is_traced, stand_in
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import floordiv, mod, mul
 from tracebuf.ir.types import I1, ScalarType, scalar_type
@@ -67,9 +67,17 @@ def part_function(name: str) -> Callable[[Recorder, Any], Any]:
             return getattr(val, name)
         if is_complex(val):
             return part_of(r, val, name)
-        return bool_as_int(r, val) if name == "real" else getattr(stand_in(val), name)
+        return bool_as_int(r, val) if name == "real" else no_imaginary_part(r, val)
 
     return run
+
+
+def no_imaginary_part(r: Recorder, x: Scalar) -> Any:
+    """x.imag of a real number: the 0 of its type."""
+    zero: Any = stand_in(x).imag
+    if isinstance(x, NpScalar) and x.maybe_python:
+        return NpScalar(r.constant(zero.item(), x.element), x.element, x.python)
+    return zero
 
 
 def is_complex(x: Any) -> bool:

@@ -32,7 +32,7 @@ from tracebuf.frontends.numpy.arrays.reshape import (
 from tracebuf.frontends.numpy.arrays.shapes import diag as diagonal_of
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build
-from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
+from tracebuf.frontends.numpy.numbers.operands import on_all_paths, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary, concrete, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
@@ -92,6 +92,8 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     if not all(isinstance(x, (Scalar, *NUMBERS)) for x in given):
         raise r.refuse("np.arange of an array", "use numbers, for example a[0]")
     ones = [type(concrete(x))(1) for x in given]
+    if dtype is None:
+        on_all_paths(given, lambda *kinds: np.result_type(*kinds), r.loc)
     wanted = ask(np.arange, *ones).dtype if dtype is None else ask(np.dtype, dtype)
     element = supported(wanted, "np.arange", r.loc)
     if element.is_complex:
@@ -382,6 +384,7 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
         raise Raises(ValueError("select with an empty condition list is not possible"))
     choices = [*choicelist, default]
     examples = [concrete(x) for x in choices]
+    on_all_paths([x for x in choices if isinstance(x, NpScalar)], lambda *kinds: tuple(map(np.dtype, kinds)), r.loc)
     kinds = [x if type(x) in (int, float, complex) else ask(np.asarray, x) for x in examples]
     element = supported(ask(np.result_type, *kinds), "np.select", r.loc)
     for i, c in enumerate(condlist):

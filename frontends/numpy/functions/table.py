@@ -53,8 +53,9 @@ from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
 from tracebuf.frontends.numpy.numbers.operands import (
     Operand,
-    check_maybe_python,
+    common_dtype,
     mask_of,
+    on_all_paths,
     out_of,
     scalar_value,
     supported,
@@ -167,7 +168,7 @@ def ndarray(
 
 def full(r: Recorder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> ArrayRef:
     sizes, fill_value = shape_arg(r, shape), numeric(r, fill_value)
-    element = element_of(r, np.result_type(weak_type(fill_value)) if dtype is None else dtype)
+    element = element_of(r, on_all_paths([fill_value], np.result_type, r.loc) if dtype is None else dtype)
     return filled_with(r, sizes, element, fill_value, axes_in(r, order, len(sizes)))
 
 
@@ -217,13 +218,7 @@ def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> 
     if x is NO_VALUE or y is NO_VALUE:
         raise Raises(ValueError("either both or neither of x and y should be given"))
     condition, x, y = (numeric(r, v) for v in (condition, x, y))
-    check_maybe_python([x, y], r.loc)
-    kinds = [weak_type(v) for v in (x, y)]
-    strong = [k for k in kinds if not isinstance(k, type)]
-    dtype = (
-        np.result_type(*(k if not isinstance(k, type) else k() for k in kinds)) if strong else np.result_type(*kinds)
-    )
-    element = supported(dtype, "np.where", r.loc)
+    element = supported(on_all_paths([x, y], common_dtype, r.loc), "np.where", r.loc)
     x, y = (np.array([v])[0] if type(v) is int else v for v in (x, y))  # arrays first: an int that does not fit wraps
 
     def select(body: Body, args: list[Value]) -> Value:
@@ -422,8 +417,8 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
 def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> Any:
     """np.round."""
     made = round_array(r, as_operand(r, a), decimals)
-    if out is None:
-        return made
+    if out is None:  # never a Python number
+        return NpScalar(made.value, made.element) if isinstance(made, NpScalar) else made
     if weak_type(made) is int or np.dtype(weak_type(made)).kind in "iub":
         raise r.refuse("np.round of integers with out=", "out[...] = np.round(a, n)")
     copyto(r, out, made)
@@ -558,8 +553,7 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
         if name in ("real", "imag"):
             if isinstance(x, PyComplex) or (isinstance(x, NpScalar) and x.element.is_complex):
                 return part_of(r, x, name)
-            part = getattr(stand_in(x), name)
-            return part if name == "imag" else bool_as_int(r, x)
+            return complex_views.no_imaginary_part(r, x) if name == "imag" else bool_as_int(r, x)
         if isinstance(x, PyBool) and name in ("numerator", "denominator"):
             return bool_as_int(r, x) if name == "numerator" else 1
         if isinstance(x, PyInt) and name in ("numerator", "denominator"):

@@ -5,9 +5,10 @@ Dtypes come from NumPy itself (rule N5).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from itertools import product
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -16,7 +17,9 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import (
+    EITHER,
     NUMBERS,
     ArrayRef,
     NpScalar,
@@ -45,6 +48,9 @@ WEAK = {float: "float", complex: "complex"}
 """By weak type: the `kind` that `Unsure` has for it; that of any other is "int"."""
 Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 BOOL, INT = np.dtype(np.bool_), np.dtype(np.int64)
+PYTHON = {"int": (int,), "float": (float,), "complex": (complex,), "bool": (BOOL,), EITHER: (int, float)}
+"""By the `kind` of `Unsure`: the weak types."""
+T = TypeVar("T")
 
 
 def is_operand(x: object) -> bool:
@@ -65,6 +71,12 @@ def weak_type(value: object) -> Any:
     return int if isinstance(value, (PyInt, int)) else float
 
 
+def common_dtype(*kinds: Any) -> np.dtype:
+    """The dtype that NumPy gives to operands of these weak types together."""
+    strong = any(not isinstance(k, type) for k in kinds)
+    return np.result_type(*(k() if strong and isinstance(k, type) else k for k in kinds))
+
+
 @lru_cache(maxsize=4096)
 def loop_dtypes(
     ufunc: np.ufunc, kinds: tuple[Any, ...], wanted: np.dtype | None = None, casting: Casting = "same_kind"
@@ -73,9 +85,7 @@ def loop_dtypes(
     if all(isinstance(k, type) for k in kinds):
         kinds = tuple(np.dtype(k) for k in kinds)
     forced: dict[str, Any] = {} if wanted is None else {"signature": (*(None,) * ufunc.nin, *(wanted,) * ufunc.nout)}
-    dtypes: tuple[np.dtype, ...] = ask(
-        ufunc.resolve_dtypes, (*kinds, *(None,) * ufunc.nout), **forced, casting=casting
-    )
+    dtypes: tuple[np.dtype, ...] = ask(ufunc.resolve_dtypes, (*kinds, *(None,) * ufunc.nout), **forced, casting=casting)
     return dtypes
 
 
@@ -111,12 +121,19 @@ def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
     return r.constant(fixed, element)
 
 
-def same_in_numpy(operands: Sequence[Operand]) -> bool:
-    """Whether numbers that are Python's or NumPy's, depending on the path, mean the same to a ufunc that is called:
-    those of float64, beside nothing that would decide otherwise for a Python number."""
-    beside = (F64.dtype, float, int, INT, BOOL)
-    unsure = [isinstance(o, NpScalar) and o.maybe_python for o in operands]
-    return all(weak_type(o) == F64.dtype if u else weak_type(o) in beside for o, u in zip(operands, unsure))
+def on_all_paths(operands: Sequence[Operand], found: Callable[..., T], loc: Location) -> T:
+    """What `found` gives for the operands' weak types; UnsupportedError where it hangs on which of those numbers that
+    are Python's or NumPy's, depending on the path, are Python's."""
+    first, *others = (found(*kinds) for kinds in product(*map(weak_types, operands)))
+    if any(other != first for other in others):
+        raise unknown_origin(loc)
+    return first
+
+
+def weak_types(value: Operand) -> tuple[Any, ...]:
+    """`weak_type`, then those of the Python numbers that may be in its place."""
+    unsure = value.python if isinstance(value, NpScalar) else None
+    return (weak_type(value), *(() if unsure is None else PYTHON[unsure.kind]))
 
 
 def check_maybe_python(operands: Sequence[Operand], loc: Location, compared: bool = False) -> bool:

@@ -9,14 +9,13 @@ import numpy as np
 
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build_all
-from tracebuf.frontends.numpy.numbers.operands import Casting, Operand, loop_dtypes, same_in_numpy, supported, weak_type
+from tracebuf.frontends.numpy.numbers.operands import Casting, Operand, loop_dtypes, on_all_paths, supported
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import check_output
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F16, F32, F64, I16, I32, I64, ScalarType
 from tracebuf.ops.arrays import linalg
@@ -99,12 +98,9 @@ def elementwise_pair(
     casting: Casting = "same_kind",
 ) -> tuple[ArrayRef | Scalar, ...]:
     """A call of a ufunc with two results; `into` are its outs, `wanted` its `dtype=`."""
-    unsure = any(isinstance(o, NpScalar) and o.maybe_python for o in operands)
-    if unsure and not same_in_numpy(operands):
-        raise unknown_origin(r.loc)
     if all(into) and any(s in storages_of(into[1]) for s in storages_of(into[0])):  # type: ignore[arg-type]
         raise r.refuse(f"both results of np.{ufunc.__name__} in one array", "use two")
-    dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
+    dtypes = on_all_paths(operands, lambda *kinds: loop_dtypes(ufunc, kinds, wanted, casting), r.loc)
     elements = [supported(d, f"np.{ufunc.__name__} of these operands", r.loc) for d in dtypes]
     ins, outs = elements[: ufunc.nin], elements[ufunc.nin :]
     for k, (target, dtype) in enumerate(zip(into, dtypes[ufunc.nin :])):

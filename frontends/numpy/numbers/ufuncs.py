@@ -7,10 +7,12 @@ one a native form, add a line to `rules.RULES`. `out=` and `where=` arrive from 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy._core import _exceptions
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.exponents import check_exponent
 from tracebuf.frontends.numpy.numbers.generics import build
@@ -20,7 +22,7 @@ from tracebuf.frontends.numpy.numbers.operands import (
     Operand,
     check_maybe_python,
     loop_dtypes,
-    same_in_numpy,
+    on_all_paths,
     scalar_value,
     supported,
     weak_type,
@@ -30,6 +32,7 @@ from tracebuf.frontends.numpy.numbers.weak_ints import COMPARISONS, check_weak_i
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
     ArrayRef,
@@ -39,10 +42,12 @@ from tracebuf.frontends.numpy.record.values import (
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import (
+    F64,
     I1,
     ScalarType,
     scalar_type,
 )
+from tracebuf.ops.scalars import arith
 
 DIVISIONS = (np.true_divide, np.floor_divide, np.remainder)
 """Ufuncs that raise ZeroDivisionError for Python's numbers."""
@@ -113,7 +118,12 @@ def elementwise(
         r.check_writable(into)
     check_output(ufunc, into, dtypes[-1], casting)
     out = scalar_type(dtypes[-1])
-    unsure = None if called and same_in_numpy(operands) else unsure_result(r, ufunc, operands, out)
+    unsure = None
+    if any(isinstance(o, NpScalar) and o.maybe_python for o in operands):
+        if not called or ufunc in COMPARISONS:
+            unsure = unsure_result(r, ufunc, operands, out)
+        elif out is not I1:  # an exact int and the float that is equal have the same properties
+            on_all_paths(operands, lambda *kinds: loop_dtypes(ufunc, kinds, wanted, casting), r.loc)
     for o, d in zip(operands, dtypes):
         check_weak_int(r, o, d)
     if ufunc is np.power and dtypes[0].kind == "i":
@@ -123,7 +133,19 @@ def elementwise(
     def compute(body: Body, args: list[Value]) -> Value:
         return apply_rule(ufunc, body, [body.cast(a, t) for a, t in zip(args, ins, strict=False)], loop)
 
-    return build(r, compute, operands, ins, out, into, mask, unsure)
+    result = build(r, compute, operands, ins, out, into, mask, None if called else unsure)
+    if unsure is not None and not called and out.is_float and unsure.kind in ("int", EITHER):
+        check_whole(r, result, unsure)
+    return result
+
+
+def check_whole(r: Recorder, result: Any, unsure: Unsure) -> None:
+    """Refuses at run time an int of Python's, computed as a float, that is too large to be exact."""
+    size = r.emit(arith.AbsF.of(scalar_value(r, NpScalar(result.value, result.element), F64)))
+    limit = 2.0 ** (np.finfo(result.element.dtype).nmant + 1)
+    lost = both(r, compare_floats(r, "oge", size, limit), is_finite(r, size), unsure.flag)
+    reason = f"a Python number that {result.element.dtype} may not hold exactly is computed by the path"
+    r.check(negation(r, lost), UnsupportedError, reason)
 
 
 def check_output(ufunc: np.ufunc, into: ArrayRef | None, dtype: np.dtype, casting: Casting, which: int = 0) -> None:

@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.functions.host import linalg
 from tracebuf.frontends.numpy.functions.joining import padding
 from tracebuf.frontends.numpy.functions.reductions.reduce import divide
 from tracebuf.frontends.numpy.numbers.generics import result_order
-from tracebuf.frontends.numpy.numbers.operands import check_maybe_python
+from tracebuf.frontends.numpy.numbers.operands import common_dtype, on_all_paths
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, concrete
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
@@ -139,7 +139,10 @@ def _axes(r: Recorder, axis: Any, ndim: int, argname: Any = None, allow_duplicat
 
 def _result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
     """np.result_type; Python's numbers are weak."""
-    check_maybe_python([x for x in arrays_and_dtypes if isinstance(x, Scalar)], r.loc)
+    numbers = [x for x in arrays_and_dtypes if isinstance(x, Scalar)]
+    arrays = [x.dtype for x in arrays_and_dtypes if isinstance(x, ArrayRef)]
+    if numbers:
+        on_all_paths(numbers, lambda *kinds: common_dtype(*arrays, *kinds), r.loc)
     kinds = [x.dtype if isinstance(x, ArrayRef) else concrete(x) for x in arrays_and_dtypes]
     return ask(np.result_type, *kinds)
 
