@@ -8,9 +8,11 @@ memory for buffers of which some may never be made), each buffer asks for a slot
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import prod
 
 from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm import roaming as roams
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.scalars import memory_type
@@ -22,7 +24,7 @@ from tracebuf.lower.plan import magnitude
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import LINE, SMALL, Extent, Phase, Plan, lines_exactly, rounded
+from tracebuf.ops.memory.arena import LINE, SMALL, Extent, Phase, Plan, Roaming, lines_exactly, rounded
 
 
 class Memory:
@@ -99,9 +101,10 @@ class Memory:
         op: Op,
         root: int,
         beside: Sequence[str] = (),
+        others: Sequence[Buffer] = (),
     ) -> Buffer:
         """A dense buffer with axes in `order`, of the kind the op's attributes say; `beside`: the bases of buffers that
-        are in use and may be in one of its places."""
+        are in use and may be in one of its places; `others`: arrays in use beside those that roam."""
         nbytes = self.code.mul(self.code.product(sizes), str(type_.element.itemsize))
         if isinstance(op, memref.Alloca):
             count = max(int(self.code.product(sizes)), 1)
@@ -109,7 +112,13 @@ class Memory:
         elif op.attrs.get("kind") == "arena":
             base = self._arena(op, sizes, type_.element.itemsize, nbytes, beside)
         else:
-            base = self._array(type_, sizes, order, self.plan.spares.get(op, 0))
+            make = partial(self._array, type_, sizes, order, self.plan.spares.get(op, 0))
+            roaming = self.plan.roaming
+            if roaming is not None and op in roaming.others:
+                self._refuse_overflow(sizes, type_.element.itemsize)
+                base = self._roam(roaming, self._lines(nbytes), others, make)
+            else:
+                base = make()
         if not isinstance(op, memref.Alloca):
             self.count_allocation(nbytes)
         known = MemRefType(type_.shape, type_.element, strides_in_order(type_.shape, order), 0)
@@ -303,6 +312,53 @@ class Memory:
         code.place(ready)
         return code.inst(f"load ptr, ptr {self.context_slot(at)}")
 
+    # -- buffers that roam
+    def _lines(self, nbytes: str) -> str:
+        """Bytes in whole lines."""
+        if nbytes.isdigit():
+            return str(rounded(int(nbytes)))
+        return self.code.inst(f"and i64 {self.code.add(nbytes, str(LINE - 1))}, -{LINE}")
+
+    def clear_table(self, roaming: Roaming) -> None:
+        """Nothing roams yet."""
+        code = self.code
+        code.define("roaming_place", roams.place())
+        code.define("roaming_rename", roams.rename())
+        for k in range(roaming.slot + 1, roaming.slot + 1 + roaming.turns):
+            code.do(f"store ptr null, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * k)}")
+        code.do(f"store i64 0, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * roaming.slot + roams.MOST)}")
+        code.do(f"store i64 0, ptr {self.context_slot(abi.LIVE)}")
+
+    def _roam(self, roaming: Roaming, nbytes: str, others: Sequence[Buffer], make: Callable[[], str]) -> str:
+        """A place in the block; an array where it has no room."""
+        code, other = self.code, "0"
+        for buffer in others:
+            other = code.add(other, self.nbytes(buffer))
+        table = self._table(roaming)
+        here = code.call("ptr", "roaming_place", [*table, ("i64", code.greatest(nbytes, str(LINE))), ("i64", other)])
+        inside = code.label
+        apart, ready = code.new_label(), code.new_label()
+        code.branch(code.icmp("eq", here, "null", "ptr"), apart, ready)
+        code.place(apart)
+        own = make()
+        pending = f"inttoptr (i64 {roams.PENDING} to ptr)"
+        code.call("void", "roaming_rename", [*table, ("ptr", pending), ("ptr", own)])
+        code.do(f"store i64 1, ptr {self.context_slot(abi.LARGE)}")
+        outside = code.label
+        code.jump(ready)
+        code.place(ready)
+        return code.inst(f"phi ptr [ {here}, %{inside} ], [ {own}, %{outside} ]")
+
+    def _table(self, roaming: Roaming) -> list[tuple[str, str]]:
+        return [("ptr", self.context_slot(abi.ARENA + abi.ARENA_SLOT * roaming.slot)), ("i64", str(roaming.turns))]
+
+    def _is_inside(self, roaming: Roaming, buffer: Buffer) -> str:
+        """Whether a buffer that roamed is in the block."""
+        code, at = self.code, abi.ARENA + abi.ARENA_SLOT * roaming.slot
+        base, begin = (code.inst(f"ptrtoint ptr {p} to i64") for p in (buffer.base, self._slot_pointer(roaming.slot)))
+        return code.icmp("ult", code.sub(base, begin), code.inst(f"load i64, ptr {self.context_slot(at + 1)}"))
+
+    # -- arrays
     def _array(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int], number: int) -> str:
         """A new NumPy array's memory; or that of one of a number that was freed."""
         code, spec = self.code, self.code.slot(f"[{abi.SPEC_SLOTS} x i64]")
@@ -320,14 +376,25 @@ class Memory:
         if op in self.plan.frees:
             self.count(abi.LIVE, self.code.sub("0", self.nbytes(base)))
             return
-        code, number = self.code, self.plan.spares.get(op, 0)
+        code, number, roaming = self.code, self.plan.spares.get(op, 0), self.plan.roaming
+        done = ""
+        if roaming is not None and op in roaming.frees:
+            self.count(abi.LIVE, code.sub("0", self.nbytes(base)))
+            done, outside = code.new_label(), code.new_label()
+            code.call("void", "roaming_rename", [*self._table(roaming), ("ptr", base.base), ("ptr", "null")])
+            code.branch(self._is_inside(roaming, base), done, outside)
+            code.place(outside)
         how = str(number)
         if number:
             nbytes = self.nbytes(base)
             large = code.icmp("sgt", nbytes, str(SMALL))
             how = self._if_any(code.select(large, "i64", str(number + abi.LARGE_SPARE), how), nbytes)
         freed = self.ask(abi.RELEASE, code.inst(f"ptrtoint ptr {buffer.base} to i64"), how)
-        self.count(abi.LIVE, self.code.inst(f"sub i64 0, {freed}"))
+        if done:
+            code.jump(done)
+            code.place(done)
+        else:
+            self.count(abi.LIVE, self.code.inst(f"sub i64 0, {freed}"))
 
     def view(self, op: memref.Subview, source: Buffer, values: dict[Value, str]) -> Buffer:
         """A subview: pointer and strides from the slice."""
@@ -423,6 +490,8 @@ def storages(func: Func, plan: Plan) -> tuple[dict[Value, frozenset[int]], dict[
     for slot, others in plan.sharing.items():
         mine = slots["slot", slot]
         near[mine] |= {slots["slot", other] for other in others}
+    for alloc, sharers in plan.roaming.near.items() if plan.roaming is not None else ():
+        near[slots[alloc]] |= {slots[other] for other in sharers}
     return roots, near
 
 

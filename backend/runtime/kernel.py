@@ -199,7 +199,7 @@ class Kernel:
 
     def _context(self) -> Context:
         emitted = self._emitted
-        arena = emitted.arena_slots, emitted.arena_blocks, emitted.arena_idle
+        arena = emitted.arena_slots, emitted.arena_blocks, emitted.arena_idle, emitted.arena_roaming
         return Context(self.address, arena, self.frame.size, emitted.references)
 
     def run(self, args: Sequence[Any], prepared: Prepared | None = None) -> list[Any]:

@@ -10,6 +10,7 @@ import pytest
 from tests.support.arrays import floats
 from tests.support.memref_programs import Maker, N, buffer_type, run
 from tests.support.params import slow_but
+from tracebuf import bufferize
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
@@ -390,3 +391,39 @@ def test_a_place_that_floats_over_what_only_the_first_iteration_reads(n: int) ->
         return (v * w).sum()
 
     climb(program, (floats(7), floats(7) + 1, n), again=[(floats(9), floats(9) - 1, 4)], tolerance=1e-9)
+
+
+def shrinking(x: Any, rounds: Any) -> Any:
+    y = np.arange(len(x))
+    for _ in range(rounds):
+        stay = x > x.mean() - 0.4
+        x, y = x[stay], y[stay]
+    return x.sum() + y.sum()
+
+
+def growing(x: Any, rounds: Any) -> Any:
+    y, z = x * 2, x[:1] + 1
+    for _ in range(rounds):
+        y, z = np.concatenate((z, x, y)), y[1:5] + 1
+    return y.sum() - z.sum()
+
+
+def until(x: Any, rounds: Any) -> Any:
+    y = abs(x) + 1
+    while len(y) > rounds:
+        half = y[::2] * 2
+        y = half + 1 if half[0] < 5 else half[:-1] - y[1]
+    return y.max() if len(y) else 0.0
+
+
+@pytest.mark.parametrize("f", [shrinking, growing, until])
+def test_what_a_loop_carries_of_sizes_that_vary_roams(f: Any) -> None:
+    """Each iteration made arrays. A second call makes none, and the arena has little more than what is alive."""
+    climb(f, (floats(40), 7), again=[(floats(3), 2), (floats(500), 30), (floats(40), 0), (floats(1), 1)])
+    compiled = bufferize(f)
+    for _ in range(3):
+        _, counters = compiled.call_counted(floats(300), 10)
+    assert counters is not None and counters.arrays == 0
+    (context,) = compiled.specializations()[0].kernel._idle
+    held = sum(block.nbytes for block in context.blocks if block is not None)
+    assert counters.peak_bytes <= held <= 1.3 * counters.peak_bytes + 1024
