@@ -11,6 +11,7 @@ from tests.support.arrays import floats
 from tests.support.memref_programs import Maker, N, buffer_type, run
 from tests.support.params import slow_but
 from tracebuf import bufferize
+from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
@@ -427,3 +428,43 @@ def test_what_a_loop_carries_of_sizes_that_vary_roams(f: Any) -> None:
     (context,) = compiled.specializations()[0].kernel._idle
     held = sum(block.nbytes for block in context.blocks if block is not None)
     assert counters.peak_bytes <= held <= 1.3 * counters.peak_bytes + 1024
+
+
+def kept_above(x: Any, rounds: Any) -> Any:
+    s = x + 1
+    for k in range(rounds):
+        s = s[s > k]
+    return s.sum()
+
+
+def leaves(x: Any, rounds: Any) -> Any:
+    s = x + 1
+    for k in range(rounds):
+        s = s[s > k]
+        x[: len(s)] += s[len(s) - 1 - k]
+    return s.sum()
+
+
+@pytest.mark.parametrize("f", [kept_above, shrinking, growing, until])
+def test_buffers_that_roam_take_no_more_than_eager(f: Any) -> None:
+    """In the first call the block was as large as what did not fit in it, beside that: its peak was above eager's."""
+    compiled, x = bufferize(f), np.abs(floats(20_000)) * 5
+    with counting() as eager:
+        f(x.copy(), 5)
+    for _ in range(3):
+        with counting() as seen:
+            compiled(x.copy(), 5)
+        assert seen.peak_bytes <= eager.peak_bytes + 4096
+
+
+def test_a_call_that_is_left_early_leaves_nothing_in_the_block() -> None:
+    """What was in use where a check failed is not in use in the next call."""
+    x = np.abs(floats(50)) + 5
+    climb(leaves, (x, 2), again=[(x, 60), (x, 2), (x[:7], 9), (x, 2)])
+    compiled = bufferize(leaves)
+    for rounds in (2, 60, 60, 2):
+        try:
+            _, counters = compiled.call_counted(x.copy(), rounds)
+        except IndexError:
+            continue
+    assert counters is not None and counters.arrays == 0
