@@ -93,7 +93,7 @@ class KernelText:
     imports: dict[str, tuple[str, ...]]
     """External symbols: ("blas", name), ("python", function, signature), ("builtin", name), ("loop" | "data", ufunc,
     types), ("core" | "core data", module, ufunc, types), ("sort" | "sort array", dtype, kind, "indirect" or ""),
-    ("status", "test" | "clear"), or ("runtime", name)."""
+    ("status", "test" | "clear"), ("roaming", name), or ("runtime", name)."""
     frame: Frame
     checks: tuple[Check, ...]
     arena_slots: int

@@ -322,8 +322,9 @@ class Memory:
     def clear_table(self, roaming: Roaming) -> None:
         """Nothing roams yet."""
         code = self.code
-        code.define("roaming_place", roams.place())
-        code.define("roaming_rename", roams.rename())
+        for name, signature in roams.SIGNATURES.items():
+            code.declare(name, signature)
+            code.imports[name] = ("roaming", name)
         for k in range(roaming.slot + 1, roaming.slot + 1 + roaming.turns):
             code.do(f"store ptr null, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * k)}")
         code.do(f"store i64 0, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * roaming.slot + roams.MOST)}")

@@ -8,18 +8,35 @@ large it is: where it is as large as one call needed, all buffers of an equal ca
 
 from __future__ import annotations
 
+from functools import cache
+
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.entry_words import Writer
+from tracebuf.backend.llvm.jit import Library, compile_module
 
 POINTER, ROOM, REACH, MOST = range(4)
 END, BEGIN = REACH, MOST
+SIGNATURES = {
+    "roaming_place": "ptr @(ptr, i64, i64, i64) nounwind",
+    "roaming_rename": "void @(ptr, i64, ptr, ptr) nounwind",
+}
 PENDING = 1
 """The pointer of a buffer outside that is not made yet."""
 
 
+@cache
+def _native() -> Library:
+    return compile_module(f"{place()}\n{rename()}", "roaming", speed_level=1).pin()
+
+
+def address_of(name: str) -> int:
+    """The address of one of the functions, which are compiled once."""
+    return _native().address(name)
+
+
 def place() -> str:
     """The pointer for %n bytes, null where the block has no room for them, beside %other bytes of arrays."""
-    c = Writer("define internal ptr @roaming_place(ptr %block, i64 %count, i64 %n, i64 %other) noinline nounwind")
+    c = Writer("define ptr @roaming_place(ptr %block, i64 %count, i64 %n, i64 %other) nounwind")
     low, high, total = c.variable(0), c.variable(0), c.variable(c.add("%n", "%other"))
     free = c.variable("null", "ptr")
     with c.loop("%count") as each:
@@ -83,7 +100,7 @@ def _try(c: Writer, k: str, top: str, bottom: str, farther: str, best: str, chos
 
 def rename() -> str:
     """Replaces a pointer in the table."""
-    c = Writer("define internal void @roaming_rename(ptr %block, i64 %count, ptr %from, ptr %to) noinline nounwind")
+    c = Writer("define void @roaming_rename(ptr %block, i64 %count, ptr %from, ptr %to) nounwind")
     with c.loop("%count") as each:
         entry = _entry(c, each.index)
         with c.when(c.icmp("eq", c.pointer(entry), "%from", "ptr")):

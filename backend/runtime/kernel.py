@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm import abi, roaming
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.jit import SpeedLevel, compile_object, link_object
 from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
@@ -317,6 +317,8 @@ def _address(what: tuple[str, ...]) -> int:
         return blas_address(what[1])
     if what[0] == "runtime":
         return runtime_address(what[1])
+    if what[0] == "roaming":
+        return roaming.address_of(what[1])
     if what[0] == "python":
         return id(HOSTED[what[1]])
     if what[0] == "builtin":
