@@ -108,6 +108,7 @@ class Context:
             reference.forget()
         if self.slots[abi.LARGE]:
             self._shrink()
+        self.most = 0
 
     def forget_blocks(self) -> None:
         """Gives back the memory that is kept for the next call."""
@@ -159,7 +160,6 @@ class Context:
         the most that the call had in use."""
         at = abi.ARENA + abi.ARENA_SLOT * slot
         asked, most = self.slots[at + 2], max(self.slots[at + 3], self.most)
-        self.most = 0
         if asked > self.slots[at + 1] and self.slots[abi.LIVE] + asked <= most:
             self.spares = [s for s in self.spares if s[0] % abi.EMPTY_SPARE not in numbers]
             for place in _SPARES:
