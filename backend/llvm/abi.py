@@ -36,7 +36,7 @@ ALLOCATE, RELEASE, GROW, REFER = 0, 1, 2, 3
 """Context slots: the Python functions for `ask(context, slot, a, b)`, which calls function(object, a, b) and gives an
 integer, or -1 for an exception. `allocate(spec, 0)` gives a pointer (spec: element size code, rank, sizes, axes
 outermost first); `release(pointer, 0)` the bytes freed; `grow(slot, bytes)` makes an arena slot of that many bytes (a
-block of several buffers is null if it cannot be had);
+block of several buffers is null if it cannot be had, or if nothing is to be in it);
 `refer(spec, number)` runs an op's NumPy reference (see `references`)."""
 OBJECT, THREAD, KERNEL = 4, 5, 6
 """Context slots: the object that goes first to the functions, the thread state while the GIL is not held, the kernel's

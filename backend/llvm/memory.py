@@ -8,7 +8,6 @@ memory for buffers of which some may never be made), each buffer asks for a slot
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from math import prod
 
 from tracebuf.backend.llvm import abi
@@ -46,10 +45,14 @@ class Memory:
 
     def ask(self, slot: int, a: str, b: str = "0") -> str:
         """Calls the context's Python function in that slot with two integers; the integer it gives."""
+        self.code.declare("tracebuf_ask", "i64 @(ptr, i64, i64, i64) nounwind")
+        self.code.imports["tracebuf_ask"] = ("runtime", "ask")
+        return self._answer("tracebuf_ask", ("i64", str(slot)), ("i64", a), ("i64", b))
+
+    def _answer(self, function: str, *args: tuple[str, str]) -> str:
+        """What a function of the context gives, that leaves the kernel where it is negative."""
         code = self.code
-        code.declare("tracebuf_ask", "i64 @(ptr, i64, i64, i64) nounwind")
-        code.imports["tracebuf_ask"] = ("runtime", "ask")
-        answer = code.call("i64", "tracebuf_ask", [("ptr", self.context), ("i64", str(slot)), ("i64", a), ("i64", b)])
+        answer = code.call("i64", function, [("ptr", self.context), *args])
         going = code.new_label()
         code.branch(code.icmp("slt", answer, "0"), self.stopped, going)
         code.place(going)
@@ -112,13 +115,7 @@ class Memory:
         elif op.attrs.get("kind") == "arena":
             base = self._arena(op, sizes, type_.element.itemsize, nbytes, beside)
         else:
-            make = partial(self._array, type_, sizes, order, self.plan.spares.get(op, 0))
-            roaming = self.plan.roaming
-            if roaming is not None and op in roaming.others:
-                self._refuse_overflow(sizes, type_.element.itemsize)
-                base = self._roam(roaming, self._lines(nbytes), others, make)
-            else:
-                base = make()
+            base = self._array(type_, sizes, order, op, nbytes, others)
         if not isinstance(op, memref.Alloca):
             self.count_allocation(nbytes)
         known = MemRefType(type_.shape, type_.element, strides_in_order(type_.shape, order), 0)
@@ -313,61 +310,46 @@ class Memory:
         return code.inst(f"load ptr, ptr {self.context_slot(at)}")
 
     # -- buffers that roam
-    def _lines(self, nbytes: str) -> str:
-        """Bytes in whole lines."""
-        if nbytes.isdigit():
-            return str(rounded(int(nbytes)))
-        return self.code.inst(f"and i64 {self.code.add(nbytes, str(LINE - 1))}, -{LINE}")
-
     def clear_table(self, roaming: Roaming) -> None:
         """Nothing roams yet."""
         code = self.code
-        for name, signature in roams.SIGNATURES.items():
-            code.declare(name, signature)
-            code.imports[name] = ("roaming", name)
         for k in range(roaming.slot + 1, roaming.slot + 1 + roaming.turns):
             code.do(f"store ptr null, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * k)}")
         code.do(f"store i64 0, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * roaming.slot + roams.MOST)}")
         code.do(f"store i64 0, ptr {self.context_slot(abi.LIVE)}")
 
-    def _roam(self, roaming: Roaming, nbytes: str, others: Sequence[Buffer], make: Callable[[], str]) -> str:
-        """A place in the block; an array where it has no room."""
-        code, other = self.code, "0"
-        for buffer in others:
-            other = code.add(other, self.nbytes(buffer))
-        table = self._table(roaming)
-        here = code.call("ptr", "roaming_place", [*table, ("i64", code.greatest(nbytes, str(LINE))), ("i64", other)])
-        inside = code.label
-        apart, ready = code.new_label(), code.new_label()
-        code.branch(code.icmp("eq", here, "null", "ptr"), apart, ready)
-        code.place(apart)
-        own = make()
-        pending = f"inttoptr (i64 {roams.PENDING} to ptr)"
-        code.call("void", "roaming_rename", [*table, ("ptr", pending), ("ptr", own)])
-        code.do(f"store i64 1, ptr {self.context_slot(abi.LARGE)}")
-        outside = code.label
-        code.jump(ready)
-        code.place(ready)
-        return code.inst(f"phi ptr [ {here}, %{inside} ], [ {own}, %{outside} ]")
-
-    def _table(self, roaming: Roaming) -> list[tuple[str, str]]:
-        return [("ptr", self.context_slot(abi.ARENA + abi.ARENA_SLOT * roaming.slot)), ("i64", str(roaming.turns))]
-
-    def _is_inside(self, roaming: Roaming, buffer: Buffer) -> str:
-        """Whether a buffer that roamed is in the block."""
-        code, at = self.code, abi.ARENA + abi.ARENA_SLOT * roaming.slot
-        base, begin = (code.inst(f"ptrtoint ptr {p} to i64") for p in (buffer.base, self._slot_pointer(roaming.slot)))
-        return code.icmp("ult", code.sub(base, begin), code.inst(f"load i64, ptr {self.context_slot(at + 1)}"))
+    def _ask_roaming(self, name: str, roaming: Roaming, *args: tuple[str, str]) -> str:
+        """What one of the functions that keep the table gives."""
+        self.code.declare(name, roams.SIGNATURES[name])
+        self.code.imports[name] = ("roaming", name)
+        return self._answer(name, ("i64", str(roaming.slot)), ("i64", str(roaming.turns)), *args)
 
     # -- arrays
-    def _array(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int], number: int) -> str:
-        """A new NumPy array's memory; or that of one of a number that was freed."""
+    def _array(
+        self,
+        type_: MemRefType,
+        sizes: tuple[str, ...],
+        order: Sequence[int],
+        op: Op,
+        nbytes: str,
+        others: Sequence[Buffer],
+    ) -> str:
+        """A new NumPy array's memory; that of one of a number that was freed; or a place in the block of those that
+        roam, beside `others`."""
         code, spec = self.code, self.code.slot(f"[{abi.SPEC_SLOTS} x i64]")
+        number, roaming = self.plan.spares.get(op, 0), self.plan.roaming
         fields = [str(abi.element_code(type_.element)), str(type_.rank), *sizes, *map(str, order)]
         for k, value in enumerate(fields):
             code.do(f"store i64 {value}, ptr {code.offset(spec, 'i64', str(k))}")
         how = self._if_any(str(number), self.code.product(sizes))
-        at = self.ask(abi.ALLOCATE, code.inst(f"ptrtoint ptr {spec} to i64"), how)
+        what = code.inst(f"ptrtoint ptr {spec} to i64")
+        if roaming is None or op not in roaming.others:
+            at = self.ask(abi.ALLOCATE, what, how)
+        else:
+            other = "0"
+            for buffer in others:
+                other = code.add(other, self.nbytes(buffer))
+            at = self._ask_roaming(roams.MAKE, roaming, ("i64", nbytes), ("i64", other), ("i64", what), ("i64", how))
         return code.inst(f"inttoptr i64 {at} to ptr")
 
     def free(self, op: memref.Dealloc, buffer: Buffer, base: Buffer) -> None:
@@ -378,24 +360,17 @@ class Memory:
             self.count(abi.LIVE, self.code.sub("0", self.nbytes(base)))
             return
         code, number, roaming = self.code, self.plan.spares.get(op, 0), self.plan.roaming
-        done = ""
-        if roaming is not None and op in roaming.frees:
-            self.count(abi.LIVE, code.sub("0", self.nbytes(base)))
-            done, outside = code.new_label(), code.new_label()
-            code.call("void", "roaming_rename", [*self._table(roaming), ("ptr", base.base), ("ptr", "null")])
-            code.branch(self._is_inside(roaming, base), done, outside)
-            code.place(outside)
         how = str(number)
         if number:
             nbytes = self.nbytes(base)
             large = code.icmp("sgt", nbytes, str(SMALL))
             how = self._if_any(code.select(large, "i64", str(number + abi.LARGE_SPARE), how), nbytes)
-        freed = self.ask(abi.RELEASE, code.inst(f"ptrtoint ptr {buffer.base} to i64"), how)
-        if done:
-            code.jump(done)
-            code.place(done)
+        if roaming is not None and op in roaming.frees:
+            self._ask_roaming(roams.FREE, roaming, ("ptr", base.base), ("i64", how))
+            freed = self.nbytes(base)
         else:
-            self.count(abi.LIVE, self.code.inst(f"sub i64 0, {freed}"))
+            freed = self.ask(abi.RELEASE, code.inst(f"ptrtoint ptr {buffer.base} to i64"), how)
+        self.count(abi.LIVE, code.sub("0", freed))
 
     def view(self, op: memref.Subview, source: Buffer, values: dict[Value, str]) -> Buffer:
         """A subview: pointer and strides from the slice."""

@@ -250,6 +250,8 @@ class Context:
         at = abi.ARENA + abi.ARENA_SLOT * slot
         self.slots[at] = self.slots[at + 1] = 0
         self.blocks[slot] = None
+        if self.roaming is not None and slot == self.roaming[0] and not nbytes:  # it gives way to arrays
+            return 0
         if slot < self.shared:
             if slot == 0 and self.slots[at + 3]:  # it takes in what these were for
                 for other in self.idle:

@@ -141,7 +141,7 @@ class Kernel:
         self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in emitted.imports.values())
         self.refuses = any(_is_refusal(check) for check in emitted.checks)
         """Whether one of its checks stands for what is outside the language."""
-        alone = all(kind != "runtime" for kind, *_ in emitted.imports.values())
+        alone = all(kind not in ("runtime", "roaming") for kind, *_ in emitted.imports.values())
         self._enter = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address) if alone else enter()
         """Runs the kernel without the GIL; one that never calls back needs nothing but ctypes."""
         self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
@@ -318,7 +318,7 @@ def _address(what: tuple[str, ...]) -> int:
     if what[0] == "runtime":
         return runtime_address(what[1])
     if what[0] == "roaming":
-        return roaming.address_of(what[1])
+        return roaming.address_of(what[1], runtime_address("ask"))
     if what[0] == "python":
         return id(HOSTED[what[1]])
     if what[0] == "builtin":
