@@ -433,6 +433,12 @@ def test_what_a_loop_carries_of_sizes_that_vary_roams(f: Any) -> None:
     assert counters.peak_bytes <= held <= 1.3 * counters.peak_bytes + 1024
 
 
+def test_explain_calls_what_roams_no_result() -> None:
+    """It was "the array that is returned", as it may be an array."""
+    report = bufferize(until).explain(floats(40), 7)
+    assert report.entries and {e.lives for e in report.entries} == {"arena"}
+
+
 def kept_above(x: Any, rounds: Any) -> Any:
     s = x + 1
     for k in range(rounds):

@@ -172,9 +172,11 @@ class _Storage:
     def _roaming(self, plan: Plan, kept: set[memref.Alloc], varying: set[memref.Alloc]) -> Roaming | None:
         """What roams of the buffers that are arrays as their sizes vary: those that are freed whole, and that no
         function may keep."""
+        varying = {op for op in varying if not any(isinstance(u, HostCall) and u.may_keep for u in users(op.result))}
+        if not varying:
+            return None
         frees = [op for op in self.func.walk() if isinstance(op, memref.Dealloc)]
         freed = {op: self._may_free(op)[0] for op in frees}
-        varying = {op for op in varying if not any(isinstance(u, HostCall) and u.may_keep for u in users(op.result))}
         while True:
             mixed = [o for allocs in freed.values() if not allocs <= varying for o in allocs & varying]
             if not mixed:
