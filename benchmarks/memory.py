@@ -55,7 +55,7 @@ class ArenaMemory(Memory):
 
 
 def lines(op: Op, nbytes: int) -> int:
-    return -(-nbytes // LINE) * LINE if op.attrs.get("kind") == "arena" else 0
+    return -(-nbytes // LINE) * LINE if op.attrs.get("kind") == "arena" or "roams" in op.attrs else 0
 
 
 class Row(NamedTuple):

@@ -60,6 +60,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
     a buffer whose size comes late  it floats: optimize/buffers/assign_storage.py (`_floating`); at run time
                                     backend/llvm/memory.py (`_in_gap`); tests/passes/test_storage.py
+    one that a loop carries so      it roams: optimize/buffers/assign_storage.py (`_roaming`), backend/llvm/roaming.py
     the pass that frees             deallocate/ownership.py; handover.py: what an `if` or a loop takes over; lower.py:
                                     what `bufferization.dealloc` becomes (deallocate/general/ has both for MLIR text);
                                     optimize/buffers/shorten_liveness.py moves frees up;

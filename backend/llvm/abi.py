@@ -36,7 +36,7 @@ ALLOCATE, RELEASE, GROW, REFER = 0, 1, 2, 3
 """Context slots: the Python functions for `ask(context, slot, a, b)`, which calls function(object, a, b) and gives an
 integer, or -1 for an exception. `allocate(spec, 0)` gives a pointer (spec: element size code, rank, sizes, axes
 outermost first); `release(pointer, 0)` the bytes freed; `grow(slot, bytes)` makes an arena slot of that many bytes (a
-block of several buffers is null if it cannot be had);
+block of several buffers is null if it cannot be had, or if nothing is to be in it);
 `refer(spec, number)` runs an op's NumPy reference (see `references`)."""
 OBJECT, THREAD, KERNEL = 4, 5, 6
 """Context slots: the object that goes first to the functions, the thread state while the GIL is not held, the kernel's
@@ -93,7 +93,7 @@ class KernelText:
     imports: dict[str, tuple[str, ...]]
     """External symbols: ("blas", name), ("python", function, signature), ("builtin", name), ("loop" | "data", ufunc,
     types), ("core" | "core data", module, ufunc, types), ("sort" | "sort array", dtype, kind, "indirect" or ""),
-    ("status", "test" | "clear"), or ("runtime", name)."""
+    ("status", "test" | "clear"), ("roaming", name), or ("runtime", name)."""
     frame: Frame
     checks: tuple[Check, ...]
     arena_slots: int
@@ -101,6 +101,9 @@ class KernelText:
     """How many of the slots are for phases of several buffers: the first ones."""
     arena_idle: tuple[int, ...]
     """Those in which nothing is alive where the first one is asked for."""
+    arena_roaming: tuple[int, tuple[int, ...]] | None
+    """The slot of the block in which buffers of varying sizes roam, and the numbers of such arrays
+    (roaming.py)."""
     results: tuple[Value, ...]
     references: tuple[DestinationOp, ...] = ()
     """Ops without loops, whose NumPy references are called back, by number."""

@@ -100,9 +100,10 @@ class KernelWriter:
             inner._function()
             self.code.define(symbol, inner.code.function_text(inner._head("internal ")))
         plan, write = self.memory.plan, functools.partial(self.code.text, self._head())
+        roaming = None if plan.roaming is None else (plan.roaming.slot, tuple(plan.roaming.spares))
         return abi.KernelText(
             self.name, write, tuple(self.code.shared), tuple(self.plans), dict(self.code.imports), self.frame,
-            tuple(self.checks), plan.slots, plan.blocks, plan.idle, self.results, tuple(self.references),
+            tuple(self.checks), plan.slots, plan.blocks, plan.idle, roaming, self.results, tuple(self.references),
             self._is_glue(),
         )  # fmt: skip
 
@@ -116,6 +117,8 @@ class KernelWriter:
             fits = self.code.icmp("ugt", here, self.floor)
             self._check_flag(fits, RecursionError, "maximum recursion depth exceeded", self.func.loc)
             self.polls.poll(CALL)
+        if self.memory.plan.roaming is not None:
+            self.memory.clear_table(self.memory.plan.roaming)
         self.blocks.region(self.func.body)
         self.code.place("stopped")
         self.code.do(f"ret i64 {abi.STOPPED}")
@@ -283,7 +286,9 @@ class KernelWriter:
         root = next(iter(self.roots[op.result]))
         place = self.memory.plan.places.get(op)
         beside = [self.buffers[v].base for v in place.beside] if place is not None else []
-        self.buffers[op.result] = self.memory.allocate(type_, sizes, order, op, root, beside)
+        roaming = self.memory.plan.roaming
+        others = [self.buffers[v] for v in roaming.others.get(op, ())] if roaming is not None else []
+        self.buffers[op.result] = self.memory.allocate(type_, sizes, order, op, root, beside, others)
 
     def _get_global(self, op: memref.GetGlobal) -> None:
         type_ = op.result.memref_type

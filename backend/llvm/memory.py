@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm import roaming as roams
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.scalars import memory_type
@@ -22,7 +23,7 @@ from tracebuf.lower.plan import magnitude
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import LINE, SMALL, Extent, Phase, Plan, lines_exactly, rounded
+from tracebuf.ops.memory.arena import LINE, SMALL, Extent, Phase, Plan, Roaming, lines_exactly, rounded
 
 
 class Memory:
@@ -44,10 +45,14 @@ class Memory:
 
     def ask(self, slot: int, a: str, b: str = "0") -> str:
         """Calls the context's Python function in that slot with two integers; the integer it gives."""
+        self.code.declare("tracebuf_ask", "i64 @(ptr, i64, i64, i64) nounwind")
+        self.code.imports["tracebuf_ask"] = ("runtime", "ask")
+        return self._answer("tracebuf_ask", ("i64", str(slot)), ("i64", a), ("i64", b))
+
+    def _answer(self, function: str, *args: tuple[str, str]) -> str:
+        """What a function of the context gives, that leaves the kernel where it is negative."""
         code = self.code
-        code.declare("tracebuf_ask", "i64 @(ptr, i64, i64, i64) nounwind")
-        code.imports["tracebuf_ask"] = ("runtime", "ask")
-        answer = code.call("i64", "tracebuf_ask", [("ptr", self.context), ("i64", str(slot)), ("i64", a), ("i64", b)])
+        answer = code.call("i64", function, [("ptr", self.context), *args])
         going = code.new_label()
         code.branch(code.icmp("slt", answer, "0"), self.stopped, going)
         code.place(going)
@@ -99,9 +104,10 @@ class Memory:
         op: Op,
         root: int,
         beside: Sequence[str] = (),
+        others: Sequence[Buffer] = (),
     ) -> Buffer:
         """A dense buffer with axes in `order`, of the kind the op's attributes say; `beside`: the bases of buffers that
-        are in use and may be in one of its places."""
+        are in use and may be in one of its places; `others`: arrays in use beside those that roam."""
         nbytes = self.code.mul(self.code.product(sizes), str(type_.element.itemsize))
         if isinstance(op, memref.Alloca):
             count = max(int(self.code.product(sizes)), 1)
@@ -109,7 +115,7 @@ class Memory:
         elif op.attrs.get("kind") == "arena":
             base = self._arena(op, sizes, type_.element.itemsize, nbytes, beside)
         else:
-            base = self._array(type_, sizes, order, self.plan.spares.get(op, 0))
+            base = self._array(type_, sizes, order, op, nbytes, others)
         if not isinstance(op, memref.Alloca):
             self.count_allocation(nbytes)
         known = MemRefType(type_.shape, type_.element, strides_in_order(type_.shape, order), 0)
@@ -303,14 +309,47 @@ class Memory:
         code.place(ready)
         return code.inst(f"load ptr, ptr {self.context_slot(at)}")
 
-    def _array(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int], number: int) -> str:
-        """A new NumPy array's memory; or that of one of a number that was freed."""
+    # -- buffers that roam
+    def clear_table(self, roaming: Roaming) -> None:
+        """Nothing roams yet."""
+        code = self.code
+        for k in range(roaming.slot + 1, roaming.slot + 1 + roaming.turns):
+            code.do(f"store ptr null, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * k)}")
+        code.do(f"store i64 0, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * roaming.slot + roams.MOST)}")
+        code.do(f"store i64 0, ptr {self.context_slot(abi.LIVE)}")
+
+    def _ask_roaming(self, name: str, roaming: Roaming, *args: tuple[str, str]) -> str:
+        """What one of the functions that keep the table gives."""
+        self.code.declare(name, roams.SIGNATURES[name])
+        self.code.imports[name] = ("roaming", name)
+        return self._answer(name, ("i64", str(roaming.slot)), ("i64", str(roaming.turns)), *args)
+
+    # -- arrays
+    def _array(
+        self,
+        type_: MemRefType,
+        sizes: tuple[str, ...],
+        order: Sequence[int],
+        op: Op,
+        nbytes: str,
+        others: Sequence[Buffer],
+    ) -> str:
+        """A new NumPy array's memory; that of one of a number that was freed; or a place in the block of those that
+        roam, beside `others`."""
         code, spec = self.code, self.code.slot(f"[{abi.SPEC_SLOTS} x i64]")
+        number, roaming = self.plan.spares.get(op, 0), self.plan.roaming
         fields = [str(abi.element_code(type_.element)), str(type_.rank), *sizes, *map(str, order)]
         for k, value in enumerate(fields):
             code.do(f"store i64 {value}, ptr {code.offset(spec, 'i64', str(k))}")
         how = self._if_any(str(number), self.code.product(sizes))
-        at = self.ask(abi.ALLOCATE, code.inst(f"ptrtoint ptr {spec} to i64"), how)
+        what = code.inst(f"ptrtoint ptr {spec} to i64")
+        if roaming is None or op not in roaming.others:
+            at = self.ask(abi.ALLOCATE, what, how)
+        else:
+            other = "0"
+            for buffer in others:
+                other = code.add(other, self.nbytes(buffer))
+            at = self._ask_roaming(roams.MAKE, roaming, ("i64", nbytes), ("i64", other), ("i64", what), ("i64", how))
         return code.inst(f"inttoptr i64 {at} to ptr")
 
     def free(self, op: memref.Dealloc, buffer: Buffer, base: Buffer) -> None:
@@ -320,14 +359,18 @@ class Memory:
         if op in self.plan.frees:
             self.count(abi.LIVE, self.code.sub("0", self.nbytes(base)))
             return
-        code, number = self.code, self.plan.spares.get(op, 0)
+        code, number, roaming = self.code, self.plan.spares.get(op, 0), self.plan.roaming
         how = str(number)
         if number:
             nbytes = self.nbytes(base)
             large = code.icmp("sgt", nbytes, str(SMALL))
             how = self._if_any(code.select(large, "i64", str(number + abi.LARGE_SPARE), how), nbytes)
-        freed = self.ask(abi.RELEASE, code.inst(f"ptrtoint ptr {buffer.base} to i64"), how)
-        self.count(abi.LIVE, self.code.inst(f"sub i64 0, {freed}"))
+        if roaming is not None and op in roaming.frees:
+            self._ask_roaming(roams.FREE, roaming, ("ptr", base.base), ("i64", how))
+            freed = self.nbytes(base)
+        else:
+            freed = self.ask(abi.RELEASE, code.inst(f"ptrtoint ptr {buffer.base} to i64"), how)
+        self.count(abi.LIVE, code.sub("0", freed))
 
     def view(self, op: memref.Subview, source: Buffer, values: dict[Value, str]) -> Buffer:
         """A subview: pointer and strides from the slice."""
@@ -423,6 +466,8 @@ def storages(func: Func, plan: Plan) -> tuple[dict[Value, frozenset[int]], dict[
     for slot, others in plan.sharing.items():
         mine = slots["slot", slot]
         near[mine] |= {slots["slot", other] for other in others}
+    for alloc, sharers in plan.roaming.near.items() if plan.roaming is not None else ():
+        near[slots[alloc]] |= {slots[other] for other in sharers}
     return roots, near
 
 

@@ -55,14 +55,14 @@ class Context:
     """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
-        "args", "arrays", "blocks", "called", "frame", "given_back", "guard", "idle", "lent", "owners", "patience",
-        "references", "shared", "slots", "spared", "spares", "watch",
+        "args", "arrays", "blocks", "called", "frame", "given_back", "guard", "idle", "lent", "most", "owners",
+        "patience", "references", "roaming", "shared", "slots", "spared", "spares", "watch",
     )  # fmt: skip
 
     def __init__(
         self,
         kernel: int,
-        arena: tuple[int, int, tuple[int, ...]],
+        arena: tuple[int, int, tuple[int, ...], tuple[int, tuple[int, ...]] | None],
         frame_size: int,
         references: Sequence[DestinationOp] = (),
     ) -> None:
@@ -75,9 +75,9 @@ class Context:
         self.owners: dict[int, np.ndarray] = {}
         self.args: Sequence[object] = ()
         self.blocks: list[np.ndarray | None] = [None] * arena[0]
-        self.shared, self.idle = arena[1:]
+        self.shared, self.idle, self.roaming = arena[1:]
         """How many of the blocks are for several buffers: the first ones; those that are not in use where the first one
-        is asked for."""
+        is asked for; the block in which buffers roam, and the numbers of their arrays."""
         self.spares: list[tuple[int, np.ndarray, int]] = []
         """The arrays that calls by Python have freed and make anew (see `abi.SPARES`): number, array, age."""
         self.lent: list[object] = []
@@ -86,6 +86,8 @@ class Context:
         self.guard = chosen()
         self.arrays = (0, 0)
         """How many arrays this call has made, and their bytes."""
+        self.most = 0
+        """The most bytes of arrays that this call by Python had, if there are any that roam."""
         self.references = list(map(Reference, references))
         self.called = (ctypes.c_int64 * len(references))(*(r.address for r in self.references))
         self.slots[abi.REFERENCES] = ctypes.addressof(self.called)
@@ -106,6 +108,7 @@ class Context:
             reference.forget()
         if self.slots[abi.LARGE]:
             self._shrink()
+        self.most = 0
 
     def forget_blocks(self) -> None:
         """Gives back the memory that is kept for the next call."""
@@ -137,6 +140,8 @@ class Context:
         if self.shared and self.slots[abi.ARENA + 3] > self.slots[abi.ARENA + 1]:
             if not self._grow(0, self.slots[abi.ARENA + 3]):
                 self.slots[abi.ARENA + 3] = 0
+        if self.roaming is not None:
+            self._make_room(*self.roaming)
         for slot in range(len(self.blocks)):
             at = abi.ARENA + abi.ARENA_SLOT * slot
             capacity, asked = self.slots[at + 1], self.slots[at + 2]
@@ -149,6 +154,19 @@ class Context:
             elif capacity > SMALL:
                 self.slots[abi.LARGE] = 1
         self._age()
+
+    def _make_room(self, slot: int, numbers: Sequence[int]) -> None:
+        """Makes the block in which buffers roam as large as this call needed it, if with the results that is not above
+        the most that the call had in use."""
+        at = abi.ARENA + abi.ARENA_SLOT * slot
+        asked, most = self.slots[at + 2], max(self.slots[at + 3], self.most)
+        if asked > self.slots[at + 1] and self.slots[abi.LIVE] + asked <= most:
+            self.spares = [s for s in self.spares if s[0] % abi.EMPTY_SPARE not in numbers]
+            for place in _SPARES:
+                if self.slots[place] and self.slots[place + 1] % abi.EMPTY_SPARE in numbers:
+                    self._drop(place)
+            if self.guard is None:
+                self._grow(slot, asked)
 
     def _give_up(self, slot: int) -> None:
         at = abi.ARENA + abi.ARENA_SLOT * slot
@@ -215,6 +233,9 @@ class Context:
         start = address(array)
         self.owners[start] = array
         self.arrays = (self.arrays[0] + 1, self.arrays[1] + max(array.nbytes, 1))
+        if self.roaming is not None:
+            held = (*self.owners.values(), *(spare for _, spare, _ in self.spares))
+            self.most = max(self.most, sum(one.nbytes for one in held))
         return start
 
     def _release(self, start: int, number: int) -> int:
@@ -229,6 +250,8 @@ class Context:
         at = abi.ARENA + abi.ARENA_SLOT * slot
         self.slots[at] = self.slots[at + 1] = 0
         self.blocks[slot] = None
+        if self.roaming is not None and slot == self.roaming[0] and not nbytes:  # it gives way to arrays
+            return 0
         if slot < self.shared:
             if slot == 0 and self.slots[at + 3]:  # it takes in what these were for
                 for other in self.idle:
@@ -246,7 +269,7 @@ class Context:
         try:
             block = np.empty(nbytes + LINE, np.uint8)
         except (MemoryError, ValueError):
-            if slot < self.shared:  # each of its buffers asks, if it is made at all
+            if slot < self.shared or self.roaming is not None and slot == self.roaming[0]:  # each of its buffers asks
                 return 0
             raise
         self.blocks[slot] = block

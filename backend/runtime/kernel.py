@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm import abi, roaming
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.jit import SpeedLevel, compile_object, link_object
 from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
@@ -141,7 +141,7 @@ class Kernel:
         self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in emitted.imports.values())
         self.refuses = any(_is_refusal(check) for check in emitted.checks)
         """Whether one of its checks stands for what is outside the language."""
-        alone = all(kind != "runtime" for kind, *_ in emitted.imports.values())
+        alone = all(kind not in ("runtime", "roaming") for kind, *_ in emitted.imports.values())
         self._enter = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address) if alone else enter()
         """Runs the kernel without the GIL; one that never calls back needs nothing but ctypes."""
         self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
@@ -199,7 +199,7 @@ class Kernel:
 
     def _context(self) -> Context:
         emitted = self._emitted
-        arena = emitted.arena_slots, emitted.arena_blocks, emitted.arena_idle
+        arena = emitted.arena_slots, emitted.arena_blocks, emitted.arena_idle, emitted.arena_roaming
         return Context(self.address, arena, self.frame.size, emitted.references)
 
     def run(self, args: Sequence[Any], prepared: Prepared | None = None) -> list[Any]:
@@ -317,6 +317,8 @@ def _address(what: tuple[str, ...]) -> int:
         return blas_address(what[1])
     if what[0] == "runtime":
         return runtime_address(what[1])
+    if what[0] == "roaming":
+        return roaming.address_of(what[1], runtime_address("ask"))
     if what[0] == "python":
         return id(HOSTED[what[1]])
     if what[0] == "builtin":

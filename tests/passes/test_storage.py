@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,12 @@ import pytest
 from tests.support.arrays import floats
 from tests.support.memref_programs import Maker, N, buffer_type, run
 from tests.support.params import slow_but
+from tracebuf import bufferize, host_call
+from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
+from tracebuf.errors import TracebufError
 from tracebuf.ir.dims import Sym
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, INDEX
@@ -390,3 +395,152 @@ def test_a_place_that_floats_over_what_only_the_first_iteration_reads(n: int) ->
         return (v * w).sum()
 
     climb(program, (floats(7), floats(7) + 1, n), again=[(floats(9), floats(9) - 1, 4)], tolerance=1e-9)
+
+
+def shrinking(x: Any, rounds: Any) -> Any:
+    y = np.arange(len(x))
+    for _ in range(rounds):
+        stay = x > x.mean() - 0.4
+        x, y = x[stay], y[stay]
+    return x.sum() + y.sum()
+
+
+def growing(x: Any, rounds: Any) -> Any:
+    y, z = x * 2, x[:1] + 1
+    for _ in range(rounds):
+        y, z = np.concatenate((z, x, y)), y[1:5] + 1
+    return y.sum() - z.sum()
+
+
+def until(x: Any, rounds: Any) -> Any:
+    y = abs(x) + 1
+    while len(y) > rounds:
+        half = y[::2] * 2
+        y = half + 1 if half[0] < 5 else half[:-1] - y[1]
+    return y.max() if len(y) else 0.0
+
+
+@pytest.mark.parametrize("f", [shrinking, growing, until])
+def test_what_a_loop_carries_of_sizes_that_vary_roams(f: Any) -> None:
+    """Each iteration made arrays. A second call makes none, and the arena has little more than what is alive."""
+    climb(f, (floats(40), 7), again=[(floats(3), 2), (floats(500), 30), (floats(40), 0), (floats(1), 1)])
+    compiled = bufferize(f)
+    for _ in range(3):
+        _, counters = compiled.call_counted(floats(300), 10)
+    assert counters is not None and counters.arrays == 0
+    (context,) = compiled.specializations()[0].kernel._idle
+    held = sum(block.nbytes for block in context.blocks if block is not None)
+    assert counters.peak_bytes <= held <= 1.3 * counters.peak_bytes + 1024
+
+
+def test_explain_calls_what_roams_no_result() -> None:
+    """It was "the array that is returned", as it may be an array."""
+    report = bufferize(until).explain(floats(40), 7)
+    assert report.entries and {e.lives for e in report.entries} == {"arena"}
+
+
+def kept_above(x: Any, rounds: Any) -> Any:
+    s = x + 1
+    for k in range(rounds):
+        s = s[s > k]
+    return s.sum()
+
+
+def leaves(x: Any, rounds: Any) -> Any:
+    s = x + 1
+    for k in range(rounds):
+        s = s[s > k]
+        x[: len(s)] += s[len(s) - 1 - k]
+    return s.sum()
+
+
+@pytest.mark.parametrize("f", [kept_above, shrinking, growing, until])
+def test_buffers_that_roam_take_no_more_than_eager(f: Any) -> None:
+    """In the first call the block was as large as what did not fit in it, beside that: its peak was above eager's."""
+    compiled, x = bufferize(f), np.abs(floats(20_000)) * 5
+    with counting() as eager:
+        f(x.copy(), 5)
+    for _ in range(3):
+        with counting() as seen:
+            compiled(x.copy(), 5)
+        assert seen.peak_bytes <= eager.peak_bytes + 4096
+
+
+def test_a_call_that_is_left_early_leaves_nothing_in_the_block() -> None:
+    """What was in use where a check failed is not in use in the next call."""
+    x = np.abs(floats(50)) + 5
+    climb(leaves, (x, 2), again=[(x, 60), (x, 2), (x[:7], 9), (x, 2)])
+    compiled = bufferize(leaves)
+    for rounds in (2, 60, 60, 2):
+        try:
+            _, counters = compiled.call_counted(x.copy(), rounds)
+        except IndexError:
+            continue
+    assert counters is not None and counters.arrays == 0
+
+
+def test_a_block_that_nothing_is_in_gives_way_to_larger_arrays() -> None:
+    """In a call with larger sizes the block of the calls before was kept beside the arrays that did not fit in it."""
+    tiny, small, large = (np.abs(floats(n)) * 5 for n in (9, 20_000, 60_000))
+    compiled = bufferize(kept_above)
+    compiled(tiny, 5)
+    tracemalloc.start()
+    try:
+        start = tracemalloc.get_traced_memory()[0]
+        kept_above(large, 5)
+        eager = tracemalloc.get_traced_memory()[1] - start
+        for _ in range(2):
+            compiled(small, 5)
+        tracemalloc.reset_peak()
+        compiled(large, 5)
+        assert tracemalloc.get_traced_memory()[1] - start < 1.1 * eager
+    finally:
+        tracemalloc.stop()
+
+
+def too_large(x: Any, factor: Any) -> Any:
+    s = x * 2
+    for _ in range(3):
+        s = np.zeros((len(s) * factor, factor))[:, 0] + s[0]
+    return s.sum()
+
+
+def test_arrays_too_large_for_any_block_raise_as_they_do_in_numpy() -> None:
+    """A number of bytes beyond 64 bits is no small one."""
+    x = floats(8)
+    climb(too_large, (x, 1), again=[(x, 2), (x, 2), (x, 2**30), (x, 2**31), (x, 2)])
+
+
+def test_what_a_function_keeps_of_a_block_is_not_used_again() -> None:
+    """A function that keeps an array has all memory in use from then on: the calls that follow have another block."""
+    kept: list[np.ndarray] = []
+
+    def look(s: np.ndarray) -> None:
+        if len(s) < 9:
+            kept.append(s)
+
+    def program(x: Any, rounds: Any) -> Any:
+        s = x + 1
+        for k in range(rounds):
+            t = s[s > k]
+            s = t * 2
+            host_call(look, s)
+        return s.sum()
+
+    compiled, x = bufferize(program), np.abs(floats(50)) * 5 + 9
+    assert [compiled(x, 5) for _ in range(3)] == [program(x, 5)] * 3
+    with pytest.raises(TracebufError, match="keeps an array"):
+        compiled(x[:8], 5)
+    before = kept[0].copy()
+    assert [compiled(x + k, 5) for k in range(3)] == [program(x + k, 5) for k in range(3)]
+    np.testing.assert_array_equal(kept[0], before)
+
+
+@pytest.mark.parametrize("threads", slow_but((2,), (8,)))
+def test_calls_in_threads_roam_apart(threads: int) -> None:
+    """Each call has a block and a table of its own."""
+    compiled, x = bufferize(shrinking), np.abs(floats(3000)) * 5
+    arguments = [(x[: 300 * (k + 1)], 4 + k) for k in range(8)]
+    expected = [shrinking(*a) for a in arguments]
+    with ThreadPoolExecutor(threads) as pool:
+        assert list(pool.map(lambda a: compiled(*a), arguments * 8)) == expected * 8

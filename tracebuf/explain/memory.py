@@ -192,6 +192,8 @@ class _Paths:
         held = Amount()
         for phases in self.blocks.values():
             held = held.plus(most(phases))
+        for op in self.plan.roaming.others if self.plan.roaming is not None else ():
+            held = held.plus(Amount(0, f"line {op.loc.line}: sizes change in a loop that carries such arrays"))
         return MemoryUse(
             of(p.peak for p in ends),
             of(p.allocated for p in ends),

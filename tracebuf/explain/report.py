@@ -137,7 +137,8 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
         size, name = add(read, written), str(op.callee)
         return Entry("host call", op.loc, known(size, env), str(size), name, in_loop(op), read=known(read, env))
     if isinstance(op, memref.Alloc) and not isinstance(op, memref.Alloca):
-        lives = {"array": "result", "arena": "arena"}.get(op.attrs.get("kind", ""), "")
+        kind = "arena" if "roams" in op.attrs else op.attrs.get("kind", "")
+        lives = {"array": "result", "arena": "arena"}.get(kind, "")
         size = op.result.memref_type.byte_size
         reason = op.attrs.get("reason", NEW)
         if reason == NEW:

@@ -165,6 +165,23 @@ class Place:
 
 
 @dataclass(slots=True)
+class Roaming:
+    """The buffers of sizes that vary in loops which carry them: each is in a gap of a block between those in use; where
+    there is none, an array; after the call the block is made as large as the same placing needs. `slot`: that of the
+    block; `turns` after it say what is where (backend/llvm/roaming.py)."""
+
+    slot: int
+    turns: int
+    others: dict[Op, tuple[Value, ...]]
+    """By buffer the arrays that are alive when it is made."""
+    near: dict[Op, frozenset[Op]]
+    """By buffer those that may share bytes with it."""
+    frees: frozenset[Op]
+    spares: frozenset[int] = frozenset()
+    """The numbers of their arrays."""
+
+
+@dataclass(slots=True)
 class Plan:
     """The arena of a function: `blocks` for phases, `slots` in all; where phases begin, where the buffers live, and by
     slot those that may share bytes; the blocks in which nothing is alive where a phase of the first block begins."""
@@ -177,6 +194,7 @@ class Plan:
     frees: set[Op] = field(default_factory=set)
     """The deallocs of buffers in the arena."""
     sharing: dict[int, frozenset[int]] = field(default_factory=dict)
+    roaming: Roaming | None = None
     spares: dict[Op, int] = field(default_factory=dict)
     """The number of arrays that one free or another may free, of those that make them and of the frees: what was
     freed is made anew."""
@@ -190,6 +208,7 @@ __all__ = [
     "Place",
     "Plan",
     "Range",
+    "Roaming",
     "Sum",
     "at_most",
     "floordiv",

@@ -10,7 +10,7 @@ which is as long as some of its buffers are alive (lifetimes.py); those that are
 - A buffer whose size is not known where a phase begins floats (`Phase.floats`): when the size is known, it gets the
   lowest gap in the first block that nobody is in as long as it is alive. While it is alive no phase of that block may
   begin, else it is in another block, whose phases begin later. What a loop carries, of a size that is not known
-  before the loop, is an array.
+  before the loop, roams in a block of its own (`Roaming`): an array where that has no room for it.
 - What a called function may keep has a slot of its own, which is given up to it.
 
 MLIR counterparts: promote-buffers-to-stack; the arena has none. Runs after deallocs are lowered and moved up.
@@ -29,7 +29,7 @@ from tracebuf.ir.types import MemRefType, is_unnamed
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import Extent, Phase, Place, Plan, Range
+from tracebuf.ops.memory.arena import Extent, Phase, Place, Plan, Range, Roaming
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.optimize.buffers.lifetimes import Lifetimes, Span
 from tracebuf.optimize.buffers.pack import Item, Later, packed
@@ -117,7 +117,7 @@ class _Storage:
         """By buffer the values that may be it."""
 
     def plan(self) -> Plan:
-        arrays = self._arrays()
+        arrays = kept = self._arrays()
         while True:
             groups = self._groups([op for op in self.allocs if op not in arrays])
             late = [op for g in groups if not self._is_planned(g) for op in g.allocs]
@@ -129,6 +129,7 @@ class _Storage:
         plan = self._placed(groups)
         plan.frees.update(self._frees(arrays))
         self._note_spares(plan, arrays)
+        plan.roaming = self._roaming(plan, kept, arrays - kept)
         return plan
 
     # -- arrays
@@ -167,6 +168,37 @@ class _Storage:
                 allocs, cloned = self._may_free(op)
                 if allocs and not cloned and arrays.isdisjoint(allocs):
                     yield op
+
+    def _roaming(self, plan: Plan, kept: set[memref.Alloc], varying: set[memref.Alloc]) -> Roaming | None:
+        """What roams of the buffers that are arrays as their sizes vary: those that are freed whole, and that no
+        function may keep."""
+        varying = {op for op in varying if not any(isinstance(u, HostCall) and u.may_keep for u in users(op.result))}
+        if not varying:
+            return None
+        frees = [op for op in self.func.walk() if isinstance(op, memref.Dealloc)]
+        freed = {op: self._may_free(op)[0] for op in frees}
+        while True:
+            mixed = [o for allocs in freed.values() if not allocs <= varying for o in allocs & varying]
+            if not mixed:
+                break
+            varying = varying.difference(mixed)
+        across = {op: [v for v in self.lives.across(op) if self._may_be(v, varying)] for op in varying}
+        if not varying or any(may_be_part(v) for values in across.values() for v in values):
+            return None
+        turns = 1 + max(map(len, across.values()))
+        met = {(op, o) for op, values in across.items() for v in values for o in self._origins(v)}
+        near = dict[Op, frozenset[Op]]()
+        for op in varying:
+            near[op] = frozenset(o for o in varying if (op, o) not in met and (o, op) not in met)
+            op.attrs["roams"] = True
+        mine = frozenset(op for op in frees if freed[op] and freed[op] <= varying)
+        spares = frozenset(plan.spares[op] for op in mine if op in plan.spares)
+        others = dict[Op, tuple[Value, ...]]()
+        for op in varying:
+            others[op] = tuple(v for v in self.lives.across(op) if v.owner in kept)
+        slot = plan.slots
+        plan.slots += 1 + turns
+        return Roaming(slot, turns, others, near, mine, spares)
 
     def _note_spares(self, plan: Plan, arrays: set[memref.Alloc]) -> None:
         """Numbers the arrays that may be freed, those alike that one free may free. Not those that are no rows of rows,
