@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
     from tracebuf.frontends.numpy.interpreter.trace import Traced
     from tracebuf.ir.func import Func
-    from tracebuf.location import Location
 
 logger = logging.getLogger("tracebuf")
 T = TypeVar("T")
@@ -81,7 +80,10 @@ thousands of them: a process may end before it pays."""
 
 
 MAX_ORIGINALS = 8
-"""For how many ways of overlapping machine code calls the original function."""
+"""For how many ways of overlapping, or types of arguments, machine code calls the original function."""
+MANY_REFUSED = 200
+"""After how many refused calls, of a function of which nothing was compiled, arguments of such types are not looked at
+any more: whatever their sizes and the names from outside are by then."""
 
 
 @dataclass(eq=False)
@@ -133,46 +135,46 @@ class Specialization:
         return f"compiled for ({show_keys(self.call)}){guards}; {self.calls} calls"
 
 
-@frozen(slots=False)
-class _Refusal:
+@dataclass(eq=False)
+class _Original:
+    """Why calls run the original function. `refused`: they are outside the language (`fallback="numpy"`), else they
+    overlap in memory."""
+
+    reason: str
+    refused: bool = field(default=False, kw_only=True)
+    by_python: int = field(default=0, init=False)
+    """How many calls Python has made."""
+    settled: bool = field(default=False, init=False)
+    """Whether it is decided who makes them."""
+
+
+@dataclass(eq=False)
+class _Refusal(_Original):
     """A call outside the language (`fallback="numpy"`): the reason, and the calls for which it holds too. Not the
     exception, which would keep the arguments alive."""
 
-    reason: str
-    instead: str
-    location: Location | None
+    error: Callable[[], UnsupportedError]
     under: Conditions
     guard: Callable[[Sequence[Any]], bool]
 
     @staticmethod
     def of(error: UnsupportedError) -> _Refusal:
-        return _Refusal(error.reason, error.instead, error.location, error._under, error._under.guard_function())
+        made = functools.partial(UnsupportedError, error.reason, instead=error.instead, location=error.location)
+        return _Refusal(str(error), made, error._under, error._under.guard_function(), refused=True)
 
     def fits(self, values: Sequence[Any]) -> bool:
         return self.guard(values) and self.under.captures_hold()
 
-    def error(self) -> UnsupportedError:
-        return UnsupportedError(self.reason, instead=self.instead, location=self.location)
-
 
 @frozen()
 class _Recent:
-    """The programs for one signature of arguments, and the range of memory of each array's elements from its first."""
+    """The programs for one signature of arguments, what was refused of it, and the range of memory of each array's
+    elements from its first."""
 
     group: list[Specialization]
+    refusals: list[_Refusal]
     extents: tuple[tuple[int, int] | None, ...]
     prepared: dict[Specialization, Prepared] = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class _Overlap:
-    """Arguments that overlap in memory and are stored to: why the original function runs."""
-
-    reason: str
-    by_python: int = 0
-    """How many calls Python has made."""
-    settled: bool = False
-    """Whether it is decided who makes them."""
 
 
 @frozen(slots=False)
@@ -230,7 +232,8 @@ class BufferizedFunction(NativeCallable):
         self.options = options
         parameters = parameters_of(function.__code__)
         self._star, self._stars, self._names = parameters.star, parameters.stars, parameters.single
-        self._all_positional = len(parameters.all) == len((*parameters.first, *parameters.plain))
+        self._positional = len((*parameters.first, *parameters.plain))
+        self._all_positional = len(parameters.all) == self._positional
         self.takes_out = "out" not in parameters.all and self._stars is None
         self._static = tuple(i for i, name in enumerate(self._names) if name in options.static_argnames)
         self._hidden: tuple[Hidden, ...] = ()
@@ -240,8 +243,10 @@ class BufferizedFunction(NativeCallable):
         self._refusals: dict[tuple[Any, ...], list[_Refusal]] = {}
         self._awaited: dict[tuple[Any, ...], tuple[Hidden, tuple[Hidden, ...]]] = {}
         """By calls without them: the captured arrays that a refused trace of such a call has met."""
-        self._overlapping: dict[tuple[Any, ...], _Overlap] = {}
+        self._overlapping: dict[tuple[Any, ...], _Original] = {}
         """By signature and places of the arrays: why the original function runs."""
+        self._untaken: dict[str, _Original] = {}
+        """By reason the refusals of arguments that have no key."""
         self._originals: Counter[str] = Counter()
         self._native_originals: list[tuple[str, OriginalEntry]] = []
         """Why it runs in calls that machine code takes."""
@@ -271,10 +276,7 @@ class BufferizedFunction(NativeCallable):
         """
         given, form = self._values(args, kwargs)
         if self._overlapping and (overlap := self._overlapping.get(self._places(given, form))) is not None:  # type: ignore[arg-type]
-            overlap.by_python += 1
-            if not overlap.settled and overlap.by_python >= NATIVE_AFTER:
-                self._make_original_native(overlap, given, form)
-            self._originals[overlap.reason] += 1
+            self._count_original(overlap, given, form)
             return self.eager(*args, **kwargs)
         try:
             known, values, containers = self._known(given, form)
@@ -285,13 +287,20 @@ class BufferizedFunction(NativeCallable):
                             return self._run(spec, values, containers, known)
                         with self._watched(spec, values, args, kwargs):
                             return self._run(spec, values, containers, known)
+                for refusal in known.refusals:
+                    if refusal.reason in self._originals and refusal.fits(values):
+                        self._count_original(refusal, given, form)
+                        return self.eager(*args, **kwargs)
             found = self._specialization(args, kwargs)
             if found is not None:
                 with self._watched(found[0], found[1], args, kwargs):
                     return self._run(*found)
-        except UnsupportedError as refusal:
-            if not self._falls_back(refusal):
-                raise refusal.with_traceback(None)  # noqa: B904 (the text says where; our own frames say nothing more)
+        except UnsupportedError as error:
+            if not self._falls_back(error):
+                raise error.with_traceback(None)  # noqa: B904 (the text says where; our own frames say nothing more)
+            reason = str(error)
+            why = error._noted or self._untaken.setdefault(reason, _Original(reason, refused=True))
+            self._make_original_native(why, given, form)
         return self.eager(*args, **kwargs)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -363,29 +372,40 @@ class BufferizedFunction(NativeCallable):
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(spec.entry)
 
-    def _make_original_native(self, overlap: _Overlap, values: tuple[Any, ...], form: tuple[Named, Form]) -> None:
-        """Lets machine code call the original function for arguments that overlap like these."""
-        plain = self._all_positional and form == ((), None) and not (self._hidden or self._static)
-        if not NATIVE or not plain or len(self._native_originals) >= MAX_ORIGINALS:
-            overlap.settled = True
+    def _count_original(self, why: _Original, values: tuple[Any, ...], form: tuple[Named, Form]) -> None:
+        self._originals[why.reason] += 1
+        self._make_original_native(why, values, form)
+
+    def _make_original_native(self, why: _Original, values: tuple[Any, ...], form: tuple[Named, Form]) -> None:
+        """Lets machine code call the original function: for arguments that overlap like these; or, of a function of
+        which nothing could be compiled in many calls, for arguments of these types."""
+        why.by_python += 1
+        if why.settled or why.by_python < (MANY_REFUSED if why.refused else NATIVE_AFTER):
+            return
+        bare = form == ((), None) and not self._hidden and (why.refused or not self._static)
+        apart = self._star is not None and len(self._names) > self._positional  # what `*args` takes comes last
+        if not NATIVE or not bare or apart or len(self._native_originals) >= MAX_ORIGINALS:
+            why.settled = True
+        elif why.refused and any(self._compiled.values()):
+            why.settled = True
         elif next(_waited) >= WORTH and self._lock.acquire(blocking=False):
             try:
-                if not overlap.settled:
-                    self._add_original(overlap, values)
+                if not why.settled:
+                    self._add_original(why, values)
             finally:
                 self._lock.release()
 
-    def _add_original(self, overlap: _Overlap, values: tuple[Any, ...]) -> None:
+    def _add_original(self, why: _Original, values: tuple[Any, ...]) -> None:
         with stages.importing():
             from tracebuf.backend.runtime.entries import OriginalEntry, supported
             from tracebuf.native_calls import calls_of
-        overlap.settled = True
+        why.settled = True
         if supported():
-            entry = OriginalEntry(self.__wrapped__, values)
+            entry = OriginalEntry(self.__wrapped__, values, self._names[self._positional :], anywhere=why.refused)
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(entry)
-            self._native_originals.append((overlap.reason, entry))
+            self._native_originals.append((why.reason, entry))
 
     def ctypes(self, *args: Any) -> Any:
         """A ctypes function whose machine code C may call, for arguments like these: numbers are passed by value, an
@@ -680,7 +700,7 @@ class BufferizedFunction(NativeCallable):
             if call.tree is None and (places := self._places(call.values, (call.named, call.out))) is not None:
                 if len(self._overlapping) >= 256:
                     self._overlapping.clear()
-                self._overlapping[places] = _Overlap(reason)
+                self._overlapping[places] = _Original(reason)
             raise RunOriginal(reason)
         return spec
 
@@ -704,7 +724,8 @@ class BufferizedFunction(NativeCallable):
             if len(self._recent) >= 256:
                 self._recent.clear()
                 self._last = None
-            self._recent[given, (call.named, call.out)] = _Recent(self._compiled.setdefault(group, []), extents)
+            programs, refusals = self._compiled.setdefault(group, []), self._refusals.setdefault(group, [])
+            self._recent[given, (call.named, call.out)] = _Recent(programs, refusals, extents)
 
     def _find(self, call: Call) -> Specialization:
         for spec in self._compiled.get(call.group, ()):
@@ -720,7 +741,9 @@ class BufferizedFunction(NativeCallable):
                 raise NewCapture(*self._awaited[call.group])
             for refusal in self._refusals.get(call.group, ()):
                 if refusal.fits(call.values):
-                    raise refusal.error()
+                    error = refusal.error()
+                    error._noted = refusal
+                    raise error
             try:
                 spec = self._compile(call)
             except UnsupportedError as error:
@@ -728,6 +751,8 @@ class BufferizedFunction(NativeCallable):
                     self._refusals.setdefault(call.group, []).insert(0, _Refusal.of(error))
                     if more := call.hidden[len(self._hidden) :]:
                         self._awaited[call.without(len(more)).group] = more[0], more[1:]
+                    elif not call.related.shared and (given := self._quick_key(call.values, call.tree)) is not None:
+                        self._remember(given, call)
                 raise
             self._keep_captures(call)
             self._compiled.setdefault(call.group, []).insert(0, spec)

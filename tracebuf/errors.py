@@ -52,6 +52,7 @@ class UnsupportedError(TracebufError):
     to write).
     """
 
+    _noted: Any = None  # what a function with a fallback keeps of it
     _under: Any = None  # what tracing had assumed of the call until then, if it had begun
     _stored = False  # whether the function, run until then, may have stored to arguments
 

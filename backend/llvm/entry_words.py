@@ -99,7 +99,8 @@ class Entry(IntEnum):
     VALUES = 27
     """During a call, where the arguments are, and then the containers."""
     ORIGINAL = 28
-    """0, or where a function of Python's is that is called instead, and for each argument what it must be (`Given`)."""
+    """0, or where a function of Python's is that is called instead, how many arguments it takes by position, the names
+    of the others, and for each argument what it must be (`Given`)."""
     SIZE = 29
 
 
@@ -162,14 +163,14 @@ class Given(IntEnum):
     """The words that say which call runs the original function."""
 
     KIND = 0
-    """ARRAY, INT, NUMPY (a number of the class) or IS."""
+    """ARRAY, INT, NUMPY (an object of the class) or IS."""
     EXPECTED = 1
     """The dtype of an array, the class of a number, the object or one that equals it."""
     AT = 2
     """Where the array is, in bytes from the first one."""
     RANK, FLAGS = 3, 4
     SIZES = 5
-    """Where the sizes are, and then the strides in bytes."""
+    """Where the sizes are, and then the strides in bytes; 0 where only dtype and rank count."""
     SIZE = 6
 
 

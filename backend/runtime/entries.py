@@ -13,7 +13,7 @@ import sys
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
-from types import SimpleNamespace
+from types import NoneType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -446,26 +446,31 @@ class ProgramEntry:
             memory[Entry.FRESH] = memory[Entry.FRESH_ROOM] = 0  # a finalizer that comes later may call the function
 
 
-class OriginalEntry:
-    """The entry of calls with arguments like these, which overlap in memory and are stored to: they run the original
-    function."""
+CONSTANTS = (str, bytes, type, NoneType)
+"""What is told apart by value."""
 
-    def __init__(self, function: Any, values: Sequence[Any]) -> None:
+
+class OriginalEntry:
+    """The entry of calls that run the original function: with arrays that overlap in memory like these, or, where they
+    are `anywhere`, with values of these classes, dtypes and ranks. The last ones are passed `by_name`."""
+
+    def __init__(self, function: Any, values: Sequence[Any], by_name: tuple[str, ...], *, anywhere: bool) -> None:
         w = _Words()
         v = w.values
         w.add([0] * Entry.SIZE)
         v[Entry.GIVEN] = len(values)
-        w.pointer(Entry.ORIGINAL, w.add([w.of(function)]))
+        names = w.of(by_name) if by_name else 0
+        w.pointer(Entry.ORIGINAL, w.add([w.of(function), len(values) - len(by_name), names]))
         parts = w.add([0] * (Given.SIZE * len(values)))
         first = next((address(x) for x in values if isinstance(x, np.ndarray)), 0)
         for at, x in zip(range(parts, len(v), Given.SIZE), values):
-            if isinstance(x, np.ndarray):
-                v[at + Given.KIND], v[at + Given.EXPECTED] = Kind.ARRAY, w.of(x.dtype)
-                v[at + Given.AT] = address(x) - first
-                v[at + Given.RANK], v[at + Given.FLAGS] = x.ndim, x.flags.num
-                w.pointer(at + Given.SIZES, w.add([*x.shape, *x.strides]))
-            elif isinstance(x, (float, complex, int, np.generic)):
-                kind = Kind.INT if type(x) is int else Kind.NUMPY
+            if type(x) is np.ndarray:
+                v[at + Given.KIND], v[at + Given.EXPECTED], v[at + Given.RANK] = Kind.ARRAY, w.of(x.dtype), x.ndim
+                if not anywhere:
+                    v[at + Given.AT], v[at + Given.FLAGS] = address(x) - first, x.flags.num
+                    w.pointer(at + Given.SIZES, w.add([*x.shape, *x.strides]))
+            elif isinstance(x, (float, complex, int, np.generic)) or anywhere and not isinstance(x, CONSTANTS):
+                kind = Kind.INT if type(x) is int and not anywhere else Kind.NUMPY
                 v[at + Given.KIND], v[at + Given.EXPECTED] = kind, w.of(type(x))
             else:
                 v[at + Given.KIND], v[at + Given.EXPECTED] = Kind.IS, w.of(x)

@@ -137,7 +137,7 @@ def twin_check() -> Writer:
 
 def given_check() -> Writer:
     """Whether each argument is what it must be: arrays of these very sizes, strides and flags, as far from one another
-    in memory."""
+    in memory; or only of this dtype and rank."""
     c = Writer("define internal i1 @given(ptr %parts, ptr %values, i64 %n) noinline nounwind")
     no = "no"
     first = c.variable(0)
@@ -164,6 +164,7 @@ def given_check() -> Writer:
         c.need(c.icmp("eq", c.pointer(x, DTYPE), expected, "ptr"), no)
         rank = c.word(p, Given.RANK)
         c.need(c.icmp("eq", c.inst(f"sext i32 {c.word(x, RANK, 'i32')} to i64"), rank), no)
+        c.refuse(c.is_null(c.pointer(p, Given.SIZES)), next_)
         flags = c.inst(f"zext i32 {c.word(x, FLAGS, 'i32')} to i64")
         c.need(c.icmp("eq", flags, c.word(p, Given.FLAGS)), no)
         start = c.word(x, DATA)

@@ -271,9 +271,10 @@ def _attempt() -> Writer:
             c.need(c.icmp("eq", c.pointer(form, at), c.pointer("%form", at), "ptr"), miss)
     original = c.pointer(entry, Entry.ORIGINAL)
     with c.when(c.icmp("ne", original, "null", "ptr"), leaves=True):
-        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 1)}, ptr %given, i64 %n)"), miss)
+        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr %given, i64 %n)"), miss)
         c.put(entry, Entry.CALLS, c.add(c.word(entry, Entry.CALLS), "1"))
-        c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(original), '%given', '%n', 'null')}")
+        by_position, names = c.word(original, 1), c.pointer(original, 2)
+        c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(original), '%given', by_position, names)}")
     names = c.pointer(entry, Entry.NAMES)
     with c.when(c.icmp("ne", names, "null", "ptr")):
         c.need(c.inst(f"call i1 @outside(ptr {names})"), miss)
