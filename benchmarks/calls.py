@@ -111,6 +111,11 @@ def every(a: Any, n: Any) -> Any:
     return a[::n] + 1
 
 
+def refused(a: Any, b: Any) -> Any:
+    """Outside the language."""
+    return eval("a + b")
+
+
 @dataclass
 class Row:
     """One kind of call."""
@@ -178,6 +183,7 @@ def rows() -> Iterator[Row]:
     yield arguments("tuple of ints", lambda x, s: x.reshape(s) * 2, a, (4, 2))
     yield arguments("None", lambda x, y=None: x + 1 if y is None else x + y, a, None)
     yield arguments("dtype", lambda x, t: x.astype(t), a, np.float32)
+    yield Row("arguments", "refused, with a fallback", refused, (a, b), {}, {"fallback": "numpy"})
     yield arguments("range", lambda x, r: x * len(r), a, range(3))
 
     yield result("None", lambda x, y: None)
@@ -260,7 +266,7 @@ def way(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 def main() -> None:
     """The table."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    api.NATIVE_AFTER, api.WORTH = 1, 0
+    api.NATIVE_AFTER, api.WORTH, api.MANY_REFUSED = 1, 0, 2
     every_row = list(rows())
     functions: list[Any] = []
     ways = []

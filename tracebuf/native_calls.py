@@ -139,6 +139,8 @@ def _object_of(key: StaticKey) -> Any:
         x = x[1]  # of a static argument (static.exact)
         if key.type is float:
             return float(x)  # of its repr
+    if key.type in (range, slice):  # by start, stop and step
+        return key.type(*x)
     if type(x) is not key.type:
         raise _NoPlan
     if x is None or x is Ellipsis or type(x) in (bool, int, bytes, partial) or isinstance(x, Enum) or is_static(x):

@@ -73,7 +73,8 @@ class NumberArgument:
 
 @frozen(eq=False)
 class ObjectArgument:
-    """This very object; or one of its class that equals it, if it is an int, str, bytes, float or a tuple of these."""
+    """This very object; or one of its class that equals it, if it is an int, str, bytes, float, range, slice or a
+    tuple of these."""
 
     value: Any
 

@@ -336,6 +336,23 @@ class Mode(Enum):
 
 
 @pytest.mark.slow
+def test_ranges_and_slices() -> None:
+    """They are told apart by start, stop and step: ranges without elements are equal."""
+
+    def program(a, r, s):
+        return a[s] * len(r), r
+
+    f = bufferize(program)
+    a, none, some = np.arange(9.0), range(0), slice(1, None, 2)
+    for _ in range(2):
+        f(a, none, some)
+    result, same = natively(f, a, range(0), slice(1, None, 2))
+    assert not result.any() and same == none
+    for r, s in ((range(5, 5), some), (range(2), some), (none, slice(1, None)), (none, slice(1, 9, 2))):
+        result, same = by_python(f, a, r, s)
+        assert np.array_equal(result, a[s] * len(r)) and same is r
+
+
 def test_constants_by_their_values() -> None:
     def f(a: Any, k: Any) -> Any:
         if isinstance(k, tuple):

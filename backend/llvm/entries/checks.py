@@ -15,6 +15,7 @@ from tracebuf.backend.llvm.entry_words import (
     SIZES,
     SMALL_INT,
     STRIDES,
+    VALUE,
     Descriptor,
     Given,
     Guarded,
@@ -185,8 +186,8 @@ def given_check() -> Writer:
 
 
 def equal_check() -> Writer:
-    """Whether two objects are one, or equal: of Python's own numbers, strings, bytes and tuples. No code of the user's
-    runs."""
+    """Whether two objects are one, or equal: numbers, strings, bytes, ranges, slices and tuples of Python's. No code of
+    the user's runs."""
     c = Writer("define internal i1 @equal(ptr %x, ptr %y) noinline nounwind")
     yes, no = "yes", "no"
     c.refuse(c.icmp("eq", "%x", "%y", "ptr"), yes)
@@ -194,7 +195,7 @@ def equal_check() -> Writer:
     c.need(c.icmp("eq", kind, c.pointer("%y", CLASS), "ptr"), no)
     for name, label in (
         ("PyFloat_Type", "float"), ("PyTuple_Type", "tuple"), ("PyLong_Type", "plain"), ("PyUnicode_Type", "plain"),
-        ("PyBytes_Type", "plain"),
+        ("PyBytes_Type", "plain"), ("PyRange_Type", "three"), ("PySlice_Type", "three"),
     ):  # fmt: skip
         c.refuse(c.icmp("eq", kind, f"@{name}", "ptr"), label)
     c.jump(no)
@@ -206,6 +207,10 @@ def equal_check() -> Writer:
     with c.when(c.icmp("slt", same, "0", "i32")):
         c.py("PyErr_Clear")
     c.branch(c.icmp("eq", same, "1", "i32"), yes, no)
+    c.place("three")  # start, stop, step: ranges without elements are equal, whatever these are
+    for word in range(VALUE, VALUE + 3):
+        c.need(c.inst(f"call i1 @equal(ptr {c.pointer('%x', word)}, ptr {c.pointer('%y', word)})"), no)
+    c.jump(yes)
     c.place("tuple")
     length = c.py("PyTuple_Size", "%x")
     c.need(c.icmp("eq", length, c.py("PyTuple_Size", "%y")), no)

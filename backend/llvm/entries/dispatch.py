@@ -53,6 +53,9 @@ from tracebuf.backend.llvm.entry_words import (
 )  # fmt: skip
 from tracebuf.backend.llvm.hosted import refer_text
 
+TYPES = ("Float", "Long", "Unicode", "Bytes", "Tuple", "Range", "Slice")
+"""Of what is compared by value."""
+
 
 def entries_text() -> str:
     """The module: `dispatch`, `answer` and `take`, which Python uses to have the context of an entry."""
@@ -85,7 +88,7 @@ def entries_text() -> str:
     return "\n".join([
         "@_Py_TrueStruct = external global i8", "@_Py_FalseStruct = external global i8",
         "@_Py_NoneStruct = external global i8", "@PyArray_Type = external global i8",
-        *(f"@Py{name}_Type = external global i8" for name in ("Float", "Long", "Unicode", "Bytes", "Tuple")),
+        *(f"@Py{name}_Type = external global i8" for name in TYPES),
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)", *declared.values(),
         *(f.function() for f in functions), "",
     ])  # fmt: skip

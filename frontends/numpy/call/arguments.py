@@ -245,6 +245,8 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
             parts.append(kind)
         elif kind in _STATIC_KINDS:
             parts.append((kind, x))
+        elif kind in (range, slice) and all(type(i) in (int, types.NoneType) for i in (x.start, x.stop, x.step)):
+            parts.append((kind, x.start, x.stop, x.step))
         else:
             return None
     return tuple(parts)
