@@ -11,6 +11,7 @@ import pytest
 import tracebuf
 from tests.support.agreement import agree, program, refused
 from tests.support.params import slow_but
+from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
 RNG = np.random.default_rng(0)
@@ -84,6 +85,26 @@ def test_an_axis_of_length_1_that_grows(text: str) -> None:
         agree(made(text, "a = np.asfortranarray(a[None, 0] + 1)"), a, 4, 0.1)
     for first in ("a = a[:, None]", "a = a[None]"):
         (agree if "2" not in text else refused)(made(text, first), A[0], 4, 0.1)
+
+
+@pytest.mark.parametrize("shape", slow_but(((3, 1),), ((3, 1), (1, 3), (2, 1, 3), (2, 3, 1))))
+def test_an_axis_of_length_1_that_grows_in_what_was_made_here(shape: tuple[int, ...]) -> None:
+    """A float32 result was converted with its axes of length 1 outermost; and a Fortran-ordered array was taken for
+    what its strides say, which are equal there."""
+    grows = shape.index(1)
+
+    def twice(x):
+        return np.fft.irfft(np.fft.fft(x, axis=0), 4, axis=grows)
+
+    def fortran(x):
+        return np.fft.fft(np.asfortranarray(x) * 2, 4, axis=grows)
+
+    for dtype in (np.float32, np.float64):
+        for order in ("C", "F"):
+            x = np.asarray(np.random.default_rng(0).random(shape), dtype, order)
+            for f in (twice, fortran):
+                got, wanted = bufferize(f)(x), f(x)
+                assert got.strides == wanted.strides and np.allclose(got, wanted, rtol=1e-5)
 
 
 def frequencies(n, d):

@@ -164,7 +164,7 @@ class HostEntry:
         call = self.caller({k: Passed(order[k]) if k in order else v for k, v in given.items()})
         made = record(r, HostFunction(self.name, by_loop(loop, call, self.name), loop=loop), values, new)
         return [
-            loaded(r, in_type(r, ref, element), leaf)
+            loaded(r, result_in_type(r, ref, element), leaf)
             for ref, (element, _, _), leaf in zip(made, fresh, leaves, strict=True)
         ]
 
@@ -271,6 +271,11 @@ class HostEntry:
 def in_type(r: Recorder, ref: ArrayRef, element: ScalarType) -> ArrayRef:
     """The array in an element type."""
     return ref if ref.element is element else copy_of(r, ref, element, k_order(ref))
+
+
+def result_in_type(r: Recorder, made: ArrayRef, element: ScalarType) -> ArrayRef:
+    """What a loop made in an element type; its axes of size 1, too, are where they were, for they may grow."""
+    return made if made.element is element else copy_of(r, made, element, made.storage.order)
 
 
 def moved(ref: ArrayRef, axis: int) -> ArrayRef:

@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     in_type,
     moved,
     record,
+    result_in_type,
 )
 from tracebuf.frontends.numpy.functions.host.kinds import call_by_name, has_known_place
 from tracebuf.frontends.numpy.functions.joining.stacking import part
@@ -178,7 +179,7 @@ def transform(name: str, inverse: bool = False, odd: str = "") -> Parts:
             [moved(out, axis)],
             [0],
         )
-        return in_type(r, out, element)
+        return result_in_type(r, out, element)
 
     return parts
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import k_order
+from tracebuf.frontends.numpy.arrays.reshape import dense_strides
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyInt, Scalar, stand_in
 from tracebuf.frozen import frozen
@@ -87,11 +88,15 @@ def kind_of(x: Any) -> Any:
 
 def order_of(ref: ArrayRef) -> tuple[int, ...]:
     """The axes of a new array in K-order, as `k_order` gives them, except that axes of size 1, which may be longer in a
-    result, have a position too: their own in memory, new axes innermost. Without elements all strides count as one."""
+    result, have a position too: their own in memory, new axes innermost. Without elements all strides count as one.
+    What is contiguous in Fortran order, and not in C order, gives that order, wherever its axes of size 1 are."""
+    axes = tuple(range(ref.ndim))
     if 0 in ref.shape:
-        return tuple(range(ref.ndim))
+        return axes
     if isinstance(ref, GuardedRef) or ref.view.over is not None:
         return k_order(ref)
+    if sum(n != 1 for n in ref.shape) > 1 and all(a == b for a, b in dense_strides(ref, ref.shape, axes[::-1])):
+        return axes[::-1]
     dims, shape, order = ref.view.dims, ref.storage.shape, ref.storage.order
     ranks, rank = {}, 0
     for k, d in enumerate(order):
