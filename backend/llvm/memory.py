@@ -312,17 +312,15 @@ class Memory:
     # -- buffers that roam
     def clear_table(self, roaming: Roaming) -> None:
         """Nothing roams yet."""
-        code = self.code
-        for k in range(roaming.slot + 1, roaming.slot + 1 + roaming.turns):
-            code.do(f"store ptr null, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * k)}")
-        code.do(f"store i64 0, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * roaming.slot + roams.MOST)}")
-        code.do(f"store i64 0, ptr {self.context_slot(abi.LIVE)}")
+        table = abi.ARENA + abi.ARENA_SLOT * roaming.table
+        for where in (table + roams.IN_USE, table + roams.MOST, abi.LIVE):
+            self.code.do(f"store i64 0, ptr {self.context_slot(where)}")
 
     def _ask_roaming(self, name: str, roaming: Roaming, *args: tuple[str, str]) -> str:
         """What one of the functions that keep the table gives."""
         self.code.declare(name, roams.SIGNATURES[name])
         self.code.imports[name] = ("roaming", name)
-        return self._answer(name, ("i64", str(roaming.slot)), ("i64", str(roaming.turns)), *args)
+        return self._answer(name, ("i64", str(roaming.block)), ("i64", str(roaming.table)), *args)
 
     # -- arrays
     def _array(
@@ -349,7 +347,8 @@ class Memory:
             other = "0"
             for buffer in others:
                 other = code.add(other, self.nbytes(buffer))
-            at = self._ask_roaming(roams.MAKE, roaming, ("i64", nbytes), ("i64", other), ("i64", what), ("i64", how))
+            numbers = [str(roaming.turns), nbytes, other, what, how]
+            at = self._ask_roaming(roams.MAKE, roaming, *(("i64", n) for n in numbers))
         return code.inst(f"inttoptr i64 {at} to ptr")
 
     def free(self, op: memref.Dealloc, buffer: Buffer, base: Buffer) -> None:
@@ -466,8 +465,12 @@ def storages(func: Func, plan: Plan) -> tuple[dict[Value, frozenset[int]], dict[
     for slot, others in plan.sharing.items():
         mine = slots["slot", slot]
         near[mine] |= {slots["slot", other] for other in others}
-    for alloc, sharers in plan.roaming.near.items() if plan.roaming is not None else ():
-        near[slots[alloc]] |= {slots[other] for other in sharers}
+    if plan.roaming is not None:
+        below = frozenset(slots["slot", slot] for slot in plan.roaming.over)
+        for alloc, sharers in plan.roaming.near.items():
+            near[slots[alloc]] |= below.union(slots[other] for other in sharers)
+            for mine in below:
+                near[mine] |= {slots[alloc]}
     return roots, near
 
 

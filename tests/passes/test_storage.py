@@ -23,6 +23,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, INDEX
 from tracebuf.location import UNKNOWN
 from tracebuf.ops.memory import memref
+from tracebuf.ops.memory.arena import LINE
 from tracebuf.ops.memory.memref import ON_STACK
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.buffers.assign_storage import STACK, assign_storage
@@ -431,6 +432,54 @@ def test_what_a_loop_carries_of_sizes_that_vary_roams(f: Any) -> None:
     (context,) = compiled.specializations()[0].kernel._idle
     held = sum(block.nbytes for block in context.blocks if block is not None)
     assert counters.peak_bytes <= held <= 1.3 * counters.peak_bytes + 1024
+
+
+def escaping(n: Any, rounds: Any) -> Any:
+    i, j = np.mgrid[0:n, 0:n]
+    c = (i.ravel() * 1j + j.ravel()) / n - 0.7
+    z, inside = c * 0, 0
+    for _ in range(rounds):
+        z = z * z + c
+        stay = abs(z) < 2
+        inside += stay.sum()
+        z, c = z[stay], c[stay]
+    return inside
+
+
+def on_a_tree(n: Any, rounds: Any) -> Any:
+    price = np.arange(n * n) / 7
+    value = np.maximum(9 - price, 0)
+    for step in range(rounds):
+        value = np.exp(-0.1) * (0.4 * value[1:] + 0.6 * value[:-1])
+        price = price[:-1] * 1.01
+        value = np.maximum(value, 9 - price[: n * n - step])
+    return value.sum() + price[0]
+
+
+def before_and_after(n: Any, rounds: Any) -> Any:
+    x = np.arange(n * n) / 7
+    total = (np.cumsum(x)[::-1] * np.cumsum(np.sqrt(x))).sum()
+    for _ in range(rounds):
+        y = np.arange(n * n // 3) * 1.0
+        while len(y) > 5:
+            y = y[y > y.mean()]
+            total += y.sum()
+    w = np.cumsum(np.arange(n * n * 2)) * total
+    return (np.cumsum(w[::-1]) + w).sum()
+
+
+@pytest.mark.parametrize("f", [escaping, on_a_tree, before_and_after])
+def test_what_roams_is_where_others_are_that_are_not_alive_then(f: Any) -> None:
+    """Such buffers had a block of their own: what was alive before the loop, or for one iteration of it, was beside."""
+    climb(f, (7, 5), again=[(3, 2), (20, 8), (7, 0), (2, 1), (20, 8)], tolerance=1e-9)
+    for n in (30, 50, 80):
+        compiled = bufferize(f)
+        for _ in range(3):
+            _, counters = compiled.call_counted(n, 8)
+        assert counters is not None and counters.arrays == 0
+        (context,) = compiled.specializations()[0].kernel._idle
+        held = sum(block.nbytes - LINE for block in context.blocks if block is not None)
+        assert counters.peak_bytes <= held <= 1.05 * counters.peak_bytes
 
 
 def test_explain_calls_what_roams_no_result() -> None:

@@ -166,16 +166,20 @@ class Place:
 
 @dataclass(slots=True)
 class Roaming:
-    """The buffers of sizes that vary in loops which carry them: each is in a gap of a block between those in use; where
-    there is none, an array; after the call the block is made as large as the same placing needs. `slot`: that of the
-    block; `turns` after it say what is where (backend/llvm/roaming.py)."""
+    """The buffers of sizes that vary in loops which carry them, and those that are alive with them: each is in a gap of
+    a block between those in use; where there is none, an array; after the call the block is made as large as the same
+    placing needs. `block`: its slot, mostly that of the first block, no phase of which goes on while something roams;
+    `turns` slots after `table` say what is where (backend/llvm/roaming.py)."""
 
-    slot: int
+    block: int
+    table: int
     turns: int
     others: dict[Op, tuple[Value, ...]]
     """By buffer the arrays that are alive when it is made."""
     near: dict[Op, frozenset[Op]]
     """By buffer those that may share bytes with it."""
+    over: frozenset[int]
+    """The slots of the places that may share bytes with all of them."""
     frees: frozenset[Op]
     spares: frozenset[int] = frozenset()
     """The numbers of their arrays."""
