@@ -38,7 +38,7 @@ _ASK = "tracebuf_ask"
 @cache
 def _native(ask: int) -> Library:
     text = f"declare i64 @{_ASK}(ptr, i64, i64, i64)\n{make()}\n{free()}"
-    return compile_module(text, "roaming", {_ASK: ask}, speed_level=0).pin()
+    return compile_module(text, "roaming", {_ASK: ask}, speed_level=1).pin()
 
 
 def address_of(name: str, ask: int) -> int:
@@ -70,22 +70,17 @@ def make() -> str:
     top, bottom = c.get(high), c.get(low)
     farther = c.icmp("sgt", top, c.sub("0", bottom))
     best, chosen = c.variable(2**62), c.variable(0)
-
-    def try_at(at: str, stop: str) -> None:
-        reach = _reach(c, at, stop, top, bottom)
+    with c.loop(c.inst(f"shl i64 {c.add(count, '1')}, 1")) as each:  # below and above the beginning, and each in use
+        j = c.inst(f"ashr i64 {each.index}, 1")
+        entry, at_end = _entry(c, table, c.sub(j, "1")), c.icmp("eq", j, "0")
+        end, begin = (c.select(at_end, "i64", "0", c.word(entry, w)) for w in (END, BEGIN))
+        above = c.icmp("eq", c.inst(f"and i64 {each.index}, 1"), "0")
+        at = c.select(above, "i64", end, c.sub(begin, n))
         other_end = c.icmp("eq", farther, c.icmp("sge", at, "0"), "i1")
+        reach = _reach(c, at, c.add(at, n), top, bottom)
         rank = c.add(c.inst(f"shl i64 {reach}, 1"), c.inst(f"zext i1 {other_end} to i64"))
-        one_side = c.either(c.icmp("sge", at, "0"), c.icmp("sle", stop, "0"))
-        with c.when(c.both(one_side, c.icmp("slt", rank, c.get(best)))):
-            _try(c, table, count, at, stop, n, rank, best, chosen)
-
-    try_at("0", n)
-    try_at(c.sub("0", n), "0")
-    with c.loop(count) as each:
-        entry = _entry(c, table, each.index)
-        end, begin = c.word(entry, END), c.word(entry, BEGIN)
-        try_at(end, c.add(end, n))
-        try_at(c.sub(begin, n), begin)
+        with c.when(c.icmp("slt", rank, c.get(best))):
+            _try(c, table, count, at, n, rank, best, chosen)
     at = c.get(chosen)
     reach = _reach(c, at, c.add(at, n), top, bottom)
     c.put(block, REACH, c.greatest(c.word(block, REACH), reach))
@@ -134,13 +129,14 @@ def _reach(c: Writer, at: str, stop: str, top: str, bottom: str) -> str:
     return c.sub(c.greatest(top, stop), _least(c, bottom, at))
 
 
-def _try(c: Writer, table: str, count: str, at: str, stop: str, n: str, rank: str, best: str, chosen: str) -> None:
+def _try(c: Writer, table: str, count: str, at: str, n: str, rank: str, best: str, chosen: str) -> None:
     """A candidate, above or below a buffer in use, or at one of the ends: it is to reach the least, and then to be at
     the end from where less is in use. It is not to be in a gap that is much larger, where a large buffer has its place
     that nothing else has room for: reaching farther by so little costs less."""
+    stop = c.add(at, n)
     below = c.variable(c.select(c.icmp("sge", at, "0"), "i64", "0", str(-FAR)))
     above = c.variable(c.select(c.icmp("sle", stop, "0"), "i64", "0", str(FAR)))
-    fits = c.variable("true", "i1")
+    fits = c.variable(c.either(c.icmp("sge", at, "0"), c.icmp("sle", stop, "0")), "i1")
     with c.loop(count) as each:
         other = _entry(c, table, each.index)
         begin, end = c.word(other, BEGIN), c.word(other, END)
