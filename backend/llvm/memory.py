@@ -23,7 +23,7 @@ from tracebuf.lower.plan import magnitude
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import LINE, SMALL, Extent, Phase, Plan, Roaming, lines_exactly, rounded
+from tracebuf.ops.memory.arena import LINE, SMALL, Extent, Phase, Plan, Range, Roaming, lines_exactly, rounded
 
 
 class Memory:
@@ -146,7 +146,8 @@ class Memory:
     def begin(self, phase: Phase, number: Callable[[Dim], str], real: Callable[[Dim], str]) -> None:
         """Asks for the block of a phase; `number` and `real` give sizes that are known here, as i64 and double."""
         code, sizes = self.code, {}
-        for size in dict.fromkeys((*phase.total.sizes, *phase.sizes)):
+        later = () if phase.next is None else phase.next.total.sizes
+        for size in dict.fromkeys((*phase.total.sizes, *phase.sizes, *later)):
             exact = isinstance(size, int) or lines_exactly(size)
             n = number(size)
             sizes[size] = n if exact else code.inst(f"and i64 {code.add(n, str(LINE - 1))}, -{LINE}")
@@ -154,7 +155,10 @@ class Memory:
         if any(not isinstance(n, int) for n in sizes):  # beyond 64 bits each buffer asks, if it is made at all
             fits = code.inst(f"fcmp olt double {self._real_sum(phase.total, real)}, {literal(F64, 2.0**62)}")
             total = code.select(fits, "i64", total, str(2**62))
-        base = self._in_gap(at, phase, total) if phase.floats else self._own_block(at, phase, total)
+        if phase.floats:
+            base = self._in_gap(at, phase, total, self._offset(phase, total, sizes, real))
+        else:
+            base = self._own_block(at, phase, total)
         self._begun[phase] = base, sizes
 
     def _own_block(self, at: int, phase: Phase, total: str) -> str:
@@ -172,11 +176,10 @@ class Memory:
         code.place(ready)
         return code.inst(f"load ptr, ptr {self.context_slot(at)}")
 
-    def _in_gap(self, at: int, phase: Phase, total: str) -> str:
-        """The lowest gap of the first block; where the block ends before, the phase's own: then the first one is made
-        larger after the call."""
+    def _in_gap(self, at: int, phase: Phase, total: str, first: str) -> str:
+        """An offset of the first block; where the block ends before, the phase's own: then the first one is made larger
+        after the call."""
         code, there = self.code, abi.ARENA
-        first = self._lowest(phase, total)
         end = code.add(first, total)
         self._floating[phase] = first, end
         room = code.inst(f"load i64, ptr {self.context_slot(there + 1)}")
@@ -199,13 +202,35 @@ class Memory:
         code.place(ready)
         return code.inst(f"phi ptr [ {here}, %{at_inside} ], [ {own}, %{at_outside} ]")
 
-    def _lowest(self, phase: Phase, total: str) -> str:
-        """The lowest offset at which so many bytes are in none of the ranges that are in use: 0, or the end of one."""
-        code, taken = self.code, list[tuple[str, str]]()
-        for r in phase.beside:
+    def _offset(self, phase: Phase, total: str, sizes: Mapping[Dim, str], real: Callable[[Dim], str]) -> str:
+        """The lowest gap of the first block; or the lowest one beside the next that floats, where both end lower so."""
+        code, taken = self.code, self._taken(phase.beside)
+        first = self._lowest(taken, total)
+        if phase.next is None:
+            return first
+        needed = self.extent(phase.next.total, sizes)
+        fits = code.inst(f"fcmp olt double {self._real_sum(phase.next.total, real)}, {literal(F64, 2.0**60)}")
+        needed = code.select(fits, "i64", needed, str(2**60))
+        others, end = self._taken(phase.next.beside), code.add(first, total)
+        end = code.greatest(end, code.add(self._lowest([*others, (first, end)], needed), needed))
+        below = self._lowest(others, needed)
+        above = code.add(below, needed)
+        second = self._lowest([*taken, (below, above)], total)
+        lower = code.icmp("slt", code.greatest(above, code.add(second, total)), end)
+        return code.select(lower, "i64", second, first)
+
+    def _taken(self, beside: Sequence[Range]) -> list[tuple[str, str]]:
+        """Where ranges begin and end."""
+        taken = list[tuple[str, str]]()
+        for r in beside:
             lines = self._begun[r.phase][1]
             start_end = self.extent(r.first, lines), self.extent(r.end, lines)
             taken.append(self._floating[r.phase] if r.phase.floats else start_end)
+        return taken
+
+    def _lowest(self, taken: Sequence[tuple[str, str]], total: str) -> str:
+        """The lowest offset at which so many bytes are in none of the ranges that are in use: 0, or the end of one."""
+        code = self.code
         best = ""
         for at in dict.fromkeys(["0", *(end for _, end in taken)]):
             stop, fits = code.add(at, total), ""

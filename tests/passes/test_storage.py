@@ -482,6 +482,37 @@ def test_what_roams_is_where_others_are_that_are_not_alive_then(f: Any) -> None:
         assert counters.peak_bytes <= held <= 1.05 * counters.peak_bytes
 
 
+def edges(a: Any) -> Any:
+    t = np.flatnonzero(a[1:] != a[:-1]) + 1
+    starts = np.concatenate((np.zeros(1, int), t))
+    return np.cumsum(starts)[::-1].sum() + t[0]
+
+
+def halves(x: Any) -> Any:
+    n, y, total = len(x), x.reshape(1, -1), 0.0
+    while y.shape[1] > 1:
+        half = y.shape[1] // 2
+        w = np.exp(np.arange(y.shape[0]) / n)[:, None]
+        y = np.concatenate((y[:, :half] + w * y[:, half:], y[:, :half] - w * y[:, half:]))
+        total += y[0, 0]
+    return y[:, 0], total
+
+
+@pytest.mark.parametrize("f", [edges, halves])
+def test_a_buffer_that_floats_leaves_the_lowest_gap_to_a_larger_one(f: Any) -> None:
+    """It was in the gap that it fitted in, or above what died before the next one was made, which was above it then."""
+    x = floats(64)
+    climb(f, (x,), again=[(floats(8),), (floats(4096),), (floats(2),), (x,)], tolerance=1e-9)
+    for n in (64, 1024, 4096):
+        compiled = bufferize(f)
+        for _ in range(3):
+            result, counters = compiled.call_counted(np.abs(floats(n)))
+        (context,) = compiled.specializations()[0].kernel._idle
+        held = sum(block.nbytes - LINE for block in context.blocks if block is not None)
+        returned = result[0].base.nbytes if isinstance(result, tuple) else 0
+        assert counters is not None and held <= 1.02 * (counters.peak_bytes - returned) + LINE
+
+
 def test_explain_calls_what_roams_no_result() -> None:
     """It was "the array that is returned", as it may be an array."""
     report = bufferize(until).explain(floats(40), 7)

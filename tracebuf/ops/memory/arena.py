@@ -128,7 +128,8 @@ class Phase:
 
     That of a buffer whose size is known late floats, where that is possible: it is in the first block, in the lowest
     gap between those `beside` it that is large enough for it; where the block ends before, it is in its own, and from
-    the next call on the first one is as large as that. `above`: what all those are below, wherever they are.
+    the next call on the first one is as large as that. `above`: what all those are below, wherever they are. `next`:
+    one that will float beside it; where both end lower so, that one is in the lowest gap.
     """
 
     block: int
@@ -138,6 +139,7 @@ class Phase:
     floats: bool = False
     beside: tuple[Range, ...] = ()
     above: Extent = Extent()
+    next: Next | None = None
 
 
 @frozen(slots=False)
@@ -148,6 +150,15 @@ class Range:
     phase: Phase
     first: Extent = Extent()
     end: Extent = Extent()
+
+
+@frozen(slots=False)
+class Next:
+    """A buffer that will float: what it needs, and of what is alive with it what is in use already."""
+
+    total: Extent
+    beside: tuple[Range, ...]
+    above: Extent
 
 
 @frozen(slots=False)
@@ -208,6 +219,7 @@ __all__ = [
     "LINE",
     "SMALL",
     "Extent",
+    "Next",
     "Phase",
     "Place",
     "Plan",

@@ -8,9 +8,11 @@ which is as long as some of its buffers are alive (lifetimes.py); those that are
 - A buffer that may be alive where the next one of its kind is made (a loop that replaces what it carries) takes turns
   between places: the next one is in a place that no value is in that is alive then.
 - A buffer whose size is not known where a phase begins floats (`Phase.floats`): when the size is known, it gets the
-  lowest gap in the first block that nobody is in as long as it is alive. While it is alive no phase of that block may
-  begin, else it is in another block, whose phases begin later. What a loop carries, of a size that is not known
-  before the loop, roams in a block of its own (`Roaming`): an array where that has no room for it.
+  lowest gap in the first block that nobody is in as long as it is alive, or leaves that to the next one that floats.
+  While it is alive no phase of that block may begin, else it is in another block, whose phases begin later.
+- What a loop carries, of a size that is not known before the loop, roams (`Roaming`): its place is looked for when it
+  is made; it is an array where the block has no room for it. What is alive with it roams too, and what is alive with
+  that; so no phase of the first block goes on then, and they roam in that one.
 - What a called function may keep has a slot of its own, which is given up to it.
 
 MLIR counterparts: promote-buffers-to-stack; the arena has none. Runs after deallocs are lowered and moved up.
@@ -29,7 +31,7 @@ from tracebuf.ir.types import MemRefType, is_unnamed
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import Extent, Phase, Place, Plan, Range, Roaming
+from tracebuf.ops.memory.arena import Extent, Next, Phase, Place, Plan, Range, Roaming
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.optimize.buffers.lifetimes import Lifetimes, Span
 from tracebuf.optimize.buffers.pack import Item, Later, packed
@@ -364,7 +366,11 @@ class _Storage:
         for g in sorted(floating, key=lambda g: self._whole([g])):
             number = next(k for k in idle if [g] in blocks[k])
             total = Extent().plus(items[g].size, g.turns)
-            self._begin_phase(plan, [g], self._floating(number, g, total, begun, plan, items), begun)
+            beside, above = self._in_use(g, begun, plan, items)
+            coming = self._next(g, floating, begun, plan, items)
+            above = above if coming is None else Extent.greatest([above, coming.above])
+            floats = Phase(number, total, sizes_of([g]), True, beside, above, coming)
+            self._begin_phase(plan, [g], floats, begun)
             self._place(plan, g, begun[-1][2], Extent())
         for g in own:
             self._place(plan, g, None, Extent())
@@ -398,16 +404,14 @@ class _Storage:
                 total = total.plus(g.size, g.turns)
         return total
 
-    def _floating(
+    def _in_use(
         self,
-        number: int,
         group: Group,
-        total: Extent,
         begun: list[tuple[Span, list[Group], Phase]],
         plan: Plan,
         items: dict[Group, Item],
-    ) -> Phase:
-        """The phase of a buffer that floats, with those of the first block that are alive with it."""
+    ) -> tuple[tuple[Range, ...], Extent]:
+        """Of the first block what is in use that is alive with a buffer that floats; what it is below."""
         beside, ends = list[Range](), list[Extent]()
         for _, groups, phase in begun:
             near = [plan.places[g.allocs[0]] for g in groups if items[g] in items[group].beside]
@@ -418,7 +422,26 @@ class _Storage:
                 ranges = [(p.offset, p.offset.plus(p.size, p.turns)) for p in near]
                 beside += [Range(phase, *r) for r in joined(ranges)]
                 ends += [end for _, end in ranges]
-        return Phase(number, total, sizes_of([group]), True, tuple(beside), Extent.greatest(ends))
+        return tuple(beside), Extent.greatest(ends)
+
+    def _next(
+        self,
+        group: Group,
+        floating: list[Group],
+        begun: list[tuple[Span, list[Group], Phase]],
+        plan: Plan,
+        items: dict[Group, Item],
+    ) -> Next | None:
+        """The first one to float while a buffer does that is made whenever that is, and of a size that is known."""
+        begin = self._begin([group])
+        for g in sorted(floating, key=lambda g: self._whole([g])):
+            home = self._begin([g])
+            later = home.block is begin.block and self.lives.span[home].first > self.lives.span[begin].first
+            if later and items[g] in items[group].beside and self._is_known(g.size, begin):
+                beside, above = self._in_use(g, begun, plan, items)
+                total = Extent().plus(*sized(g))
+                return Next(total, beside, above.plus(*sized(g)))
+        return None
 
     def _place(self, plan: Plan, group: Group, phase: Phase | None, offset: Extent) -> None:
         number, size = plan.slots, 0 if group.size is None else group.size
