@@ -13,6 +13,7 @@ import ctypes
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ from tracebuf.ops.memory.arena import LINE, SMALL
 
 PATIENCE, MOST_PATIENCE = 4, 1024
 """After how many calls a block is given back; twice as many each time that one is asked for again."""
+GAPS = 4
+"""A block in which buffers roam may be larger by this part than what is in use at once."""
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 _Spec = ctypes.c_int64 * abi.SPEC_SLOTS
 _IN_ORDER = list(range(abi.SPEC_SLOTS))
@@ -158,10 +161,10 @@ class Context:
 
     def _make_room(self, slot: int, table: int, numbers: Sequence[int]) -> None:
         """Makes the block in which buffers roam as large as this call needed it, if with the results that is not above
-        the most that the call had in use."""
+        the most that the call had in use, or but for gaps."""
         at = abi.ARENA + abi.ARENA_SLOT * slot
         asked, most = self.slots[at + 2], max(self.slots[abi.ARENA + abi.ARENA_SLOT * table + MOST], self.most)
-        if asked > self.slots[at + 1] and self.slots[abi.LIVE] + asked <= most:
+        if asked > self.slots[at + 1] and self.slots[abi.LIVE] + asked <= most + most // GAPS:
             self.spares = [s for s in self.spares if s[0] % abi.EMPTY_SPARE not in numbers]
             for place in _SPARES:
                 if self.slots[place] and self.slots[place + 1] % abi.EMPTY_SPARE in numbers:
@@ -198,6 +201,16 @@ class Context:
         if array.nbytes > SMALL:
             self.slots[abi.LARGE] = 1
 
+    def _leave_room(self, nbytes: int, table: int) -> None:
+        """Gives back arrays that are kept, the oldest first, which with a new one would be beside what is in use."""
+        if self.spares:
+            most = self.slots[abi.ARENA + abi.ARENA_SLOT * table + MOST]
+            blocks = sum(block.nbytes for block in self.blocks if block is not None)
+            held = nbytes + blocks + sum(one.nbytes for one in self.owners.values())
+            kept = sum(spare.nbytes for _, spare, _ in self.spares)
+            while self.spares and held + kept > most:
+                kept -= self.spares.pop(0)[1].nbytes
+
     def _age(self) -> None:
         """Drops what the last calls did not make anew."""
         self.spares = [(number, array, age + 1) for number, array, age in self.spares if age < PATIENCE]
@@ -225,6 +238,8 @@ class Context:
         if number and (spare := self._spare(number, sizes, _DTYPES[fields[0]])) is not None:
             self.owners[address(spare)] = spare
             return address(spare)
+        if self.roaming is not None:
+            self._leave_room(prod(sizes) * _DTYPES[fields[0]].itemsize, self.roaming[1])
         make = np.empty if self.guard is None else self.guard.array
         if order == _IN_ORDER[:rank]:
             array = make(sizes, _DTYPES[fields[0]])
