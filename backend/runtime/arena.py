@@ -13,7 +13,6 @@ import ctypes
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ class Context:
     def __init__(
         self,
         kernel: int,
-        arena: tuple[int, int, tuple[int, ...], tuple[int, int, tuple[int, ...]] | None],
+        arena: tuple[int, int, tuple[int, ...], tuple[int, int] | None],
         frame_size: int,
         references: Sequence[DestinationOp] = (),
     ) -> None:
@@ -81,7 +80,7 @@ class Context:
         self.blocks: list[np.ndarray | None] = [None] * arena[0]
         self.shared, self.idle, self.roaming = arena[1:]
         """How many of the blocks are for several buffers: the first ones; those that are not in use where the first one
-        is asked for; the block in which buffers roam, their table, and the numbers of their arrays."""
+        is asked for; the block in which buffers roam, and their table."""
         self.spares: list[tuple[int, np.ndarray, int]] = []
         """The arrays that calls by Python have freed and make anew (see `abi.SPARES`): number, array, age."""
         self.lent: list[object] = []
@@ -159,18 +158,14 @@ class Context:
                 self.slots[abi.LARGE] = 1
         self._age()
 
-    def _make_room(self, slot: int, table: int, numbers: Sequence[int]) -> None:
+    def _make_room(self, slot: int, table: int) -> None:
         """Makes the block in which buffers roam as large as this call needed it, if with the results that is not above
         the most that the call had in use, or but for gaps."""
         at = abi.ARENA + abi.ARENA_SLOT * slot
         asked, most = self.slots[at + 2], max(self.slots[abi.ARENA + abi.ARENA_SLOT * table + MOST], self.most)
-        if asked > self.slots[at + 1] and self.slots[abi.LIVE] + asked <= most + most // GAPS:
-            self.spares = [s for s in self.spares if s[0] % abi.EMPTY_SPARE not in numbers]
-            for place in _SPARES:
-                if self.slots[place] and self.slots[place + 1] % abi.EMPTY_SPARE in numbers:
-                    self._drop(place)
-            if self.guard is None:
-                self._grow(slot, asked)
+        fits = self.slots[abi.LIVE] + asked <= most + most // GAPS
+        if asked > self.slots[at + 1] and fits and self.guard is None:
+            self._grow(slot, asked)
 
     def _give_up(self, slot: int) -> None:
         at = abi.ARENA + abi.ARENA_SLOT * slot
@@ -201,16 +196,6 @@ class Context:
         if array.nbytes > SMALL:
             self.slots[abi.LARGE] = 1
 
-    def _leave_room(self, nbytes: int, table: int) -> None:
-        """Gives back arrays that are kept, the oldest first, which with a new one would be beside what is in use."""
-        if self.spares:
-            most = self.slots[abi.ARENA + abi.ARENA_SLOT * table + MOST]
-            blocks = sum(block.nbytes for block in self.blocks if block is not None)
-            held = nbytes + blocks + sum(one.nbytes for one in self.owners.values())
-            kept = sum(spare.nbytes for _, spare, _ in self.spares)
-            while self.spares and held + kept > most:
-                kept -= self.spares.pop(0)[1].nbytes
-
     def _age(self) -> None:
         """Drops what the last calls did not make anew."""
         self.spares = [(number, array, age + 1) for number, array, age in self.spares if age < PATIENCE]
@@ -238,8 +223,6 @@ class Context:
         if number and (spare := self._spare(number, sizes, _DTYPES[fields[0]])) is not None:
             self.owners[address(spare)] = spare
             return address(spare)
-        if self.roaming is not None:
-            self._leave_room(prod(sizes) * _DTYPES[fields[0]].itemsize, self.roaming[1])
         make = np.empty if self.guard is None else self.guard.array
         if order == _IN_ORDER[:rank]:
             array = make(sizes, _DTYPES[fields[0]])

@@ -534,7 +534,15 @@ def leaves(x: Any, rounds: Any) -> Any:
     return s.sum()
 
 
-@pytest.mark.parametrize("f", [kept_above, shrinking, growing, until])
+def with_others_beside(x: Any, rounds: Any) -> Any:
+    s, total = x + 1, 0.0
+    for _ in range(rounds):
+        total += (np.cumsum(x)[::-1] - np.roll(x, 1)).sum() + (np.cumsum(s)[::-1] * s).sum()
+        s = np.concatenate((s[:3], s * 0.5))
+    return total
+
+
+@pytest.mark.parametrize("f", [kept_above, shrinking, growing, until, with_others_beside])
 def test_buffers_that_roam_take_no_more_than_eager(f: Any) -> None:
     """In the first call the block was as large as what did not fit in it, beside that: its peak was above eager's."""
     compiled, x = bufferize(f), np.abs(floats(20_000)) * 5

@@ -192,8 +192,6 @@ class Roaming:
     over: frozenset[int]
     """The slots of the places that may share bytes with all of them."""
     frees: frozenset[Op]
-    spares: frozenset[int] = frozenset()
-    """The numbers of their arrays."""
 
 
 @dataclass(slots=True)

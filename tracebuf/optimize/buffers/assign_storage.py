@@ -135,7 +135,7 @@ class _Storage:
             op.attrs["kind"] = "array" if op in arrays else "arena"
         plan = self._placed(groups, 1 if roaming and wider else 0)
         plan.frees.update(self._frees(arrays))
-        self._note_spares(plan, arrays)
+        self._note_spares(plan, arrays - roaming)
         if roaming:
             plan.roaming = self._plan_roaming(plan, roaming, kept, wider is not None)
         return plan
@@ -230,16 +230,15 @@ class _Storage:
             op.attrs["roams"] = True
         frees = [op for op in self.func.walk() if isinstance(op, memref.Dealloc)]
         mine = frozenset(op for op in frees if (allocs := self._may_free(op)[0]) and allocs <= roaming)
-        spares = frozenset(plan.spares[op] for op in mine if op in plan.spares)
         over = frozenset(p.slot for p in plan.places.values() if p.phase is not None) if first else frozenset()
         block = 0 if first else plan.slots
         table = plan.slots if first else plan.slots + 1
         plan.slots = table + 1 + turns
-        return Roaming(block, table, turns, others, near, over, mine, spares)
+        return Roaming(block, table, turns, others, near, over, mine)
 
     def _note_spares(self, plan: Plan, arrays: set[memref.Alloc]) -> None:
         """Numbers the arrays that may be freed, those alike that one free may free. Not those that are no rows of rows,
-        for which NumPy's constructor is told their strides."""
+        for which NumPy's constructor is told their strides; nor what roams, which would be kept beside larger ones."""
         frees = [op for op in self.func.walk() if isinstance(op, memref.Dealloc) and op not in plan.frees]
         classes: list[tuple[set[memref.Alloc], list[Op]]] = []
         for free in frees:
