@@ -159,11 +159,11 @@ class Context:
         self._age()
 
     def _make_room(self, slot: int, table: int) -> None:
-        """Makes the block in which buffers roam as large as this call needed it, if with the results that is not above
-        the most that the call had in use, or but for gaps."""
+        """Makes the block in which buffers roam as large as this call needed it, if that is little, or if with the
+        results it is not above the most that the call had in use, but for gaps."""
         at = abi.ARENA + abi.ARENA_SLOT * slot
         asked, most = self.slots[at + 2], max(self.slots[abi.ARENA + abi.ARENA_SLOT * table + MOST], self.most)
-        fits = self.slots[abi.LIVE] + asked <= most + most // GAPS
+        fits = asked <= SMALL or self.slots[abi.LIVE] + asked <= most + most // GAPS
         if asked > self.slots[at + 1] and fits and self.guard is None:
             self._grow(slot, asked)
 
