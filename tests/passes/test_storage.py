@@ -482,6 +482,18 @@ def test_what_roams_is_where_others_are_that_are_not_alive_then(f: Any) -> None:
         assert counters.peak_bytes <= held <= 1.05 * counters.peak_bytes
 
 
+def test_what_cannot_roam_beside_what_does_has_its_places() -> None:
+    """Places were asked for by what was left of the groups where some could not roam (found by fuzzing)."""
+
+    def program(v: Any, w: Any, n: Any) -> None:
+        for _ in range(n):
+            if v[0]:
+                v = w + 1
+            v = np.roll(v, 1)
+
+    climb(program, (floats(7), floats(7), 4), again=[(floats(9), floats(9), 4)], tolerance=1e-9)
+
+
 def edges(a: Any) -> Any:
     t = np.flatnonzero(a[1:] != a[:-1]) + 1
     starts = np.concatenate((np.zeros(1, int), t))

@@ -128,8 +128,9 @@ class _Storage:
             arrays = self._freed_alike(arrays.union(late))
         roaming = self._roaming(arrays - kept)
         wider = self._with_those_beside(roaming, arrays) if roaming else roaming
-        if wider is not None and wider != roaming:
+        if wider is not None:
             arrays, roaming = arrays | wider, wider
+        if roaming:
             groups = self._groups([op for op in self.allocs if op not in arrays])
         for op in self.allocs:
             op.attrs["kind"] = "array" if op in arrays else "arena"
