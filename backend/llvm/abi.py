@@ -101,9 +101,8 @@ class KernelText:
     """How many of the slots are for phases of several buffers: the first ones."""
     arena_idle: tuple[int, ...]
     """Those in which nothing is alive where the first one is asked for."""
-    arena_roaming: tuple[int, tuple[int, ...]] | None
-    """The slot of the block in which buffers of varying sizes roam, and the numbers of such arrays
-    (roaming.py)."""
+    arena_roaming: tuple[int, int] | None
+    """The slots of the block in which buffers of varying sizes roam, and of their table (roaming.py)."""
     results: tuple[Value, ...]
     references: tuple[DestinationOp, ...] = ()
     """Ops without loops, whose NumPy references are called back, by number."""

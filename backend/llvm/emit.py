@@ -100,7 +100,7 @@ class KernelWriter:
             inner._function()
             self.code.define(symbol, inner.code.function_text(inner._head("internal ")))
         plan, write = self.memory.plan, functools.partial(self.code.text, self._head())
-        roaming = None if plan.roaming is None else (plan.roaming.slot, tuple(plan.roaming.spares))
+        roaming = None if plan.roaming is None else (plan.roaming.block, plan.roaming.table)
         return abi.KernelText(
             self.name, write, tuple(self.code.shared), tuple(self.plans), dict(self.code.imports), self.frame,
             tuple(self.checks), plan.slots, plan.blocks, plan.idle, roaming, self.results, tuple(self.references),

@@ -23,7 +23,7 @@ from tracebuf.lower.plan import magnitude
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import LINE, SMALL, Extent, Phase, Plan, Roaming, lines_exactly, rounded
+from tracebuf.ops.memory.arena import LINE, SMALL, Extent, Phase, Plan, Range, Roaming, lines_exactly, rounded
 
 
 class Memory:
@@ -146,7 +146,8 @@ class Memory:
     def begin(self, phase: Phase, number: Callable[[Dim], str], real: Callable[[Dim], str]) -> None:
         """Asks for the block of a phase; `number` and `real` give sizes that are known here, as i64 and double."""
         code, sizes = self.code, {}
-        for size in dict.fromkeys((*phase.total.sizes, *phase.sizes)):
+        later = () if phase.next is None else phase.next.total.sizes
+        for size in dict.fromkeys((*phase.total.sizes, *phase.sizes, *later)):
             exact = isinstance(size, int) or lines_exactly(size)
             n = number(size)
             sizes[size] = n if exact else code.inst(f"and i64 {code.add(n, str(LINE - 1))}, -{LINE}")
@@ -154,7 +155,10 @@ class Memory:
         if any(not isinstance(n, int) for n in sizes):  # beyond 64 bits each buffer asks, if it is made at all
             fits = code.inst(f"fcmp olt double {self._real_sum(phase.total, real)}, {literal(F64, 2.0**62)}")
             total = code.select(fits, "i64", total, str(2**62))
-        base = self._in_gap(at, phase, total) if phase.floats else self._own_block(at, phase, total)
+        if phase.floats:
+            base = self._in_gap(at, phase, total, self._offset(phase, total, sizes, real))
+        else:
+            base = self._own_block(at, phase, total)
         self._begun[phase] = base, sizes
 
     def _own_block(self, at: int, phase: Phase, total: str) -> str:
@@ -172,11 +176,10 @@ class Memory:
         code.place(ready)
         return code.inst(f"load ptr, ptr {self.context_slot(at)}")
 
-    def _in_gap(self, at: int, phase: Phase, total: str) -> str:
-        """The lowest gap of the first block; where the block ends before, the phase's own: then the first one is made
-        larger after the call."""
+    def _in_gap(self, at: int, phase: Phase, total: str, first: str) -> str:
+        """An offset of the first block; where the block ends before, the phase's own: then the first one is made larger
+        after the call."""
         code, there = self.code, abi.ARENA
-        first = self._lowest(phase, total)
         end = code.add(first, total)
         self._floating[phase] = first, end
         room = code.inst(f"load i64, ptr {self.context_slot(there + 1)}")
@@ -199,13 +202,35 @@ class Memory:
         code.place(ready)
         return code.inst(f"phi ptr [ {here}, %{at_inside} ], [ {own}, %{at_outside} ]")
 
-    def _lowest(self, phase: Phase, total: str) -> str:
-        """The lowest offset at which so many bytes are in none of the ranges that are in use: 0, or the end of one."""
-        code, taken = self.code, list[tuple[str, str]]()
-        for r in phase.beside:
+    def _offset(self, phase: Phase, total: str, sizes: Mapping[Dim, str], real: Callable[[Dim], str]) -> str:
+        """The lowest gap of the first block; or the lowest one beside the next that floats, where both end lower so."""
+        code, taken = self.code, self._taken(phase.beside)
+        first = self._lowest(taken, total)
+        if phase.next is None:
+            return first
+        needed = self.extent(phase.next.total, sizes)
+        fits = code.inst(f"fcmp olt double {self._real_sum(phase.next.total, real)}, {literal(F64, 2.0**60)}")
+        needed = code.select(fits, "i64", needed, str(2**60))
+        others, end = self._taken(phase.next.beside), code.add(first, total)
+        end = code.greatest(end, code.add(self._lowest([*others, (first, end)], needed), needed))
+        below = self._lowest(others, needed)
+        above = code.add(below, needed)
+        second = self._lowest([*taken, (below, above)], total)
+        lower = code.icmp("slt", code.greatest(above, code.add(second, total)), end)
+        return code.select(lower, "i64", second, first)
+
+    def _taken(self, beside: Sequence[Range]) -> list[tuple[str, str]]:
+        """Where ranges begin and end."""
+        taken = list[tuple[str, str]]()
+        for r in beside:
             lines = self._begun[r.phase][1]
             start_end = self.extent(r.first, lines), self.extent(r.end, lines)
             taken.append(self._floating[r.phase] if r.phase.floats else start_end)
+        return taken
+
+    def _lowest(self, taken: Sequence[tuple[str, str]], total: str) -> str:
+        """The lowest offset at which so many bytes are in none of the ranges that are in use: 0, or the end of one."""
+        code = self.code
         best = ""
         for at in dict.fromkeys(["0", *(end for _, end in taken)]):
             stop, fits = code.add(at, total), ""
@@ -312,17 +337,15 @@ class Memory:
     # -- buffers that roam
     def clear_table(self, roaming: Roaming) -> None:
         """Nothing roams yet."""
-        code = self.code
-        for k in range(roaming.slot + 1, roaming.slot + 1 + roaming.turns):
-            code.do(f"store ptr null, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * k)}")
-        code.do(f"store i64 0, ptr {self.context_slot(abi.ARENA + abi.ARENA_SLOT * roaming.slot + roams.MOST)}")
-        code.do(f"store i64 0, ptr {self.context_slot(abi.LIVE)}")
+        table = abi.ARENA + abi.ARENA_SLOT * roaming.table
+        for where in (table + roams.IN_USE, table + roams.MOST, abi.LIVE):
+            self.code.do(f"store i64 0, ptr {self.context_slot(where)}")
 
     def _ask_roaming(self, name: str, roaming: Roaming, *args: tuple[str, str]) -> str:
         """What one of the functions that keep the table gives."""
         self.code.declare(name, roams.SIGNATURES[name])
         self.code.imports[name] = ("roaming", name)
-        return self._answer(name, ("i64", str(roaming.slot)), ("i64", str(roaming.turns)), *args)
+        return self._answer(name, ("i64", str(roaming.block)), ("i64", str(roaming.table)), *args)
 
     # -- arrays
     def _array(
@@ -349,7 +372,8 @@ class Memory:
             other = "0"
             for buffer in others:
                 other = code.add(other, self.nbytes(buffer))
-            at = self._ask_roaming(roams.MAKE, roaming, ("i64", nbytes), ("i64", other), ("i64", what), ("i64", how))
+            numbers = [str(roaming.turns), nbytes, other, what, how]
+            at = self._ask_roaming(roams.MAKE, roaming, *(("i64", n) for n in numbers))
         return code.inst(f"inttoptr i64 {at} to ptr")
 
     def free(self, op: memref.Dealloc, buffer: Buffer, base: Buffer) -> None:
@@ -466,8 +490,12 @@ def storages(func: Func, plan: Plan) -> tuple[dict[Value, frozenset[int]], dict[
     for slot, others in plan.sharing.items():
         mine = slots["slot", slot]
         near[mine] |= {slots["slot", other] for other in others}
-    for alloc, sharers in plan.roaming.near.items() if plan.roaming is not None else ():
-        near[slots[alloc]] |= {slots[other] for other in sharers}
+    if plan.roaming is not None:
+        below = frozenset(slots["slot", slot] for slot in plan.roaming.over)
+        for alloc, sharers in plan.roaming.near.items():
+            near[slots[alloc]] |= below.union(slots[other] for other in sharers)
+            for mine in below:
+                near[mine] |= {slots[alloc]}
     return roots, near
 
 

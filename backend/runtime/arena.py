@@ -19,6 +19,7 @@ import numpy as np
 
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.entry_words import Entry
+from tracebuf.backend.llvm.roaming import MOST
 from tracebuf.backend.runtime.guard import chosen
 from tracebuf.backend.runtime.references import Reference
 from tracebuf.frozen import frozen
@@ -29,6 +30,8 @@ from tracebuf.ops.memory.arena import LINE, SMALL
 
 PATIENCE, MOST_PATIENCE = 4, 1024
 """After how many calls a block is given back; twice as many each time that one is asked for again."""
+GAPS = 4
+"""A block in which buffers roam may be larger by this part than what is in use at once."""
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 _Spec = ctypes.c_int64 * abi.SPEC_SLOTS
 _IN_ORDER = list(range(abi.SPEC_SLOTS))
@@ -62,7 +65,7 @@ class Context:
     def __init__(
         self,
         kernel: int,
-        arena: tuple[int, int, tuple[int, ...], tuple[int, tuple[int, ...]] | None],
+        arena: tuple[int, int, tuple[int, ...], tuple[int, int] | None],
         frame_size: int,
         references: Sequence[DestinationOp] = (),
     ) -> None:
@@ -77,7 +80,7 @@ class Context:
         self.blocks: list[np.ndarray | None] = [None] * arena[0]
         self.shared, self.idle, self.roaming = arena[1:]
         """How many of the blocks are for several buffers: the first ones; those that are not in use where the first one
-        is asked for; the block in which buffers roam, and the numbers of their arrays."""
+        is asked for; the block in which buffers roam, and their table."""
         self.spares: list[tuple[int, np.ndarray, int]] = []
         """The arrays that calls by Python have freed and make anew (see `abi.SPARES`): number, array, age."""
         self.lent: list[object] = []
@@ -155,18 +158,14 @@ class Context:
                 self.slots[abi.LARGE] = 1
         self._age()
 
-    def _make_room(self, slot: int, numbers: Sequence[int]) -> None:
-        """Makes the block in which buffers roam as large as this call needed it, if with the results that is not above
-        the most that the call had in use."""
+    def _make_room(self, slot: int, table: int) -> None:
+        """Makes the block in which buffers roam as large as this call needed it, if that is little, or if with the
+        results it is not above the most that the call had in use, but for gaps."""
         at = abi.ARENA + abi.ARENA_SLOT * slot
-        asked, most = self.slots[at + 2], max(self.slots[at + 3], self.most)
-        if asked > self.slots[at + 1] and self.slots[abi.LIVE] + asked <= most:
-            self.spares = [s for s in self.spares if s[0] % abi.EMPTY_SPARE not in numbers]
-            for place in _SPARES:
-                if self.slots[place] and self.slots[place + 1] % abi.EMPTY_SPARE in numbers:
-                    self._drop(place)
-            if self.guard is None:
-                self._grow(slot, asked)
+        asked, most = self.slots[at + 2], max(self.slots[abi.ARENA + abi.ARENA_SLOT * table + MOST], self.most)
+        fits = asked <= SMALL or self.slots[abi.LIVE] + asked <= most + most // GAPS
+        if asked > self.slots[at + 1] and fits and self.guard is None:
+            self._grow(slot, asked)
 
     def _give_up(self, slot: int) -> None:
         at = abi.ARENA + abi.ARENA_SLOT * slot

@@ -128,7 +128,8 @@ class Phase:
 
     That of a buffer whose size is known late floats, where that is possible: it is in the first block, in the lowest
     gap between those `beside` it that is large enough for it; where the block ends before, it is in its own, and from
-    the next call on the first one is as large as that. `above`: what all those are below, wherever they are.
+    the next call on the first one is as large as that. `above`: what all those are below, wherever they are. `next`:
+    one that will float beside it; where both end lower so, that one is in the lowest gap.
     """
 
     block: int
@@ -138,6 +139,7 @@ class Phase:
     floats: bool = False
     beside: tuple[Range, ...] = ()
     above: Extent = Extent()
+    next: Next | None = None
 
 
 @frozen(slots=False)
@@ -148,6 +150,15 @@ class Range:
     phase: Phase
     first: Extent = Extent()
     end: Extent = Extent()
+
+
+@frozen(slots=False)
+class Next:
+    """A buffer that will float: what it needs, and of what is alive with it what is in use already."""
+
+    total: Extent
+    beside: tuple[Range, ...]
+    above: Extent
 
 
 @frozen(slots=False)
@@ -166,19 +177,21 @@ class Place:
 
 @dataclass(slots=True)
 class Roaming:
-    """The buffers of sizes that vary in loops which carry them: each is in a gap of a block between those in use; where
-    there is none, an array; after the call the block is made as large as the same placing needs. `slot`: that of the
-    block; `turns` after it say what is where (backend/llvm/roaming.py)."""
+    """The buffers of sizes that vary in loops which carry them, and those that are alive with them: each is in a gap of
+    a block between those in use; where there is none, an array; after the call the block is made as large as the same
+    placing needs. `block`: its slot, mostly that of the first block, no phase of which goes on while something roams;
+    `turns` slots after `table` say what is where (backend/llvm/roaming.py)."""
 
-    slot: int
+    block: int
+    table: int
     turns: int
     others: dict[Op, tuple[Value, ...]]
     """By buffer the arrays that are alive when it is made."""
     near: dict[Op, frozenset[Op]]
     """By buffer those that may share bytes with it."""
+    over: frozenset[int]
+    """The slots of the places that may share bytes with all of them."""
     frees: frozenset[Op]
-    spares: frozenset[int] = frozenset()
-    """The numbers of their arrays."""
 
 
 @dataclass(slots=True)
@@ -204,6 +217,7 @@ __all__ = [
     "LINE",
     "SMALL",
     "Extent",
+    "Next",
     "Phase",
     "Place",
     "Plan",

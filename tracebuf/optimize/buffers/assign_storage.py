@@ -8,9 +8,11 @@ which is as long as some of its buffers are alive (lifetimes.py); those that are
 - A buffer that may be alive where the next one of its kind is made (a loop that replaces what it carries) takes turns
   between places: the next one is in a place that no value is in that is alive then.
 - A buffer whose size is not known where a phase begins floats (`Phase.floats`): when the size is known, it gets the
-  lowest gap in the first block that nobody is in as long as it is alive. While it is alive no phase of that block may
-  begin, else it is in another block, whose phases begin later. What a loop carries, of a size that is not known
-  before the loop, roams in a block of its own (`Roaming`): an array where that has no room for it.
+  lowest gap in the first block that nobody is in as long as it is alive, or leaves that to the next one that floats.
+  While it is alive no phase of that block may begin, else it is in another block, whose phases begin later.
+- What a loop carries, of a size that is not known before the loop, roams (`Roaming`): its place is looked for when it
+  is made; it is an array where the block has no room for it. What is alive with it roams too, and what is alive with
+  that; so no phase of the first block goes on then, and they roam in that one.
 - What a called function may keep has a slot of its own, which is given up to it.
 
 MLIR counterparts: promote-buffers-to-stack; the arena has none. Runs after deallocs are lowered and moved up.
@@ -29,7 +31,7 @@ from tracebuf.ir.types import MemRefType, is_unnamed
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import Extent, Phase, Place, Plan, Range, Roaming
+from tracebuf.ops.memory.arena import Extent, Next, Phase, Place, Plan, Range, Roaming
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.optimize.buffers.lifetimes import Lifetimes, Span
 from tracebuf.optimize.buffers.pack import Item, Later, packed
@@ -124,12 +126,19 @@ class _Storage:
             if not late:
                 break
             arrays = self._freed_alike(arrays.union(late))
+        roaming = self._roaming(arrays - kept)
+        wider = self._with_those_beside(roaming, arrays) if roaming else roaming
+        if wider is not None:
+            arrays, roaming = arrays | wider, wider
+        if roaming:
+            groups = self._groups([op for op in self.allocs if op not in arrays])
         for op in self.allocs:
             op.attrs["kind"] = "array" if op in arrays else "arena"
-        plan = self._placed(groups)
+        plan = self._placed(groups, 1 if roaming and wider else 0)
         plan.frees.update(self._frees(arrays))
-        self._note_spares(plan, arrays)
-        plan.roaming = self._roaming(plan, kept, arrays - kept)
+        self._note_spares(plan, arrays - roaming)
+        if roaming:
+            plan.roaming = self._plan_roaming(plan, roaming, kept, wider is not None)
         return plan
 
     # -- arrays
@@ -169,40 +178,68 @@ class _Storage:
                 if allocs and not cloned and arrays.isdisjoint(allocs):
                     yield op
 
-    def _roaming(self, plan: Plan, kept: set[memref.Alloc], varying: set[memref.Alloc]) -> Roaming | None:
-        """What roams of the buffers that are arrays as their sizes vary: those that are freed whole, and that no
-        function may keep."""
+    def _roaming(self, varying: set[memref.Alloc]) -> set[memref.Alloc]:
+        """Those of some buffers that can roam: those that are freed whole, and that no function may keep."""
         varying = {op for op in varying if not any(isinstance(u, HostCall) and u.may_keep for u in users(op.result))}
-        if not varying:
-            return None
-        frees = [op for op in self.func.walk() if isinstance(op, memref.Dealloc)]
-        freed = {op: self._may_free(op)[0] for op in frees}
+        freed = [self._may_free(op)[0] for op in self.func.walk() if isinstance(op, memref.Dealloc)] if varying else []
         while True:
-            mixed = [o for allocs in freed.values() if not allocs <= varying for o in allocs & varying]
+            mixed = [o for allocs in freed if not allocs <= varying for o in allocs & varying]
             if not mixed:
                 break
             varying = varying.difference(mixed)
-        across = {op: [v for v in self.lives.across(op) if self._may_be(v, varying)] for op in varying}
-        if not varying or any(may_be_part(v) for values in across.values() for v in values):
-            return None
+        if any(may_be_part(v) for values in self._across_of(varying).values() for v in values):
+            return set()
+        return varying
+
+    def _across_of(self, allocs: set[memref.Alloc]) -> dict[memref.Alloc, list[Value]]:
+        """By buffer the values that are alive when it is made and may be one of them."""
+        return {op: [v for v in self.lives.across(op) if self._may_be(v, allocs)] for op in self.allocs if op in allocs}
+
+    def _with_those_beside(self, roaming: set[memref.Alloc], arrays: set[memref.Alloc]) -> set[memref.Alloc] | None:
+        """Those that roam and those that are alive with one of them, or with those: the others may have their phases in
+        the same block, as nothing roams then. None where one of them cannot roam."""
+        while True:
+            hull = self._hull_of(roaming)
+            groups = [g for g in self._groups([op for op in self.allocs if op not in arrays]) if not g.alone]
+            known = [g for g in groups if self._is_known(g.size, self.lives.home(g.span))]
+            phases = [[g] for g in groups] + self._phases(known)[0]
+            met = {op for phase in phases if meet(self._whole(phase), hull) for g in phase for op in g.allocs}
+            if not met:
+                return roaming
+            wider = self._freed_alike(arrays | met)
+            roaming, arrays = roaming | (wider - arrays), wider
+            if self._roaming(roaming) != roaming:
+                return None
+
+    def _hull_of(self, allocs: set[memref.Alloc]) -> Span:
+        """From where the first of some buffers is made to where the last one is freed."""
+        hull = self.lives.hull(v for op in allocs for v in self.held[op])
+        for op in self.func.walk():
+            if isinstance(op, memref.Dealloc) and not allocs.isdisjoint(self._may_free(op)[0]):
+                hull = hull.around(self.lives.span[op])
+        return hull
+
+    def _plan_roaming(self, plan: Plan, roaming: set[memref.Alloc], kept: set[memref.Alloc], first: bool) -> Roaming:
+        """`first`: whether they roam in the first block."""
+        across = self._across_of(roaming)
         turns = 1 + max(map(len, across.values()))
         met = {(op, o) for op, values in across.items() for v in values for o in self._origins(v)}
-        near = dict[Op, frozenset[Op]]()
-        for op in varying:
-            near[op] = frozenset(o for o in varying if (op, o) not in met and (o, op) not in met)
-            op.attrs["roams"] = True
-        mine = frozenset(op for op in frees if freed[op] and freed[op] <= varying)
-        spares = frozenset(plan.spares[op] for op in mine if op in plan.spares)
-        others = dict[Op, tuple[Value, ...]]()
-        for op in varying:
+        near, others = dict[Op, frozenset[Op]](), dict[Op, tuple[Value, ...]]()
+        for op in across:
+            near[op] = frozenset(o for o in roaming if (op, o) not in met and (o, op) not in met)
             others[op] = tuple(v for v in self.lives.across(op) if v.owner in kept)
-        slot = plan.slots
-        plan.slots += 1 + turns
-        return Roaming(slot, turns, others, near, mine, spares)
+            op.attrs["roams"] = True
+        frees = [op for op in self.func.walk() if isinstance(op, memref.Dealloc)]
+        mine = frozenset(op for op in frees if (allocs := self._may_free(op)[0]) and allocs <= roaming)
+        over = frozenset(p.slot for p in plan.places.values() if p.phase is not None) if first else frozenset()
+        block = 0 if first else plan.slots
+        table = plan.slots if first else plan.slots + 1
+        plan.slots = table + 1 + turns
+        return Roaming(block, table, turns, others, near, over, mine)
 
     def _note_spares(self, plan: Plan, arrays: set[memref.Alloc]) -> None:
         """Numbers the arrays that may be freed, those alike that one free may free. Not those that are no rows of rows,
-        for which NumPy's constructor is told their strides."""
+        for which NumPy's constructor is told their strides; nor what roams, which would be kept beside larger ones."""
         frees = [op for op in self.func.walk() if isinstance(op, memref.Dealloc) and op not in plan.frees]
         classes: list[tuple[set[memref.Alloc], list[Op]]] = []
         for free in frees:
@@ -289,7 +326,8 @@ class _Storage:
         return s in self.shapes or (found is not None and dominates(found, op))
 
     # -- places
-    def _placed(self, groups: list[Group]) -> Plan:
+    def _placed(self, groups: list[Group], least: int) -> Plan:
+        """`least`: so many blocks there are at least."""
         items = {g: Item(0 if g.size is None else g.size, g.turns, *g.span, set()) for g in groups}
         of = {op: g for g in groups for op in g.allocs}
         for g in groups:
@@ -303,7 +341,7 @@ class _Storage:
         first, rest = self._phases(rest)
         floating = [g for g in rest if not any(self._meets_begin([g], phase) for phase in first)]
         rest = [g for g in rest if g not in floating]
-        blocks: list[list[list[Group]]] = [first] if first else []
+        blocks: list[list[list[Group]]] = [first] if first or least else []
         for g in sorted(floating, key=lambda g: self._whole([g])):
             self._put_in([g], blocks, 1)
         idle = tuple(range(1, len(blocks)))
@@ -328,7 +366,11 @@ class _Storage:
         for g in sorted(floating, key=lambda g: self._whole([g])):
             number = next(k for k in idle if [g] in blocks[k])
             total = Extent().plus(items[g].size, g.turns)
-            self._begin_phase(plan, [g], self._floating(number, g, total, begun, plan, items), begun)
+            beside, above = self._in_use(g, begun, plan, items)
+            coming = self._next(g, floating, begun, plan, items)
+            above = above if coming is None else Extent.greatest([above, coming.above])
+            floats = Phase(number, total, sizes_of([g]), True, beside, above, coming)
+            self._begin_phase(plan, [g], floats, begun)
             self._place(plan, g, begun[-1][2], Extent())
         for g in own:
             self._place(plan, g, None, Extent())
@@ -362,16 +404,14 @@ class _Storage:
                 total = total.plus(g.size, g.turns)
         return total
 
-    def _floating(
+    def _in_use(
         self,
-        number: int,
         group: Group,
-        total: Extent,
         begun: list[tuple[Span, list[Group], Phase]],
         plan: Plan,
         items: dict[Group, Item],
-    ) -> Phase:
-        """The phase of a buffer that floats, with those of the first block that are alive with it."""
+    ) -> tuple[tuple[Range, ...], Extent]:
+        """Of the first block what is in use that is alive with a buffer that floats; what it is below."""
         beside, ends = list[Range](), list[Extent]()
         for _, groups, phase in begun:
             near = [plan.places[g.allocs[0]] for g in groups if items[g] in items[group].beside]
@@ -382,7 +422,26 @@ class _Storage:
                 ranges = [(p.offset, p.offset.plus(p.size, p.turns)) for p in near]
                 beside += [Range(phase, *r) for r in joined(ranges)]
                 ends += [end for _, end in ranges]
-        return Phase(number, total, sizes_of([group]), True, tuple(beside), Extent.greatest(ends))
+        return tuple(beside), Extent.greatest(ends)
+
+    def _next(
+        self,
+        group: Group,
+        floating: list[Group],
+        begun: list[tuple[Span, list[Group], Phase]],
+        plan: Plan,
+        items: dict[Group, Item],
+    ) -> Next | None:
+        """The first one to float while a buffer does that is made whenever that is, and of a size that is known."""
+        begin = self._begin([group])
+        for g in sorted(floating, key=lambda g: self._whole([g])):
+            home = self._begin([g])
+            later = home.block is begin.block and self.lives.span[home].first > self.lives.span[begin].first
+            if later and items[g] in items[group].beside and self._is_known(g.size, begin):
+                beside, above = self._in_use(g, begun, plan, items)
+                total = Extent().plus(*sized(g))
+                return Next(total, beside, above.plus(*sized(g)))
+        return None
 
     def _place(self, plan: Plan, group: Group, phase: Phase | None, offset: Extent) -> None:
         number, size = plan.slots, 0 if group.size is None else group.size
