@@ -153,6 +153,7 @@ def measured(program: Func, args: list[Any], moved: list[int]) -> int:
     return counts.allocated_bytes + 2 * sum(moved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", slow_but(("one-shot",), STRATEGIES))
 def test_the_model_says_what_random_programs_do(strategy: str, moved: list[int]) -> None:
     """To the byte, if it is told which branch is taken and how often an scf.while goes round."""

@@ -170,6 +170,7 @@ def plane(*shape: int) -> np.ndarray:
     return np.arange(float(np.prod(shape))).reshape(shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "index"),
     one_in(6, [

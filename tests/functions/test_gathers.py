@@ -302,6 +302,7 @@ EDGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(list(EDGES)[:1], EDGES))
 def test_digitize(name: str) -> None:
     """The bins may rise or fall, which the elements tell as NumPy's `_monotonicity` has it."""
@@ -423,5 +424,6 @@ def test_c2_numbers_that_do_not_fit_are_cast_where_numpy_makes_an_array_of_them(
     "np.add.at(a, [0, 1], a[None, :2])", "np.minimum.at(a, [0, 1], [[1, 2]])", "a[[0, 1]] = a[None, :2]",
     "np.add.at(a, [0], a[:1])",
 ]))  # fmt: skip
+@pytest.mark.slow
 def test_c2_stores_take_leading_axes_of_size_1_but_ufuncs_at_indices_do_not(text: str) -> None:
     agree(program(f"def f(a):\n    {text}"), np.arange(4.0))

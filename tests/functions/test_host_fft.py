@@ -87,6 +87,7 @@ def test_an_axis_of_length_1_that_grows(text: str) -> None:
         (agree if "2" not in text else refused)(made(text, first), A[0], 4, 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", slow_but(((3, 1),), ((3, 1), (1, 3), (2, 1, 3), (2, 3, 1))))
 def test_an_axis_of_length_1_that_grows_in_what_was_made_here(shape: tuple[int, ...]) -> None:
     """A float32 result was converted with its axes of length 1 outermost; and a Fortran-ordered array was taken for

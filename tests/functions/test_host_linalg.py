@@ -198,6 +198,7 @@ def in_place(a, b):
     return a
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["one-shot", *slow_but((), ["copy-before-write", "optimal"])])
 def test_in_place(strategy: Any) -> None:
     for layout in LAYOUTS[:3]:

@@ -197,6 +197,7 @@ def test_a_median_is_native() -> None:
     agree(f, np.abs(INT) + 1.5, 0, 0)
 
 
+@pytest.mark.slow
 def test_native_code_sorts() -> None:
     for text, name in (("np.sort(a)", "@numpy_sort_d_0"), ("a.argsort(kind='stable')", "@numpy_argsort_d_2")):
         f = tracebuf.bufferize(made(text))

@@ -166,6 +166,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(["two that shrink together"], LOOPS))
 def test_sizes_that_depend_on_data(name: str) -> None:
     up(LOOPS[name], A)
@@ -221,6 +222,7 @@ def test_s2_a_mask_that_is_an_expression_and_a_destination_that_is_not_read_cost
         assert tracebuf.measure(bufferize(f), *args, repeat=1).native.allocations <= (f is rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(list(OWN)[:1], OWN))
 def test_s2_a_mask_that_is_stored_to(name: str) -> None:
     """Step i reads element i before it stores to it; the mask was copied, and copied back."""

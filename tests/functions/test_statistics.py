@@ -107,6 +107,7 @@ np.clip([1,5], 2, 3)|np.clip(i, 0.5, 5)|np.clip(a, [0,0,0,0,0], 1)
 ULP = dict.fromkeys(("average", "running", "nan", "nanvar", "moments", "trapezoid", "unwrap"), 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", slow_but(["clip"], FORMS))
 def test_c1_forms(group: str) -> None:
     check_forms(FORMS[group], ULP.get(group, 0))

@@ -599,6 +599,7 @@ def test_the_verifier_knows_what_fits(change: Callable[[scf.While], Any], match:
         verify(func, "tensor")
 
 
+@pytest.mark.slow
 def test_explain_knows_that_it_is_a_loop() -> None:
     m = Maker("f", a=("n",), k=INDEX)
     n = m.dim("n")

@@ -449,6 +449,7 @@ CONTAINERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", one_in(8, CONTAINERS))
 def test_c1_containers_that_a_loop_binds_by_the_path(f):
     """A container that a loop carries was another object than any of before the loop, also where no iteration had
@@ -750,6 +751,7 @@ def test_c1_a_view_of_one_of_two_arrays_is_not_it(n):
             climb(f, ([np.ones(3), np.zeros(3)], np.array(a), n))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", slow_but((3,), (3, 2, 1)))
 def test_s9_names_that_exchange_views_beside_one_first_bound_in_the_loop(n):
     """The attempt that did not know yet how to carry `t` planned to tell at the head which view a name holds; after the

@@ -462,6 +462,7 @@ def _raised(f: Any) -> Exception | None:
     return None
 
 
+@pytest.mark.slow
 def test_objects_in_lists_and_as_classes() -> None:
     contained = "o in [1]", "o in [o]", "o in (Plain(n), 2)", "1 in [o]"
     for expression in (*contained, "isinstance(1, o)", "isinstance(o, Plain)"):

@@ -612,6 +612,7 @@ def test_each_array_that_a_result_may_be_is_read_once() -> None:
         agree(f, arrays, [v + start for v in arrays])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", (-9, 9))
 def test_sizes_of_an_array_of_one_path_are_known_on_it(first: int) -> None:
     """They were any numbers: `[1::-2]`, which leaves one row, was taken for many, which gave the sum other strides."""

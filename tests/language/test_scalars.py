@@ -552,6 +552,7 @@ def test_order_of_complex_numbers_with_nans(kinds: str) -> None:
             agree(f, element(a, kinds[0]), element(b, kinds[1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", "FD")
 def test_extremes_of_complex_arrays_with_nans(kind: str) -> None:
     rng = np.random.default_rng(1)

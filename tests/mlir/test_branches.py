@@ -201,6 +201,7 @@ def module() -> Module:
     return mlir.read(mlir.generic(TEXT))
 
 
+@pytest.mark.slow
 def test_a_loop_of_branches_carries_values() -> None:
     a = np.array([1.0, 2.0, 4.0, 8.0])
     assert [mlir.interpret(module(), "sum", [a, n]).results for n in range(4)] == [[0.0], [1.0], [3.0], [7.0]]

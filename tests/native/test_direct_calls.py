@@ -134,6 +134,7 @@ def test_what_the_function_raises_keeps_its_arrays() -> None:
     assert held[0].tobytes() == before.tobytes()
 
 
+@pytest.mark.slow
 def test_references_are_flat() -> None:
     f, args = lambda a, t: (np.linalg.qr(a), np.linalg.pinv(a, t), np.unique(a)), (WIDE, 0.1)
     g = ready(f, *args)

@@ -138,6 +138,7 @@ def test_nests_overspend_the_work_between_two_polls() -> None:
     ready(f, np.arange(100_000.0))
 
 
+@pytest.mark.slow
 def test_threads_compile_programs_that_share() -> None:
     def work(k: int) -> None:
         for f in (one, other):

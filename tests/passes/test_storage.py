@@ -468,6 +468,7 @@ def before_and_after(n: Any, rounds: Any) -> Any:
     return (np.cumsum(w[::-1]) + w).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [escaping, on_a_tree, before_and_after])
 def test_what_roams_is_where_others_are_that_are_not_alive_then(f: Any) -> None:
     """Such buffers had a block of their own: what was alive before the loop, or for one iteration of it, was beside."""
@@ -510,6 +511,7 @@ def halves(x: Any) -> Any:
     return y[:, 0], total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [edges, halves])
 def test_a_buffer_that_floats_leaves_the_lowest_gap_to_a_larger_one(f: Any) -> None:
     """It was in the gap that it fitted in, or above what died before the next one was made, which was above it then."""
@@ -605,6 +607,7 @@ def too_large(x: Any, factor: Any) -> Any:
     return s.sum()
 
 
+@pytest.mark.slow
 def test_arrays_too_large_for_any_block_raise_as_they_do_in_numpy() -> None:
     """A number of bytes beyond 64 bits is no small one."""
     x = floats(8)
