@@ -14,13 +14,14 @@ class Alarm(BaseException):
 
 @contextmanager
 def alarm(seconds: float, error: type[BaseException] = Alarm) -> Iterator[None]:
-    """The error is raised on the main thread that many seconds from now."""
+    """The error is raised on the main thread that many seconds from now; and again each second after, for where a
+    finalizer or a weak reference's callback is running then, Python ignores it."""
 
     def ring(*_: Any) -> None:
         raise error
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:
