@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from math import prod
+from typing import NamedTuple
 
 from tracebuf.backend.llvm.code import Access, Code, OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
@@ -98,8 +99,7 @@ class Rows:
     start: str
 
 
-@frozen()
-class Around:
+class Around(NamedTuple):
     """What is around a nest: where it is written, and the values that its body may name."""
 
     code: Code
@@ -108,8 +108,7 @@ class Around:
     scopes: Scopes
 
 
-@frozen()
-class Piece:
+class Piece(NamedTuple):
     """The loops of a nest, whole or one piece of them: their sizes, by loop each operand's stride, whether (as an i1)
     the innermost strides are 1 that are tested, and the first index of each loop, 0 unless given."""
 
@@ -191,7 +190,7 @@ class NestWriter:
             depth = len(inner)
             if depth == levels:
                 rest = sizes[levels:]
-                part = replace(whole, sizes=[*inner, *rest], starts=[*starts, *["0"] * len(rest)])
+                part = whole._replace(sizes=[*inner, *rest], starts=[*starts, *["0"] * len(rest)])
                 self._loops(part, pointers)
                 polls.poll(code.product([*inner, inside]))
                 return
@@ -429,7 +428,7 @@ class NestWriter:
         code.branch(piece.unit, yes, no)
         code.place(yes)
         known = [*piece.strides[:-1], {k: self._unit(k, s) for k, s in piece.strides[-1].items()}]
-        self._rows_version(replace(piece, strides=known), pointers, indices)
+        self._rows_version(piece._replace(strides=known), pointers, indices)
         code.jump(end)
         code.place(no)
         self._rows_version(piece, pointers, indices, vectorize=len(self.nest.spec.body.ops) > CHEAP)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
+from typing import NamedTuple
 
 from tracebuf.backend.llvm.code import Code
 from tracebuf.backend.llvm.loops import Around, Buffer, NestWriter, Scopes
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scatters import ScatterWriter
-from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.types import ScalarType
@@ -24,8 +24,7 @@ FEW = 64
 """So many elements, known when compiled, are no loop for LLVM, or a short one."""
 
 
-@frozen()
-class Failed:
+class Failed(NamedTuple):
     """An index that was out of bounds if the i1 `flag` says so, of an axis of that size."""
 
     op: CheckedIndex
