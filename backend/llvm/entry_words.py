@@ -16,7 +16,7 @@ SMALL_INT = 2**31
 """Python ints of a smaller magnitude are arguments; larger ones are part of a program's key."""
 
 
-class Table(IntEnum):
+class Table:
     """The words of a function's table. `ENTRIES` is the first of `COUNT`."""
 
     COUNT = 0
@@ -38,7 +38,7 @@ class Table(IntEnum):
     ENTRIES = 10
 
 
-class Form(IntEnum):
+class Form:
     """The words of the form of a call that has more than its parameters' values; no such words where it has not."""
 
     NAMED = 0
@@ -53,7 +53,7 @@ MAX_BOUND = 64
 """The most values of a call with keywords, defaults, `*args`, `**kwargs` or `out`."""
 
 
-class Entry(IntEnum):
+class Entry:
     """The words of a program's entry."""
 
     BUSY = 0
@@ -134,7 +134,7 @@ class Kind(IntEnum):
     ARRAY, FLOAT, COMPLEX, BOOL, INT, NUMPY, IS, SAME, TWIN = range(9)
 
 
-class Descriptor(IntEnum):
+class Descriptor:
     """The words of an argument's descriptor."""
 
     KIND = 0
@@ -159,7 +159,7 @@ class Descriptor(IntEnum):
     SIZE = 11
 
 
-class Given(IntEnum):
+class Given:
     """The words that say which call runs the original function."""
 
     KIND = 0

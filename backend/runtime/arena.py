@@ -305,7 +305,7 @@ class Context:
         made = (ctypes.py_object * (2 * entry[Entry.FRESH_COUNT])).from_address(entry[Entry.FRESH] or 8)
         return self._given(Entry.ARGUMENTS, Entry.CONTAINERS) + [made[k] for k in range(0, len(made), 2)]
 
-    def _given(self, *numbers: Entry) -> list[Any]:
+    def _given(self, *numbers: int) -> list[Any]:
         """What the call by machine code was given: so many values."""
         entry = self._entry()
         return list((ctypes.py_object * sum(entry[n] for n in numbers)).from_address(entry[Entry.VALUES]))
