@@ -53,7 +53,7 @@ from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
 from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.paths.results import build_results
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
-from tracebuf.frozen import frozen
+from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.ndarray import address
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.options import Options
@@ -311,7 +311,7 @@ class BufferizedFunction(NativeCallable):
             return (_anchored, (self._anchor,)) if protocol >= 4 else f.__qualname__  # before 4 an anchor has no name
         return BufferizedFunction, (f, self.options)
 
-    @functools.cached_property
+    @cached_property
     def _anchor(self) -> FunctionType:
         """What stands for the function in a pickle (call/pickling)."""
         return anchor_of(self.__wrapped__, self.options)

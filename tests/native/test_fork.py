@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -49,3 +50,11 @@ def test_a_child_of_a_process_that_compiles_can_compile(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run([sys.executable, tmp_path / "script.py", "8"], capture_output=True, text=True, timeout=400)
     assert done.stdout == f"{[0] * 8}\n", done.stderr
+
+
+def test_no_class_of_the_library_locks_what_it_finds_once() -> None:
+    """`functools.cached_property` of Python 3.11 holds a lock of its class meanwhile: a child could inherit it held."""
+    loaded = [m for name, m in list(sys.modules.items()) if name.split(".")[0] == "tracebuf" and m is not None]
+    assert not [m.__name__ for m in loaded if functools.cached_property in vars(m).values()]
+    kinds = [k for m in loaded for k in vars(m).values() if isinstance(k, type) and k.__module__ == m.__name__]
+    assert not [k for k in kinds if any(isinstance(v, functools.cached_property) for v in vars(k).values())]

@@ -8,11 +8,11 @@ A memref's strides are ints or Exprs in elements, or None where only the run tim
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
-from tracebuf.frozen import frozen
+from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.dims import Dim, Expr, Sym, mul, symbols
 
 

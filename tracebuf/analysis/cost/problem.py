@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from math import inf
 
 from tracebuf.analysis.cost.cost import CostModel, Item
@@ -16,6 +15,7 @@ from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.one_shot import OneShot, ordered
 from tracebuf.analysis.one_shot.order import post_order
 from tracebuf.errors import InternalError
+from tracebuf.frozen import cached_property
 from tracebuf.ir.core import Block, Op, Use, Value
 from tracebuf.ops.control import scf
 

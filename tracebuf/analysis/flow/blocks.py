@@ -7,8 +7,8 @@ by the blocks that dominate the op's. Valid while no block or branch changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
+from tracebuf.frozen import cached_property
 from tracebuf.ir.core import Block, Op, Region, Value
 from tracebuf.ir.func import Func
 

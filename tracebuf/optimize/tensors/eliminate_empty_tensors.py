@@ -12,14 +12,13 @@ loops in it stays where it is; then nothing may touch the destination meanwhile.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from math import inf
 
 from tracebuf.analysis.one_shot.base import describe
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.parts import Parts
 from tracebuf.analysis.one_shot.storages import Storages
-from tracebuf.frozen import frozen
+from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.core import Block, Op, Use, Value, dominates
 from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import tensor
