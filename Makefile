@@ -35,7 +35,7 @@ test: $(VENV)/.test
 
 check: $(VENV)/.check
 	$(RUN) -m ruff check .
-	$(RUN) -m mypy
+	$(RUN) -m mypy --num-workers 2
 	$(PYTEST) -m "not slow"
 
 fuzz: $(VENV)/.test

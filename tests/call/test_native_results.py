@@ -97,7 +97,7 @@ RESULTS = [
 G = np.arange(4.0)
 
 
-@pytest.mark.parametrize("expression", one_in(6, RESULTS))
+@pytest.mark.parametrize("expression", one_in(12, RESULTS))
 def test_results_are_eagers(expression: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values, classes, flags, strides, which parts are one object, whose memory views are of."""
     function = program(f"def f(a, b, m, t, z, p, x):\n    return {expression}")

@@ -11,7 +11,6 @@ import pytest
 from tests.support.agreement import agree, outcome, program
 from tests.support.arrays import values
 from tests.support.forms import batch
-from tests.support.params import slow_but
 from tracebuf import bufferize
 
 UFUNCS = {getattr(np, n): n for n in sorted(dir(np)) if isinstance(getattr(np, n), np.ufunc)}
@@ -37,7 +36,8 @@ def operand_pairs(char: str) -> Iterator[tuple[Any, Any]]:
     yield from ((x, a) for x in NUMBERS)
 
 
-@pytest.mark.parametrize("char", slow_but("?", CHARS))
+@pytest.mark.slow
+@pytest.mark.parametrize("char", CHARS)
 def test_n5_dtypes_of_every_binary_ufunc(char: str) -> None:
     """Beside each other dtype, and numbers on either side: of arrays of ones, by the traced program alone."""
     for pair in operand_pairs(char):

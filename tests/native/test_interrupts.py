@@ -159,7 +159,7 @@ def test_a_handler_that_raises_ends_the_reading_of_a_long_file() -> None:
         definitions(text)
 
 
-@pytest.mark.parametrize("f, arguments", one_in(20, LOOPS, rows=True))
+@pytest.mark.parametrize("f, arguments", one_in(60, LOOPS, rows=True))
 def test_a_handler_that_raises_ends_any_loop(f: Callable[..., Any], arguments: Callable[[], tuple[Any, ...]]) -> None:
     """C3: what it raises is the caller's to catch, soon, and the call has kept no memory. Then all is as before."""
     g = bufferize(f)

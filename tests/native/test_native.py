@@ -212,13 +212,13 @@ def reduction(type_: MemRefType, kept: tuple[int, ...], op: Any, init: float, bo
 
 @pytest.mark.parametrize(
     ("dtype", "op", "init", "ufunc"),
-    [
+    one_in(3, [
         ("f8", arith.AddF, 0.0, np.add), ("f4", arith.AddF, 0.0, np.add), ("f8", arith.MulF, 1.0, np.multiply),
         ("f8", arith.MaximumF, -np.inf, np.maximum), ("f4", arith.MinimumF, np.inf, np.minimum),
         ("f8", arith.MaxNumF, np.nan, np.fmax), ("f4", arith.MinNumF, np.nan, np.fmin),
         ("i8", arith.AddI, 0, np.add), ("i8", arith.MaxSI, -(2**63), np.maximum),
         ("?", arith.OrI, False, np.logical_or), ("?", arith.AndI, True, np.logical_and),
-    ],
+    ], rows=True),
 )  # fmt: skip
 @pytest.mark.parametrize("kept", slow_but([(1,)], [(), (0,), (1,)]))
 def test_reductions(dtype: str, op: Any, init: float, ufunc: np.ufunc, kept: tuple[int, ...]) -> None:

@@ -381,7 +381,8 @@ def test_an_unused_choice_takes_its_symbol_along() -> None:
     climb(program, (np.array([False, True, True]), 4), again=[(np.array([True, True, False]), 4)])
 
 
-@pytest.mark.parametrize("n", slow_but((4,), (0, 1, 4)))
+@pytest.mark.slow
+@pytest.mark.parametrize("n", (0, 1, 4))
 def test_a_place_that_floats_over_what_only_the_first_iteration_reads(n: int) -> None:
     """`w` of the loop is laid over the arrays that it begins with, which are read once it has begun: the checking
     interpreter took them away there, and called the reading a fault."""
@@ -421,7 +422,7 @@ def until(x: Any, rounds: Any) -> Any:
     return y.max() if len(y) else 0.0
 
 
-@pytest.mark.parametrize("f", [shrinking, growing, until])
+@pytest.mark.parametrize("f", slow_but([growing], [shrinking, growing, until]))
 def test_what_a_loop_carries_of_sizes_that_vary_roams(f: Any) -> None:
     """Each iteration made arrays. A second call makes none, and the arena has little more than what is alive."""
     climb(f, (floats(40), 7), again=[(floats(3), 2), (floats(500), 30), (floats(40), 0), (floats(1), 1)])
@@ -483,6 +484,7 @@ def test_what_roams_is_where_others_are_that_are_not_alive_then(f: Any) -> None:
         assert counters.peak_bytes <= held <= 1.05 * counters.peak_bytes
 
 
+@pytest.mark.slow
 def test_what_cannot_roam_beside_what_does_has_its_places() -> None:
     """Places were asked for by what was left of the groups where some could not roam (found by fuzzing)."""
 
@@ -556,7 +558,7 @@ def with_others_beside(x: Any, rounds: Any) -> Any:
     return total
 
 
-@pytest.mark.parametrize("f", [kept_above, shrinking, growing, until, with_others_beside])
+@pytest.mark.parametrize("f", slow_but([kept_above], [kept_above, shrinking, growing, until, with_others_beside]))
 def test_buffers_that_roam_take_no_more_than_eager(f: Any) -> None:
     """In the first call the block was as large as what did not fit in it, beside that: its peak was above eager's."""
     compiled, x = bufferize(f), np.abs(floats(20_000)) * 5

@@ -9,12 +9,14 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import tracebuf
 
 PAGE = Path(__file__).parents[2] / "docs" / "calling.md"
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
     names = {"np": np, "ctypes": ctypes, "tracebuf": tracebuf, "bufferize": tracebuf.bufferize, "warnings": warnings}
