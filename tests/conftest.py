@@ -26,6 +26,13 @@ gc.set_threshold(100_000, 50, 100)
 files = itertools.count(1)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
+    """Where slow tests are not asked for, no items are made of them, which takes as long as finding the others."""
+    slow = any(mark.name == "slow" for mark in getattr(obj, "pytestmark", ()))
+    return [] if slow and collector.config.option.markexpr == "not slow" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest tests begin, else one worker would end with them alone."""
     items.sort(key=lambda item: "tests/tools/" not in item.nodeid)

@@ -326,6 +326,7 @@ def test_what_must_be_in_place_may_conflict(compat: str | None, error: str) -> N
 
 
 @pytest.mark.parametrize("options", [{"improvements": ()}, {"strategy": "optimal"}], ids=lambda o: next(iter(o)))
+@pytest.mark.slow
 def test_final_stores_of_arrays_that_the_path_tells_apart(options: dict[str, Any]) -> None:
     """Without "rotation", as where "optimal" tries what that saves, the final store to b seemed to overwrite the new
     array that the other branch calls b, and an InternalError was raised: both are in one alias set, because the sum is

@@ -150,6 +150,7 @@ def test_a_new_buffer_is_handed_on_where_the_old_one_would_be_copied() -> None:
 
 
 @pytest.mark.parametrize("seed", slow_but((0,), range(4)))
+@pytest.mark.slow
 def test_forty_undecided_operands(seed: int) -> None:
     found = optimal(puzzle(30, seed), nodes=1000)
     assert undecided_operands(found) >= 39 and found.certificate.proved

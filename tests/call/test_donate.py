@@ -133,6 +133,7 @@ NOT_USED = [
 
 
 @pytest.mark.parametrize(("source", "reason", "line"), one_in(6, NOT_USED, rows=True))
+@pytest.mark.slow
 def test_a_donation_to_no_use_is_an_error_with_its_reason(source: str, reason: str, line: int) -> None:
     function, x = program(source), numbers(6)
     climb(function, (x,), tolerance=1e-14, donate=("x",))

@@ -189,6 +189,7 @@ def two_returned(v: Any, n: Any) -> Any:
 
 @pytest.mark.parametrize("size", [100, N])
 @pytest.mark.parametrize("f", one_in(6, [two_returned, returned, returned_by_the_data]))
+@pytest.mark.slow
 def test_a_loop_that_replaces_a_result_makes_its_results(f: Callable[..., Any], size: int) -> None:
     """B6: what an iteration frees, the next one or the next call makes anew; by Python, then by machine code."""
     g = tracebuf.bufferize(f)

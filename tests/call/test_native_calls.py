@@ -966,6 +966,7 @@ def test_static_arguments() -> None:
     assert by_python(scaled, a, 1j).tolist() == [1j] * 3 and np.isnan(scaled(a, float("nan"))).all()
 
 
+@pytest.mark.slow
 def test_finalizers_may_call_a_function_that_dies() -> None:
     """The collector finalizes a cycle in any order: the entries' own finalizers may come before."""
     seen: list[Any] = []
@@ -1083,6 +1084,7 @@ def test_arguments_that_overlap_and_are_stored_to() -> None:
 
 
 @pytest.mark.parametrize("change", ["distance", "size", "stride", "flags", "dtype", "number", "large", "constant"])
+@pytest.mark.slow
 def test_other_arguments_than_those_that_overlapped(change: str) -> None:
     """Each goes its own way, with eager's answer."""
     f = bufferize(shifted)

@@ -244,6 +244,7 @@ def test_a_result_that_is_none_on_some_paths_has_no_buffer() -> None:
             bufferize(maybe)(a, out=np.zeros(3))
 
 
+@pytest.mark.slow
 def test_complex_results_none_in_a_tuple_and_an_out_of_its_own() -> None:
     x = np.arange(1.0, 5.0)
     assert into(lambda a: a * 2j, x, out=np.zeros(4, complex)) is not None

@@ -235,6 +235,7 @@ def test_products(form: str, dtype: Any) -> None:
         agree(f, complexes((n, n), dtype), complexes((n, n), dtype, 1), complexes(n, dtype, 2), ulp=256)
 
 
+@pytest.mark.slow
 def test_products_into_matrices() -> None:
     f = program("def f(a, b, c):\n c += a @ b\n c -= b @ a\n c[1:, 1:] -= np.outer(a[0, 1:], b[1:, 0])\n return c")
     agree(f, complexes((5, 5)), complexes((5, 5), seed=1), complexes((5, 5), seed=2), ulp=256)

@@ -38,6 +38,7 @@ SOURCES = (True, 3, 300, -1, 1.5, np.int64(300), np.uint8(3), np.float32(2.5), n
 
 
 @pytest.mark.parametrize("dtype", slow_but(("uint8",), ["bool", "int8", "uint8", "int64", "float32"]))
+@pytest.mark.slow
 def test_copyto_converts_within_a_kind(dtype: str) -> None:
     """Rules C1, N1: TypeError beyond the kind, OverflowError for Python's ints; NumPy's numbers wrap."""
 

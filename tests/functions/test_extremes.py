@@ -82,6 +82,7 @@ INDICES += (float("nan"), float("inf"), 1e30, np.array(1.5), np.array([1.5]), np
 
 
 @pytest.mark.parametrize("index", one_in(15, INDICES))
+@pytest.mark.slow
 def test_an_index_that_is_no_int(index: Any) -> None:
     """NumPy converts numbers, alone and in lists, as int() does; arrays it refuses. They were refused alike."""
     a = np.arange(5)

@@ -200,6 +200,7 @@ OWN = {
 
 
 @pytest.mark.parametrize("name", slow_but(list(OWN)[:2], OWN))
+@pytest.mark.slow
 def test_s2_an_array_stored_to_at_its_own_elements(name: str) -> None:
     """The array was copied, and copied back, where NumPy copies what it reads."""
     text, expected = OWN[name]
@@ -411,6 +412,7 @@ STORED = (
 
 
 @pytest.mark.parametrize("text", slow_but(STORED[:2], STORED))
+@pytest.mark.slow
 def test_c2_numbers_that_do_not_fit_are_cast_where_numpy_makes_an_array_of_them(text: str) -> None:
     """A NumPy number that is stored by an index array or a mask was taken for one that is stored into an element, whose
     int() must fit."""

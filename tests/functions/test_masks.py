@@ -247,6 +247,7 @@ EMPTY = (
 
 
 @pytest.mark.parametrize("text", slow_but(EMPTY[:2], EMPTY))
+@pytest.mark.slow
 def test_c2_a_mask_of_size_0_fits_every_axis(text: str) -> None:
     """NumPy does not compare its size with the axis's; here it raised IndexError."""
     agree(program(f"def f(a, m):\n    {text}"), np.arange(24.0).reshape(4, 6), np.zeros((0, 6), bool))
@@ -264,6 +265,7 @@ ROWS = {
 
 
 @pytest.mark.parametrize("name", slow_but(list(ROWS)[:1], ROWS))
+@pytest.mark.slow
 def test_rows_as_a_whole(name: str) -> None:
     """Native code asks the mask once a row (ScatterWriter): it took six times as long as NumPy."""
     a = np.random.default_rng(3).normal(size=(6, 40))

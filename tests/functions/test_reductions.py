@@ -186,6 +186,7 @@ RUNNING = ("np.cumsum(x, 0, out=x)", "np.cumsum(x, 1, out=x)", "np.multiply.accu
 
 
 @pytest.mark.parametrize("text", slow_but(RUNNING[:2], RUNNING))
+@pytest.mark.slow
 def test_s2_running_sums_in_their_own_array(text: str) -> None:
     """A new array was made: element i is read before it is written."""
     f, x = program(f"def f(x):\n    {text}"), np.arange(12.0).reshape(3, 4)

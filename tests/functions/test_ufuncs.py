@@ -161,6 +161,7 @@ def test_c1_calls_that_once_differed(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", slow_but(["part * part.T"], ["part * part.T", "part * a.T[:1].T", "a.T[:1].T * part"]))
+@pytest.mark.slow
 def test_s6_an_axis_that_a_guard_makes_1_is_repeated_in_the_order_of_the_result(text: str) -> None:
     """Its stride counted: the fuzzer found the result in another order than eager's."""
     f = bufferize(verify=True)(program(f"def f(a):\n    part = a.T[2::3]\n    return {text}"))

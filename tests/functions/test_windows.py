@@ -41,6 +41,7 @@ def test_s1_stores_are_seen_through_the_windows_and_conflict_with_them() -> None
     climb(g, (np.arange(9.0), np.arange(3.0)), again=[(np.arange(5.0), np.ones(5))], tolerance=1e-14)
 
 
+@pytest.mark.slow
 def test_a_sum_over_windows_makes_nothing_but_its_result() -> None:
     f = bufferize(program("def f(a):\n    return windows(a, (3, 3)).mean(axis=(2, 3))", **NAMES))
     assert "1 allocation, no copies" in str(f.explain(np.ones((9, 9))))

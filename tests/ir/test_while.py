@@ -386,6 +386,7 @@ def sized_args(m: Maker, block: Block, vector_at: int, size_at: int) -> None:
     block.args[vector_at].type = vector(m, block.args[size_at], "inside")
 
 
+@pytest.mark.slow
 def test_z1_a_branch_may_change_a_size() -> None:
     """z = a[1:] + 1 if k > 0 else a; return z + z"""
     m = Maker("f", a=("n",), k=INDEX)

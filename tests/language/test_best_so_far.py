@@ -337,6 +337,7 @@ def in_a_loop_in_a_while(p, b):
 
 
 @pytest.mark.parametrize("f", [in_a_while, pytest.param(in_a_loop_in_a_while, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_s11_a_store_to_one_of_the_arrays_that_a_loop_has_exchanged(f):
     """The arrays were taken to share memory, as each may be in either buffer, and were copied: 16 allocations and 12
     copies for eager's 4 allocations."""

@@ -27,6 +27,7 @@ STORES = [
 
 
 @pytest.mark.parametrize("store", slow_but(STORES[:1], STORES))
+@pytest.mark.slow
 def test_stores_through_parts(store: str) -> None:
     f = program(f"def f(z, x):\n    {store}\n    return z.real, z.imag, z.real.sum()")
     args = complexes(7), np.arange(7.0)

@@ -842,6 +842,7 @@ def one_of_the_callers_lists(a, p, q):
 
 
 @pytest.mark.parametrize("a", [[1.0, 5.0], [5.0, 5.0]])
+@pytest.mark.slow
 def test_c1_which_container_it_is_where_paths_met(a):
     """`r is p` was False for one of two lists of one shape that were joined item by item."""
     a = np.array(a)
@@ -917,6 +918,7 @@ def bound_by_the_path_in_a_loop_that_changes_it(a, n):
 
 
 @pytest.mark.parametrize("f", [first_bound_in_a_loop_that_changes_it, bound_by_the_path_in_a_loop_that_changes_it])
+@pytest.mark.slow
 def test_a_container_that_a_loop_changes_and_binds(f):
     """After the loop the tracer's own stand-in for the container was what the name held."""
     g = bufferize(f)

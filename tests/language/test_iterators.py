@@ -219,6 +219,7 @@ LIVE = {
 
 
 @pytest.mark.parametrize("name", one_in(10, LIVE))
+@pytest.mark.slow
 def test_loops_meet_what_their_body_changes(name: str) -> None:
     """A loop over a list or dict took its items before the first iteration."""
     body = LIVE[name].replace("\n", "\n    ")
@@ -268,6 +269,7 @@ def test_f1_objects_are_iterated_over_by_their_iter():
     ("k", "v"), ("enumerate(k)", "_, v"), ("zip(a, k)", "_, v"), ("k[::-1]", "v"), ("reversed(k)", "v"),
     ("k.flat", "v"), ("(2 * x for x in k)", "v"), ("map(abs, k)", "v"), ("(k, k + 1)", "(v, *_)"),
 ], rows=True))  # fmt: skip
+@pytest.mark.slow
 def test_s8_what_a_loop_iterates_over_is_not_exchanged_for_its_names(items: str, names: str) -> None:
     """Only names counted: the arrays that two of them exchange were carried by value, and the loop read from the first
     one what was stored to the other."""

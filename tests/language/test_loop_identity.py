@@ -664,6 +664,7 @@ MADE = [
 
 
 @pytest.mark.parametrize("f", one_in(8, MADE))
+@pytest.mark.slow
 def test_c1_a_view_that_a_loop_makes_and_names_share_by_the_path(f):
     """Two names that held one view of an iteration held two, where another iteration or path had bound one of them;
     two that became one in each iteration were one also where none ran."""
@@ -698,6 +699,7 @@ def test_s9_a_list_that_only_the_inner_loop_makes():
 
 
 @pytest.mark.parametrize("n", (2, 0, 1))
+@pytest.mark.slow
 def test_c1_the_last_round_of_a_while_binds_nothing(n):
     """It kept the view of the round before, which then was the array of before the loop."""
 

@@ -62,6 +62,7 @@ def test_c1_arguments_of_every_kind() -> None:
     agree(bufferize(program("def f(a): return math.sin(a)", math=math)), np.ones(3))
 
 
+@pytest.mark.slow
 def test_c1_ints_are_converted_as_python_does() -> None:
     f = bufferize(
         program(

@@ -350,6 +350,7 @@ def arguments(n: int) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("f", one_in(20, PROGRAMS), ids=lambda f: f.__name__)
+@pytest.mark.slow
 def test_names_by_the_path(f: Program) -> None:
     compiled = tracebuf.bufferize(verify=True)(f)
     for size, n in ((5, 3), (4, 0), (6, 1), (1, 2), (0, 2)):
@@ -417,6 +418,7 @@ def kept_or_replaced(a, n):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.slow
 def test_a_name_that_may_hold_what_another_holds_before_a_loop_without_iterations(n: int) -> None:
     """Found by fuzzing: before the loop behind two peeled iterations `x` may be `r`'s object; where that loop did not
     run, the results were taken for one object."""
@@ -541,6 +543,7 @@ def test_arrays_that_take_turns_are_of_any_sort(lengths: tuple[int, ...]) -> Non
                 agree(program, floats(lengths[0]), np.ones(shape, second), floats(lengths[2]) + 3)
 
 
+@pytest.mark.slow
 def test_a_name_that_only_the_other_side_of_a_choice_reads() -> None:
     """Rule F3: what is not taken raises nothing."""
 

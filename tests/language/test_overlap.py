@@ -237,6 +237,7 @@ def test_ufuncs_that_numpy_computes_read_ahead(i: int) -> None:
 
 
 @pytest.mark.parametrize("i", one_in(8, [9, 0, 2, 14]))
+@pytest.mark.slow
 def test_parts_of_an_array_under_two_shapes(i: int) -> None:
     """Rule S2: a row and a part of the ravelled array are apart, or not, as their places tell; a temporary was made in
     either case."""

@@ -534,6 +534,7 @@ PARTS = [complex(x, y) for x in (1.0, np.nan, 2.0) for y in (1.0, np.nan)]
 
 
 @pytest.mark.parametrize("kinds", one_in(8, ["DD", "DF", "FF", "fD", "dF", "Df", "Dd", "DO", "FO", "fO", "dO"]))
+@pytest.mark.slow
 def test_order_of_complex_numbers_with_nans(kinds: str) -> None:
     """NumPy's scalars compare lexicographically, its ufuncs look for NaNs first; max() and min() of elements compare
     scalars. "O" is a Python number."""

@@ -86,6 +86,7 @@ def test_most_of_the_corpus_can_be_run() -> None:
     assert sum(bool(outcomes(corpus()[name])) for name in names) > 0.7 * len(names)
 
 
+@pytest.mark.slow
 def test_a_wrong_pass_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """As when linalg ops were taken to do nothing to buffers."""
     from tracebuf.ir.core import no_effects

@@ -130,6 +130,7 @@ def test_sizes_less_than_0_are_refused() -> None:
         program("a slice")(X.copy(), 0, -1, 1)
 
 
+@pytest.mark.slow
 def test_a_step_of_0_is_refused() -> None:
     with pytest.raises(ValueError, match="a loop whose step is 0"):
         program("a loop")(X.copy(), 0)

@@ -193,6 +193,7 @@ def several(a: Any, n: Any) -> Any:
 
 
 @pytest.mark.parametrize("milliseconds", one_in(24, range(2, 50)))
+@pytest.mark.slow
 def test_a_handler_that_raises_in_the_first_call_is_the_callers(milliseconds: int) -> None:
     """C3: a signal while tracing or compiling is no error of the traced code, and no bug of the tracer's."""
     a = np.arange(6.0)

@@ -247,6 +247,7 @@ def test_reductions(dtype: str, op: Any, init: float, ufunc: np.ufunc, kept: tup
 
 @pytest.mark.parametrize("dtype", slow_but(["f8"], ["f2", "f4", "f8"]))
 @pytest.mark.parametrize(("op", "ufunc"), [(arith.MaxNumF, np.fmax), (arith.MinNumF, np.fmin)])
+@pytest.mark.slow
 def test_fmax_skips_nan_in_any_order(dtype: str, op: Any, ufunc: np.ufunc) -> None:
     """C2: NaN stands only where there is nothing else, wherever vectors and their remainder meet it."""
     element = scalar_type(np.dtype(dtype))
@@ -273,6 +274,7 @@ def test_maximum_propagates_nan_and_a_sum_does_not_stagnate() -> None:
 
 
 @pytest.mark.parametrize("make", one_in(4, [known, unknown]))
+@pytest.mark.slow
 def test_sums_are_as_exact_as_numpys(make: Any) -> None:
     from math import fsum
 

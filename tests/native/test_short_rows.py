@@ -63,6 +63,7 @@ def test_rows_of_all_lengths(name: str) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, SHORT, SHORT + 1, BLOCK])
+@pytest.mark.slow
 def test_rows_whose_length_is_known(n: int) -> None:
     """As in `np.empty((len(x), 3))`: only one form of the loops is written."""
 

@@ -270,6 +270,7 @@ def test_fusing_a_chain_takes_linear_time() -> None:
     assert growth(prepare, 150) < 9
 
 
+@pytest.mark.slow
 def test_a_fill_taken_up_inside_a_loop_leaves_its_own_block() -> None:
     """Found by fuzzing: the fill's op stayed in the outer block without operands."""
 

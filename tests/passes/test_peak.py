@@ -192,6 +192,7 @@ TAKEN_ONCE = ((takes_over_at_first, 1), (is_replaced_before_the_loop, 5))
 
 
 @pytest.mark.parametrize("f", slow_but(TAKEN[::2], TAKEN))
+@pytest.mark.slow
 def test_a_name_that_takes_over_anothers_array_frees_its_own(f: Callable[..., Any]) -> None:
     """The array that it held was alive until the iteration's end, beside the ones made until then."""
     eager, native = peaks(f, array() + 1, 7)
@@ -199,6 +200,7 @@ def test_a_name_that_takes_over_anothers_array_frees_its_own(f: Callable[..., An
 
 
 @pytest.mark.parametrize(("f", "n"), one_in(2, TAKEN_ONCE, rows=True))
+@pytest.mark.slow
 def test_a_name_that_takes_over_anothers_array_before_a_loop(f: Callable[..., Any], n: int) -> None:
     """An scf.if that frees on one path stood after the next array was made; what two paths gave a loop, the loop did
     not own."""

@@ -283,6 +283,7 @@ def test_what_only_the_other_branch_uses_shares_bytes() -> None:
         run(f, 4, None, 3, flag)
 
 
+@pytest.mark.slow
 def test_the_stack_takes_small_buffers_up_to_a_total() -> None:
     m = Maker()
     for _ in range(STACK // ON_STACK + 1):
@@ -529,6 +530,7 @@ def test_a_buffer_that_floats_leaves_the_lowest_gap_to_a_larger_one(f: Any) -> N
         assert counters is not None and held <= 1.02 * (counters.peak_bytes - returned) + LINE
 
 
+@pytest.mark.slow
 def test_explain_calls_what_roams_no_result() -> None:
     """It was "the array that is returned", as it may be an array."""
     report = bufferize(until).explain(floats(40), 7)
@@ -570,6 +572,7 @@ def test_buffers_that_roam_take_no_more_than_eager(f: Any) -> None:
         assert seen.peak_bytes <= eager.peak_bytes + 4096
 
 
+@pytest.mark.slow
 def test_a_call_that_is_left_early_leaves_nothing_in_the_block() -> None:
     """What was in use where a check failed is not in use in the next call."""
     x = np.abs(floats(50)) + 5
@@ -616,6 +619,7 @@ def test_arrays_too_large_for_any_block_raise_as_they_do_in_numpy() -> None:
     climb(too_large, (x, 1), again=[(x, 2), (x, 2), (x, 2**30), (x, 2**31), (x, 2)])
 
 
+@pytest.mark.slow
 def test_what_a_function_keeps_of_a_block_is_not_used_again() -> None:
     """A function that keeps an array has all memory in use from then on: the calls that follow have another block."""
     kept: list[np.ndarray] = []

@@ -78,6 +78,7 @@ def test_formulas_of_straight_programs_and_loops(f: Callable[..., Any], args: An
     hold_formulas(g, tuple(x[:7] if isinstance(x, np.ndarray) else x + 3 for x in args))
 
 
+@pytest.mark.slow
 def test_formulas_are_what_measure_counts() -> None:
     g = bufferize(table)
     for n in (9, 31):
