@@ -16,7 +16,7 @@ PIP  := $(RUN) -m pip install --quiet --disable-pip-version-check
 # The workers share the cores: BLAS threads on top would only fight over them.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo test check fuzz calls clean
+.PHONY: help demo test check types quick fuzz calls clean
 .DELETE_ON_ERROR:
 
 help:
@@ -35,7 +35,12 @@ test: $(VENV)/.test
 
 check: $(VENV)/.check
 	$(RUN) -m ruff check .
-	$(RUN) -m mypy --num-workers 2
+	$(MAKE) --no-print-directory -j2 types quick
+
+types: $(VENV)/.check
+	$(RUN) -m mypy
+
+quick: $(VENV)/.check
 	$(PYTEST) -m "not slow"
 
 fuzz: $(VENV)/.test
