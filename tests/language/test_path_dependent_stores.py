@@ -396,3 +396,17 @@ def test_functions_with_the_name_of_a_method_that_stores(function):
         return function(x, 1) if function is np.partition else function(x)
 
     agree(f, np.array([3.0, 1, 2]), np.array([6.0, 5, 4]), np.ones(1))
+
+
+def stored_to_reshaped(a, n):
+    x = a
+    if a[1, n] > 0:
+        x = a * 2
+    x.reshape((x.shape[1], -1))[:] = a
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_store_that_learns_a_size_says_nothing_of_the_other_path(sign: int) -> None:
+    """The sizes that the store found on its path were declared of what the other path holds too, where it is empty
+    (found by fuzzing; the tensor interpreter's InternalError)."""
+    climb(stored_to_reshaped, (np.full((3, 3), sign), 1))

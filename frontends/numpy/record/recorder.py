@@ -285,7 +285,8 @@ class Recorder(Sizes):
         yields = [[f.values.get(s) or self.value(s) for s in storages] + list(v) for f, v in zip(frames, values)]
         for frame, given in zip(frames, yields):
             frame.block.append(scf.Yield.of(given, self.loc))
-        types = [v.type for v in yields[0]]
+        # Of what a storage holds by its sizes from before: on a path that does not store they may be others' (0).
+        types = [self.value(s).type for s in storages] + [v.type for v in yields[0][len(storages) :]]
         results = self.add(scf.If.of(condition, types, frames[0].block, frames[1].block)).results
         for storage, value in zip(storages, results):
             self.set_value(storage, value)
