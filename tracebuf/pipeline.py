@@ -85,6 +85,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a call without Python           native_calls.py says what it checks; backend/llvm/entries/ is its machine code
                                     (dispatch.py, checks.py, results.py), on data that backend/runtime/entries.py
                                     lays out; backend/runtime/callable.py its class
+    a call with `fallback="numpy"`  api.py: `_Refusal` is found again by the call's key, without a trace; a call that is
+                                    refused often has the original called by machine code (`_make_original_native`);
+                                    tests/call/test_fallback.py
     a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it
     what a decision costs           analysis/cost/cost.py; other decisions: choose.py, optimal.py
     the text of a refusal           frontends/numpy/interpreter/expressions.py (`call`): what cannot be traced;
