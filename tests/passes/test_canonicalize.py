@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tracebuf
 from tests.support.growth import growth
 from tests.support.ir_programs import PROGRAMS, Maker, Program, array
 from tracebuf.interpret.tensor import run
@@ -271,3 +272,50 @@ def test_cse_and_canonicalize_take_linear_time() -> None:
         return run
 
     assert growth(prepare, 150) < 9
+
+
+def a_name_bound_late(a: Any, b: Any, n: int) -> Any:
+    i = 0
+    while True:
+        a[0] = i
+        t = None
+        i += 1
+        if i >= n:
+            break
+    return t
+
+
+def arrays_that_take_turns(a: Any, b: Any, n: int) -> Any:
+    p, q = a + 1, b + 1
+    i = 0
+    while True:
+        p, q = q, p
+        p[0] = i
+        t = i
+        i += 1
+        if i >= n:
+            break
+    return t, p, q
+
+
+def an_array_made_late(a: Any, b: Any, n: int) -> Any:
+    i = 0
+    while True:
+        a[0] = i
+        t = np.ones(a.shape[0]) + i
+        i += 1
+        if i >= n:
+            break
+    return t
+
+
+@pytest.mark.parametrize("f", [a_name_bound_late, arrays_that_take_turns, an_array_made_late])
+def test_f1_what_a_while_loop_begins_with_unread_moves_no_array_to_another_place(f: Callable[..., Any]) -> None:
+    """Whether `t` is bound is not read before it is stored to: the loop no longer began with it, but ended with it, so
+    that each array's result stood elsewhere than its initial value, and each iteration copied each array."""
+    g = tracebuf.bufferize(verify=True)(f)
+    args, again = (np.ones(5), np.full(5, 7.0), 5), (np.ones(5), np.full(5, 7.0), 5)
+    seen = tracebuf.measure(g, *args, repeat=1)
+    assert seen.native.copies == 0
+    assert seen.native.allocations <= seen.eager.allocations
+    np.testing.assert_equal((g(*args), args), (f(*again), again))

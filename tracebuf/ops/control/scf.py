@@ -291,8 +291,9 @@ class While(Loop):
         same: Same = lambda a, b: a is b,
     ) -> bool:
         """Replaces arguments that never change by their initial values, and forwarded values from outside by these;
-        whether any of them had a use."""
-        found = False
+        whether any of them had a use. A straight loop stays one."""
+        found, straight = False, self.straight
+        ends = set(self.yielded if straight else ())
         while True:
             pairs = [
                 (old, use.value)
@@ -305,9 +306,11 @@ class While(Loop):
                     new = self.passed[new.index].value
                 if new is arg or same(new, init):
                     pairs.append((arg, init))
-            changed = any(old.uses for old, _ in pairs)
+            changed = any(use not in ends for old, _ in pairs for use in old.uses)
             for old, new in pairs:
                 replace(old, new)
+            for use, arg in zip(self.yielded, self.after.args) if straight else ():
+                use.set(arg)  # the next iteration goes on with what was forwarded, known or not
             if not changed:
                 return found
             found = True

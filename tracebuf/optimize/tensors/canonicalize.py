@@ -309,12 +309,15 @@ def drop_carried(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def drop_carried_of_while(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """Replaces loop-carried values of an scf.while that do not change by their initial values; drops unused ones."""
+    """Replaces loop-carried values of an scf.while that do not change by their initial values; drops unused ones. A
+    straight loop stays one: what it begins with, but does not use, is dropped with the result or not at all."""
     assert isinstance(op, scf.While)
     changed = op.fold_steady(folder.replace)
-    dead = op.dead(set(folder.func.symbols.values()))
-    op.drop(*dead)
-    folder.changed |= changed or any(dead)
+    starts, ends = op.dead(set(folder.func.symbols.values()))
+    if op.straight:
+        starts = ends = starts & ends
+    op.drop(starts, ends)
+    folder.changed |= changed or bool(starts or ends)
     return None
 
 
