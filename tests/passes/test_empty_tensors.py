@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tracebuf
 from tests.support.growth import growth
 from tests.support.ir_programs import PROGRAMS, Maker, Program, array
 from tracebuf.analysis.one_shot.one_shot import one_shot
@@ -299,3 +300,54 @@ def test_a_slice_that_one_move_makes_is_the_destination_of_another() -> None:
         return low
 
     climb(joined, (np.arange(2.0),), again=[(np.arange(1.0),)])
+
+
+def sums_again(a: Any, n: int) -> Any:
+    while n < 5:
+        n += 1
+        a = np.cumsum(a, axis=0)
+    return a
+
+
+def sums_in_two_loops(a: Any, n: int) -> Any:
+    for i in range(n, 3):
+        w = 0
+        while w < 3 and i == 2:
+            w += 1
+            a = np.cumsum(a, axis=0)
+        a = a[1:-1]
+    return a
+
+
+def stored_to_a_new_array(a: Any, n: int) -> Any:
+    while n < 5:
+        n += 1
+        b = np.empty_like(a)
+        b[1:] = a[:-1] + a[1:]
+        b[0] = 0
+        a = b
+    return a
+
+
+def shifted_on_one_path(a: Any, n: int) -> Any:
+    while n < 5:
+        n += 1
+        b, c = a + 1, a
+        if n > 2:
+            c = b
+        b[1:] = c[:-1] + c[1:]
+        a = b
+    return a
+
+
+@pytest.mark.parametrize(
+    ("f", "times"), [(sums_again, 5), (sums_in_two_loops, 3), (stored_to_a_new_array, 5), (shifted_on_one_path, 10)]
+)
+def test_f1_an_array_that_a_while_loop_makes_from_its_last_one_is_stored_to_directly(
+    f: Callable[..., Any], times: int
+) -> None:
+    """Each row was computed in an array of its own, which was then copied: the array that the loop makes and the one
+    that it reads are one array's versions, but those of two iterations. Not so in the last, on one path."""
+    g, a = tracebuf.bufferize(verify=True)(f), np.arange(36.0).reshape(6, 6)
+    assert tracebuf.measure(g, a, 0, repeat=1).native.allocations <= times
+    np.testing.assert_equal(g(a.copy(), 0), f(a.copy(), 0))

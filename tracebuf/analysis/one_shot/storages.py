@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, product
 
 from tracebuf.analysis.one_shot.dataflow import Dataflow
-from tracebuf.ir.core import Block, Op, Relation, Use, Value, happens_in
+from tracebuf.ir.core import Block, Op, Relation, Use, Value, dominates, happens_in
 from tracebuf.ops.control import scf
 
 DEPTH = 50
-"""How far storages are followed back through branches and loops to see that they are disjoint."""
+"""How far storages are followed back through branches and loops to see that they are disjoint, or not as new."""
 
 
 class Storages:
@@ -76,6 +76,36 @@ class Storages:
         """Whether the two are never in the same memory, in whichever iterations of loops around them: all that either
         may come from are arguments and new arrays, and others than the other's."""
         return bool(self.memory(a)) and bool(self.memory(b)) and self.memory(a).isdisjoint(self.memory(b))
+
+    def is_newer(self, b: Value, a: Value) -> bool:
+        """Whether `b` is in an array that this iteration of the loops around it has made, and `a` in other arrays, or
+        in what was there before that: what a loop carries may be the array that its last iteration made there."""
+        if len(made := self.memory(b)) != 1:
+            return False
+        (new,) = made
+        owner = b.owner.parent_op if isinstance(b.owner, Block) else b.owner
+        if new.defining_op is None or owner is None or not (b is new or dominates(new, owner)):
+            return False
+        ends = self._ends_since(a, new)
+        return bool(ends) and new not in ends and self._ends_since(b, new) == {new}
+
+    def _ends_since(self, value: Value, new: Value) -> set[Value]:
+        """Where a value comes from, followed back no further than to what was there before the array `new` was made;
+        none where `DEPTH` steps do not show it."""
+        assert isinstance(new.owner, Op)
+        work, seen, ends = [value], {value}, set[Value]()
+        while work:
+            current = work.pop()
+            if current is new or dominates(current, new.owner):
+                ends.add(current)
+                continue
+            near = self._sources_in_any_iteration(current)
+            if len(seen) > DEPTH or (not near and not self._is_made(current)):
+                return set()
+            ends |= set() if near else {current}
+            work += [v for v in near if v not in seen]
+            seen.update(near)
+        return ends
 
     def memory(self, value: Value) -> frozenset[Value]:
         """The arguments and new arrays in whose memory a value may be, those that loops rotate to it included; none

@@ -290,9 +290,14 @@ def reads_only_its_own_elements(chain: Chain, known: ChainFacts) -> bool:
             if use is link or not known.versions.same_storage(use.value, chain.dest):
                 continue
             own = position == 0 and reads_own_element(use, chain)
-            if not (own or reads_apart(use, chain, known) or known.storages.apart(use.value, chain.dest)):
+            if not (own or reads_apart(use, chain, known) or in_other_memory(use.value, chain.dest, known.storages)):
                 return False
     return True
+
+
+def in_other_memory(value: Value, dest: Value, storages: Storages) -> bool:
+    """A branch or a loop makes one value of both, here or later, but they are in different arrays here."""
+    return storages.apart(value, dest) or storages.is_newer(dest, value)
 
 
 def reads_own_element(use: Use, chain: Chain) -> bool:
