@@ -9,7 +9,8 @@ of a class meanwhile, which a child that is forked then inherits, held for ever;
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from reprlib import recursive_repr
 from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
@@ -18,7 +19,51 @@ T = TypeVar("T")
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(*, eq: bool = True, slots: bool = True) -> Callable[[type[T]], type[T]]:
     """`dataclass(frozen=True, eq=eq, slots=slots)`, hashable by its fields if `eq`, by identity if not."""
-    return dataclass(eq=eq, slots=slots, unsafe_hash=eq)
+
+    def decorate(kind: type[T]) -> type[T]:
+        made = dataclass(eq=False, repr=False, slots=slots)(kind)
+        if "__repr__" not in vars(made):
+            made.__repr__ = _repr  # type: ignore[method-assign]
+        if eq:
+            _compare_by_fields(made)
+        return made
+
+    return decorate
+
+
+def _compare_by_fields(kind: type[Any]) -> None:
+    """Adds `__eq__` and `__hash__`, whose code is compiled when one of them is first called: most classes of a process
+    are never compared, and compiling takes as long as the rest of the class."""
+
+    def compiled(name: str) -> Any:
+        compared = [f.name for f in fields(kind) if f.compare]
+        mine, others = (f"({''.join(f'{of}.{name}, ' for name in compared)})" for of in ("self", "other"))
+        text = f"""
+def __eq__(self, other):
+    return {mine} == {others} if other.__class__ is self.__class__ else NotImplemented
+def __hash__(self):
+    return hash({mine})
+"""
+        exec(text, made := dict[str, Any]())
+        for method in lazy:
+            setattr(kind, method, made[method])
+        return made[name]
+
+    def __eq__(self: Any, other: object) -> Any:
+        return compiled("__eq__")(self, other)
+
+    def __hash__(self: Any) -> int:
+        return int(compiled("__hash__")(self))
+
+    lazy = {name: f for name, f in (("__eq__", __eq__), ("__hash__", __hash__)) if vars(kind).get(name) is None}
+    for name, f in lazy.items():
+        setattr(kind, name, f)
+
+
+@recursive_repr()
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr)
+    return f"{type(self).__qualname__}({shown})"
 
 
 class cached_property(Generic[T]):
