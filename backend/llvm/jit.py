@@ -219,7 +219,7 @@ def _inside_llvm(work: Callable[[], T]) -> T:
             _unload()
             return work()
 
-    return aside(locked, "tracebuf-llvm")
+    return aside(locked)
 
 
 def unforked() -> AbstractContextManager[Any]:

@@ -65,7 +65,7 @@ def parsed(text: str) -> ast.Module:
         with _parsing:
             return ast.parse(text)
 
-    return aside(parse, "tracebuf-parse")
+    return aside(parse)
 
 
 @lru_cache(maxsize=64)
