@@ -153,14 +153,14 @@ class _Guards:
 
     def __init__(self, traced: Traced, slots: Sequence[int]) -> None:
         self._bindings, self._slots = traced.bindings, slots
-        self.found: tuple[tuple[Guarded, tuple[tuple[Term, ...], ...]], ...] = ()
+        self.found: tuple[tuple[int, tuple[tuple[Term, ...], ...]], ...] = ()
         self._parts: dict[Any, int] = {}
         for g in traced.guards:
             self._add(_GUARDS[g.kind], self._terms(g.expr))
         if self._parts and len(self.found) > GUARD_ROOM:
             raise _NoPlan
 
-    def _add(self, kind: Guarded, *polynomials: tuple[Term, ...]) -> int:
+    def _add(self, kind: int, *polynomials: tuple[Term, ...]) -> int:
         self.found = (*self.found, (kind, polynomials))
         return len(self.found) - 1
 
@@ -189,7 +189,7 @@ class _Guards:
         return self._parts[atom]
 
 
-def _outside(under: Conditions) -> tuple[tuple[Source, Any, str, Any], ...]:
+def _outside(under: Conditions) -> tuple[tuple[int, Any, str, Any], ...]:
     """The values from outside, and where they are looked up."""
     found = []
     for _, fetch, value in under.captures:
@@ -267,7 +267,7 @@ def _dict_key(key: Any) -> Any:
     return tuple(map(_dict_key, key))
 
 
-def _source(where: Any) -> Source:
+def _source(where: Any) -> int:
     if isinstance(where, type):
         return Source.CLASS
     return Source.DICT if isinstance(where, dict) else Source.DICTS if isinstance(where, tuple) else Source.CELL
@@ -277,7 +277,7 @@ class _NoSteps(Exception):
     """Only Python makes the result."""
 
 
-_NUMBERS: dict[str, tuple[Result, tuple[str, ...]]] = {
+_NUMBERS: dict[str, tuple[int, tuple[str, ...]]] = {
     "float": (Result.FLOAT, ("f64",)), "int": (Result.INT, ("i64", "index")), "bool": (Result.BOOL, ("i1",)),
     "complex": (Result.COMPLEX, ("complex<f64>",)),
 }  # fmt: skip
@@ -372,7 +372,7 @@ class _Steps:
         else:
             self.steps.append((self.number(p.kind, self.results[p.index]), p.index))
 
-    def number(self, kind: str, type_: Type) -> Result:
+    def number(self, kind: str, type_: Type) -> int:
         """The step that makes a number of a slot of this type."""
         if kind == "numpy" and isinstance(type_, ScalarType) and type_.name != "index":
             return Result.NUMPY

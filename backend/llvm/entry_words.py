@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from enum import IntEnum
 
 from tracebuf.backend.llvm.code import Code
 
@@ -104,7 +103,7 @@ class Entry:
     SIZE = 29
 
 
-class Walk(IntEnum):
+class Walk:
     """The steps that take containers apart, `WALK_WORDS` words each: the step, the number of the object that it is
     about, its class. Objects are numbered as they are met: first the values of the call, then the items."""
 
@@ -128,10 +127,10 @@ class Walk(IntEnum):
 WALK_WORDS = 5
 
 
-class Kind(IntEnum):
+class Kind:
     """What an argument is."""
 
-    ARRAY, FLOAT, COMPLEX, BOOL, INT, NUMPY, IS, SAME, TWIN = range(9)
+    ARRAY, FLOAT, COMPLEX, BOOL, INT, NUMPY, IS, SAME, TWIN = EACH = range(9)
 
 
 class Descriptor:
@@ -178,7 +177,7 @@ REPEATED = 3
 """The class of an axis longer than 1 of stride 0."""
 
 
-class Guarded(IntEnum):
+class Guarded:
     """What guards say of a polynomial; and the parts that they are made of, of two polynomials each."""
 
     NONNEG, ZERO, NONZERO, MIN, MAX, FLOORDIV = range(6)
@@ -188,19 +187,20 @@ GUARD_ROOM = 64
 """The most guards and parts of a program that has parts."""
 
 
-class Layout(IntEnum):
+class Layout:
     """Dense as the flags say; else whether the innermost axis has stride 1."""
 
     DENSE, UNIT, STRIDED = range(3)
 
 
-class Result(IntEnum):
+class Result:
     """The steps that put a result together, `WORDS` words each, on a stack; and those that change containers."""
 
     END, OBJECT, ARGUMENT, ARRAY, FLOAT, INT, BOOL, COMPLEX, NUMPY, TUPLE, LIST, PYTHON = range(12)
     DICT, NAMED_TUPLE, RECORD = range(12, 15)
     IF, JUMP, KNOWN = range(15, 18)
     WRITE_LIST, WRITE_DICT, WRITE_OBJECT = range(18, 21)
+    EACH = range(21)
 
 
 WORDS = 9
@@ -213,10 +213,10 @@ WRITE_LIST: length, index of the container, where on the stack its items are; WR
 WRITE_DICT: then whether it is cleared before."""
 
 
-class Source(IntEnum):
+class Source:
     """Where a value from outside is looked up, four words each: SOURCE, where, name, value."""
 
-    DICT, DICTS, CELL, CLASS = range(4)
+    DICT, DICTS, CELL, CLASS = EACH = range(4)
 
 
 # Fields in words from an object's start: class; of PyArrayObject data, rank (int), sizes, strides, dtype, flags.

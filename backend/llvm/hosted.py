@@ -11,8 +11,6 @@ types and sizes. Else, and where no arrays are there yet, Python does it (backen
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.code import Code
 from tracebuf.backend.llvm.entry_words import CLASS, DATA, DTYPE, FLAGS, RANK, SIZES, STRIDES, VALUE, Writer
@@ -86,7 +84,7 @@ def call_python(code: Code, function: str, signature: str) -> str:
     return name
 
 
-class Called(IntEnum):
+class Called:
     """The words of a call. The operands are slots from the address that a kernel gives."""
 
     FUNCTION = 0
@@ -116,10 +114,10 @@ class Called(IntEnum):
 ARRAY_WORDS, RESULT_WORDS = 4, 6
 
 
-class Passing(IntEnum):
+class Passing:
     """What an argument is."""
 
-    ARRAY, OBJECT, INT, FLOAT, NUMPY = range(5)
+    ARRAY, OBJECT, INT, FLOAT, NUMPY = EACH = range(5)
 
 
 def refer_text() -> Writer:
@@ -147,16 +145,16 @@ def refer_text() -> Writer:
     with c.loop(count) as loop:
         p = c.at(c.pointer(call, Called.ARGUMENT), c.mul(loop.index, "3"))
         value, next_ = c.word(p, 1), c.new_label()
-        case = c.switch(c.word(p), list(Passing), next_)
-        for passing in Passing:
+        case = c.switch(c.word(p), Passing.EACH, next_)
+        for passing in Passing.EACH:
             c.place(case[passing])
-            if passing is Passing.ARRAY:
+            if passing == Passing.ARRAY:
                 x = c.pointer(arrays, c.mul(value, str(ARRAY_WORDS)))
-            elif passing is Passing.OBJECT:
+            elif passing == Passing.OBJECT:
                 x = c.object(value)
-            elif passing is Passing.INT:
+            elif passing == Passing.INT:
                 x = c.py("PyLong_FromLongLong", c.word(spec, value))
-            elif passing is Passing.FLOAT:
+            elif passing == Passing.FLOAT:
                 x = c.py("PyFloat_FromDouble", c.word(spec, value, "double"))
             else:
                 x = c.py("numpy_scalar", c.at(spec, value), c.pointer(p, 2), "null")
@@ -230,7 +228,7 @@ def refer_text() -> Writer:
         c.place(next_)
     c.jump(drop)
 
-    def in_python(function: Called, x: str) -> str:
+    def in_python(function: int, x: str) -> str:
         """Calls one of the last two functions."""
         passed = c.fresh_slot("[4 x ptr]")
         place = c.py("PyLong_FromLongLong", "%spec")

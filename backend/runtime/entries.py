@@ -25,11 +25,9 @@ from tracebuf.backend.llvm.entry_words import (
     Descriptor,
     Entry,
     Given,
-    Guarded,
     Kind,
     Layout,
     Result,
-    Source,
     Table,
     Walk,
 )
@@ -59,7 +57,7 @@ class ArrayArgument:
     dtype: np.dtype
     dims: tuple[int, ...]
     order: tuple[int, ...]
-    layout: Layout
+    layout: int
     writable: bool
     loose: bool
 
@@ -115,8 +113,8 @@ class Plan:
 
     arguments: tuple[Argument, ...]
     slots: tuple[int, ...]
-    guards: tuple[tuple[Guarded, tuple[tuple[Term, ...], ...]], ...]
-    outside: tuple[tuple[Source, Any, str, Any], ...]
+    guards: tuple[tuple[int, tuple[tuple[Term, ...], ...]], ...]
+    outside: tuple[tuple[int, Any, str, Any], ...]
     result: tuple[tuple[Any, ...], ...]
     noted: int = 0
     walk: Steps | None = None
@@ -304,18 +302,18 @@ class ProgramEntry:
         for i, (kind, x, *rest) in enumerate(walk.steps):
             at = first + words.WALK_WORDS * i
             v[at], v[at + 1] = kind, x
-            if kind is Walk.OUTSIDE:
+            if kind == Walk.OUTSIDE:
                 where, name = rest
                 v[at + 3] = w.of(name)
                 self._place(w, at + 2, where)
                 continue
-            if kind is Walk.SAME:
+            if kind == Walk.SAME:
                 v[at + 3] = rest[0]
                 continue
             v[at + 2] = w.of(rest[0])
-            if kind is Walk.ATTRIBUTE:
+            if kind == Walk.ATTRIBUTE:
                 v[at + 3] = w.of(rest[1])
-            elif kind is Walk.DICT:
+            elif kind == Walk.DICT:
                 v[at + 3] = len(rest[1])
                 w.pointer(at + 4, w.add([w.of(k) for k in rest[1]]))
             elif kind in (Walk.TUPLE, Walk.LIST):
@@ -338,20 +336,20 @@ class ProgramEntry:
             v[d + Descriptor.RANK], v[d + Descriptor.LAYOUT] = rank, argument.layout
             v[d + Descriptor.LOOSE] = argument.loose
             counted, wanted = _ALIGNED | _WRITEABLE, _ALIGNED | (_WRITEABLE if argument.writable else 0)
-            if argument.layout is Layout.DENSE and argument.order == tuple(range(rank)):
+            if argument.layout == Layout.DENSE and argument.order == tuple(range(rank)):
                 counted, wanted = counted | _C, wanted | _C
             else:
                 counted |= _C | _F
-                wanted |= _F if argument.layout is Layout.DENSE else 0
+                wanted |= _F if argument.layout == Layout.DENSE else 0
             v[d + Descriptor.FLAGS], v[d + Descriptor.WANTED] = counted, wanted
             w.pointer(d + Descriptor.AXES, w.add([*argument.dims, *argument.order]))
         elif isinstance(argument, NumberArgument):
             kinds = {float: Kind.FLOAT, complex: Kind.COMPLEX, bool: Kind.BOOL, int: Kind.INT}
             kind = kinds.get(argument.type, Kind.NUMPY)
             v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = kind, w.of(argument.type)
-            if kind is Kind.BOOL:
+            if kind == Kind.BOOL:
                 v[d + Descriptor.ITEMSIZE] = id(True)
-            elif kind is Kind.NUMPY:
+            elif kind == Kind.NUMPY:
                 v[d + Descriptor.ITEMSIZE] = np.dtype(argument.type).itemsize
         elif isinstance(argument, SameArgument):
             v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.SAME, argument.index
@@ -379,31 +377,31 @@ class ProgramEntry:
         """The words of one step of the result."""
         kind, *rest = step
         frame, numbers = self.kernel.frame, rest
-        if kind is Result.OBJECT:
+        if kind == Result.OBJECT:
             numbers = [w.of(rest[0])]
-        elif kind is Result.ARRAY:
+        elif kind == Result.ARRAY:
             index, noted, argument, read_only = rest
             type_ = frame.results[index]
             assert isinstance(type_, MemRefType)
             dtype = type_.element.dtype
             of = (type_.rank, noted, w.of(dtype), dtype.itemsize, argument, read_only)
             numbers = [frame.result_at[index], *of]
-        elif kind is Result.NUMPY:
+        elif kind == Result.NUMPY:
             type_ = frame.results[rest[0]]
             assert isinstance(type_, ScalarType)
             numbers = [frame.result_at[rest[0]], w.of(type_.dtype)]
         elif kind in (Result.FLOAT, Result.INT, Result.BOOL, Result.COMPLEX):
             numbers = [frame.result_at[rest[0]]]
-        elif kind is Result.IF:
+        elif kind == Result.IF:
             numbers = [frame.result_at[rest[0]], rest[1]]
-        elif kind is Result.NAMED_TUPLE:
+        elif kind == Result.NAMED_TUPLE:
             numbers = [*rest[:2], w.of(rest[2]), w.of(tuple.__new__)]
-        elif kind is Result.RECORD:
+        elif kind == Result.RECORD:
             length, noted, of_class, names = rest
             simple = of_class is SimpleNamespace
             numbers = [length, noted, 0 if simple else w.of(of_class), w.of(of_class if simple else object.__new__), 0]
             w.pointer(at + 5, w.add([w.of(name) for name in names]))
-        elif kind is Result.DICT:
+        elif kind == Result.DICT:
             numbers = [*rest[:2], 0]
             w.pointer(at + 3, w.add([w.of(key) for key in rest[2]]))
         elif kind in (Result.WRITE_DICT, Result.WRITE_OBJECT):

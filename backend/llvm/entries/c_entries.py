@@ -84,11 +84,11 @@ def from_c_text() -> str:
     with c.loop(c.word(entry, Entry.ARGUMENTS)) as loop:
         d = c.at(descriptors, c.mul(loop.index, str(int(Descriptor.SIZE))))
         kind = c.word(d, Descriptor.KIND)
-        with c.when(c.icmp("eq", kind, str(int(Kind.INT)))):  # as `run` takes them
+        with c.when(c.icmp("eq", kind, str(Kind.INT))):  # as `run` takes them
             value = c.word(words, c.word(d, Descriptor.AT))
             c.need(c.icmp("slt", value, str(SMALL_INT)), python)
             c.need(c.icmp("sgt", value, str(-SMALL_INT)), python)
-        with c.when(c.icmp("eq", kind, str(int(Kind.ARRAY)))):
+        with c.when(c.icmp("eq", kind, str(Kind.ARRAY))):
             place = c.at(words, c.word(d, Descriptor.AT))
             rest = c.inst(f"and i64 {c.word(place)}, {c.sub(c.word(d, Descriptor.ITEMSIZE), '1')}")
             c.need(c.icmp("eq", rest, "0"), python)

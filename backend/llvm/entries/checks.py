@@ -67,7 +67,7 @@ def array_check() -> Writer:
     nbytes = c.inst(f"shl i64 {elements}, {shift}")
     low, high = c.variable(start), c.variable(c.inst(f"add i64 {start}, {c.greatest(nbytes, '1')}"))
     layout = c.word("%d", Descriptor.LAYOUT)
-    with c.when(c.icmp("ne", layout, str(int(Layout.DENSE)))):
+    with c.when(c.icmp("ne", layout, str(Layout.DENSE))):
         # From the innermost axis outwards each stride is beyond what lies within: so the axes are in this order, and no
         # two indices address one element. Of an array that is only read (it is loose) the order is enough.
         reach, inner, before, axis_before = c.variable(0), c.variable(0), c.variable(0), c.variable(MAX_RANK)
@@ -103,7 +103,7 @@ def array_check() -> Writer:
                 c.let(side, c.add(c.get(side), moved))
         not_unit = c.either(c.get(repeats, "i1"), c.icmp("ne", c.get(inner), itemsize))
         unit = c.inst(f"zext i1 {not_unit} to i64")
-        c.need(c.icmp("eq", c.add(unit, str(int(Layout.UNIT))), layout), miss)
+        c.need(c.icmp("eq", c.add(unit, str(Layout.UNIT)), layout), miss)
     c.put("%range", 0, c.get(low))
     c.put("%range", 1, c.get(high))
     c.put("%range", 2, "%x", "ptr")
@@ -326,10 +326,10 @@ def guards_check() -> Writer:
         c.let(at, c.at(p, 1), "ptr")
         value = _polynomial(c, at, parts, no)
         part, next_ = c.new_label(), c.new_label()
-        c.need(c.icmp("sle", kind, str(int(Guarded.NONZERO))), part)
+        c.need(c.icmp("sle", kind, str(Guarded.NONZERO)), part)
         zero = c.icmp("eq", value, "0")
-        same = c.inst(f"xor i1 {zero}, {c.icmp('eq', kind, str(int(Guarded.NONZERO)))}")
-        nonneg = c.icmp("eq", kind, str(int(Guarded.NONNEG)))
+        same = c.inst(f"xor i1 {zero}, {c.icmp('eq', kind, str(Guarded.NONZERO))}")
+        nonneg = c.icmp("eq", kind, str(Guarded.NONNEG))
         c.branch(c.select(nonneg, "i1", c.icmp("sge", value, "0"), same), next_, no)
         c.place(part)
         other = _polynomial(c, at, parts, no)

@@ -312,7 +312,7 @@ def _run() -> Writer:
         x, expected = c.pointer("%values", loop.index), c.pointer(d, Descriptor.EXPECTED)
         at = c.word(d, Descriptor.AT)
         next_ = c.new_label()
-        case = c.switch(c.word(d, Descriptor.KIND), list(Kind), miss)
+        case = c.switch(c.word(d, Descriptor.KIND), Kind.EACH, miss)
 
         c.place(case[Kind.ARRAY])
         range_ = c.at(ranges, c.mul(c.get(arrays), "4"))
@@ -438,10 +438,10 @@ def _walk() -> Writer:
         p = c.at(c.at(steps, 1), c.mul(loop.index, str(WALK_WORDS)))
         next_, of_class = c.new_label(), c.new_label()
         kind, expected, length = c.word(p), c.pointer(p, 2), c.word(p, 3)
-        c.need(c.icmp("ne", kind, str(int(Walk.OUTSIDE))), "outside_")
+        c.need(c.icmp("ne", kind, str(Walk.OUTSIDE)), "outside_")
         x = c.pointer(nodes, c.word(p, 1))
         for other_kind, label in ((Walk.ATTRIBUTE, "attribute"), (Walk.GET, "get"), (Walk.SAME, "same")):
-            c.need(c.icmp("ne", kind, str(int(other_kind))), label)
+            c.need(c.icmp("ne", kind, str(other_kind)), label)
         c.need(c.icmp("eq", c.pointer(x, CLASS), expected, "ptr"), no)
         c.jump(of_class)
         c.place(of_class)
@@ -517,7 +517,7 @@ def _look_up() -> Writer:
     """What a name from outside is bound to now, which what binds it holds; null for nothing, an error may be set."""
     c = Writer("define internal ptr @look_up(i64 %source, ptr %where, ptr %name) nounwind")
     no = "no"
-    case = c.switch("%source", list(Source), no)
+    case = c.switch("%source", Source.EACH, no)
     c.place(case[Source.DICT])
     c.do(f"ret ptr {c.py('PyDict_GetItemWithError', '%where', '%name')}")
     c.place(case[Source.DICTS])  # the globals, then the builtins

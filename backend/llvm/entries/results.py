@@ -46,7 +46,7 @@ def result_text() -> Writer:
     p = c.get(step, "ptr")
     a, b = c.word(p, 1), c.word(p, 2)
     place = c.at(frame, a)
-    case = c.switch(c.word(p), list(Result), python)
+    case = c.switch(c.word(p), Result.EACH, python)
 
     c.place(case[Result.OBJECT])
     c.let(item, c.object(a), "ptr")
@@ -204,7 +204,7 @@ def result_text() -> Writer:
     for kind, set_ in ((Result.WRITE_DICT, "PyDict_SetItem"), (Result.WRITE_OBJECT, "PyObject_GenericSetAttr")):
         c.place(case[kind])
         changed, first, keys = c.pointer("%values", b), c.word(p, 3), c.pointer(p, 4)
-        if kind is Result.WRITE_DICT:
+        if kind == Result.WRITE_DICT:
             with c.when(c.icmp("ne", c.word(p, 5), "0")):
                 c.py("PyDict_Clear", changed)
         with c.loop(a) as loop:
@@ -280,7 +280,7 @@ def array_text() -> Writer:
     descriptors = c.pointer(entry, Entry.DESCRIPTORS)
     with c.when(c.is_null(c.get(owner, "ptr"))), c.loop(c.word(entry, Entry.ARGUMENTS)) as loop:
         d = c.at(descriptors, c.mul(loop.index, str(int(Descriptor.SIZE))))
-        is_array = c.icmp("eq", c.word(d, Descriptor.KIND), str(int(Kind.ARRAY)))
+        is_array = c.icmp("eq", c.word(d, Descriptor.KIND), str(Kind.ARRAY))
         there = c.both(is_array, c.both(c.is_null(c.get(owner, "ptr")), c.icmp("sge", c.word(d, Descriptor.AT), "0")))
         with c.when(there):
             with c.when(c.icmp("eq", c.pointer(frame, c.word(d, Descriptor.AT)), base, "ptr")):
