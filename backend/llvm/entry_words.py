@@ -66,7 +66,8 @@ class Entry:
     """Room for each: the first and the last byte, the object, its descriptor."""
     GUARDS = 6
     NAMES = 7
-    """The values from outside."""
+    """The values from outside: how many, how many of them come first and are in dicts that have a version, where these
+    dicts are (a count, then a dict and the version that was seen of each), then `Source`, where, name, value of each."""
     FRAME = 8
     CONTEXT = 9
     LONG = 10
@@ -219,8 +220,10 @@ class Source:
     DICT, DICTS, CELL, CLASS = EACH = range(4)
 
 
-# Fields in words from an object's start: class; of PyArrayObject data, rank (int), sizes, strides, dtype, flags.
+# Fields in words from an object's start: class; of a dict its version, which any change of it changes; of
+# PyArrayObject data, rank (int), sizes, strides, dtype, flags.
 CLASS, VALUE = 1, 2
+VERSION = 3
 DATA, RANK, SIZES, STRIDES, DTYPE, FLAGS = 2, 3, 4, 5, 7, 8
 WRITEABLE = 0x400
 """A flag of arrays."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import operator
 import sys
 import weakref
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ from tracebuf.backend.llvm.entry_words import (
     Kind,
     Layout,
     Result,
+    Source,
     Table,
     Walk,
 )
@@ -188,6 +190,24 @@ def supported() -> bool:
     )
 
 
+@cache
+def _versioned() -> bool:
+    """Whether dicts have a version (PEP 509; PEP 699 takes it out of CPython 3.14)."""
+    d: dict[str, int] = {}
+    version = ctypes.c_uint64.from_address(id(d) + 8 * words.VERSION)
+    changes: tuple[Callable[[], Any], ...] = (
+        lambda: d.update(a=1), lambda: operator.setitem(d, "a", 2), lambda: d.pop("a"), lambda: d.setdefault("b", 3),
+        lambda: operator.ior(d, {"b": 4}), d.clear,
+    )  # fmt: skip
+    seen = {version.value}
+    for change in changes:
+        change()
+        if version.value in seen:
+            return False
+        seen.add(version.value)
+    return 0 not in seen
+
+
 class _Words:
     """Words in memory that does not move, with what they point to. Parts are laid out before the memory exists."""
 
@@ -274,10 +294,7 @@ class ProgramEntry:
         if plan.named or plan.out:
             w.pointer(Entry.FORM, w.add([len(plan.named), int(plan.out), *map(w.of, plan.named)]))
         if plan.outside:
-            w.pointer(Entry.NAMES, w.add([len(plan.outside)]))
-            places = [w.add([source, 0, w.of(name), w.of(value)]) for source, _, name, value in plan.outside]
-            for at, (_, where, _, _) in zip(places, plan.outside):
-                self._place(w, at + 1, where)
+            self._lay_out_names(w, plan.outside)
         w.pointer(Entry.RESULT, len(v))
         first = w.add([0] * (words.WORDS * (len(plan.result) + 1)))
         for i, step in enumerate((*plan.result, (Result.END,))):
@@ -292,6 +309,18 @@ class ProgramEntry:
             isinstance(a, NumberArgument) and issubclass(a.type, (int, np.integer)) for a in self.plan.arguments
         )
         return 0 if sized else LONG_PRODUCTS
+
+    def _lay_out_names(self, w: _Words, outside: Sequence[tuple[int, Any, str, Any]]) -> None:
+        """`Entry.NAMES`."""
+        in_dicts, others = [], []
+        for name in outside:
+            (in_dicts if name[0] in (Source.DICT, Source.DICTS) and _versioned() else others).append(name)
+        dicts = {id(d): d for _, where, _, _ in in_dicts for d in (where if isinstance(where, tuple) else (where,))}
+        w.pointer(Entry.NAMES, first := w.add([len(outside), len(in_dicts), 0]))
+        places = [w.add([source, 0, w.of(name), w.of(value)]) for source, _, name, value in (*in_dicts, *others)]
+        for at, (_, where, _, _) in zip(places, (*in_dicts, *others)):
+            self._place(w, at + 1, where)
+        w.pointer(first + 2, w.add([len(dicts), *(word for d in dicts.values() for word in (w.of(d), 0))]))
 
     def _lay_out_walk(self, w: _Words, walk: Steps) -> None:
         v = w.values

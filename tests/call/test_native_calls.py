@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import ctypes
 import functools
 import gc
 import inspect
+import operator
 import pickle
 import signal
 import sys
 import threading
 import time
 import tracemalloc
+import types
 import weakref
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -579,6 +582,64 @@ def test_names_and_defaults() -> None:
     scaled.__kwdefaults__.clear()
     with pytest.raises(TypeError, match="required keyword-only"):
         f(a, b)
+
+
+def _set_attribute(module: Any, value: Any) -> None:
+    module.scale = value
+
+
+CHANGES: dict[str, Any] = {
+    "item": lambda names, value: names.__setitem__("scale", value),
+    "update": lambda names, value: names.update(scale=value),
+    "union": lambda names, value: operator.ior(names, {"scale": value}),
+    "removed": lambda names, value: (names.pop("scale"), names.setdefault("scale", value)),
+    "emptied": lambda names, value: (names.clear(), names.update(scale=value)),
+    "attribute": lambda names, value: _set_attribute(names["module"], value),
+    "statement": lambda names, value: names["change"](value),
+    "executed": lambda names, value: exec("global scale; scale = given", names, {"given": value}),
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+@pytest.mark.parametrize("native", [True, False])
+def test_names_are_looked_up_again_where_their_dict_has_changed(how: str, native: bool) -> None:
+    """Machine code asks dicts for their versions (PEP 509) before it looks names up in them."""
+    module = types.ModuleType("module")
+    names = vars(module)
+    exec("def f(a): return a * scale\ndef change(value):\n    global scale\n    scale = value", names)
+    kept = {"module": module, "change": names["change"]}
+    names.update(kept, scale=1.0)
+    f, a = bufferize(names["f"]), np.arange(3.0)
+    call = functools.partial(natively, f) if native else f
+    f(a)
+    for _ in range(30):  # CPython specializes what it runs often
+        for value in (2.0, 3.0, 1.0):
+            CHANGES[how](names, value)
+            names.update(kept)
+            f(a)  # may compile
+            assert call(a).tolist() == (a * value).tolist()
+            names["unrelated"] = object()
+            assert call(a).tolist() == (a * value).tolist()
+    del names["scale"]
+    for _ in range(2):
+        with pytest.raises(NameError, match="scale"):
+            f(a)
+    names["scale"] = 2.0
+    assert call(a).tolist() == (a * 2).tolist()
+
+
+def test_a_builtin_hidden_and_shown_again() -> None:
+    names: dict[str, Any] = {"__builtins__": builtins}
+    exec("def f(a): return a * len(a)", names)
+    f, a = bufferize(names["f"]), np.arange(3.0)
+    for _ in range(3):
+        for _ in range(3):
+            assert f(a).tolist() == [0, 3, 6]
+        assert natively(f, a).tolist() == [0, 3, 6]
+        names["len"] = lambda a: 2
+        for _ in range(3):
+            assert f(a).tolist() == [0, 2, 4]
+        del names["len"]
 
 
 def test_values_from_outside_are_looked_up() -> None:

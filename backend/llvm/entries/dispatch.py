@@ -41,6 +41,7 @@ from tracebuf.backend.llvm.entry_words import (
     OWN,
     SMALL_INT,
     VALUE,
+    VERSION,
     WALK_WORDS,
     Descriptor,
     Entry,
@@ -538,16 +539,30 @@ def _look_up() -> Writer:
 
 
 def _outside() -> Writer:
-    """Whether names from outside are bound to the very objects that tracing saw: a count, then `Source`, where, name,
-    value of each."""
+    """Whether names from outside (`Entry.NAMES`) are bound to the very objects that tracing saw. Those in dicts that
+    are as they were, which their versions say (PEP 509), are not looked up."""
     c = Writer("define internal i1 @outside(ptr %names) nounwind")
     no = "no"
-    first = c.at("%names", 1)
-    with c.loop(c.word("%names")) as loop:
+    first, dicts = c.at("%names", 3), c.pointer("%names", 2)
+    start, changed = c.variable(c.word("%names", 1)), c.variable(0)
+    with c.loop(c.word(dicts)) as loop:
+        pair = c.at(dicts, c.add(c.mul(loop.index, "2"), "1"))
+        version = c.word(c.pointer(pair), VERSION)
+        c.let(changed, c.inst(f"or i64 {c.get(changed)}, {c.inst(f'xor i64 {version}, {c.word(pair, 1)}')}"))
+        c.put(pair, 1, version)
+    with c.when(c.icmp("ne", c.get(changed), "0")):
+        c.let(start, 0)
+    with c.loop(c.word("%names"), start=c.get(start)) as loop:
         p = c.at(first, c.mul(loop.index, "4"))
         found = c.inst(f"call ptr @look_up(i64 {c.word(p)}, ptr {c.pointer(p, 1)}, ptr {c.pointer(p, 2)})")
         c.need(c.icmp("eq", found, c.pointer(p, 3), "ptr"), no)
-    c.yes_or(no)
+    c.do("ret i1 true")
+    c.place(no)
+    with c.loop(c.word(dicts)) as loop:  # the next call looks again
+        c.put(dicts, c.add(c.mul(loop.index, "2"), "2"), 0)
+    with c.when(c.icmp("ne", c.py("PyErr_Occurred"), "null", "ptr")):
+        c.py("PyErr_Clear")
+    c.do("ret i1 false")
     return c
 
 
