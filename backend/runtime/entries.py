@@ -197,7 +197,7 @@ def _versioned() -> bool:
     version = ctypes.c_uint64.from_address(id(d) + 8 * words.VERSION)
     changes: tuple[Callable[[], Any], ...] = (
         lambda: d.update(a=1), lambda: operator.setitem(d, "a", 2), lambda: d.pop("a"), lambda: d.setdefault("b", 3),
-        lambda: operator.ior(d, {"b": 4}), d.clear,
+        lambda: d.update({"b": 4}), d.clear,
     )  # fmt: skip
     seen = {version.value}
     for change in changes:
@@ -312,7 +312,8 @@ class ProgramEntry:
 
     def _lay_out_names(self, w: _Words, outside: Sequence[tuple[int, Any, str, Any]]) -> None:
         """`Entry.NAMES`."""
-        in_dicts, others = [], []
+        in_dicts: list[tuple[int, Any, str, Any]] = []
+        others: list[tuple[int, Any, str, Any]] = []
         for name in outside:
             (in_dicts if name[0] in (Source.DICT, Source.DICTS) and _versioned() else others).append(name)
         dicts = {id(d): d for _, where, _, _ in in_dicts for d in (where if isinstance(where, tuple) else (where,))}
