@@ -2,12 +2,16 @@
 
 `ci`, the default, is deterministic; `pytest --hypothesis-profile=explore` draws anew each time. Neither has a deadline:
 the first example of a program pays for its compilation. What tests trace is verified after tracing and after each pass.
+Machine code is kept for the other tests of a run, and for no other run.
 The collector looks seldom at what is new, and never at the tests themselves: a tenth of a run's time.
 """
 
+import atexit
 import gc
 import itertools
 import os
+import shutil
+import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +25,9 @@ settings.register_profile(
 settings.load_profile("ci")
 
 os.environ.setdefault("TRACEBUF_VERIFY", "1")
+if "TRACEBUF_CACHE_DIR" not in os.environ:  # workers have it from the process that makes them
+    os.environ["TRACEBUF_CACHE_DIR"] = kept = tempfile.mkdtemp(prefix="tracebuf-")
+    atexit.register(shutil.rmtree, kept, ignore_errors=True)
 gc.set_threshold(100_000, 50, 100)
 
 files = itertools.count(1)

@@ -75,7 +75,8 @@ ROOMS: dict[str, Rooms] = {
             "interpret": BASE,
             "explain": BASE | {"analysis"},
             "frontends": BASE,
-            "backend": BASE | {"lower"},
+            "cache": frozenset({"frozen"}),
+            "backend": BASE | {"lower", "cache"},
         },
         free=frozenset({
             "", "__main__", "api", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline", "measure",

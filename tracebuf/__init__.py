@@ -2,12 +2,14 @@
 
 `bufferize` decorates a function; `measure` compares it with eager NumPy; `TracebufError` is the root of tracebuf's
 errors. `release` gives back memory that compiled programs keep. `host_call` calls a Python function from compiled
-code; `fori_loop`, `while_loop` and `cond` are control flow for functions whose source cannot be read.
+code; `fori_loop`, `while_loop` and `cond` are control flow for functions whose source cannot be read. `cache` is where
+machine code is kept for later processes.
 """
 
 import os
 
 from tracebuf import bufferize as _package  # noqa: F401  the package of that name is loaded first, then hidden by the decorator
+from tracebuf import cache
 from tracebuf.api import BufferizedFunction, bufferize, release
 from tracebuf.errors import DonationError, InternalError, TracebufError, TracebufWarning, UnsupportedError
 from tracebuf.frontends.numpy.functions.host.declared import host_call
@@ -25,6 +27,7 @@ __all__ = [
     "TracebufWarning",
     "UnsupportedError",
     "bufferize",
+    "cache",
     "cond",
     "fori_loop",
     "host_call",

@@ -66,8 +66,8 @@ class Entry:
     """Room for each: the first and the last byte, the object, its descriptor."""
     GUARDS = 6
     NAMES = 7
-    """The values from outside: how many, how many of them come first and are in dicts that have a version, where these
-    dicts are (a count, then a dict and the version that was seen of each), then `Source`, where, name, value of each."""
+    """The values from outside: how many, how many of them come first and are in dicts with versions, where these dicts
+    are (a count, then a dict and the version that was seen of each), then `Source`, where, name, value of each."""
     FRAME = 8
     CONTEXT = 9
     LONG = 10

@@ -1,7 +1,8 @@
 """From LLVM IR as text to callable machine code, in this process.
 
 Two steps: `compile_object` runs LLVM's own pipeline on the text and gives an object image, a plain value, of which the
-last `IMAGES` are kept for equal texts (a cell of a notebook that runs again, a function made again by its factory);
+last `IMAGES` are kept for equal texts (a cell of a notebook that runs again, a function made again by its factory), and
+all in the cache on disk (`tracebuf.cache`);
 `link_object` loads an image into an ORC LLJIT of this process and gives a `Library`. `compile_module` is both.
 Counterpart: MLIR's `ExecutionEngine` over `LLJITBuilder`.
 
@@ -34,14 +35,18 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache, lru_cache
+from functools import cache as once
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import llvmlite.binding as llvm
 import numpy as np
+from llvmlite import __version__ as llvmlite_version
 from llvmlite.binding import ffi
 from llvmlite.binding.newpassmanagers import NewPassManager
 
+from tracebuf import cache
 from tracebuf.aside import aside
 from tracebuf.frozen import frozen
 
@@ -76,7 +81,7 @@ class Host:
     llvm_version: tuple[int, int, int]
 
 
-@cache
+@once
 def host() -> Host:
     """The processor this process runs on, as LLVM names it."""
     llvm.initialize_native_target()
@@ -99,7 +104,16 @@ class CompiledObject:
     needs: tuple[str, ...]
     """The functions and variables it declares and does not define."""
     cpu_seconds: float
-    """CPU time of the compiling thread."""
+    """CPU time of the compiling thread, or of loading it."""
+
+    def to_bytes(self) -> bytes:
+        """The symbols, a line each of those it defines and those it needs; the image."""
+        return f"{' '.join(self.symbols)}\n{' '.join(self.needs)}\n".encode() + self.image
+
+    @staticmethod
+    def of_bytes(data: bytes, cpu_seconds: float) -> CompiledObject:
+        symbols, needs, image = data.split(b"\n", 2)
+        return CompiledObject(image, tuple(symbols.decode().split()), tuple(needs.decode().split()), cpu_seconds)
 
 
 @frozen(eq=False, slots=False)
@@ -163,7 +177,26 @@ def compile_module(
 def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> CompiledObject:
     """Compile IR text to an object image, or take the one the same text gave. Raises RuntimeError when LLVM refuses the
     text."""
-    return _inside_llvm(lambda: _compile(text, name, speed_level))
+    key = cache.digest("object", *_pipeline(), str(speed_level), name, text)
+    start = time.thread_time()
+    kept = cache.load(key)
+    if kept is not None:
+        return CompiledObject.of_bytes(kept, time.thread_time() - start)
+
+    def compile_and_keep() -> CompiledObject:
+        compiled = _compile(text, name, speed_level)
+        cache.store(key, compiled.to_bytes())
+        return compiled
+
+    return _inside_llvm(compile_and_keep)
+
+
+@once
+def _pipeline() -> tuple[str, ...]:
+    """What an image depends on beside its text: the processor, LLVM, and what this module makes of them."""
+    own = Path(__file__)
+    source = own.read_bytes().hex() if own.is_file() else ""
+    return (*map(str, (host().triple, host().cpu, host().features, host().llvm_version)), llvmlite_version, source)
 
 
 def link_object(
