@@ -101,7 +101,7 @@ class LoopClose(LoopComparison):
         for i in self.items:
             found = identity(i.back) if plain(i.back) and plain(i.head) and i.back is not i.head else None
             wanted = self.plan.other_objects and not i.known or i.path[0] in self.plan.first_bound_inside
-            wanted = wanted or any(o in bound for o in objects(found))
+            wanted = wanted or any(o in bound or self.place_before(o) is not None for o in objects(found))
             if isinstance(found, EitherObject) and wanted:
                 self.moved[i.head, i.back] = self.last_identity(carried, str(i.path[0]), found)
 
@@ -577,7 +577,8 @@ class LoopClose(LoopComparison):
         storage = self.last_storage(carried, x.storage) if mine else x.storage
         offsets = [self.last_dim(carried, d)[1] for d in x.view.offsets]
         sizes = [self.last_dim(carried, d)[1] for d in x.view.sizes]
-        return lambda: ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only)
+        found = self.last_identity(carried, name, identity(x))
+        return lambda: with_identity(ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only), found())
 
     def last_identity(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: Any

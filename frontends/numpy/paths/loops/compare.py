@@ -165,10 +165,12 @@ class LoopComparison(LoopHead):
                 self.plan.apart, self.plan.retry = self.plan.apart | {i.path for i in others}, True
 
     def is_asked_for(self, item: Item) -> bool:
-        """Whether it matters in an iteration which object a leaf held at its head: `is` asks, or another name takes
-        it."""
+        """Whether it matters in an iteration which object a leaf held at its head: `is` asks, another name takes it, or
+        the iteration may keep it."""
         if identity(item.back) is identity(item.head):
             return False
+        if self.may_keep(item):
+            return True
         if self.meet is None:
             self.meet = self.meeting()
         if item.path in self.meet:
@@ -176,6 +178,19 @@ class LoopComparison(LoopHead):
         if not self.observed(item):
             return False
         return self.is_taken(item) or any(o in self.r.compared for o in objects(identity(item.head)))
+
+    def may_keep(self, item: Item) -> bool:
+        """Whether the path decides if an iteration keeps the object of a leaf or gives it one of before the loop, which
+        it then holds after iterations that keep it."""
+        found = identity(item.back)
+        if not isinstance(found, EitherObject):
+            return False
+        head, entry = (distinct(objects(identity(x))) for x in (item.head, item.entry))
+        ends = distinct(objects(found))
+        if not any(o in head for o in ends):
+            return False
+        kept_apart = head if item.head is not item.entry else ByIdentity[Any, None]()
+        return any(o in entry or self.place_before(o) is not None for o in ends if o not in kept_apart)
 
     def is_taken(self, item: Item) -> bool:
         """Whether an iteration gives another name the object that a leaf held at its head."""
