@@ -1021,3 +1021,49 @@ def test_c1_an_array_in_donated_memory_or_a_view_of_it():
             want, got = f(b, path, n), bufferized(b.copy(), np.array(path), n)
             assert (got[0] is got[1]) == (want[0] is want[1]), (path, n)
             assert np.array_equal(got[0], want[0]) and np.shares_memory(*got)
+
+
+def a_view_then_the_argument(b, g, n):
+    x = b[1:]
+    for _k in range(n):
+        x = b
+    return x
+
+
+def a_view_in_each_iteration_of_the_outer_loop(b, g, n):
+    t = b[1:]
+    for _k in range(3):
+        x = b[1:]
+        for _j in range(n):
+            x = t
+    return x, t
+
+
+@pytest.mark.parametrize("f", [a_view_then_the_argument, slow(a_view_in_each_iteration_of_the_outer_loop)])
+def test_c1_a_view_of_its_own_that_a_loop_of_no_iterations_keeps(f):
+    """Nothing else held the view, so nothing was carried that said whether the name held it still: the result was the
+    array that an iteration would have bound, of another shape even."""
+    agree_by_each_path(f)
+    climb(f, (np.array([1, 3, 2]), np.array([0, 2, 1]), 0), again=[(np.array([1, 3, 2]), np.array([2, 0, 1]), 2)])
+
+
+@pytest.mark.slow
+def test_c1_what_another_name_held_by_the_path_before_the_loop():
+    """Of what `z` had held by one path or another, the loop knew the objects that some name held on all paths."""
+
+    def f(b, g, n):
+        x, y = b[1:], b
+        for k in range(n):
+            if g[k] > 0:
+                z = y
+            y = x[:]
+        k = 0
+        while k < n:
+            x = z
+            k += 1
+        return x, z, x is z, x is b
+
+    bufferized = tracebuf.bufferize(f)
+    for path in ([1, 0, 1], [2, 1, 0], [1, 0, 0]):
+        for n in (2, 0, 1, 3):
+            agree(bufferized, np.array([1, 3, 2]), np.array(path), n)

@@ -185,12 +185,15 @@ class LoopComparison(LoopHead):
         found = identity(item.back)
         if not isinstance(found, EitherObject):
             return False
-        head, entry = (distinct(objects(identity(x))) for x in (item.head, item.entry))
-        ends = distinct(objects(found))
-        if not any(o in head for o in ends):
-            return False
-        kept_apart = head if item.head is not item.entry else ByIdentity[Any, None]()
-        return any(o in entry or self.place_before(o) is not None for o in ends if o not in kept_apart)
+        head, ends = distinct(objects(identity(item.head))), distinct(objects(found))
+        kept = [o for o in ends if o in head]
+        others = [o for o in ends if o not in kept or item.head is item.entry]  # it may have been given what it held
+        return bool(kept) and any(o in self.references_before() for o in others)
+
+    def takes_known(self, item: Item) -> bool:
+        """Whether an iteration may give a leaf another object of before the loop."""
+        head = distinct(objects(identity(item.head)))
+        return any(o not in head and o in self.references_before() for o in objects(identity(item.back)))
 
     def is_taken(self, item: Item) -> bool:
         """Whether an iteration gives another name the object that a leaf held at its head."""
@@ -234,10 +237,10 @@ class LoopComparison(LoopHead):
         return tuple(p for p in places if p is not None and p not in old)
 
     def place_before(self, found: Any) -> Path | None:
-        """Where an array object stood before the loop."""
+        """Where an array object stood before the loop, if only on some paths."""
         for name, x in self.env.items():
             for k, leaf in enumerate(carried_parts(x)):
-                if plain(leaf) and identity(leaf) is found:
+                if plain(leaf) and any(o is found for o in objects(identity(leaf))):
                     return name, k
         return None
 
