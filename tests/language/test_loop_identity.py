@@ -772,3 +772,298 @@ def test_s9_names_that_exchange_views_beside_one_first_bound_in_the_loop(n):
 
     strategies = STRATEGIES[: -1 if n > 1 else None]  # the search for the optimum takes long
     climb(f, (np.arange(3.0), np.ones(n)), again=[(np.arange(4.0), np.ones(n + 1))], strategies=strategies)
+
+
+def one_of_three_views(b, g, n):
+    t, u = b[1:], b[:2]
+    for k in range(n):
+        for x in (t, b, u):
+            if x[0] > g[k]:
+                break
+    return x, t, u, x is b
+
+
+def one_of_two_views_twice(b, g, n):
+    t = b[1:]
+    for k in range(n):
+        x = t
+        if g[k] > 1:
+            x = b
+    for k in range(n):
+        y = x
+        if g[k] == 1:
+            y = t
+    return x, y, y is x, y is b, x is t
+
+
+def a_view_or_its_array_made_in_the_loop(b, g, n):
+    for k in range(n):
+        v = b + k
+        w = v[1:]
+        x = v if g[k] > 1 else w
+    return x, v, w
+
+
+def bound_by_an_expression(b, g, n):
+    t = b[1:]
+    for k in range(n):
+        x = t if g[k] > 1 else b
+    return x, t
+
+
+def passed_on_from_inner_loops(b, g, n):
+    t = b[1:]
+    for k in range(n):
+        for j in range(n):
+            x = b if g[j] > 1 else t
+        y = t if g[k] > 1 else x
+    return y, x
+
+
+def in_one_branch(b, g, n):
+    t, x = b[1:], None
+    if g[0] > 0:
+        for k in range(n):
+            x = t if g[k] > 1 else b
+    return x, t
+
+
+def in_a_while(b, g, n):
+    t, k = b[1:], 0
+    while k < n:
+        x = b if g[k] > 1 else t
+        k += 1
+    return x, x is b
+
+
+def items_of_a_new_list(b, g, n):
+    t = b[1:]
+    for k in range(n):
+        x = t
+        if g[k] > 1:
+            x = b
+        p = [x, b]
+    return p, p[0] is x, p[0] is b
+
+
+def put_into_a_list(b, g, n):
+    t = b[1:]
+    p = [t, t]
+    for k in range(n):
+        p[0] = b if g[k] > 1 else t
+    return p, p[0] is t
+
+
+def stored_through(b, g, n):
+    t = b[1:]
+    for k in range(n):
+        x = b if g[k] > 1 else t
+        x[0] += 1
+    return x
+
+
+VIEW_OR_ARRAY = [
+    one_of_three_views, one_of_two_views_twice, a_view_or_its_array_made_in_the_loop, bound_by_an_expression,
+    passed_on_from_inner_loops, in_one_branch, in_a_while, items_of_a_new_list, put_into_a_list, stored_through,
+]  # fmt: skip
+
+
+def agree_by_each_path(f):
+    bufferized = tracebuf.bufferize(f)
+    for path in ([0, 2, 1], [2, 0, 0], [1, 2, 2], [2, 1, 0]):
+        for n in (2, 0, 1, 3):
+            agree(bufferized, np.array([1, 3, 2]), np.array(path), n)
+
+
+@pytest.mark.parametrize("f", one_in(5, VIEW_OR_ARRAY))
+def test_c1_an_array_or_a_view_of_it_that_a_loop_binds(f):
+    """The last iteration took one or the other by its path: after the loop it was a view, an object of its own."""
+    agree_by_each_path(f)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", VIEW_OR_ARRAY)
+def test_c1_an_array_or_a_view_of_it_that_a_loop_binds_on_every_rung(f):
+    climb(f, (np.array([1, 3, 2]), np.array([0, 2, 1]), 2), again=[(np.array([1, 3]), np.array([2, 0]), 2)])
+
+
+def bound_anew_by_the_path(b, g, n):
+    t = b[1:]
+    x = t if g[0] > 1 else b
+    for k in range(n):
+        x = t if g[k] > 0 else b
+    return x
+
+
+def kept_by_a_last_iteration(b, g, n):
+    t = b[1:]
+    x = t if g[0] > 1 else b
+    for k in range(n):
+        if g[k] > 0:
+            x = b if g[k] > 1 else t
+    return x, t
+
+
+def given_back_what_it_held(b, g, n):
+    v = b[:]
+    x = v
+    for k in range(n):
+        x = b[:] if g[k] > 0 else v
+    return x, v, x is v
+
+
+def given_back_or_kept(b, g, n):
+    v = b[:]
+    x, k = v, 0
+    while k < n:
+        if g[k] > 1:
+            x = b[:]
+        elif g[k] > 0:
+            x = v
+        k += 1
+    return x, v, x is v
+
+
+def kept_where_another_loop_chose(b, g, n):
+    t = b[1:]
+    x = b
+    for k in range(n):
+        for j in range(k):
+            if g[j] > 0:
+                x = t if g[k] > 1 else b
+    return x, t, x is b
+
+
+def skipped_by_continue(b, g, n):
+    t = b[1:]
+    x = t
+    for k in range(n):
+        if g[k] == 0:
+            continue
+        x = b if g[k] > 1 else t
+    return x
+
+
+def bound_first_and_left_by_break(b, g, n):
+    t = b[1:]
+    for k in range(n):
+        if g[k] == 0:
+            break
+        x = b if g[k] > 1 else t
+    return x
+
+
+def one_of_two_arguments_or_a_view(b, g, n):
+    t, c = b[1:], g[:]
+    x = c if n > 1 else g
+    for k in range(n):
+        if b[k] > 1:
+            x = g
+        elif b[k] == 1:
+            x = c
+    return x, t
+
+
+KEPT = [
+    kept_by_a_last_iteration, bound_anew_by_the_path, kept_where_another_loop_chose, given_back_or_kept,
+    given_back_what_it_held, skipped_by_continue, bound_first_and_left_by_break, one_of_two_arguments_or_a_view,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", one_in(4, KEPT))
+def test_c1_which_of_two_objects_of_before_the_loop_a_name_keeps(f):
+    """An iteration that kept what one before it had chosen, or gave back the object of before the loop, left an object
+    of its own."""
+    agree_by_each_path(f)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", KEPT)
+def test_c1_which_of_two_objects_a_name_keeps_on_every_rung(f):
+    climb(f, (np.array([1, 3, 2]), np.array([1, 2, 0]), 3), again=[(np.array([1, 3]), np.array([2, 0]), 2)])
+
+
+@pytest.mark.slow
+def test_c1_one_argument_by_two_names_beside_a_view_of_it():
+    """After the loop none of the names was the argument."""
+
+    def f(b, c, g, n):
+        t = b[1:]
+        for k in range(n):
+            for x in (t, b, c):
+                if g[k] > x[0]:
+                    break
+        return x, x is b, x is c
+
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    b = np.array([1, 3, 2])
+    for other in (b, b.copy()):
+        for path in ([0, 2], [4, 0], [2, 4]):
+            for n in (2, 1):
+                agree(bufferized, b, other, np.array(path), n)
+
+
+@pytest.mark.slow
+def test_c1_an_array_in_donated_memory_or_a_view_of_it():
+    """The view and the array are made in the memory of an argument that is given up."""
+
+    def f(b, g, n):
+        c = b * 2
+        t = c[1:]
+        for k in range(n):
+            x = c if g[k] > 1 else t
+        return x, c
+
+    bufferized = tracebuf.bufferize(f, donate=["b"])
+    for path in ([0, 2], [2, 0]):
+        for n in (1, 2):
+            b = np.array([1, 3, 2])
+            want, got = f(b, path, n), bufferized(b.copy(), np.array(path), n)
+            assert (got[0] is got[1]) == (want[0] is want[1]), (path, n)
+            assert np.array_equal(got[0], want[0]) and np.shares_memory(*got)
+
+
+def a_view_then_the_argument(b, g, n):
+    x = b[1:]
+    for _k in range(n):
+        x = b
+    return x
+
+
+def a_view_in_each_iteration_of_the_outer_loop(b, g, n):
+    t = b[1:]
+    for _k in range(3):
+        x = b[1:]
+        for _j in range(n):
+            x = t
+    return x, t
+
+
+@pytest.mark.parametrize("f", [a_view_then_the_argument, slow(a_view_in_each_iteration_of_the_outer_loop)])
+def test_c1_a_view_of_its_own_that_a_loop_of_no_iterations_keeps(f):
+    """Nothing else held the view, so nothing was carried that said whether the name held it still: the result was the
+    array that an iteration would have bound, of another shape even."""
+    agree_by_each_path(f)
+    climb(f, (np.array([1, 3, 2]), np.array([0, 2, 1]), 0), again=[(np.array([1, 3, 2]), np.array([2, 0, 1]), 2)])
+
+
+@pytest.mark.slow
+def test_c1_what_another_name_held_by_the_path_before_the_loop():
+    """Of what `z` had held by one path or another, the loop knew the objects that some name held on all paths."""
+
+    def f(b, g, n):
+        x, y = b[1:], b
+        for k in range(n):
+            if g[k] > 0:
+                z = y
+            y = x[:]
+        k = 0
+        while k < n:
+            x = z
+            k += 1
+        return x, z, x is z, x is b
+
+    bufferized = tracebuf.bufferize(f)
+    for path in ([1, 0, 1], [2, 1, 0], [1, 0, 0]):
+        for n in (2, 0, 1, 3):
+            agree(bufferized, np.array([1, 3, 2]), np.array(path), n)

@@ -101,7 +101,7 @@ class LoopClose(LoopComparison):
         for i in self.items:
             found = identity(i.back) if plain(i.back) and plain(i.head) and i.back is not i.head else None
             wanted = self.plan.other_objects and not i.known or i.path[0] in self.plan.first_bound_inside
-            wanted = wanted or any(o in bound for o in objects(found))
+            wanted = wanted or any(o in bound or o in self.references_before() for o in objects(found))
             if isinstance(found, EitherObject) and wanted:
                 self.moved[i.head, i.back] = self.last_identity(carried, str(i.path[0]), found)
 
@@ -138,7 +138,7 @@ class LoopClose(LoopComparison):
 
     def watch(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
         """Carries whether names still hold the objects that they held before the loop, where something else holds them
-        too."""
+        too, or what an iteration gives them."""
         r = self.r
         for i in self.items:
             for flag, found in i.known:
@@ -151,7 +151,7 @@ class LoopClose(LoopComparison):
             key = i.entry, i.back
             if i.known or i.how in (WHICH, OWNED) or i.back is i.head:
                 continue
-            if key in self.unchanged_flags or not self.observed(i):
+            if key in self.unchanged_flags or not (plain(i.entry) and (self.observed(i) or self.takes_known(i))):
                 continue
             phi = self.block.add_arg(I1)
 
@@ -577,7 +577,8 @@ class LoopClose(LoopComparison):
         storage = self.last_storage(carried, x.storage) if mine else x.storage
         offsets = [self.last_dim(carried, d)[1] for d in x.view.offsets]
         sizes = [self.last_dim(carried, d)[1] for d in x.view.sizes]
-        return lambda: ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only)
+        found = self.last_identity(carried, name, identity(x))
+        return lambda: with_identity(ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only), found())
 
     def last_identity(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: Any

@@ -165,10 +165,12 @@ class LoopComparison(LoopHead):
                 self.plan.apart, self.plan.retry = self.plan.apart | {i.path for i in others}, True
 
     def is_asked_for(self, item: Item) -> bool:
-        """Whether it matters in an iteration which object a leaf held at its head: `is` asks, or another name takes
-        it."""
+        """Whether it matters in an iteration which object a leaf held at its head: `is` asks, another name takes it, or
+        the iteration may keep it."""
         if identity(item.back) is identity(item.head):
             return False
+        if self.may_keep(item):
+            return True
         if self.meet is None:
             self.meet = self.meeting()
         if item.path in self.meet:
@@ -176,6 +178,22 @@ class LoopComparison(LoopHead):
         if not self.observed(item):
             return False
         return self.is_taken(item) or any(o in self.r.compared for o in objects(identity(item.head)))
+
+    def may_keep(self, item: Item) -> bool:
+        """Whether the path decides if an iteration keeps the object of a leaf or gives it one of before the loop, which
+        it then holds after iterations that keep it."""
+        found = identity(item.back)
+        if not isinstance(found, EitherObject):
+            return False
+        head, ends = distinct(objects(identity(item.head))), distinct(objects(found))
+        kept = [o for o in ends if o in head]
+        others = [o for o in ends if o not in kept or item.head is item.entry]  # it may have been given what it held
+        return bool(kept) and any(o in self.references_before() for o in others)
+
+    def takes_known(self, item: Item) -> bool:
+        """Whether an iteration may give a leaf another object of before the loop."""
+        head = distinct(objects(identity(item.head)))
+        return any(o not in head and o in self.references_before() for o in objects(identity(item.back)))
 
     def is_taken(self, item: Item) -> bool:
         """Whether an iteration gives another name the object that a leaf held at its head."""
@@ -219,10 +237,10 @@ class LoopComparison(LoopHead):
         return tuple(p for p in places if p is not None and p not in old)
 
     def place_before(self, found: Any) -> Path | None:
-        """Where an array object stood before the loop."""
+        """Where an array object stood before the loop, if only on some paths."""
         for name, x in self.env.items():
             for k, leaf in enumerate(carried_parts(x)):
-                if plain(leaf) and identity(leaf) is found:
+                if plain(leaf) and any(o is found for o in objects(identity(leaf))):
                     return name, k
         return None
 

@@ -116,15 +116,20 @@ class LoopHead:
         loop or the one around it."""
         if not plain(item.entry):
             return False
+        counts = self.references_before()
+        return item.entry in self.r.watched or any(
+            counts.get(o, 0) > 1 for o in (item.entry, *objects(identity(item.entry)))
+        )
+
+    def references_before(self) -> ByIdentity[ArrayRef, int]:
+        """How many references there were before the loop to each array object, in this loop and the one around it."""
         if self.reference_counts is None:
             refs = [*references((*self.env.values(), *self.r.outer_values()))]
             stood_for = (o for x in refs for o in objects(identity(x)) if o is not x)
             asked = (self.held_before(p) for places in self.plan.other_objects.values() for p in places)
             asked_for = (o for x in asked if x is not None for o in objects(identity(x)))
             self.reference_counts = counted((*self.r.given, *refs, *stood_for, *asked_for))
-        return item.entry in self.r.watched or any(
-            self.reference_counts.get(o, 0) > 1 for o in (item.entry, *objects(identity(item.entry)))
-        )
+        return self.reference_counts
 
     def private(self, given: Env, names: Sequence[str]) -> set[Storage]:
         """The storages planned to be carried by value that nothing but names with such a plan refers to (rule S8)."""
