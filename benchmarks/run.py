@@ -10,10 +10,12 @@ are compared before anything is timed. Compilation is timed in fresh processes, 
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -169,24 +171,26 @@ imported = time.process_time()
 f(u, v, 0.1)
 print(imported - start, time.process_time() - imported)
 """
+NUMBA = "f = kernels.numba_jit(kernels.wave_loops)"
 
 
 def compile_job(rounds: int) -> None:
-    """CPU time until the demo's step has run once, in a fresh process each; imports apart."""
+    """CPU time until the demo's step has run once, in a fresh process each; imports apart. Once without a cache on
+    disk, and once with one that has the machine code of a process before."""
     here = Path(__file__).resolve().parent
-    prepare = {
-        OURS: "import tracebuf; f = tracebuf.bufferize(kernels.wave)",
-        "numba loops": "f = kernels.numba_jit(kernels.wave_loops)",
-    }
+    ours = "import tracebuf; f = tracebuf.bufferize(kernels.wave)"
     taken: dict[str, dict[str, list[float]]] = {"import": {}, "compile": {}}
-    for _ in range(rounds):
-        for k, code in prepare.items():
-            script = COMPILE.format(here=str(here), root=str(here.parent), prepare=code)
-            done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-            if done.returncode:
-                continue
-            for part, seconds in zip(taken, done.stdout.split()):
-                taken[part].setdefault(k, []).append(float(seconds))
+    with tempfile.TemporaryDirectory() as kept:
+        prepare = {OURS: (ours, ""), f"{OURS}, kept": (ours, kept), "numba loops": (NUMBA, "")}
+        for turn in range(rounds + 1):
+            for k, (code, cache) in prepare.items():
+                script = COMPILE.format(here=str(here), root=str(here.parent), prepare=code)
+                environment = os.environ | {"TRACEBUF_CACHE_DIR": cache}
+                done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+                if done.returncode or turn == 0:
+                    continue
+                for part, seconds in zip(taken, done.stdout.split()):
+                    taken[part].setdefault(k, []).append(float(seconds))
     table("import (beside NumPy)", taken["import"])
     table("first call of the wave step", taken["compile"])
 

@@ -217,7 +217,7 @@ class Worker:
         self.folder, self.first, self.batch = folder, first, first
         self.log = folder / f"log-{os.getpid()}-{first}.txt"
         command = [sys.executable, "-X", "faulthandler", "-m", MODULE, "--worker", str(first), "--out", str(folder)]
-        environment = {**os.environ, **({"TRACEBUF_GUARD": "1"} if drawn.guard else {})}
+        environment = {"TRACEBUF_CACHE_DIR": "", **os.environ, **({"TRACEBUF_GUARD": "1"} if drawn.guard else {})}
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 [*command, *drawn.options], stdout=subprocess.PIPE, stderr=log, text=True, env=environment
