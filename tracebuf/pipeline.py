@@ -124,6 +124,7 @@ from tracebuf.ir.types import MemRefType, ScalarType, UnrankedMemRefType
 from tracebuf.ir.verifier import Level, Verified, verify, verify_module
 from tracebuf.ops.control.func import Call
 from tracebuf.optimize.buffers.assign_storage import assign_storage
+from tracebuf.optimize.buffers.copy_on_paths import copy_on_paths
 from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.keep_layouts import keep_layouts
 from tracebuf.optimize.buffers.order_copies import order_copies
@@ -176,6 +177,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
 
 MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
     ("fold-memref", fold_memref),
+    ("copy-on-paths", copy_on_paths),
     ("keep-layouts", keep_layouts),
     ("order-copies", order_copies),
     ("write-directly", write_directly),

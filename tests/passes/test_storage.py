@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.agreement import agree
 from tests.support.arrays import floats
 from tests.support.memref_programs import Maker, N, buffer_type, run
 from tests.support.params import slow_but
-from tracebuf import bufferize, host_call
+from tracebuf import bufferize, host_call, measure
 from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
@@ -21,12 +22,15 @@ from tracebuf.errors import TracebufError
 from tracebuf.ir.dims import Sym
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, INDEX
+from tracebuf.ir.verifier import verify
 from tracebuf.location import UNKNOWN
+from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.arena import LINE
 from tracebuf.ops.memory.memref import ON_STACK
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.buffers.assign_storage import STACK, assign_storage
+from tracebuf.optimize.buffers.copy_on_paths import copy_on_paths
 from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
 from tracebuf.testing.ladder import climb
@@ -309,6 +313,72 @@ def test_buffers_that_nobody_reads_go() -> None:
     f = m.done(m.args[0])
     fold_memref(f)
     assert [op.name for op in f.walk()] == ["func.return"]
+
+
+def test_a_copy_of_a_buffer_to_itself_on_one_path_is_made_on_the_others() -> None:
+    """The final value of an argument was copied to the argument on the path where it was the argument's own buffer."""
+    for first in (True, False):
+        m = Maker(BUFFER, I1)
+        arms = [lambda: [m.args[0]], lambda: [m.alloc()]]  # noqa: B023
+        (last,) = m.branch(m.args[1], *(arms if first else arms[::-1]))
+        m.copy(last, m.args[0])
+        f = m.done()
+        copy_on_paths(f)
+        verify(f, "memref")
+        (copy,) = (op for op in f.walk() if isinstance(op, memref.Copy))
+        assert isinstance(under := copy.block.parent_op, scf.If) and under.branches[0] is copy.block
+        negated = under.operand(0).defining_op
+        assert isinstance(negated, arith.XorI) if first else under.operand(0) is m.args[1]
+        place(f)
+        for flag in (True, False):
+            run(f, 4, None, flag)
+
+
+def test_branches_tell_on_which_of_their_paths_a_buffer_is_copied_to_itself() -> None:
+    m = Maker(BUFFER, I1, I1, I1)
+    a, *flags = m.args
+
+    def inner() -> list[Any]:
+        return m.branch(flags[1], lambda: [a], lambda: [m.alloc()])
+
+    def outer() -> list[Any]:
+        return m.branch(flags[2], inner, lambda: [m.alloc()])
+
+    (last,) = m.branch(flags[0], lambda: [a], outer)
+    m.copy(last, a)
+    f = m.done()
+    copy_on_paths(f)
+    verify(f, "memref")
+    (copy,) = (op for op in f.walk() if isinstance(op, memref.Copy))
+    under = copy.block.parent_op
+    assert isinstance(under, scf.If) and under.operand(0).defining_op is last.defining_op
+    place(f)
+    for k in range(8):
+        run(f, 4, None, bool(k & 1), bool(k & 2), bool(k & 4))
+
+
+@pytest.mark.slow
+def test_a_loop_that_an_early_return_leaves_copies_nothing_to_an_argument() -> None:
+    """What stores to the argument comes after the return: its final value was copied to itself."""
+
+    def f(b: Any, c: Any, n: Any) -> Any:
+        for i in range(n):
+            a = c
+            k = 0
+            while k < 2:
+                if b[0] > 0:
+                    return i
+                c = a.copy()
+                k += 1
+        a[1:] += b[-1]
+        return a[0]
+
+    seen = measure(bufferize(f), np.ones(3), np.ones(3), 3)
+    assert (seen.native.allocations, seen.native.copies) == (seen.eager.allocations, 0) == (0, 0)
+    compiled = bufferize(verify=True)(f)
+    for first in (1.0, -1.0):
+        for n in (1, 2, 3):
+            agree(compiled, np.array([first, 2, 3]), np.arange(3.0), n)
 
 
 def test_equal_views_are_one_and_known_sizes_are_read_where_they_stand() -> None:

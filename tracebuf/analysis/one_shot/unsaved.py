@@ -42,7 +42,7 @@ def _missed(rules: Rules, rule: object, read: Read, write: Use) -> str:
     """Why one rule did not hold."""
     if rule in SUBSET_RULES:
         return "no part is put back where it was taken from"
-    if not order_counts(rules.flow, read, write):
+    if not order_counts(rules, read, write):
         return f"the order says nothing, {_again(rules, read, write)}"
     if rule is read_happens_before:
         return "the write comes first"
@@ -60,7 +60,7 @@ def _missed(rules: Rules, rule: object, read: Read, write: Use) -> str:
 
 def _telling(rules: Rules, read: Read, write: Use) -> str:
     """The reason that a user would think of first, if there is one."""
-    if not order_counts(rules.flow, read, write):
+    if not order_counts(rules, read, write):
         return _again(rules, read, write)
     if isinstance(write.op, InsertSlice) and (read.use.op is write.op or part_of(read.use) is not None):
         return _not_disjoint(rules, read.use, write)
@@ -70,7 +70,8 @@ def _telling(rules: Rules, read: Read, write: Use) -> str:
 
 
 def _again(rules: Rules, read: Read, write: Use) -> str:
-    regions = (loop_between(rules.flow, read.use.op, d) for d in read.definitions)
+    definitions = (d for d in read.definitions if not rules.harmless(read.use, write, d))
+    regions = (loop_between(rules.flow, read.use.op, d) for d in definitions)
     loops = (region.op for region in regions if region is not None and region.op is not None)
     around = next((op for op in loops if rules.flow.order.contains(op, write.op)), None)
     if around is None or not around.loc.line:
