@@ -76,6 +76,7 @@ ROOMS: dict[str, Rooms] = {
             "explain": BASE | {"analysis"},
             "frontends": BASE,
             "cache": frozenset({"frozen"}),
+            "garbage": frozenset(),
             "backend": BASE | {"lower", "cache"},
         },
         free=frozenset({

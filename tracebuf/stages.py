@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracebuf import pipeline
 from tracebuf.explain.memory import MemoryUse, memory_of
+from tracebuf.garbage import full_collections_later
 from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_func
 from tracebuf.ir.verifier import verify
@@ -64,7 +65,8 @@ def trace(function: FunctionType, call: Call) -> Traced:
     with _importing:
         from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
-    return run(function, call)
+    with full_collections_later:
+        return run(function, call)
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ class Bufferized:
         with _importing:
             from tracebuf.backend.runtime.kernel import Kernel
 
-        return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel")
+        with full_collections_later:
+            return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel")
 
 
 def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | None = None) -> Bufferized:
@@ -95,10 +98,11 @@ def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | No
     Raises DonationError for a donation that cannot be used, DecisionError for an analysis of the user's that would
     change the results.
     """
-    if options.verify:
-        verify(traced.func, "tensor")
-    pipeline.optimize_tensors(traced.func, options, observe)
-    return Bufferized(pipeline.to_memref(traced.func, options, observe))
+    with full_collections_later:
+        if options.verify:
+            verify(traced.func, "tensor")
+        pipeline.optimize_tensors(traced.func, options, observe)
+        return Bufferized(pipeline.to_memref(traced.func, options, observe))
 
 
 ALIASES = {"tensor": "canonicalize-again", "memref": "assign-storage"}
