@@ -62,10 +62,10 @@ def trace(function: FunctionType, call: Call) -> Traced:
     Raises UnsupportedError where the function is outside the language, and the exceptions that restart tracing or run
     the original function (docs/architecture.md).
     """
-    with _importing:
-        from tracebuf.frontends.numpy.interpreter.trace import trace as run
-
     with full_collections_later:
+        with _importing:
+            from tracebuf.frontends.numpy.interpreter.trace import trace as run
+
         return run(function, call)
 
 
@@ -80,10 +80,10 @@ class Bufferized:
 
     def compile(self, name: str) -> Kernel:
         """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one."""
-        with _importing:
-            from tracebuf.backend.runtime.kernel import Kernel
-
         with full_collections_later:
+            with _importing:
+                from tracebuf.backend.runtime.kernel import Kernel
+
             return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel")
 
 
