@@ -3,6 +3,7 @@ programs in the style of numerical code."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,42 @@ def test_an_index_that_an_iteration_makes_a_float() -> None:
     for a in (np.ones(2), np.zeros(2), np.array([7.0, 0])):
         agree(program, a)
         agree(part, a)
+
+
+INTS: dict[str, Callable[[Any, Any], Any]] = {
+    "a[k]": lambda a, k: a[k],
+    "a[k,]": lambda a, k: a[k,],
+    "a[1:k]": lambda a, k: a[1:k],
+    "a.item": lambda a, k: a.item(k),
+    "range": lambda a, k: range(k)[1],
+    "arange": lambda a, k: np.arange(5)[k],
+    "linspace": lambda a, k: np.linspace(0, 1, k),
+    "bincount": lambda a, k: np.bincount([1, 2], minlength=k),
+}
+PERHAPS: dict[str, Callable[[Any, Any], Any]] = {
+    "[1] * k": lambda a, k: [1] * k,
+    "roll": lambda a, k: np.roll(a, k),
+    "repeat": lambda a, k: np.repeat(a, k),
+}
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("use", INTS.values(), ids=INTS)
+def test_the_larger_of_an_int_and_a_float_as_an_int(use: Callable[[Any, Any], Any], dtype: type) -> None:
+    """Beside complex numbers it raised what a complex number raises."""
+
+    def program(a, b):
+        return use(a, max(2, b[0]))
+
+    for b in (np.zeros(2, dtype), np.full(2, 4, dtype)):
+        agree(program, np.arange(5.0), b)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("use", PERHAPS.values(), ids=PERHAPS)
+def test_where_a_float_is_taken_too(use: Callable[[Any, Any], Any], dtype: type) -> None:
+    """np.roll and np.repeat take some floats, and raised."""
+    refused(lambda a, b: use(a, max(2, b[0])), np.arange(5.0), np.zeros(2, dtype))
 
 
 @pytest.mark.slow

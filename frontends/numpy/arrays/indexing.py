@@ -45,8 +45,8 @@ from tracebuf.ops.control.checks import Raised
 from tracebuf.ops.scalars import arith, casts
 
 Wrong = tuple[Raised, str]
-"""An exception's class and text."""
-NO_INT: Wrong = "TypeError", "this object cannot be interpreted as an integer"
+"""An exception's class and text, `{}` standing for the name of the object's type."""
+NO_INT: Wrong = "TypeError", "'{}' object cannot be interpreted as an integer"
 NO_INDEX: Wrong = (
     "IndexError",
     "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
@@ -253,11 +253,12 @@ def refuse_perhaps_float(r: Recorder, item: Any) -> None:
         raise r.refuse(reason, "take int(...) of it")
 
 
-def as_int(r: Recorder, item: Any, wrong: Wrong = NO_INT) -> Dim | None:
+def as_int(r: Recorder, item: Any, wrong: Wrong | None = NO_INT) -> Dim | None:
     """What operator.index gives of a value, traced or not, as an expression: a Python int or bool, a NumPy int; None
     for anything else.
 
-    Where eager has a Python int or bool on some paths only, the other paths raise `wrong`.
+    Where eager has a Python int or bool on some paths only, the other paths raise `wrong`; if that is None, it is
+    nothing that is known as an int.
     """
     if isinstance(item, PyBool):
         item = bool_as_int(r, item)
@@ -266,7 +267,7 @@ def as_int(r: Recorder, item: Any, wrong: Wrong = NO_INT) -> Dim | None:
     if isinstance(item, (int, np.integer)):
         return int(item)
     if isinstance(item, NpScalar) and not item.element.is_integer and item.python is not None:
-        return int_on_a_path(r, item, wrong)
+        return None if wrong is None else int_on_a_path(r, item, wrong)
     if isinstance(item, ArrayRef) and item.element.is_integer and item.ndim == 0:
         item = NpScalar(r.load(item, ()), item.element)
     if isinstance(item, NpScalar) and item.element.is_integer:
@@ -281,14 +282,16 @@ def as_strict_int(r: Recorder, item: Any) -> Dim | None:
 
 
 def int_on_a_path(r: Recorder, x: NpScalar, wrong: Wrong) -> Dim | None:
-    """The int that eager has where a number is Python's; elsewhere it is a NumPy bool or float, which is no int."""
+    """The int that eager has where a number is Python's; elsewhere it is a NumPy bool, float or complex number, which
+    is no int."""
     assert x.python is not None
-    if x.python.kind not in ("bool", "int") or x.element.is_complex:
+    if x.python.kind not in ("bool", "int"):
         return None
-    r.check(x.python.flag, *wrong)
+    kind, text = wrong
+    r.check(x.python.flag, kind, text.format(refusals.name_of(x)))
     if x.element is I1:
         return int_of_value(r, r.emit(casts.ExtUI.of(x.value, I64)), 0, 1).expr
-    wide = Body(r.frame.block, r.loc).cast(x.value, I64)  # exact: such a float holds the int exactly
+    wide = Body(r.frame.block, r.loc).cast(x.value, I64)  # exact: such a number holds the int exactly
     return opaque(r, wide)
 
 

@@ -257,7 +257,7 @@ def shift_of(r: Recorder, by: Any, n: Dim) -> Dim:
     if isinstance(by, NpScalar) and by.element is UI64:
         size = scalar_value(r, as_int_value(r.facts.simplify(dim_max(n, 1))), UI64)
         by = elementwise(r, np.remainder, [by, NpScalar(size, UI64)])
-    found = as_int(r, by)
+    found = as_int(r, by, None)  # NumPy takes floats, too
     if found is None:
         raise r.refuse("np.roll by what is no int", "np.roll(a, int(shift))")
     return found
@@ -290,7 +290,7 @@ def count_of(r: Recorder, n: Any, what: str) -> Dim:
     """A number of repetitions, as an expression; refused where it is not an int."""
     if isinstance(n, (list, tuple)) and len(n) == 1:
         (n,) = n
-    if (e := as_int(r, n)) is None:
+    if (e := as_int(r, n, None)) is None:  # NumPy takes some floats, too
         raise r.refuse(f"{what} is no int", "use an int, or join the parts")
     return e
 

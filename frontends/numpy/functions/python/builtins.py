@@ -39,6 +39,7 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
@@ -111,9 +112,16 @@ def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
     elif len(place) != a.ndim:
         if len(place) != 1:
             r.fail("ValueError", "incorrect number of indices for array")
-        return python_number(r, FlatIterator(r, a).item(*place))
-    found = read_item(r, a, tuple(place))
+        return python_number(r, FlatIterator(r, a).item(*(whole(r, x) for x in place)))
+    found = read_item(r, a, tuple(whole(r, x) for x in place))
     return python_number(r, found if isinstance(found, NpScalar) else NpScalar(r.load(a, ()), a.element))
+
+
+def whole(r: Recorder, x: Any) -> PyInt | int:
+    """operator.index(x)."""
+    if (e := as_int(r, x)) is None:
+        raise Raises(TypeError(f"'{name_of(x)}' object cannot be interpreted as an integer"))
+    return as_int_value(e)
 
 
 def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyComplex | PyInt | PyBool:
