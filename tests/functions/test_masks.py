@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -271,3 +272,46 @@ def test_rows_as_a_whole(name: str) -> None:
     a = np.random.default_rng(3).normal(size=(6, 40))
     for x in (a, np.asfortranarray(a[:, :7]), a[:, :0], a[:0, :3]):
         up(f"def f(a, m):\n    {ROWS[name]}", x, np.arange(len(x)) % 3 != 1)
+
+
+def put(a: Any, k: Any) -> None:
+    a[k] = 1
+
+
+EMPTY: dict[str, Callable[[Any, Any], Any]] = {
+    "read": lambda a, k: a[k],
+    "sum": lambda a, k: a[k].sum(),
+    "store": put,
+    "add": lambda a, k: np.add.at(a, k, 2),
+}
+
+
+@pytest.mark.parametrize("shape", [(3,), (1,), (0,), (1, 3), (3, 3), (2, 0)])
+@pytest.mark.parametrize("use", EMPTY.values(), ids=EMPTY)
+def test_an_empty_mask_of_a_longer_axis(use: Callable[[Any, Any], Any], shape: tuple[int, ...]) -> None:
+    """NumPy does not look at a mask's sizes of 0; one whose size is computed was refused with NumPy's IndexError."""
+
+    def known(a):
+        return use(a, a[-3:0] > 100)
+
+    def computed(a, m):
+        return use(a, m[m])
+
+    a = np.arange(float(np.prod(shape))).reshape(shape)
+    if a.ndim == 1:
+        agree(known, a)
+    for m in ([], [False], [True], [False] * 3, [True] * 3):
+        agree(computed, a, np.array(m, bool))
+
+
+def test_a_mask_of_part_of_an_array() -> None:
+    """Sizes that only the run time compares."""
+
+    def f(a, m, n):
+        b = a[:n]
+        b[m] += 2
+        return b[m]
+
+    for m in ([], [False], [True, False], [True] * 4):
+        for n in range(4):
+            agree(f, np.arange(5.0), np.array(m, bool), n)

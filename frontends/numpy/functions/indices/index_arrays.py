@@ -8,12 +8,14 @@ first of these axes if only ints are between the arrays, else they are in front.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import index_parts, index_steps
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frozen import frozen
@@ -103,14 +105,15 @@ def advanced_index(r: Recorder, ref: ArrayRef, index: Any) -> Advanced:
     arrays: list[ArrayRef] = []
     axes: list[int] = []
     basic: list[tuple[str, Any]] = []
+    shorter: dict[int, Dim] = {}  # by axis: the length of an empty mask
     axis = source = 0
     for kind, item in parts:
         if kind in ("mask", "places"):
             arrays.append(item)
             axes.append(axis)
             for k in range(axes_taken(item)):
-                if kind == "mask":
-                    check_mask(r, item, ref, k, source + k)
+                if kind == "mask" and not check_mask(r, item, ref, k, source + k):
+                    shorter[axis + k] = item.shape[k]
                 basic.append(("slice", slice(None)))
             axis, source = axis + axes_taken(item), source + axes_taken(item)
             continue
@@ -121,19 +124,28 @@ def advanced_index(r: Recorder, ref: ArrayRef, index: Any) -> Advanced:
     together = where == list(range(where[0], where[-1] + 1))
     place = sum(kind in ("slice", "new") for kind, _ in parts[: where[0]]) if together else 0
     base = ref.derive(index_steps(r, ref, basic))
+    for axis, size in shorter.items():
+        base = base.derive(methodcaller("narrow", axis, 0, 1, size))
     return Advanced(base, tuple(arrays), tuple(axes), place, ref, tuple(parts))
 
 
-def check_mask(r: Recorder, mask: ArrayRef, ref: ArrayRef, axis: int, source: int) -> None:
-    """Raises IndexError unless a mask is as long as the axis that it masks, or of size 0, which NumPy does not look at
-    (`prepare_index` of its mapping.c)."""
-    if mask.shape[axis] == 0:
-        return
-    own, own_values = shape_text([(mask.shape[axis],)])
-    text, values = shape_text([(ref.shape[source],)])
+def check_mask(r: Recorder, mask: ArrayRef, ref: ArrayRef, axis: int, source: int) -> bool:
+    """Whether a mask is as long as the axis that it masks. It may be empty instead, for NumPy does not look at sizes of
+    0 (`prepare_index` of its mapping.c); else raises IndexError."""
+    length, size = mask.shape[axis], ref.shape[source]
+    if alike := r.ask_equal(length, size):
+        return True
+    if alike is False and r.ask_equal(length, 0):
+        return False
+    own, own_values = shape_text([(length,)])
+    text, values = shape_text([(size,)])
     own, text = own.strip("(,)"), text.strip("(,)")
     message = f"boolean index did not match indexed array along axis {source}; size of axis is {text} but size of "
     message += f"corresponding boolean axis is {own}"
-    r.require_equal(mask.shape[axis], ref.shape[source], "IndexError", message, values + own_values)
+    if alike is False and r.ask_equal(length, 0) is False:
+        r.fail("IndexError", message, values + own_values)
+    fits = either(r, r.compare("eq", length, size), r.compare("eq", length, 0))
+    r.check(fits, "IndexError", message, [r.index(v) for v in values + own_values])
+    return False
 
 

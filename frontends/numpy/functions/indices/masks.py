@@ -80,10 +80,8 @@ def without_masks(r: Recorder, at: Advanced) -> Advanced:
 
 
 def is_one_mask(at: Advanced) -> bool:
-    """Whether an index is one mask, as long as the axes that it masks: one of size 0 may not be, and picks nothing."""
-    if len(at.arrays) != 1 or at.arrays[0].element is not I1:
-        return False
-    return all(own != 0 or at.base.shape[axis] == 0 for own, axis in zip(at.arrays[0].shape, at.taken))
+    """Whether an index is one mask."""
+    return len(at.arrays) == 1 and at.arrays[0].element is I1
 
 
 def read_advanced(r: Recorder, at: Advanced) -> ArrayRef:
