@@ -357,6 +357,23 @@ def test_branches_tell_on_which_of_their_paths_a_buffer_is_copied_to_itself() ->
         run(f, 4, None, bool(k & 1), bool(k & 2), bool(k & 4))
 
 
+def test_paths_that_cross_again_and_again() -> None:
+    """Each of two buffers is one of the two before, forty times: every path was walked, of 2 ** 40."""
+    m = Maker(BUFFER, *[I1] * 40)
+    a, *flags = m.args
+    one, other = a, m.alloc()
+    for flag in flags:
+        pair = [one, other]
+        one, other = m.branch(flag, lambda: pair, lambda: pair[::-1])  # noqa: B023
+    m.copy(one, a)
+    f = m.done()
+    copy_on_paths(f)
+    verify(f, "memref")
+    place(f)
+    for k in range(4):
+        run(f, 4, None, *(bool(k >> i % 2 & 1) for i in range(40)))
+
+
 @pytest.mark.slow
 def test_a_loop_that_an_early_return_leaves_copies_nothing_to_an_argument() -> None:
     """What stores to the argument comes after the return: its final value was copied to itself."""

@@ -10,6 +10,8 @@ carries counts as another buffer. MLIR has no counterpart; its canonicalization 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.ir.core import Block, Op, Use, Value
 from tracebuf.ir.func import Func
@@ -22,41 +24,61 @@ Flag = bool | Value
 """Whether a buffer is another one: known, or an i1."""
 
 
+@dataclass(frozen=True)
+class Not:
+    """Where a condition does not hold."""
+
+    condition: Value
+
+
 def copy_on_paths(func: Func) -> None:
     """Puts each such copy under a condition."""
+    found: dict[tuple[Value, Value], Flag | Not] = {}
     for block in list(flow_blocks(func)):
         new: dict[Op, list[Op]] = {}
         for op in block.ops:
             if isinstance(op, memref.Copy):
                 before: list[Op] = []
-                needed = _is_another(op.operand(0), _uncast(op.operand(1)), before)
+                needed = _flag(_is_another(op.operand(0), _uncast(op.operand(1)), found), before)
                 if isinstance(needed, Value):
                     new[op] = [*before, _only_where(needed, op)]
         if new:
             block.replace_ops([o for op in block.ops for o in new.get(op, [op])])
 
 
-def _is_another(buffer: Value, target: Value, ops: list[Op]) -> Flag:
-    """Whether a buffer is not the target itself; adds what computes it to `ops`."""
+def _is_another(buffer: Value, target: Value, found: dict[tuple[Value, Value], Flag | Not]) -> Flag | Not:
+    """Whether a buffer is not the target itself; looked for once for each that a branch gives."""
     buffer = _uncast(buffer)
     op = buffer.defining_op
     if buffer is target or not isinstance(op, scf.If):
         return buffer is not target
-    inside: tuple[list[Op], list[Op]] = [], []
-    flags = [_is_another(b.terminator.operand(buffer.index), target, own) for b, own in zip(op.branches, inside)]
+    if (known := found.get((buffer, target))) is None:
+        known = found[buffer, target] = _by_branches(op, buffer.index, target, found)
+    return known
+
+
+def _by_branches(op: scf.If, k: int, target: Value, found: dict[tuple[Value, Value], Flag | Not]) -> Flag | Not:
+    """Whether what an `if` gives as its result k is not the target."""
+    flags = [_is_another(b.terminator.operand(k), target, found) for b in op.branches]
     if flags[0] is flags[1]:
         return flags[0]
     if flags == [True, False]:
         return op.operand(0)
     if flags == [False, True]:
-        return _negated(op.operand(0), ops)
-    for block, flag, own in zip(op.branches, flags, inside, strict=True):
-        end = block.terminator
-        value = flag if isinstance(flag, Value) else _constant(flag, own, end)
+        return Not(op.operand(0))
+    for block, flag in zip(op.branches, flags, strict=True):
+        end, own = block.terminator, list[Op]()
+        value = _flag(flag, own)
+        value = value if isinstance(value, Value) else _constant(value, own, end)
         block.replace_ops([*block.ops[:-1], *own, end])
         end.uses.append(Use(end, len(end.uses), value))
     op.results.append(Value(I1, op, len(op.results)))
     return op.results[-1]
+
+
+def _flag(flag: Flag | Not, ops: list[Op]) -> Flag:
+    """The flag; adds what computes it to `ops`."""
+    return _negated(flag.condition, ops) if isinstance(flag, Not) else flag
 
 
 def _constant(flag: bool, ops: list[Op], at: Op) -> Value:
