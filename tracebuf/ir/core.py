@@ -302,8 +302,7 @@ class Op:
 
     def walk(self) -> Iterator[Op]:
         """Every op in the regions, pre-order (an op before what is inside it)."""
-        for region in self.regions:
-            yield from region.walk()
+        return _walk(self.regions)
 
     def tensor_uses(self) -> Iterator[Use]:
         return (u for u in self.uses if isinstance(u.value.type, TENSORS))
@@ -459,6 +458,26 @@ class Block:
         return self.region.op
 
 
+def _walk(regions: Iterable[Region]) -> Iterator[Op]:
+    """Every op in the regions, pre-order, in constant time each; a block's ops are those that it has when it is met."""
+    work = [_ops_of(regions)]
+    while work:
+        for op in work[-1]:
+            yield op
+            if op.regions:
+                work.append(_ops_of(op.regions))
+                break
+        else:
+            work.pop()
+
+
+def _ops_of(regions: Iterable[Region]) -> Iterator[Op]:
+    for region in regions:
+        for block in region.blocks:
+            yield from list(block.ops)
+
+
+
 class Region:
     """Blocks owned by an op. Structured control flow has one block a region."""
 
@@ -475,11 +494,7 @@ class Region:
         return self.blocks[0]
 
     def walk(self) -> Iterator[Op]:
-        for block in self.blocks:
-            for op in list(block.ops):
-                yield op
-                if op.regions:
-                    yield from op.walk()
+        return _walk([self])
 
     def in_order(self) -> list[Block]:
         """The reachable blocks in reverse post-order: each before those it goes to, but for loops."""

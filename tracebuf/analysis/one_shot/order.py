@@ -43,7 +43,7 @@ def inner_first(func: Func) -> Iterator[Op]:
 class Order:
     """Numbers of a function's ops, taken once; the function must not change while they are used."""
 
-    __slots__ = ("_dominators", "_loops", "_unordered", "branches", "end", "parallel", "place", "repetitive")
+    __slots__ = ("_dominators", "_loops", "_span", "_unordered", "branches", "end", "parallel", "place", "repetitive")
 
     def __init__(self, func: Func, *, as_mlir: bool = False, allowed: Callable[[Op], bool] = lambda op: True) -> None:
         """`as_mlir`: in scf.forall.in_parallel, a graph region, every op happens before every op, itself included; and
@@ -56,9 +56,12 @@ class Order:
         self.branches: dict[Block, list[Op]] = {}
         """The terminators that may go to a block."""
         self._dominators: dict[Block, set[Block]] = {}
+        self._span: dict[Region, tuple[int, int]] = {}
+        """The first number in a region, and the first one after it."""
         self._number(func.body, None, None)
 
     def _number(self, region: Region, repetitive: Region | None, parallel: Region | None) -> None:
+        first = len(self.place)
         for block in region.blocks:
             self.repetitive[block], self.parallel[block] = repetitive, parallel
             for op in block.ops:
@@ -69,29 +72,42 @@ class Order:
                 self.end[op] = len(self.place) - 1
                 for target in op.successors:
                     self.branches.setdefault(target, []).append(op)
+        self._span[region] = first, len(self.place)
 
     def contains(self, outer: Op, op: Op) -> bool:
         """Whether `op` is `outer` or inside it."""
         return self.place[outer] <= self.place[op] <= self.end[outer]
 
+    def is_within(self, op: Op, region: Region) -> bool:
+        """Whether `op` stands in a region, or inside an op of it."""
+        first, end = self._span[region]
+        return first <= self.place[op] < end
+
     def happens_before(self, a: Op, b: Op) -> bool:
         """Whether `a`, or an op around it, stands before `b` or an op around that, neither inside the other."""
-        current: Op | None = a
-        while current is not None:
-            if self._unordered and isinstance(current.parent_op, InParallel) and current.parent_op is b.parent_op:
+        place, goal = self.place, self.place[b]
+        current = a
+        while True:
+            block = current.block
+            assert block is not None
+            region, parent = block.region, block.region.op
+            if self._unordered and isinstance(parent, InParallel) and parent is b.parent_op:
                 return True
-            if current is b or self.contains(current, b):
+            if place[current] <= goal <= self.end[current]:
                 return False
-            assert current.block is not None
-            anchor = within(b, current.block.region)
-            if anchor is not None:
-                assert anchor.block is not None
-                if anchor.block is current.block:
-                    return self.place[current] < self.place[anchor]
-                if self.dominates(current.block, anchor.block):
+            first, end = self._span[region]
+            if first <= goal < end:
+                if len(region.blocks) == 1:
+                    return place[current] < goal
+                anchor = within(b, region)
+                assert anchor is not None and anchor.block is not None
+                if anchor.block is block:
+                    return place[current] < goal
+                if self.dominates(block, anchor.block):
                     return True
-            current = current.parent_op
-        return False
+            if parent is None:
+                return False
+            current = parent
 
     def dominates(self, a: Block, b: Block) -> bool:
         """Whether every path from the region's first block to `b` passes `a`."""
@@ -141,7 +157,7 @@ class Order:
         region: Region | None = a.block.region if a.block is not None else None
         while region is not None and region.op is not None:
             if self.contains(region.op, b):
-                return region.op is not b and isinstance(region.op, scf.If) and within(b, region) is None
+                return region.op is not b and isinstance(region.op, scf.If) and not self.is_within(b, region)
             region = region.op.block.region if region.op.block is not None else None
         return False
 
