@@ -6,9 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.support.agreement import agree
 from tests.support.arrays import floats
 from tests.support.params import one_in
-from tracebuf import bufferize
+from tracebuf import bufferize, measure
 from tracebuf.testing.ladder import climb
 
 
@@ -49,6 +50,43 @@ def test_one_element_stored_onto_itself() -> None:
         a[::-1] = a[::2]
 
     climb(program, (floats(1),))
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (1, 1), (1, 3)])
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_a_slice_that_turns_out_to_be_the_array(shape: tuple[int, int], n: int) -> None:
+    """`a[n:] = a` fits where n is 0, or the axis has one element: a buffer was made of what was stored."""
+
+    def rows(a, n):
+        a[n:] = a
+
+    def half(a, n):
+        a[n // 2 :] = a
+
+    def first(a, n):
+        a[:n] = a
+
+    def columns(a, n):
+        a[:, n:] = a
+
+    def transposed(a, n):
+        a.T[n:] = a.T
+
+    def raveled(a, n):
+        a.reshape(-1)[n:] = a.reshape(-1)
+
+    def other(a, n):
+        a[n::2] = a[::2]
+
+    for f in (rows, half, first, columns, transposed, raveled, other):
+        a = np.arange(float(np.prod(shape))).reshape(shape)
+        agree(f, a, n)
+        try:
+            f(a.copy(), n)
+        except ValueError:
+            continue
+        if n == 0 or f is not other:
+            assert measure(bufferize(f), a, n).native.allocations == 0, f
 
 
 def test_one_element_stored_over_itself_and_others() -> None:

@@ -7,6 +7,7 @@ its sign (rule Z3) and checked: by proof, guard or at run time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from operator import methodcaller
 from typing import Any
 
@@ -130,7 +131,7 @@ def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
         for a, b in zip(reversed(value.shape), reversed(target.shape)):
             if a != 1:
                 require_same_or_one(r, a, b, "ValueError", message, source_values + wanted_values)
-        if value.same(target):
+        if value.same(target) or is_settled_as(r, value, target):
             return
         overlaps = not set(storages_of(value)).isdisjoint(storages_of(target))
         if overlaps and all(r.facts.canon(n) == 1 for n in value.shape):
@@ -139,6 +140,27 @@ def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
         check_number(r, value, target)
     turned = isinstance(value, ArrayRef) and value.is_whole and value.storage in storages_of(target)  # b[::-1] = b
     r.store(target, convert_to(r, value, target.element, target.shape, turned))
+
+
+def is_settled_as(r: Recorder, value: ArrayRef, target: ArrayRef) -> bool:
+    """Whether two references to one array turn out to be the same, or nothing: `a[n:] = a` says that n is 0."""
+    if not (type(value) is type(target) is ArrayRef and value.storage is target.storage):
+        return False
+    return settled(r, value).same(settled(r, target))
+
+
+def settled(r: Recorder, ref: ArrayRef) -> ArrayRef:
+    """The reference, without slices that are as long as their axes by what is known now; of an axis of one element a
+    slice is the axis, or nothing."""
+    view = ref.view
+    shape = ref.storage.shape if view.over is None else view.over.shape
+    offsets, strides, sizes = list(view.offsets), list(view.strides), list(view.sizes)
+    for k, d in enumerate(view.dims):
+        if d is None:
+            continue
+        if r.facts.canon(shape[d]) == 1 or (view.strides[d] == 1 and r.facts.equal(sizes[k], shape[d])):
+            offsets[d], strides[d], sizes[k] = 0, 1, shape[d]
+    return ArrayRef(ref.storage, replace(view, offsets=tuple(offsets), strides=tuple(strides), sizes=tuple(sizes)))
 
 
 def drop_leading_ones(value: ArrayRef, ndim: int) -> ArrayRef:
