@@ -174,3 +174,19 @@ def test_arguments_are_not_kept(release: bool) -> None:
     del a
     gc.collect()
     assert there() is None
+
+
+def test_as_many_arguments_as_there_are() -> None:
+    """With fewer than before IndexError was raised, where NumPy's own tests called with `*args`."""
+
+    def several(*args: Any, **more: Any) -> Any:
+        result = TABLE["w"] * TABLE["k"]
+        for x in (*args, *more.values()):
+            result = result + x
+        return result
+
+    f, a = bufferize(several), np.ones(3)
+    for given in ((a, a, a), (a, a, a), (a,), (a,), (), (), (a, a), (a, 2.0), (a, a, a, a), (a,)):
+        for more in ({}, {"b": a}, {"b": a, "c": 2.0}, {}):
+            for _ in range(2):
+                np.testing.assert_array_equal(f(*given, **more), several(*given, **more))

@@ -63,6 +63,8 @@ class Remembered(Generic[T]):
 
     def again(self, values: Sequence[Any]) -> list[Any] | None:
         """The leaves of a call with these values; None where they, or what the containers hold, are others."""
+        if len(values) != len(self.tops) + len(self.plain):  # `*args`
+            return None
         for i, x in self.tops:
             if values[i] is not x:
                 return None
