@@ -191,3 +191,16 @@ def test_margins_that_continue_the_array(mode: str) -> None:
     f = program(f"def f(a):\n    return np.pad(a.astype(np.int8), 2, '{mode}')")
     if mode != "empty":
         climb(f, (np.arange(12.0).reshape(3, 4),), again=[(np.arange(35.0).reshape(5, 7),)])
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 5), (2, 2, 5), (1, 1, 5), (2, 1, 3)])
+def test_an_empty_part_of_an_array_has_its_strides(shape: tuple[int, ...]) -> None:
+    """The result was in C order, as if the empty part had strides of 0."""
+
+    def parts(a):
+        two = [a[q:] for q in range(2)]
+        return np.concatenate(two), np.concatenate([a[q:] for q in range(3)]), np.concatenate((a[:0], a))
+
+    for order in "CF":
+        a = np.array(np.arange(float(np.prod(shape))).reshape(shape), order=order)
+        agree(parts, a)

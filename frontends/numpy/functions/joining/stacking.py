@@ -25,7 +25,7 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, in_turn, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Storage, arms_of, in_turn, storages_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
 from tracebuf.ir.types import UI64
@@ -118,17 +118,28 @@ def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], i
     element, ndim = supported(wanted, "the array", r.loc), len(shape)
     order = order_in_memory(refs, ndim)
     if order != tuple(range(ndim)):  # axes of size 1 do not matter
-        order = order_in_memory([known_ones(r, x) for x in refs], ndim)
+        order = order_in_memory([known_ones(r, x) for x in refs], ndim, lambda n: r.ask_equal(n, 1) is True)
     return filled(r, shape, element, None, order)
 
 
-def order_in_memory(refs: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
-    """The axes, outermost first, as PyArray_CreateMultiSortedStridePerm sorts them: repeated axes, and all axes of an
-    array without elements, have stride 0."""
+def order_in_memory(
+    refs: Sequence[ArrayRef], ndim: int, is_one: Callable[[Dim], bool] = lambda n: n == 1
+) -> tuple[int, ...]:
+    """The axes, outermost first, as PyArray_CreateMultiSortedStridePerm sorts them: repeated axes have stride 0, and so
+    have all axes of what is made without elements; an empty part of an array has its strides."""
 
     def further_in(ref: ArrayRef, k: int) -> tuple[float, ...]:
-        rank = None if any(n == 0 for n in ref.shape) else ref.stride_rank(k)
+        first = arms_of(ref)[0]
+        rank = ref.stride_rank(k)
+        if first.view.over is None and any(n == 0 for n in first.shape):
+            rank = None if any(n == 0 for n in first.storage.shape) or rank is None else (outer(first.storage, *rank),)
         return (float("inf"),) if rank is None else rank
+
+    def outer(storage: Storage, k: int) -> int:
+        """The outermost axis with the stride of the k-th in memory: those of one element have that of the next one."""
+        while k and is_one(storage.shape[storage.order[k]]):
+            k -= 1
+        return k
 
     perm: list[int] = []
     for axis in range(ndim):
