@@ -221,3 +221,10 @@ def test_warnings_are_numpys() -> None:
     with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="invalid value encountered in fft") as e:
         f(C * np.inf)
     assert "in <lambda>" in e.value.__notes__[0]
+
+
+def test_numpys_functions_may_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By wrappers that call them, say: irfft2 went over the axes in the other order, with other results."""
+    irfft, irfft2 = np.fft.irfft, np.fft.irfft2
+    monkeypatch.setattr(np.fft, "irfft", lambda *args, **named: irfft(*args, **named))
+    agree(lambda a: irfft2(np.fft.rfft2(a)), np.random.default_rng(0).random((6, 4)))

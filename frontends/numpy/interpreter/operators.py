@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, NpScalar, PyBool, PyInt, Scalar, is_traced
 
+RESHAPE = np.reshape  # somebody may replace NumPy's functions later
 METHODS = {
     "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
     "MatMult": "matmul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor", "LShift": "lshift", "RShift": "rshift",
@@ -204,7 +205,7 @@ def reshape_to_read(i: Evaluator, node: ast.AST, function: Any, args: list[Any],
     try:
         return i.call(node, function, args, kwargs)
     except ViewOrCopy:
-        if function is not np.reshape and getattr(function, "name", "") != "reshape" or "copy" in kwargs:
+        if function is not RESHAPE and getattr(function, "name", "") != "reshape" or "copy" in kwargs:
             raise
         made = i.call(node, function, args, {**kwargs, "copy": True})
         if made.ndim > 1:

@@ -213,6 +213,7 @@ def loop_types(ufunc: np.ufunc, source: np.dtype, factor: np.dtype | type, resul
 def axis_by_axis(first: Any, then: Any, default: tuple[int, ...] | None = None) -> Parts:
     """The transform of several axes as NumPy makes it, one after another from the last: `first`, then `then` for the
     others; where `first` is the transform to real numbers, it comes last, after the others in order."""
+    to_real = first is fft.irfft  # asked now: somebody may replace NumPy's functions later
 
     def parts(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> Any:
         a, s, axes = given["a"], given.get("s"), given.get("axes", default)
@@ -226,7 +227,7 @@ def axis_by_axis(first: Any, then: Any, default: tuple[int, ...] | None = None) 
         sizes = [None if n == -1 else n for n in s] if s is not None else [None] * len(axes)
         *steps, last = [(then, n, axis) for n, axis in zip(sizes, axes, strict=True)]
         last = (first, *last[1:])
-        for function, n, axis in [*steps, last] if first is fft.irfft else [last, *steps[::-1]]:
+        for function, n, axis in [*steps, last] if to_real else [last, *steps[::-1]]:
             a = FUNCTIONS[function](r, a, n, axis, given.get("norm"))
         return a
 
