@@ -302,3 +302,16 @@ def test_an_axis_of_one_index_and_a_new_one(n: int) -> None:
 
     for a in (np.arange(24.0).reshape(4, 6), np.arange(24.0).reshape(6, 4).T):
         climb(program, (a, n))
+
+
+def test_a_part_is_at_most_as_large_as_the_array() -> None:
+    """Of a part whose size only the call knows more was assumed than of the array: the whole array was copied."""
+
+    def program(a, n, m):
+        b = a.copy()
+        b[:-n:-1] = b[:m]
+        return b
+
+    a = floats(9)
+    agree(program, a, -4, 4)
+    assert measure(bufferize(program), a, -4, 4).native.allocations == 1

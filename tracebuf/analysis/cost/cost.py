@@ -115,6 +115,9 @@ class CostModel:
             size = type_.byte_size
             guessed = evaluate(size, {s: self._guess(s) for s in symbols(size)}) if symbols(size) else size
             known = self._sizes[type_] = max(float(guessed), 1.0)  # type: ignore[arg-type]
+        part = value.defining_op
+        if isinstance(part, tensor.ExtractSlice) and 0 not in part.slice.strides:
+            return min(known, self.nbytes(part.operand(0)))  # whatever its sizes are assumed to be
         return known
 
     def _guess(self, symbol: Sym) -> int:
