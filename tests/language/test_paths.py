@@ -667,3 +667,36 @@ def test_an_array_where_the_other_path_raises_keeps_its_order() -> None:
         return a
 
     climb(f, (np.ones((3, 4)).T,))
+
+
+@pytest.mark.slow
+def test_the_size_of_what_is_returned_on_one_path() -> None:
+    """Its size was known inside of a branch only, and used outside of it (InternalError)."""
+
+    def program(p, a, b):
+        for _ in (1, 2):
+            if b[0]:
+                continue
+            x = p[0]
+            for _ in (1, 2):
+                if b[1]:
+                    return p[1][0]
+                x = p[1]
+                p[1][0] = a
+            x[1] = 1
+        return p[1][0]
+
+    def nested(p, a):
+        for _ in p:
+            if p[0][0]:
+                continue
+            for x in p:
+                if p[0].sum():
+                    return p[1][0]
+                p[1][0] = a
+            x[1] = 1
+
+    for b in (np.array([0.0, 0.0]), np.array([0.0, 1.0]), np.array([1.0, 0.0])):
+        agree(program, (b, [b, 2]), np.arange(4.0), b)
+        agree(nested, (b, [b, 2]), np.arange(4.0))
+    climb(program, ((np.zeros(2), [np.zeros(2), 2]), np.arange(4.0), np.zeros(2)))

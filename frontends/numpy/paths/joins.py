@@ -295,7 +295,8 @@ class Join:
     def in_view(self, ref: ArrayRef) -> bool:
         """Whether a reference refers to something that exists outside of the branches, with parameters known there."""
         if isinstance(ref, GuardedRef):
-            return self.r.is_visible(ref.condition) and all(self.in_view(arm) for arm in ref.arms)
+            known = self.r.is_visible(ref.condition) and all(self.r.in_scope(d) for d in ref.sizes)
+            return known and all(self.in_view(arm) for arm in ref.arms)
         if not all(self.r.is_visible(c) for c in conditions(ref.origin)):
             return False
         return self.local(ref.storage) is None and all(self.r.in_scope(d) for d in deep_parameters(ref.view))
