@@ -690,7 +690,7 @@ def test_the_size_of_what_is_returned_on_one_path() -> None:
         for _ in p:
             if p[0][0]:
                 continue
-            for x in p:
+            for x in p:  # noqa: B007
                 if p[0].sum():
                     return p[1][0]
                 p[1][0] = a
