@@ -111,17 +111,48 @@ class Origins:
         """The allocations, function arguments and values of unknown making that `buffer` may be."""
         base = memref.base_of(buffer)
         if base not in self._found:
-            leaves, seen, work = set(), {base}, [base]
-            while work:
-                value = work.pop()
-                back = sources(value)
-                if back is None:
-                    leaves.add(value)
-                    continue
-                work += [v for v in back if v not in seen]
-                seen.update(back)
-            self._found[base] = frozenset(leaves)
+            self._find(base)
         return self._found[base]
+
+    def _find(self, start: Value) -> None:
+        """Finds the origins of a value and of all that it may come from, each once: those that loops pass round to one
+        another have the same (Tarjan's strongly connected components)."""
+        number: dict[Value, int] = {}
+        low: dict[Value, int] = {}
+        leaves: dict[Value, set[Value]] = {}
+        path: list[Value] = []
+        work: list[tuple[Value, Iterator[Value]]] = []
+
+        def enter(value: Value) -> None:
+            back = sources(value)
+            number[value] = low[value] = len(number)
+            leaves[value] = {value} if back is None else set()
+            path.append(value)
+            work.append((value, iter(back or ())))
+
+        enter(start)
+        while work:
+            value, rest = work[-1]
+            for source in rest:
+                if (known := self._found.get(source)) is not None:
+                    leaves[value] |= known
+                elif source in number:
+                    low[value] = min(low[value], number[source])
+                else:
+                    enter(source)
+                    break
+            else:
+                work.pop()
+                if low[value] == number[value]:
+                    circle = path[path.index(value) :] if path[-1] is not value else [value]
+                    del path[-len(circle) :]
+                    together = frozenset[Value]().union(*(leaves[v] for v in circle))
+                    self._found.update(dict.fromkeys(circle, together))
+                    if work:
+                        leaves[work[-1][0]] |= together
+                else:
+                    outer = work[-1][0]
+                    low[outer] = min(low[outer], low[value])
 
     def sharing(self, a: Value, b: Value) -> Sharing:
         """MUST: views of one value. NO: one is allocated after the other was there, or they have no origin in common.
