@@ -22,10 +22,10 @@ from pathlib import Path
 
 from tracebuf.frozen import frozen
 
-try:
-    from _blake2 import blake2b  # what hashlib has, without OpenSSL, which takes longer to load than all else here
+try:  # what hashlib has, without OpenSSL, which takes longer to load than all else here
+    from _blake2 import blake2b as blake2b
 except ImportError:
-    from hashlib import blake2b
+    from hashlib import blake2b as blake2b
 
 __all__ = ["Info", "clear", "info", "load", "store", "use"]
 

@@ -8,10 +8,10 @@ declaration, and linked to that code (backend/runtime/kernel.py).
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Container, Mapping, Sequence
 
+from tracebuf.cache import blake2b
 from tracebuf.frozen import frozen
 
 _NUMBER = re.compile(r"!(\d+)")
@@ -45,7 +45,7 @@ def named(
     given = ", ".join(f"{t} {v}" for t, v in parameters)
     defined = [text for text in needs.values() if text.startswith("define")]
     whole = "\n".join([given, body, *metadata, *defined])
-    symbol = f"{kind}_{hashlib.blake2b(whole.encode(), digest_size=10).hexdigest()}"
+    symbol = f"{kind}_{blake2b(whole.encode(), digest_size=10).hexdigest()}"
     declaration = f"declare i64 @{symbol}({', '.join(t for t, _ in parameters)}) nounwind"
     return symbol, Shared(
         declaration, f"define i64 @{symbol}({given}) {ATTRIBUTES} {body}", dict(needs), tuple(metadata)
