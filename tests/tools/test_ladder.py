@@ -126,6 +126,18 @@ def test_errors_are_compared() -> None:
     climb(program, (np.zeros(3), np.zeros(4)), again=[(np.zeros(4), np.zeros(4)), (np.zeros(0), np.zeros(1))])
 
 
+def test_the_original_function_copies_no_sources() -> None:
+    """Where arguments overlap, NumPy runs, which gets some stores from an overlapping source wrong (rule C4): the
+    ladder asked it for the elements of the documented meaning."""
+
+    def program(a, b):
+        a[-1] = a[:, 1]
+        return b
+
+    a = np.arange(16.0).reshape(4, 4).T
+    climb(program, (a, a), again=[(a, a[1:])])
+
+
 def test_another_specialisation_may_store_to_other_arguments() -> None:
     """The ladder took the arguments that the first call's program stores to for those of every call."""
 
