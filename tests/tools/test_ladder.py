@@ -32,6 +32,7 @@ def difference(eager: Outcome, other: Outcome, tolerance: float = 0.0) -> str:
 
 
 A = np.arange(6.0).reshape(2, 3)
+TABLE = np.arange(3)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +133,7 @@ def test_the_original_function_copies_no_sources() -> None:
 
     def program(a, b):
         a[-1] = a[:, 1]
+        TABLE[0] *= 2
         return b
 
     a = np.arange(16.0).reshape(4, 4).T

@@ -390,11 +390,11 @@ def native(
         counts.append(counters)
         return result
 
+    original = call(reference_of(f.__wrapped__, args[n:], lambda function: function), args)
     with restored(kept):
         outcome = call(counted, args, kept)
-        if counts == [None]:  # the original function ran, whose overlapping sources nobody copied (rules B4, C4)
-            eager = call(reference_of(f.__wrapped__, args[n:], lambda original: original), args)
-        compare(eager, outcome, rules, name, source)
+        # where the original function runs, nobody copies its overlapping sources (rules B4, C4)
+        compare(original if counts == [None] else eager, outcome, rules, name, source)
     if not counts or counts[0] is None:
         return
     with restored(kept):

@@ -17,6 +17,11 @@ from tracebuf.ops.memory.arena import Extent, rounded
 LIKELY = 1000
 """Of a size that is not known."""
 
+FEW = 16
+"""Up to so many items, the best one of the orders is made better,"""
+MOVES = 3
+"""by so many items that come first instead."""
+
 
 @dataclass(eq=False)
 class Item:
@@ -44,17 +49,40 @@ class Later:
 def packed(items: Sequence[Item], later: Sequence[Later] = ()) -> tuple[dict[Item, Extent], Extent]:
     """The offset of each item, and what all need."""
     envs = likely(items, later)
-    best: tuple[float, dict[Item, int]] | None = None
     inside, below = set(items), set[Item]().union(*(late.beside for late in later))
-    for order in orders(items, below, envs[0]):
+
+    def tried(order: Sequence[Item]) -> Tried:
         places = stacked(order, inside, envs[0])
-        worst = max(excess(items, places, later, env) for env in envs)
-        if best is None or worst < best[0]:
-            best = worst, places
-        if worst <= 1:
+        return max(excess(items, places, later, env) for env in envs), places, order
+
+    best = least(map(tried, orders(items, below, envs[0])))
+    for _ in range(MOVES):
+        moved = least(map(tried, first_ones(best[2]))) if 1 < best[0] and len(items) <= FEW else best
+        if moved[0] >= best[0]:
+            break
+        best = moved
+    return extents(items, best[1])
+
+
+Tried = tuple[float, dict[Item, int], Sequence[Item]]
+"""What an order needs over the most that is alive at once; the places; the order."""
+
+
+def least(found: Iterable[Tried]) -> Tried:
+    """The first one that needs no more than what is alive, or the one that needs least."""
+    best: Tried | None = None
+    for one in found:
+        best = one if best is None or one[0] < best[0] else best
+        if best[0] <= 1:
             break
     assert best is not None
-    return extents(items, best[1])
+    return best
+
+
+def first_ones(order: Sequence[Item]) -> Iterable[list[Item]]:
+    """The order with another one of the items first."""
+    for item in order[1:]:
+        yield [item, *(other for other in order if other is not item)]
 
 
 def likely(items: Iterable[Item], later: Iterable[Later]) -> list[dict[Sym, int]]:
