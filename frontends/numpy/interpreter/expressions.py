@@ -280,7 +280,7 @@ class Expressions(Comprehensions):
         if isinstance(items, dict):
             return ask(operator.contains, items, dicts.key_of(self, node, x))
         plain = isinstance(items, (tuple, list, frozenset)) and all(is_known_number(i) for i in items)
-        nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list))
+        nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list, dict))
         if (plain and isinstance(x, Scalar)) or (nested and (holds_traced(x) or holds_traced(items))):
             found = truth_of_all(self.r, "any", tuple(compare(self.r, "Eq", x, i) for i in items))
             assert isinstance(found, (bool, PyBool))

@@ -241,14 +241,18 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
 
 
 def holds_traced(x: Any) -> bool:
-    """Whether a tuple or list contains items, at any depth, that are only known at run time."""
-    return isinstance(x, (tuple, list)) and any(is_traced(i) or holds_traced(i) for i in x)
+    """Whether a tuple, list or dict contains items, at any depth, that are only known at run time, or objects of the
+    tracer's own, of which Python knows no equality."""
+    items = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
+    return any(is_tracers(i) or holds_traced(i) for i in items)
 
 
 def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
     """== and != of tuples or lists with traced items: item by item, up to the first pair that is known to differ."""
     if name not in ("Eq", "NotEq"):
         raise r.refuse("an order of tuples or lists", "compare their items")
+    if isinstance(a, dict) and isinstance(b, dict):
+        raise r.refuse("an equality of dicts", "compare their items")
     conditions: list[Value] = []
     kinds = [next((k for k in (tuple, list) if isinstance(x, k)), None) for x in (a, b)]
     equal = None not in kinds and kinds[0] is kinds[1] and len(a) == len(b)
@@ -266,9 +270,12 @@ def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
 
 
 def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
-    """x is y or x == y, the equality of items. Refused where a NaN could be an item of both sides."""
+    """x is y or x == y, the equality of items. Refused where a NaN could be an item of both sides, and for what is
+    more than a number: arrays, objects, dicts, and what is of one type or another, depending on the path."""
     if x is y:
         return True
+    if any((is_tracers(v) and not is_traced(v)) or (isinstance(v, dict) and holds_traced(v)) for v in (x, y)):
+        raise r.refuse("an equality of tuples or lists of these", "compare their items")
     known = [v for v in (x, y) if not is_traced(v)]
     floats = any(
         isinstance(v, (PyFloat, PyComplex)) or (isinstance(v, NpScalar) and v.element.component.is_float)
