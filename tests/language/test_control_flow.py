@@ -12,6 +12,7 @@ import tracebuf
 from tests.support.agreement import agree
 from tests.support.arrays import vector
 from tests.support.params import one_in
+from tracebuf.frontends.numpy.interpreter import trace as interpreter_trace
 
 Program = Callable[..., Any]
 SCALE = 3.0
@@ -398,3 +399,19 @@ def test_f1_a_condition_that_raises_once_the_body_has_run(entry: int) -> None:
         return b
 
     agree(search, np.ones(3), np.full((2, 2), entry))
+
+
+def unrolled(a, parts):
+    for k in range(len(parts)):
+        a += parts[k] * a.sum()
+    return a
+
+
+def test_a_program_too_large_for_its_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs of 20 lines became 50,000 operations, which took many minutes to compile."""
+    args = np.ones(3), [np.ones(3)] * 20
+    monkeypatch.setattr(interpreter_trace, "MOST_OPS", 100)
+    agree(unrolled, *args)
+    monkeypatch.setattr(interpreter_trace, "MOST_A_LINE", 20)
+    with pytest.raises(tracebuf.UnsupportedError, match=r"lines become \d+ operations.*limits: 100 operations, and 20"):
+        tracebuf.bufferize(unrolled)(*args)

@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.memref_programs import Fault, Maker, N, buffer_type, random_program, run
 from tests.support.params import slow_but
+from tracebuf.deallocate.facts import Origins, Sharing
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
@@ -340,3 +341,15 @@ def test_the_memref_interpreter_agrees(steps: int) -> None:
         for trips in (0, 1, 3):
             flags = [bool(seed >> k & 1) for k in range(n_flags)]
             interpret.run(f, [4, np.zeros(4), np.zeros(4), trips, *flags])
+
+
+def test_buffers_that_many_branches_swap() -> None:
+    """Whether two of them are apart was asked through all branches one inside another: a RecursionError."""
+    m = Maker(I1)
+    a, b = first = m.alloc(), m.alloc()
+    for _ in range(500):
+        a, b = m.branch(m.args[0], lambda p=(b, a): p, lambda p=(a, b): p)  # type: ignore[misc]
+    m.copy(a, b)
+    m.done()
+    assert Origins().sharing(a, b) is Sharing.NO
+    assert Origins().sharing(a, first[0]) is Sharing.MAY

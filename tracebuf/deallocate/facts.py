@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from typing import NamedTuple
 
 from tracebuf.ir.core import Block, Op, Use, Value, dominates
 from tracebuf.ir.func import Func
@@ -98,6 +99,13 @@ def flow_blocks(func: Func) -> Iterator[Block]:
         work += reversed(inner)
 
 
+class _Claim(NamedTuple):
+    """That two values differ each time, which holds if some pairs do."""
+
+    of: tuple[Value, Value]
+    pairs: list[tuple[Value, Value]]
+
+
 class Origins:
     """Origins and sharing of memrefs; valid while allocations, views and yields stay as they are."""
 
@@ -163,6 +171,13 @@ class Origins:
         "Was there" is sound because buffers are freed at the end of the block that owns them: a value that is in scope
         is never dangling. Two function arguments may be the same array (rule B4).
         """
+        found = self._sharing_or_claim(a, b)
+        if isinstance(found, Sharing):
+            return found
+        return Sharing.NO if self._holds(found) else Sharing.MAY
+
+    def _sharing_or_claim(self, a: Value, b: Value) -> Sharing | _Claim:
+        """What is known of two values; or what has to hold for them to differ each time."""
         a, b = memref.base_of(a), memref.base_of(b)
         if a is b:
             return Sharing.MUST
@@ -172,34 +187,55 @@ class Origins:
                 return Sharing.NO
         mine, theirs = self.of(a), self.of(b)
         if not mine.isdisjoint(theirs):
-            return Sharing.NO if self._stay_apart(a, b) else Sharing.MAY
+            return self._claim(a, b) or Sharing.MAY
         fresh_only = any(all(isinstance(v.defining_op, FRESH_OPS) for v in side) for side in (mine, theirs))
         return Sharing.NO if fresh_only else Sharing.MAY
 
-    def _stay_apart(self, a: Value, b: Value) -> bool:
-        """Whether two values of joint origin differ each time: siblings in all iterations, or one of them and all that
-        the other may be, which comes after it."""
+    def _claim(self, a: Value, b: Value) -> _Claim | None:
+        """That two values of joint origin differ each time: siblings in all iterations, or one of them and all that the
+        other may be, which comes after it. None where that cannot be."""
         if a.owner is b.owner:
-            return self._claim(a, b, list(zip(sources(a) or (), sources(b) or (), strict=True)))
+            pairs = list(zip(sources(a) or (), sources(b) or (), strict=True))
+            return _Claim((a, b), pairs) if pairs else None
         for old, new in ((a, b), (b, a)):
             op = new.defining_op or new.block.parent_op
             if isinstance(op, (scf.Loop, scf.If, arith.Select)) and dominates(old, op):
-                return self._claim(old, new, [(old, v) for v in sources(new) or ()])
-        return False
+                pairs = [(old, v) for v in sources(new) or ()]
+                return _Claim((old, new), pairs) if pairs else None
+        return None
 
-    def _claim(self, a: Value, b: Value, pairs: list[tuple[Value, Value]]) -> bool:
-        """Whether all pairs differ, by induction: the claim that `a` and `b` do holds while it is looked into, and what
-        was found by it falls with it."""
-        claims = self._apart
-        if (a, b) not in claims:
-            before = len(claims)
-            claims[a, b] = True
-            if not pairs or any(self.sharing(x, y) is not Sharing.NO for x, y in pairs):
-                for claim in list(claims)[before:]:
-                    if claims[claim]:
-                        del claims[claim]
-                claims[a, b] = False
-        return claims[a, b]
+    def _holds(self, claim: _Claim) -> bool:
+        """Whether all pairs of a claim differ, by induction: a claim holds while it is looked into, and what was found
+        by it falls with it."""
+        claims, before = self._apart, len(self._apart)
+        work: list[tuple[_Claim, Iterator[tuple[Value, Value]]]] = []
+
+        def holds_so_far(claim: _Claim) -> bool:
+            """Whether a claim is not known to be wrong; one that is new is looked into."""
+            if claim.of not in claims:
+                claims[claim.of] = True
+                work.append((claim, iter(claim.pairs)))
+            return claims[claim.of]
+
+        if not holds_so_far(claim):
+            return False
+        while work:
+            one, rest = work[-1]
+            for a, b in rest:
+                found = self._sharing_or_claim(a, b)
+                if found is Sharing.NO:
+                    continue
+                if isinstance(found, Sharing) or not holds_so_far(found):
+                    for known in list(claims)[before:]:
+                        if claims[known]:
+                            del claims[known]
+                    claims.update(dict.fromkeys((c.of for c, _ in work), False))
+                    return False
+                if work[-1][0] is not one:
+                    break
+            else:
+                work.pop()
+        return True
 
 
 def sharers(buffer: Value, origins: Origins) -> set[Value]:

@@ -183,6 +183,7 @@ class SizeFacts(Prover):
             return
         self._reset()
         unsolved: list[Dim] = []
+        users: dict[Sym, set[Sym]] = {}  # whose replacement may contain a symbol
         for scope in self._scopes:
             for a, b in scope.equal:
                 d = self.canon(sub(a, b))
@@ -191,7 +192,12 @@ class SizeFacts(Prover):
                     unsolved += (d, neg(d))
                     continue
                 s, by = solved
-                self._subst = {t: _rewrite(x, {s: by}) for t, x in self._subst.items()} | {s: by}
+                changed = users.pop(s, set())
+                for t in changed:
+                    self._subst[t] = _rewrite(self._subst[t], {s: by})
+                self._subst[s] = by
+                for used in symbols(by):
+                    users.setdefault(used, set()).update(changed, (s,))
                 self._canon.clear()
         for s, by in self._subst.items():
             if s.lo is not None:

@@ -292,6 +292,7 @@ def finish(
     plan = results.leaf(result)
     writes = tuple(replace(w, items=tuple(map(results.kept_or_new, w.items))) for w in changes)
     r.add(func.Return.of(results.values))
+    refuse_growth(r, entry.func)
     canonicalize_equal_sizes(entry.func, r)
     entry.func.forget_lost_uses()
     entry.func.forget_lost_symbols()
@@ -299,6 +300,20 @@ def finish(
     return Traced(
         under.guards, under.bindings, under.captures, entry.func, tuple(entry.arguments), tuple(stored), plan, writes
     )
+
+
+MOST_OPS, MOST_A_LINE = 20_000, 300
+"""A program with more ops than that, and more for each line of the source on average, is refused: the paths and first
+iterations of loops that are traced one by one, within one another, have multiplied. It would take minutes to compile."""
+
+
+def refuse_growth(r: Recorder, f: Func) -> None:
+    """Raises UnsupportedError where a program is too large for its source."""
+    ops = sum(1 for _ in f.walk())
+    if ops > MOST_OPS and ops > MOST_A_LINE * (lines := len({(op.loc.file, op.loc.line) for op in f.walk()})):
+        text = f"{lines} lines become {ops} operations: paths and iterations that are traced one by one multiply"
+        limits = f" (limits: {MOST_OPS} operations, and {MOST_A_LINE} a line)"
+        raise r.refuse(text + limits, "keep names to one array or object each within the inner loops")
 
 
 def canonicalize_equal_sizes(f: Func, r: Recorder) -> None:

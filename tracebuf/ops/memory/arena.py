@@ -88,6 +88,7 @@ def _added(s: Sum, size: Dim, count: int) -> Sum:
     return tuple(found.items())
 
 
+@lru_cache(65536)
 def _below(a: Sum, b: Sum) -> bool:
     """Whether one sum is at most another for all sizes, as far as is seen: each of its sizes has one there that is at
     least as large."""

@@ -471,10 +471,8 @@ class _Storage:
 
     def _begin(self, phase: list[Group]) -> Op:
         """The op before which the memory of a phase is asked for."""
-        span = phase[0].span
-        for g in phase:
-            span = span.around(g.span)
-        return self.lives.home(span)
+        first, last = min(g.span.first for g in phase), max(g.span.last for g in phase)
+        return self.lives.home(Span(first, last))
 
     def _whole(self, phase: list[Group]) -> Span:
         """From where the memory of a phase is asked for to where its last buffer dies."""

@@ -8,6 +8,7 @@ came first; what only the second one uses still is dead in the first (`gaps`).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ class Lifetimes:
         self.func, self.origins = func, Origins()
         self.span: dict[Op, Span] = {}
         self.blocks: dict[Block, Span] = {}
+        self._ends: dict[Block, list[int]] = {}
         self._tick = 0
         self._pass(func.block)
         self.gaps: dict[Value, list[Span]] = {}
@@ -80,8 +82,8 @@ class Lifetimes:
         use would be where that ends."""
         block = value.block
         while True:
-            around = next((op for op in block.ops if self.span[op].first < last < self.span[op].last), None)
-            if not isinstance(around, scf.If):
+            around = self._reaching(block, last + 1)
+            if not isinstance(around, scf.If) or self.span[around].first >= last:
                 return
             first, second = (self.blocks[b] for b in around.branches)
             if last > second.first:
@@ -117,11 +119,20 @@ class Lifetimes:
                 spans.append(self.span[value.owner.parent_op])
         return Span(min(s.first for s in spans), max(s.last for s in spans))
 
+    def _reaching(self, block: Block, tick: int) -> Op | None:
+        """The first op of a block that does not end before a tick."""
+        ends = self._ends.get(block)
+        if ends is None:
+            ends = self._ends[block] = [self.span[op].last for op in block.ops]
+        place = bisect_left(ends, tick)
+        return block.ops[place] if place < len(ends) else None
+
     def home(self, span: Span) -> Op:
         """The op that begins the span, in the innermost block that all of it passes in."""
         block = self.func.block
         while True:
-            op = next(op for op in block.ops if self.span[op].last >= span.first)
+            op = self._reaching(block, span.first)
+            assert op is not None
             if not isinstance(op, (scf.Loop, scf.If)):
                 return op
             inner = [r.block for r in op.regions if within(span, self.blocks[r.block])]

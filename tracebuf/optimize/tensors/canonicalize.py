@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tracebuf.ir.core import Block, Op, Value, dominates
-from tracebuf.ir.dims import symbols
+from tracebuf.ir.dims import Sym, symbols
 from tracebuf.ir.effects import only_makes_results
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import ELEMENTS, I1, INDEX, ScalarType
@@ -29,9 +29,8 @@ MAX_ROUNDS = 8
 
 def canonicalize(func: Func) -> None:
     """Folds and removes until nothing changes. Effects (checks, materialisations, returns) stay, in their order."""
-    folder = _Folder(func)
     for _ in range(MAX_ROUNDS):
-        folder.changed = False
+        folder = _Folder(func)
         for block in func.body.blocks:
             folder.run(block)
         func.forget_unused_symbols("opaque")
@@ -83,6 +82,10 @@ class _Folder:
         self.func = func
         self.changed = False
         self.out: list[Op] = []
+        self.named: dict[Value, list[Sym]] = {}
+        """The size symbols that a value holds."""
+        for symbol, value in func.symbols.items():
+            self.named.setdefault(value, []).append(symbol)
 
     def run(self, block: Block) -> None:
         outer, self.out = self.out, []
@@ -111,12 +114,12 @@ class _Folder:
     def replace(self, old: Value, new: Value) -> None:
         """Replaces `old` by `new`, also as the value of a size symbol."""
         old.replace_all_uses(new)
-        for symbol, value in self.func.symbols.items():
-            if value is old:
-                self.func.symbols[symbol] = new
+        if named := self.named.pop(old, None):
+            self.func.symbols.update(dict.fromkeys(named, new))
+            self.named.setdefault(new, []).extend(named)
 
     def holds_symbol(self, value: Value) -> bool:
-        return not value.is_tensor and any(v is value for v in self.func.symbols.values())
+        return value in self.named
 
     def constant(self, value: int, like: Value, at: Op) -> Value:
         assert isinstance(like.type, ScalarType)
@@ -313,7 +316,7 @@ def drop_carried_of_while(folder: _Folder, op: Op) -> Sequence[Value] | None:
     straight loop stays one: what it begins with, but does not use, is dropped with the result or not at all."""
     assert isinstance(op, scf.While)
     changed = op.fold_steady(folder.replace)
-    starts, ends = op.dead(set(folder.func.symbols.values()))
+    starts, ends = op.dead(folder.named)
     if op.straight:
         starts = ends = starts & ends
     op.drop(starts, ends)
