@@ -304,7 +304,7 @@ def finish(
 
 MOST_OPS, MOST_A_LINE = 20_000, 300
 """A program with more ops than that, and more for each line of the source on average, is refused: the paths and first
-iterations of loops that are traced one by one, within one another, have multiplied. It would take minutes to compile."""
+iterations of loops that are traced one by one, within one another, have multiplied. Compiling it takes minutes."""
 
 
 def refuse_growth(r: Recorder, f: Func) -> None:
