@@ -157,6 +157,12 @@ class Code:
         """pointer + count elements."""
         return pointer if count == "0" else self.inst(f"getelementptr inbounds {type}, ptr {pointer}, i64 {count}")
 
+    def opaque(self, pointer: str) -> str:
+        """A pointer, of which LLVM does not know how it follows from others. Where they are those of rows in an outer
+        loop, its search for the cheapest addresses (loop strength reduction), which weighs each against all others,
+        takes half of the time to compile a stencil, for nothing: the elements of a row are one index away."""
+        return self.intrinsic("llvm.strip.invariant.group.p0", "ptr", [("ptr", pointer)])
+
     # -- memory
     def load(self, element: ScalarType, pointer: str, access: Access | str = "") -> str:
         """An element; a bool's byte becomes an i1."""

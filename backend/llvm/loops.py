@@ -39,6 +39,10 @@ DEAR = 64
 """The units of an element's body from which on one pass over large operands takes much longer than memory does."""
 
 
+REGISTERS = 8
+"""For so many pointers of rows there are registers; of more, LLVM finds out which are a constant apart."""
+
+
 @frozen()
 class Buffer:
     """A memref as LLVM values: base pointer, pointer to element 0, sizes, strides; `type`: what is known of them."""
@@ -499,6 +503,8 @@ class NestWriter:
         if not self.nest.spec.ordered:
             vectorize = row.vectorize and not any(s.fold.how == IN_ORDER for s in states)
             group, back = code.parallel_group(vectorize, short=self.nest.blocked)
+            if row.indices and len(set(row.pointers.values())) <= REGISTERS:
+                row = replace(row, pointers={k: code.opaque(p) for k, p in row.pointers.items()})
         if any(s.fold.how != IN_ORDER and s.element.component.is_float for s in states):
             back = self._wide(group, count) or back
         carried = [part for s in states for part in s.start()]
