@@ -351,3 +351,40 @@ def test_f1_an_array_that_a_while_loop_makes_from_its_last_one_is_stored_to_dire
     g, a = tracebuf.bufferize(verify=True)(f), np.arange(36.0).reshape(6, 6)
     assert tracebuf.measure(g, a, 0, repeat=1).native.allocations <= times
     np.testing.assert_equal(g(a.copy(), 0), f(a.copy(), 0))
+
+
+def column_by_its_part(z):
+    z[:, 3] = np.imag(z[:, 3])
+
+
+def all_by_its_part(z):
+    z[:] = -z.imag
+
+
+def added_to_by_its_part(z):
+    z += z.real
+
+
+def rows_by_both_parts(z):
+    z[1:3] = z[1:3].real * z[1:3].imag + z[1:3]
+
+
+def by_the_part_of_other_rows(z):
+    z[1:3] = z[0:2].real * z[1:3].imag
+
+
+def by_a_turned_part(z):
+    z[:, 3] = z[:, 3].real[::-1]
+
+
+@pytest.mark.parametrize(
+    "f, least",
+    [(column_by_its_part, 0), (all_by_its_part, 0), (added_to_by_its_part, 0), (rows_by_both_parts, 0),
+     (by_the_part_of_other_rows, 1), (by_a_turned_part, 1)],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_complex_numbers_replaced_by_what_is_made_of_their_parts(f, least, dtype) -> None:
+    """The real or imaginary part of a number is read where the number is overwritten: it took a buffer."""
+    z = (np.arange(30.0) + 1j * np.arange(30.0, 60.0)).reshape(6, 5).astype(dtype)
+    climb(f, (z,), again=[(z[:, ::-1],), (z[::2],)])
+    assert tracebuf.bufferize(f).call_counted(z.copy())[1].allocations == least

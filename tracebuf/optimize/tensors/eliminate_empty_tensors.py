@@ -25,6 +25,7 @@ from tracebuf.ops.arrays import tensor
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.arrays.linalg import DestinationOp, Generic
 from tracebuf.ops.control import scf
+from tracebuf.optimize.tensors.read_whole_numbers import read_whole_numbers
 from tracebuf.optimize.tensors.versions import Versions
 
 Store = tensor.InsertSlice | MaterializeInDestination
@@ -102,6 +103,7 @@ class _Mover:
                 place = self.place(store)
                 if chain is None or not is_stored_densely(chain) or self.known.is_regrouped(chain.empty.result):
                     continue
+                read_whole_numbers(store)
                 if may_move_down(chain, self.known, place):
                     self.rewrite(chain, store, [use.op for use in chain.links])
                 elif store not in self.moved_to and may_stay(chain, self.versions, place):
