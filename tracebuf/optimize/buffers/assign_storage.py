@@ -115,6 +115,7 @@ class _Storage:
         shapes = [a.type.shape for a in func.args if isinstance(a.type, MemRefType)]
         self.shapes = {s for shape in shapes for d in shape for s in symbols(d) if d == s.expr}
         """The symbols that are sizes of the function's arguments."""
+        self._sizes: dict[memref.Alloc, Dim] = {}
         self.held = held
         """By buffer the values that may be it."""
 
@@ -271,10 +272,9 @@ class _Storage:
 
         for op in allocs:
             if any(self._may_be(v, {op}) for v in self.across[op]):
-                for value in self.held[op]:
-                    for other in self._origins(value) & inside:
-                        if self._size(other) == self._size(op):
-                            leader[find(other)] = find(op)
+                for other in set[memref.Alloc]().union(*map(self._origins, self.held[op])) & inside:
+                    if self._size(other) == self._size(op):
+                        leader[find(other)] = find(op)
         members: dict[memref.Alloc, list[memref.Alloc]] = {}
         for op in allocs:
             members.setdefault(find(op), []).append(op)
@@ -293,6 +293,11 @@ class _Storage:
 
     def _size(self, op: memref.Alloc) -> Dim:
         """The bytes of a buffer; a symbol that is a constant is that."""
+        if op not in self._sizes:
+            self._sizes[op] = self._size_of(op)
+        return self._sizes[op]
+
+    def _size_of(self, op: memref.Alloc) -> Dim:
         size, known = op.result.memref_type.byte_size, dict[Sym, Dim]()
         for s in symbols(size):
             n = constant_index(self.func.symbols[s]) if s in self.func.symbols else None
