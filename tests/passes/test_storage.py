@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 from tests.support.agreement import agree
 from tests.support.arrays import floats
+from tests.support.growth import growth
 from tests.support.memref_programs import Maker, N, buffer_type, run
 from tests.support.params import slow_but
 from tracebuf import bufferize, host_call, measure
@@ -766,3 +769,28 @@ def test_calls_in_threads_roam_apart(threads: int) -> None:
     expected = [shrinking(*a) for a in arguments]
     with ThreadPoolExecutor(threads) as pool:
         assert list(pool.map(lambda a: compiled(*a), arguments * 8)) == expected * 8
+
+
+@pytest.mark.slow
+def test_time_grows_with_the_square_of_what_a_loop_hands_round() -> None:
+    """The sizes of all buffers were worked out for each value that one of them may be: a program of 2,000 ops took
+    minutes."""
+
+    def prepare(size: int) -> Callable[[], object]:
+        m = Maker(I1)
+
+        def body(_: Any, *carried: Any) -> Any:
+            now = list(carried)
+            for k in range(size - 1):
+                kept, swapped = (now[k], now[k + 1]), (now[k + 1], now[k])
+                now[k : k + 2] = m.branch(m.args[0], partial(list, swapped), partial(list, kept))
+            return [*(m.alloc() for _ in range(size // 2)), *now[size // 2 :]]
+
+        for buffer in m.loop(m.n, [m.alloc() for _ in range(size)], body):
+            m.copy(buffer, buffer)
+        f = m.done()
+        for step in (insert_deallocs, simplify_deallocs, lower_deallocs):
+            step(f)
+        return lambda: assign_storage(f)
+
+    assert growth(prepare, 10) < 32
