@@ -45,7 +45,7 @@ from tracebuf.frontends.numpy.call.arguments import (
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.donations import donated
 from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, is_container, is_object, leaf_names
-from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, named
+from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, in_its_file, named
 from tracebuf.frontends.numpy.call.remembered import Remembered
 from tracebuf.frontends.numpy.call.static import check_names, static_key
 from tracebuf.frontends.numpy.call.watched import Outside, Watch, watching
@@ -309,7 +309,7 @@ class BufferizedFunction(NativeCallable):
         f = self.__wrapped__
         if named(f.__module__, f.__qualname__) is self:
             return (_anchored, (self._anchor,)) if protocol >= 4 else f.__qualname__  # before 4 an anchor has no name
-        return BufferizedFunction, (f, self.options)
+        return _remade, (f, self.options, f.__code__.co_filename)
 
     @cached_property
     def _anchor(self) -> FunctionType:
@@ -779,6 +779,11 @@ def _anchored(anchor: FunctionType) -> BufferizedFunction:
     if isinstance(found, BufferizedFunction) and found._anchor == anchor:
         return found
     return BufferizedFunction(*from_anchor(anchor))
+
+
+def _remade(function: FunctionType, options: Options, file: str) -> BufferizedFunction:
+    """The bufferized function of one out of a pickle, and of the file that it was read from."""
+    return BufferizedFunction(in_its_file(function, file), options)
 
 
 def release() -> None:

@@ -18,6 +18,7 @@ generators and coroutines cannot be traced; instead: return an array or a tuple
 
 from __future__ import annotations
 
+import functools
 import linecache
 from typing import Any
 
@@ -59,6 +60,11 @@ class UnsupportedError(TracebufError):
     def __init__(self, reason: str, *, instead: str = "", location: Location | None = None) -> None:
         self.reason, self.instead, self.location = reason, instead, location
         super().__init__(render(reason, instead, location))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled without what only this process knows."""
+        made = functools.partial(type(self), instead=self.instead, location=self.location)
+        return made, (self.reason,), {k: v for k, v in self.__dict__.items() if k not in ("_noted", "_under")}
 
 
 class DonationError(TracebufError):

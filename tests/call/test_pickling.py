@@ -7,12 +7,14 @@ import multiprocessing
 import pickle
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tracebuf import BufferizedFunction, bufferize
+from tracebuf import BufferizedFunction, UnsupportedError, bufferize
+from tracebuf.frontends.numpy.call.pickling import from_anchor
 
 X = np.arange(3.0)
 
@@ -176,3 +178,32 @@ def test_functions_of_a_module() -> None:
             np.testing.assert_array_equal(pool.apply_async(f, (X,)).get(60), f(X))
 
 
+
+
+def test_a_refusal_is_pickled_without_what_tracing_had_assumed() -> None:
+    """Its size symbols could not be read back: the pool of processes in which it was raised broke."""
+
+    def refused(a):
+        b = a + 1 if len(a) > 2 else a
+        return np.asarray(b, order="F").tolist()
+
+    with pytest.raises(UnsupportedError) as met:
+        bufferize(refused)(np.ones(3))
+    assert met.value._under is not None
+    again = pickle.loads(pickle.dumps(met.value))
+    assert type(again) is UnsupportedError and str(again) == str(met.value)
+    assert (again.reason, again.instead, again.location) == (met.value.reason, met.value.instead, met.value.location)
+    assert again._under is None
+
+
+def test_functions_by_value_keep_their_file() -> None:
+    """cloudpickle 3.1.3 gives every function that it takes by value one file name: nothing could be read there."""
+
+    def double(a):
+        return a * 2
+
+    anchor = bufferize(double)._anchor
+    file, lost = double.__code__.co_filename, types.FunctionType(double.__code__.replace(co_filename="<lost>"), {})
+    lost.__dict__.update(anchor.__dict__)
+    made, _ = from_anchor(lost)
+    assert made.__code__.co_filename == file
