@@ -23,6 +23,7 @@ from pathlib import Path
 
 import pytest
 
+import tracebuf
 from tests.support import syntax
 from tests.support.syntax import statements
 
@@ -94,7 +95,7 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.testing": Rooms(("", frozenset({"fuzz", "numpy_suite"}))),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
     "tracebuf.frontends.numpy": Rooms(
-        ("source", "record", "call", "numbers", "arrays", frozenset({"paths", "functions"}), "interpreter")
+        ("source", "call", "record", "numbers", "arrays", frozenset({"paths", "functions"}), "interpreter")
     ),
     "tracebuf.frontends.numpy.paths": Rooms(("", "loops")),
     "tracebuf.frontends.numpy.functions": Rooms(
@@ -383,6 +384,27 @@ def succeed(*args: str, cwd: Path) -> str:
 def test_import_loads_neither_numba_nor_scipy() -> None:
     code = "import sys, tracebuf; print(sorted({'numba', 'scipy'} & {m.partition('.')[0] for m in sys.modules}))"
     assert succeed("-c", code, cwd=ROOT).strip() == "[]"
+
+
+COMPILES = ("frontends.numpy.record", "frontends.numpy.interpreter", "frontends.numpy.functions", "frontends.mlir")
+COMPILES += ("ops", "analysis", "optimize", "deallocate", "lower", "pipeline", "explain", "backend.llvm")
+"""What only a call that must be compiled needs."""
+
+
+def test_import_loads_nothing_that_compiles() -> None:
+    loaded = succeed("-c", "import sys, tracebuf; print(*sys.modules)", cwd=ROOT).split()
+    heavy = tuple(f"tracebuf.{room}" for room in COMPILES) + ("llvmlite",)
+    assert not [name for name in loaded if name.startswith(heavy)]
+    assert len([name for name in loaded if name.startswith("tracebuf")]) <= 45, loaded
+
+
+def test_names_that_are_loaded_late_are_there() -> None:
+    assert {*tracebuf.__all__} <= {*dir(tracebuf)}
+    for name in tracebuf.__all__:
+        found = getattr(tracebuf, name)
+        assert getattr(found, "__name__", name).rpartition(".")[2] == name and vars(tracebuf)[name] is found
+    with pytest.raises(AttributeError, match="module 'tracebuf' has no attribute 'numpy'"):
+        _ = tracebuf.numpy
 
 
 @pytest.mark.slow

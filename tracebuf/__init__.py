@@ -7,15 +7,19 @@ machine code is kept for later processes.
 """
 
 import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from tracebuf import bufferize as _package  # noqa: F401  the package of that name is loaded first, then hidden by the decorator
-from tracebuf import cache
+from tracebuf import cache, stages
 from tracebuf.api import BufferizedFunction, bufferize, release
 from tracebuf.errors import DonationError, InternalError, TracebufError, TracebufWarning, UnsupportedError
-from tracebuf.frontends.numpy.functions.host.declared import host_call
-from tracebuf.frontends.numpy.interpreter.structured import cond, fori_loop, while_loop
 from tracebuf.measure import Measurement, measure
 from tracebuf.options import Options
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.functions.host.declared import host_call
+    from tracebuf.frontends.numpy.interpreter.structured import cond, fori_loop, while_loop
 
 __all__ = [
     "BufferizedFunction",
@@ -36,6 +40,26 @@ __all__ = [
     "while_loop",
 ]
 __version__ = "0.1.0.dev0"
+
+
+_LATE = {"host_call": "tracebuf.frontends.numpy.functions.host.declared"} | dict.fromkeys(
+    ("cond", "fori_loop", "while_loop"), "tracebuf.frontends.numpy.interpreter.structured"
+)
+"""Names that need the tracer, by module: they are loaded when they are first asked for (PEP 562)."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with stages.importing():
+        found = import_module(_LATE[name])
+    globals()[name] = value = getattr(found, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 if os.environ.get("TRACEBUF_CHECK_ENTRY"):
     from tracebuf.testing.entries import install

@@ -2,7 +2,8 @@
 
 A specialisation serves every size of its key: dtypes, ranks, which sizes are 0 or 1, layout classes, writability, which
 arguments are one array, and the guards that tracing assumed (rules F3, B2, B4). The key is made in
-frontends/numpy/call, guards in frontends/numpy/record/sizes; stages.py runs the pipeline.
+frontends/numpy/call, guards in frontends/numpy/record/sizes; stages.py runs the pipeline, which is loaded with the
+first call that must be compiled.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ import numpy as np
 from tracebuf import stages
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall
 from tracebuf.errors import TracebufWarning, UnsupportedError
-from tracebuf.explain.report import Explanation, explain
 from tracebuf.frontends.numpy.call.arguments import (
     ArrayKey,
     Key,
@@ -42,28 +42,28 @@ from tracebuf.frontends.numpy.call.arguments import (
     relations,
     signature,
 )
+from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
+from tracebuf.frontends.numpy.call.conditions import Conditions
 from tracebuf.frontends.numpy.call.donations import donated
 from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, is_container, is_object, leaf_names
+from tracebuf.frontends.numpy.call.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, in_its_file, named
 from tracebuf.frontends.numpy.call.remembered import Remembered
+from tracebuf.frontends.numpy.call.results import build_results
 from tracebuf.frontends.numpy.call.static import check_names, static_key
 from tracebuf.frontends.numpy.call.watched import Outside, Watch, watching
-from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
-from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinations, labels
-from tracebuf.frontends.numpy.paths.results import build_results
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.ndarray import address
-from tracebuf.ops.arrays.host import HostCall
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
     from tracebuf.backend.runtime.entries import NativeCalls, OriginalEntry, ProgramEntry
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
+    from tracebuf.explain.report import Explanation
     from tracebuf.frontends.numpy.interpreter.trace import Traced
-    from tracebuf.ir.func import Func
 
 logger = logging.getLogger("tracebuf")
 T = TypeVar("T")
@@ -525,6 +525,8 @@ class BufferizedFunction(NativeCallable):
         >>> print(bufferize(lambda a: np.negative(a, out=a)).explain(np.ones(3)))
         <lambda>: no allocations, no copies
         """
+        with stages.importing():
+            from tracebuf.explain.report import explain
         found = self._specialization(args, kwargs, count=False)
         if found is None:
             raise original_runs("see specializations()")
@@ -769,7 +771,7 @@ class BufferizedFunction(NativeCallable):
         kernel = program.compile(self.__wrapped__.__name__)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
         spec = Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
-        spec.calls_users = calls_users(program.func)
+        spec.calls_users = program.calls_users
         return spec
 
 
@@ -858,11 +860,6 @@ def watched(spec: Specialization, fetch: Callable[[], FlatArguments] | None, val
     if spec.outside is None:
         spec.outside = Outside(spec.traced.captures)
     return watching(Watch(values, spec.call.names, fetch, spec.outside))
-
-
-def calls_users(func: Func) -> bool:
-    """Whether a program calls functions of the user's, whose effects are unknown."""
-    return any(isinstance(op, HostCall) and getattr(op.callee, "may_keep", True) for op in func.walk())
 
 
 def caller_level() -> int:

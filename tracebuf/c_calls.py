@@ -20,7 +20,7 @@ from tracebuf.backend.llvm.entry_words import Walk
 from tracebuf.backend.runtime.c_entry import Filling, c_function
 from tracebuf.backend.runtime.entries import ArrayArgument, NumberArgument, ObjectArgument, SameArgument
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.paths.results import NewContainer, ResultLeaf
+from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
 
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from tracebuf.backend.runtime.entries import ProgramEntry
     from tracebuf.backend.runtime.kernel import Kernel
-    from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
+    from tracebuf.frontends.numpy.call.call import Call
+    from tracebuf.frontends.numpy.interpreter.trace import Traced
 
 
 class Program(Protocol):

@@ -31,8 +31,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tracebuf.frontends.numpy.call.containers import blank
 from tracebuf.frontends.numpy.call.flatten import is_object
-from tracebuf.frontends.numpy.record.heap import blank
 from tracebuf.frozen import frozen
 
 __all__ = ["Counts", "Measurement", "attributes_of", "clone_arguments", "kept_in_place", "measure", "restored"]

@@ -1,7 +1,7 @@
 """Which programs machine code may call without Python, and what it checks before: a specialisation as the `Plan` of an
 entry (backend/runtime/entries.py).
 
-The rules are those of frontends/numpy/call/arguments.py and paths/results.py; what is not one of them yet has no plan,
+The rules are those of frontends/numpy/call (arguments.py, results.py); what is not one of them yet has no plan,
 and Python takes its calls.
 """
 
@@ -36,11 +36,11 @@ from tracebuf.backend.runtime.entries import (
     supported,
 )
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, ScalarKey, StaticKey, is_static
+from tracebuf.frontends.numpy.call.call import itself
 from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, attribute_of, own_attribute_of
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.lookups import Lookup
-from tracebuf.frontends.numpy.interpreter.trace import itself
-from tracebuf.frontends.numpy.paths.results import ContainerWrite, NewContainer, ResultLeaf, build_results
+from tracebuf.frontends.numpy.call.results import ContainerWrite, NewContainer, ResultLeaf, build_results
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.ir.dims import Atom, Dim, FloorDiv, Max, Min, Sym, terms_of
 from tracebuf.ir.types import C128, F64, I1, MemRefType, ScalarType, Type
@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from types import FunctionType
 
     from tracebuf.backend.runtime.kernel import Kernel
-    from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions, Traced
+    from tracebuf.frontends.numpy.call.call import Call
+    from tracebuf.frontends.numpy.call.conditions import Conditions
+    from tracebuf.frontends.numpy.interpreter.trace import Traced
 
 _LAYOUTS = {"dense": Layout.DENSE, "unit": Layout.UNIT, "strided": Layout.STRIDED}
 _PYTHON: dict[str, type] = {"float": float, "complex": complex, "bool": bool, "int": int}

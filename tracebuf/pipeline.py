@@ -25,7 +25,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/functions/test_masks.py, tests/functions/test_gathers.py
     a call's key                    its parts: frontends/numpy/call/arguments.py (`key_of`); put together: api.py
                                     (`_call`); what finds the program: `Call.group` of
-                                    frontends/numpy/interpreter/trace.py, in api.py (`_find`; `_recent` for known
+                                    frontends/numpy/call/call.py, in api.py (`_find`; `_recent` for known
                                     forms); tests/call/test_api.py, tests/call/test_static_arguments.py
     arguments that overlap          frontends/numpy/call/arguments.py (`relations`, `overlap`); api.py (`_fitting`
                                     has the original run, `_overlapping` remembers it); in machine code:

@@ -1,6 +1,7 @@
 """The stages of a call's program, each a frozen object: Traced -> Bufferized -> Compiled; and their texts, `Lowered`.
 
-Counterpart: JAX's stages (jax.stages).
+What makes them, the tracer, the passes and the back end, is loaded here, when it is first asked for (`importing`): a
+process that only imports tracebuf needs nothing of it. Counterpart: JAX's stages (jax.stages).
 """
 
 from __future__ import annotations
@@ -10,22 +11,20 @@ import sys
 import threading
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from tracebuf import pipeline
-from tracebuf.explain.memory import MemoryUse, memory_of
+from tracebuf.frozen import frozen
 from tracebuf.garbage import full_collections_later
-from tracebuf.ir.func import Func
-from tracebuf.ir.printer import print_func
-from tracebuf.ir.verifier import verify
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
+    from tracebuf import pipeline
     from tracebuf.backend.runtime.kernel import Kernel
-    from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
-
+    from tracebuf.explain.memory import MemoryUse
+    from tracebuf.frontends.numpy.call.call import Call
+    from tracebuf.frontends.numpy.interpreter.trace import Traced
+    from tracebuf.ir.func import Func
 
 _importing = threading.RLock()
 """Held while modules are imported late: a child that is forked meanwhile could never import them."""
@@ -69,13 +68,24 @@ def trace(function: FunctionType, call: Call) -> Traced:
         return run(function, call)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Bufferized:
     """The memref program that is compiled: `func`, with frees and the locations of its buffers."""
 
     func: Func
 
+    @property
+    def calls_users(self) -> bool:
+        """Whether it calls functions of the user's, whose effects are unknown."""
+        with _importing:
+            from tracebuf.ops.arrays.host import HostCall
+
+        return any(isinstance(op, HostCall) and getattr(op.callee, "may_keep", True) for op in self.func.walk())
+
     def as_text(self) -> str:
+        with _importing:
+            from tracebuf.ir.printer import print_func
+
         return print_func(self.func)
 
     def compile(self, name: str) -> Kernel:
@@ -99,6 +109,10 @@ def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | No
     change the results.
     """
     with full_collections_later:
+        with _importing:
+            from tracebuf import pipeline
+            from tracebuf.ir.verifier import verify
+
         if options.verify:
             verify(traced.func, "tensor")
         pipeline.optimize_tensors(traced.func, options, observe)
@@ -109,7 +123,7 @@ ALIASES = {"tensor": "canonicalize-again", "memref": "assign-storage"}
 """By short name of a stage: the pass after which it is taken."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Lowered:
     """The program of one call at every stage, as text: the result of `f.lower(...)`.
 
@@ -166,6 +180,9 @@ class Lowered:
         """
         if self.program is None:
             raise ValueError("there is no program")
+        with _importing:
+            from tracebuf.explain.memory import memory_of
+
         return memory_of(self.program)
 
     def __str__(self) -> str:
@@ -174,6 +191,9 @@ class Lowered:
 
 def lowered(traced: Traced, options: Options) -> Lowered:
     """All texts of one call's program; compiles it. Raises what `bufferized` raises."""
+    with _importing:
+        from tracebuf.ir.printer import print_func
+
     texts = {"traced": print_func(traced.func)}
 
     def observe(name: str, func: Func) -> None:

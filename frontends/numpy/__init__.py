@@ -3,8 +3,8 @@
 Rooms, each of which may import those above it and nothing below (`tests/test_house.py`):
 
     source        the function's text: syntax tree, liveness of names
+    call          one call as data: key of the specialisation, containers taken apart, captured arrays, results
     record        ops into regions; storages, references, sizes, guards, containers
-    call          one call's arguments: key of the specialisation, containers taken apart, captured arrays
     numbers       scalars and elementwise functions: dtypes, promotion, Python's numbers
     arrays        views, elements, reshapes, new arrays
     paths         what holds where paths meet: joins, loops, results       } strangers
@@ -40,10 +40,11 @@ Where is ...?
                             paths/container_joins
     a captured array        met: `capture` of interpreter/interpreter; fetched at each call: `Hidden.value` of
                             call/captures, called by `BufferizedFunction._values` of tracebuf/api.py
-    a guard                 made: record/sizes (`ask_nonneg`, `ask_equal`); checked: interpreter/trace (`Conditions`)
-    f(..., out=b)           paths/outputs; the caller's side is `BufferizedFunction._values` of tracebuf/api.py
+    a guard                 made: record/sizes (`ask_nonneg`, `ask_equal`); checked: call/conditions
+    f(..., out=b)           paths/outputs, call/outputs; the caller's side is `BufferizedFunction._values` of
+                            tracebuf/api.py
     the key of a call       its parts: call/arguments (`key_of`, `signature`); what finds the program:
-                            `Call.group` of interpreter/trace
+                            `Call.group` of call/call
     a refusal               interpreter/expressions (`call`): what cannot be traced; record/refusals: what to write
                             instead; tests/language/golden_errors: each with its page
     an error of the code    record/raises (`Raises`); where it is reached: `reached` of interpreter/statements

@@ -13,7 +13,7 @@ from tests.support.random_programs import STRATEGIES, random_args, random_func
 from tracebuf.analysis.cost.cost import Assumptions, Cost, CostModel
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.one_shot import one_shot
-from tracebuf.bufferize import bufferize
+from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret.memory import Memory, MemRef
 from tracebuf.ir.func import Func

@@ -22,7 +22,7 @@ from tracebuf.analysis.cost.optimal import Optimal, optimal, rotations
 from tracebuf.analysis.cost.problem import Assigned, components
 from tracebuf.analysis.cost.several_orders import ORDERS
 from tracebuf.analysis.one_shot.one_shot import one_shot, undecided
-from tracebuf.bufferize import bufferize as rewrite
+from tracebuf.bufferize.rewrite import bufferize as rewrite
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter

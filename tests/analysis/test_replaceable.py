@@ -17,8 +17,8 @@ from tracebuf import bufferize as decorator
 from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.analysis.one_shot.chosen import trusted
 from tracebuf.analysis.one_shot.one_shot import one_shot
-from tracebuf.bufferize import bufferize
 from tracebuf.bufferize.module import bufferize_module
+from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.errors import DecisionError
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter

@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.arrays import reshape
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.captures import NewCapture
+from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.functions import extension, table
 from tracebuf.frontends.numpy.interpreter import callables, dicts, statements
 from tracebuf.frontends.numpy.numbers import rules
@@ -34,7 +35,7 @@ from tracebuf.frontends.numpy.paths import joins
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.loops import trace as loop_trace
 from tracebuf.frontends.numpy.record.heap import Changed
-from tracebuf.frontends.numpy.record.raises import Control, DeadEnd, Raises, ask, quiet
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, quiet
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import PyInt
 

@@ -11,7 +11,7 @@ from tests.support.params import one_in
 from tests.support.random_programs import STRATEGIES, random_args, random_func
 from tracebuf.analysis.one_shot.copy_before_write import copy_before_write
 from tracebuf.analysis.one_shot.one_shot import one_shot
-from tracebuf.bufferize import bufferize
+from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter

@@ -15,7 +15,7 @@ from tests.support.ir_programs import Maker
 from tests.support.params import one_in, slow_but
 from tests.support.random_programs import random_func
 from tracebuf import mlir, opt, pipeline
-from tracebuf.bufferize import bufferize
+from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.frontends.mlir import read
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter

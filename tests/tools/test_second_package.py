@@ -19,8 +19,8 @@ from tests.support.second_package import Evens, Lerp, OneElement, OnlyReads, Ran
 from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.backend.runtime.kernel import Kernel
-from tracebuf.bufferize import bufferize
 from tracebuf.bufferize.module import bufferize_module
+from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.extend import DestinationOp, MemRefType, Op, external_model
 from tracebuf.frontends.mlir import generic, read
 from tracebuf.interpret import memref as memref_interpreter

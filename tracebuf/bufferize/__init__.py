@@ -4,7 +4,3 @@
 memref form stands in its class. Frees nothing: that is deallocate's.
 May import: analysis, ir, ops and below.
 """
-
-from tracebuf.bufferize.rewrite import bufferize
-
-__all__ = ["bufferize"]

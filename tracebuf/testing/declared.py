@@ -35,7 +35,7 @@ from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.analysis.one_shot.storages import Storages
 from tracebuf.backend.runtime.kernel import Kernel
-from tracebuf.bufferize import bufferize
+from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.frozen import frozen
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter

@@ -35,10 +35,11 @@ from tracebuf import pipeline
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
+from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import is_object
-from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
-from tracebuf.frontends.numpy.paths.results import ChosenResult, NewContainer, build_results
+from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, build_results
+from tracebuf.frontends.numpy.interpreter.trace import Traced
 from tracebuf.frozen import frozen
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.clone import clone_func

@@ -1,8 +1,9 @@
-"""One call's arguments: the key of its specialisation, containers taken apart, arrays captured from outside.
+"""One call as data: the key of its specialisation, containers taken apart, arrays captured from outside, its results.
 
-`arguments` makes the parts of the key (`signature` is its quick form; `Call.group` of interpreter/trace puts them
-together) and the traced arguments; `flatten` takes containers apart; `captures` fetches what the function sees outside
-of its arguments, anew at each call; `static` and `donations` are the options of those names. It runs at every call, so
-it is plain and quick.
-May import: source, record. Knows nothing of tracing functions or statements.
+`arguments` makes the parts of the key (`signature` is its quick form; `Call.group` of `call` puts them together);
+`flatten` takes containers apart; `captures` fetches what the function sees outside of its arguments, anew at each call;
+`conditions` are what a program assumes besides; `outputs` is `out=`, `results` makes what is returned; `static` and
+`donations` are the options of those names. It runs at every call, so it is plain and quick, and it is loaded with
+`import tracebuf`, where nothing of the tracer is.
+May import: source.
 """

@@ -16,8 +16,8 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import has_supported_dtype
+from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.call.flatten import check_items, is_container
-from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.frozen import frozen
 from tracebuf.location import Location
 

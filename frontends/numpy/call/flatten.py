@@ -18,8 +18,8 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import is_static, key_of
+from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.static import exact
-from tracebuf.frontends.numpy.record.heap import is_named_tuple
 from tracebuf.location import Location
 
 MAX_LEAVES = 1000

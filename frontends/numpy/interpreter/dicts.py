@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
+from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, set_contents
+from tracebuf.frontends.numpy.record.heap import DictView, Record, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, hold
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen

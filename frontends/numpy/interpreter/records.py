@@ -23,6 +23,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, NewCapture
+from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
 from tracebuf.frontends.numpy.call.lookups import OfClass
 from tracebuf.frontends.numpy.functions.host.declared import host_call
@@ -31,7 +32,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, Partial
-from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class, without_methods
+from tracebuf.frontends.numpy.record.heap import DictView, Record, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_handler, hold
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen

@@ -4,74 +4,40 @@ results."""
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import (
-    ArgumentMaker,
-    ArrayKey,
-    Binding,
-    Key,
-    Relations,
-    ScalarKey,
-    StaticKey,
-)
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, ScalarKey, StaticKey
+from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden
+from tracebuf.frontends.numpy.call.conditions import Conditions
+from tracebuf.frontends.numpy.call.containers import made_of
 from tracebuf.frontends.numpy.call.flatten import Tree
+from tracebuf.frontends.numpy.call.outputs import arranged as as_given
+from tracebuf.frontends.numpy.call.results import ContainerWrite, ResultPlan
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, objects
-from tracebuf.frontends.numpy.paths.outputs import Form, store_results
-from tracebuf.frontends.numpy.paths.outputs import arranged as as_given
-from tracebuf.frontends.numpy.paths.results import ContainerWrite, ResultPlan, Results
+from tracebuf.frontends.numpy.paths.outputs import store_results
+from tracebuf.frontends.numpy.paths.results import Results
+from tracebuf.frontends.numpy.record.arguments import ArgumentMaker
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
-from tracebuf.frontends.numpy.record.heap import Heap, Record, made_of
+from tracebuf.frontends.numpy.record.heap import Heap, Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.sizes import Guard
 from tracebuf.frontends.numpy.record.values import ArrayRef, arms_of
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.frontends.numpy.source.source import heading
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
-from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
+from tracebuf.ir.dims import Expr, Sym, sym, symbols
 from tracebuf.ir.func import Donation, Func
 from tracebuf.ir.types import TensorType
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import func
-
-
-@frozen(slots=False)
-class Conditions:
-    """What tracing assumed of a call besides its key: guards on sizes and ints, and the values of names from
-    outside."""
-
-    guards: tuple[Guard, ...]
-    bindings: Mapping[Sym, Binding]
-    captures: tuple[tuple[str, Callable[[], Any], Any], ...]
-
-    def guard_function(self) -> Callable[[Sequence[Any]], bool]:
-        """The guards as one compiled predicate over the call's arguments."""
-        if not self.guards:
-            return lambda args: True
-
-        tests = {"nonneg": ">= 0", "zero": "== 0", "nonzero": "!= 0"}
-        exprs = (to_python(g.expr, lambda s: self.bindings[s].source()) for g in self.guards)
-        text = " and ".join(f"{e} {tests[g.kind]}" for e, g in zip(exprs, self.guards))
-        predicate: Callable[[Sequence[Any]], bool] = eval(f"lambda args: {text}", {})
-        return predicate
-
-    def captures_hold(self) -> bool:
-        """Whether names from outside still have the values that tracing saw."""
-        try:
-            return all((now := fetch()) is value or same_capture(now, value) for _, fetch, value in self.captures)
-        except (LookupError, AttributeError, ValueError):
-            return False
 
 
 @frozen(slots=False)
@@ -84,67 +50,6 @@ class Traced(Conditions):
     stored: tuple[int, ...]
     plan: ResultPlan
     writes: tuple[ContainerWrite, ...]
-
-
-def same_capture(now: Any, then: Any) -> bool:
-    """Whether a value from outside equals the one that tracing saw."""
-    if type(now) is not type(then):
-        return False
-    if isinstance(now, (float, complex, np.generic)):
-        return repr(now) == repr(then)  # the zeros are two, NaN is one
-    return type(now) in (bool, int, str) and bool(now == then)
-
-
-@frozen(slots=False)
-class Call:
-    """The arguments of one call.
-
-    `values`: the bound parameters in order, the `extra` arguments of `*args`, those of `**kwargs` (`named`), the
-    buffers of `out=`, the captured arrays (`hidden`). `keys` are their parts of the specialisation's key, `related` how
-    they may alias, `donated` those that the program may overwrite. Where arguments are containers, these are their
-    leaves; `tops` are the names of the arguments, `starts` the index of each one's first leaf, `tree` and `containers`
-    the containers.
-    """
-
-    names: tuple[str, ...]
-    values: tuple[Any, ...]
-    keys: tuple[Key, ...]
-    related: Relations
-    extra: int
-    named: tuple[str, ...]
-    out: Form
-    hidden: tuple[Hidden, ...]
-    donated: tuple[int, ...]
-    tops: tuple[str, ...]
-    starts: tuple[int, ...]
-    tree: Tree | None
-    containers: tuple[Any, ...]
-
-    def leaves_before(self, count: int) -> int:
-        """The number of leaves before the last `count` arguments."""
-        return len(self.keys) if count == 0 else self.starts[-count]
-
-    def without(self, count: int) -> Call:
-        """The call without the last `count` captured values, as far as its group depends on them."""
-        last = self.leaves_before(count)
-        same, objects, shared = self.related.same[:last], self.related.objects[:last], self.related.shared
-        tree = None if self.tree is None else self.tree[:-count]
-        return replace(
-            self, keys=self.keys[:last], related=Relations(same, objects, shared),
-            tree=tree if tree is not None and any(node is not None for node in tree) else None,
-        )  # fmt: skip
-
-    @property
-    def paths(self) -> list[Hidden]:
-        """How each argument is fetched."""
-        count = len(self.starts) - len(self.hidden)
-        first = [Hidden(name, ("argument", i), itself, i) for i, name in enumerate(self.tops[:count])]
-        return [*first, *self.hidden]
-
-    @property
-    def group(self) -> tuple[Any, ...]:
-        """What all specialisations that may serve the call have in common."""
-        return self.keys, self.related.same, self.related.objects, self.named, self.out, self.donated, self.tree
 
 
 def arranged(
@@ -179,11 +84,6 @@ def arranged(
         return new
 
     return [build(node, path) for node, path in zip(tree, paths)]
-
-
-def itself(x: Any) -> Any:
-    """Fetches an argument: the value itself."""
-    return x
 
 
 def trace(function: types.FunctionType, call: Call) -> Traced:

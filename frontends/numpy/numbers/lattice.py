@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.static import exact
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import is_exactly
 from tracebuf.frontends.numpy.record.conditions import both, either
-from tracebuf.frontends.numpy.record.heap import Fixed, Record, is_named_tuple, items_of, with_items
+from tracebuf.frontends.numpy.record.heap import Fixed, Record, items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_nan
 from tracebuf.frontends.numpy.record.values import (

@@ -7,27 +7,21 @@ dicts and objects is written into them after the call; if the call raises, nothi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from tracebuf.frontends.numpy.call.containers import is_named_tuple
+from tracebuf.frontends.numpy.call.results import ChosenResult, ContainerWrite, NewContainer, ResultLeaf, ResultPlan
 from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, same_value
 from tracebuf.frontends.numpy.paths.identity import EitherObject, container_identity, identity, objects
 from tracebuf.frontends.numpy.paths.joins import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_one_type
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
-from tracebuf.frontends.numpy.record.heap import (
-    Heap,
-    Record,
-    blank,
-    contents,
-    is_named_tuple,
-    is_of_class,
-    made_of,
-)
+from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import (
@@ -43,62 +37,9 @@ from tracebuf.frontends.numpy.record.values import (
     Scalar,
     arms_of,
 )
-from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1
 from tracebuf.ops.scalars import arith
-
-
-@frozen(slots=False)
-class ResultLeaf:
-    """The plan of one result.
-
-    `kind` is "argument" (the very object passed as `index`), "container" (the caller's container of that number),
-    "array" or a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity`
-    are one object; `read_only` arrays are views that must not be stored to.
-    """
-
-    kind: str
-    index: int = -1
-    value: Any = None
-    identity: int = -1
-    read_only: bool = False
-
-
-@frozen(slots=False)
-class ChosenResult:
-    """The plan of a path-dependent result: `then` where result `index` (an i1) is True, else `orelse` (rule S8)."""
-
-    index: int
-    then: Any
-    orelse: Any
-
-
-@dataclass(eq=False)
-class NewContainer:
-    """The plan of a new tuple, list, dict or object: its class, the keys of a dict or the names of attributes, the
-    items. Plans of one `number`, for different paths, are one object."""
-
-    kind: type
-    keys: tuple[Any, ...] | None
-    number: int
-    items: tuple[Any, ...] = ()
-
-
-@frozen(slots=False)
-class ContainerWrite:
-    """The contents of the caller's container of a number after the call: all of them (`whole`), or these items (plans;
-    traced values before)."""
-
-    number: int
-    keys: tuple[Any, ...] | None
-    items: tuple[Any, ...]
-    whole: bool
-
-
-ResultPlan = ResultLeaf | ChosenResult | NewContainer
-"""How a result is built from those of the compiled function."""
-
 
 ArmPath = tuple[tuple[Value, int], ...]
 """The path to an arm: conditions, and which arm of each."""
@@ -306,108 +247,3 @@ def parts_in(x: Any) -> tuple[type, tuple[Any, ...] | None, tuple[Any, ...]]:
     if isinstance(x, dict):
         return dict, tuple(x), tuple(x.values())
     return type(x), None, tuple(x)
-
-
-def build_results(
-    plan: ResultPlan,
-    raw: Sequence[Any],
-    values: Sequence[Any],
-    containers: Sequence[Any] = (),
-    writes: Sequence[ContainerWrite] = (),
-) -> Any:
-    """What the function returns, from the compiled function's results (rule C1: types, identity, shared memory); also
-    brings the caller's containers up to date."""
-    if isinstance(plan, ResultLeaf) and plan.kind == "const" and not writes:
-        return plan.value
-    building = _Building(raw, values, containers)
-    result = building.build(plan)
-    if writes:
-        new = [[building.build(i) for i in w.items] for w in writes]
-        for write, items in zip(writes, new):
-            write_into(containers[write.number], write, items)
-    return result
-
-
-def write_into(x: Any, write: ContainerWrite, items: Sequence[Any]) -> None:
-    """Brings a container of the caller's up to date."""
-    if isinstance(x, list):
-        x[:] = items
-        return
-    assert write.keys is not None
-    if isinstance(x, dict):
-        if write.whole:
-            x.clear()
-        x.update(zip(write.keys, items))
-        return
-    for name, item in zip(write.keys, items):
-        object.__setattr__(x, name, item)
-
-
-_PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "complex": complex, "bool": bool}
-"""By kind of a Python number: the function that converts a result to it."""
-
-
-class _Building:
-    """The objects of one call's results.
-
-    Not functions within a function: one that names itself is a cycle, which would keep the memory of arguments and
-    results from being freed, and used again, until the collector comes.
-    """
-
-    __slots__ = ("arrays", "built", "containers", "raw", "used", "values")
-
-    def __init__(self, raw: Sequence[Any], values: Sequence[Any], containers: Sequence[Any]) -> None:
-        self.raw, self.values, self.containers = list(raw), values, containers
-        # ids as they are, not ByIdentity: this runs at each call, whose plan and results hold the objects
-        self.used: dict[int, int] = {id(v): -1 for v in values}
-        self.arrays: dict[int, Any] = {}
-        self.built: dict[int, Any] = {}
-
-    def build(self, p: Any) -> Any:
-        if isinstance(p, ResultLeaf):
-            return self._leaf(p)
-        if isinstance(p, ChosenResult):
-            return self.build(p.then if self.raw[p.index] else p.orelse)
-        if p.number not in self.built:
-            self.built[p.number] = self._container(p)
-        return self.built[p.number]
-
-    def _container(self, p: NewContainer) -> Any:
-        items = [self.build(i) for i in p.items]
-        if p.keys is None:
-            return items if p.kind is list else made_of(p.kind, items)
-        if p.kind is dict:
-            return dict(zip(p.keys, items))
-        made: Any = blank(p.kind)
-        for name, item in zip(p.keys, items):
-            object.__setattr__(made, name, item)
-        return made
-
-    def _leaf(self, x: ResultLeaf) -> Any:
-        if x.kind == "const":
-            return x.value
-        if x.kind == "argument":
-            return self.values[x.index]
-        if x.kind == "container":
-            return self.containers[x.index]
-        value = self.raw[x.index]
-        if x.kind == "array":
-            if x.identity not in self.arrays:
-                self.arrays[x.identity] = self._array(x, value)
-            return self.arrays[x.identity]
-        return _PYTHON[x.kind](value.real if x.kind != "complex" else value) if x.kind in _PYTHON else value
-
-    def _array(self, x: ResultLeaf, value: Any) -> Any:
-        """The array, or a view of it where eager has another object on the same memory."""
-        if self.used.setdefault(id(value), x.identity) != x.identity:
-            value = self._becomes(x, value.view())
-        if x.read_only and value.flags.writeable:
-            value = self._becomes(x, value.view())
-            value.flags.writeable = False
-        return value
-
-    def _becomes(self, x: ResultLeaf, value: Any) -> Any:
-        """Makes `value` the object of a result."""
-        self.raw[x.index] = value
-        self.used[id(value)] = x.identity
-        return value

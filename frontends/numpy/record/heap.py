@@ -8,13 +8,13 @@ dict are known while tracing.
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tracebuf.frontends.numpy.call.containers import made_of
+from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
-from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.frontends.numpy.record.regions import Frame, Regions
 from tracebuf.frozen import frozen
 from tracebuf.location import Location
@@ -75,22 +75,6 @@ class HeapEntry:
     home: Frame
     label: Any
     changed: Location | None = None
-
-
-def is_named_tuple(x: Any) -> bool:
-    """Whether a value is a named tuple."""
-    return isinstance(x, tuple) and type(x) is not tuple and isinstance(getattr(type(x), "_fields", None), tuple)
-
-
-def blank(kind: type) -> Any:
-    """A new object of a class, without attributes."""
-    return types.SimpleNamespace() if kind is types.SimpleNamespace else object.__new__(kind)
-
-
-def made_of(kind: type, items: Sequence[Any]) -> Any:
-    """A tuple, named tuple or list of the class `kind` with these items."""
-    made: Any = tuple.__new__(kind, items) if issubclass(kind, tuple) else list(items)
-    return made
 
 
 def items_of(x: Any) -> list[Any]:

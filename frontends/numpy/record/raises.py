@@ -26,16 +26,13 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError, render
+from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.location import Location
 
 T = TypeVar("T")
 OWN = __name__.rpartition(".record.")[0]
 """The front end's package."""
 KNOWN = "use a constant, or an argument that static_argnames names"
-
-
-class Control(BaseException):
-    """An exception that steers tracing: never an error, and never seen by the user."""
 
 
 class DeadEnd(Control):

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NoReturn
 
 from tracebuf.errors import note_location
+from tracebuf.frontends.numpy.call.conditions import Guard
 from tracebuf.frontends.numpy.record.conditions import either, negated, negation
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask
 from tracebuf.frontends.numpy.record.regions import Frame, Inside, Regions
-from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import SizeFacts
@@ -27,14 +27,6 @@ INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
 USUAL = 2**40
 """The most elements along an axis of an array that exists, or of a part of one; such sizes need no check for memory."""
-
-
-@frozen()
-class Guard:
-    """A condition on entry sizes and integer arguments that the specialisation assumes: expr >= 0, == 0 or != 0."""
-
-    kind: Literal["nonneg", "zero", "nonzero"]
-    expr: Expr
 
 
 class Region(Inside):

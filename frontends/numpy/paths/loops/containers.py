@@ -12,18 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, shell
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec
-from tracebuf.frontends.numpy.record.heap import (
-    Changed,
-    Fixed,
-    Record,
-    contents,
-    is_named_tuple,
-    items_of,
-    set_contents,
-    with_items,
-)
+from tracebuf.frontends.numpy.record.heap import Changed, Fixed, Record, contents, items_of, set_contents, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import Env, PyBool

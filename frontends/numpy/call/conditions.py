@@ -1,0 +1,81 @@
+"""What a compiled program assumes of its calls besides their key: guards on sizes and ints (rules F3, Z1), and the
+values of names from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from tracebuf.frozen import frozen
+from tracebuf.ir.dims import Expr, Sym, to_python
+
+
+@frozen(slots=False)
+class Conditions:
+    """What tracing assumed of a call besides its key: guards on sizes and ints, and the values of names from
+    outside."""
+
+    guards: tuple[Guard, ...]
+    bindings: Mapping[Sym, Binding]
+    captures: tuple[tuple[str, Callable[[], Any], Any], ...]
+
+    def guard_function(self) -> Callable[[Sequence[Any]], bool]:
+        """The guards as one compiled predicate over the call's arguments."""
+        if not self.guards:
+            return lambda args: True
+
+        tests = {"nonneg": ">= 0", "zero": "== 0", "nonzero": "!= 0"}
+        exprs = (to_python(g.expr, lambda s: self.bindings[s].source()) for g in self.guards)
+        text = " and ".join(f"{e} {tests[g.kind]}" for e, g in zip(exprs, self.guards))
+        predicate: Callable[[Sequence[Any]], bool] = eval(f"lambda args: {text}", {})
+        return predicate
+
+    def captures_hold(self) -> bool:
+        """Whether names from outside still have the values that tracing saw."""
+        try:
+            return all((now := fetch()) is value or same_capture(now, value) for _, fetch, value in self.captures)
+        except (LookupError, AttributeError, ValueError):
+            return False
+
+
+def same_capture(now: Any, then: Any) -> bool:
+    """Whether a value from outside equals the one that tracing saw."""
+    if type(now) is not type(then):
+        return False
+    if isinstance(now, (float, complex, np.generic)):
+        return repr(now) == repr(then)  # the zeros are two, NaN is one
+    return type(now) in (bool, int, str) and bool(now == then)
+
+
+@frozen()
+class Guard:
+    """A condition on entry sizes and integer arguments that the specialisation assumes: expr >= 0, == 0 or != 0."""
+
+    kind: Literal["nonneg", "zero", "nonzero"]
+    expr: Expr
+
+
+@frozen(slots=False)
+class Binding:
+    """Where the value of a symbol comes from at a call: the size of argument `index` along `axis`, its stride there in
+    elements (`stride`), or its own int value (`axis` None)."""
+
+    index: int
+    axis: int | None
+    stride: bool = False
+
+    def value(self, values: Sequence[Any]) -> int:
+        """The symbol's value for the arguments of a call."""
+        x = values[self.index]
+        if self.axis is None:
+            return int(x)
+        return x.strides[self.axis] // x.itemsize if self.stride else x.shape[self.axis]  # type: ignore[no-any-return]
+
+    def source(self) -> str:
+        """The symbol's value as Python source text over `args`."""
+        x = f"args[{self.index}]"
+        if self.axis is None:
+            return x
+        return f"({x}.strides[{self.axis}] // {x}.itemsize)" if self.stride else f"{x}.shape[{self.axis}]"
