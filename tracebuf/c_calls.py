@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from tracebuf.backend.runtime.c_entry import Filling, c_function
 from tracebuf.backend.runtime.entries import ArrayArgument, NumberArgument, ObjectArgument, SameArgument
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
+from tracebuf.frozen import plain
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
 
@@ -68,7 +69,7 @@ SIGNATURES = (
 )  # fmt: skip
 
 
-@dataclass
+@plain(eq=True)
 class Shape:
     """How a C function's arguments are a program's."""
 

@@ -12,7 +12,6 @@ deallocation, as this package has them. *tracebuf*: as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tracebuf import pipeline
@@ -26,6 +25,7 @@ from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
+from tracebuf.frozen import frozen
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.func import Func, Module
 from tracebuf.measure import clone_arguments, kept_in_place, restored
@@ -37,7 +37,7 @@ from tracebuf.stages import Bufferized
 __all__ = ["Comparison", "Counts", "compare"]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False, checked=True)
 class Counts:
     """What one design did in a call; of eager NumPy copies cannot be observed."""
 
@@ -48,7 +48,7 @@ class Counts:
     copied_bytes: int | None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False, checked=True)
 class Comparison:
     """The counts of each design for a call of the function `name`. As text, a table."""
 

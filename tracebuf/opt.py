@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from pathlib import Path
 
 from tracebuf.errors import TracebufError
 from tracebuf.frontends import mlir
 from tracebuf.frontends.mlir.parser import CUSTOM
+from tracebuf.frozen import plain
 from tracebuf.ir.func import Module
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
@@ -44,7 +45,7 @@ FLAGS = {"mlir-print-op-generic": "generic", "mlir-print-debuginfo": "locations"
 SILENT = {"mlir-print-local-scope", "allow-unregistered-dialect", "verify-each", "mlir-disable-threading"}
 
 
-@dataclass
+@plain(eq=True)
 class Command:
     """A parsed command line."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from typing import Any, Literal, get_args
+
+from tracebuf.frozen import frozen
 
 Strategy = Literal["one-shot", "optimal", "copy-before-write"]
 Heuristic = Literal[
@@ -58,7 +60,7 @@ def names_in(field: str, given: Any) -> tuple[str, ...]:
     return names
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(checked=True)
 class Options:
     """What can be chosen for a bufferized function; `bufferize` takes the fields as keyword arguments.
 
@@ -131,7 +133,7 @@ class Options:
 Layout = Literal["infer-layout-map", "identity-layout-map", "fully-dynamic-layout-map"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(checked=True)
 class OneShotOptions:
     """MLIR's options of -one-shot-bufferize, by MLIR's names (see `mlir-opt --help`), for whole modules.
 

@@ -68,7 +68,7 @@ def trace(function: FunctionType, call: Call) -> Traced:
         return run(function, call)
 
 
-@frozen(slots=False)
+@frozen(slots=False, checked=True)
 class Bufferized:
     """The memref program that is compiled: `func`, with frees and the locations of its buffers."""
 
@@ -123,7 +123,7 @@ ALIASES = {"tensor": "canonicalize-again", "memref": "assign-storage"}
 """By short name of a stage: the pass after which it is taken."""
 
 
-@frozen(slots=False)
+@frozen(slots=False, checked=True)
 class Lowered:
     """The program of one call at every stage, as text: the result of `f.lower(...)`.
 

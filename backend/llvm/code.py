@@ -11,16 +11,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tracebuf.backend.llvm.shared import Shared, module_text, named
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.types import I1, ScalarType
 
 
-@dataclass(slots=True)
+@plain(eq=True, slots=True)
 class OpenLoop:
     """A loop being written: its index, the loop-carried values in the body (after the loop: at its end), the label
     after it, the values for the next iteration."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.blas_calls import by_blas, write_product
@@ -26,6 +26,7 @@ from tracebuf.backend.llvm.nests import write_nest
 from tracebuf.backend.llvm.polls import BUDGET, Polls, work
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.errors import InternalError
+from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.dims import Dim, Expr, Sym, fold
@@ -50,7 +51,7 @@ def emit_kernel(func: Func, name: str, callees: Sequence[Func] = ()) -> abi.Kern
     return KernelWriter(func, name, Whole({f.name: (f, f"{name}.{f.name}") for f in callees})).write()
 
 
-@dataclass
+@plain(eq=True)
 class Whole:
     """What the functions of one kernel share. `functions`: those that are called, by name, each with its symbol."""
 

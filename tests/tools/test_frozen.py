@@ -1,13 +1,17 @@
-"""`frozen` does what `dataclass(frozen=True)` does, but for the check at run time."""
+"""`frozen` and `plain` do what `dataclass` does, later; the check at run time only where it is asked for."""
 
 from __future__ import annotations
 
+import copy
+import inspect
 import pickle
-from dataclasses import dataclass, field, replace
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from typing import Any
 
 import pytest
 
-from tracebuf.frozen import cached_property, frozen
+from tracebuf.frozen import cached_property, frozen, plain
+from tracebuf.options import Options
 
 
 @frozen()
@@ -45,6 +49,41 @@ class Below(Pair):
     third: int = 0
 
 
+@frozen(checked=True)
+class Kept:
+    first: int
+    second: int = 2
+
+
+@plain(eq=True)
+class Changing:
+    first: int
+    rest: list[int] = field(default_factory=list)
+    made: list[int] = field(default_factory=lambda: [7], init=False)
+    named: int = field(default=3, kw_only=True)
+    found: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.found = self.first + self.named
+
+
+@dataclass
+class Changed:
+    first: int
+    rest: list[int] = field(default_factory=list)
+    made: list[int] = field(default_factory=lambda: [7], init=False)
+    named: int = field(default=3, kw_only=True)
+    found: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.found = self.first + self.named
+
+
+@plain(slots=True)
+class Alone:
+    first: int = 1
+
+
 @frozen(slots=False)
 class Asked:
     times: list[int]
@@ -71,6 +110,49 @@ def test_what_a_class_defines_itself_stays() -> None:
     assert Own(1) == Own(2) and hash(Own(1)) != hash(Own(2)) and repr(Own(1)) == "own"
     one = Same(1)
     assert one == one != Same(1) and len({one, one, Same(1)}) == 2
+
+
+def test_what_is_checked_stays() -> None:
+    kept = Kept(1)
+    for change in (lambda: setattr(kept, "first", 2), lambda: delattr(kept, "second")):
+        with pytest.raises(FrozenInstanceError, match="cannot (assign to|delete) field '(first|second)'"):
+            change()
+    assert pickle.loads(pickle.dumps(kept)) == copy.copy(kept) == copy.deepcopy(kept) == replace(kept, second=2) == kept
+    assert pickle.loads(pickle.dumps(options := Options(donate="a", seed=3))) == options != Options()
+
+
+def test_objects_that_change_are_made_as_those_of_dataclass() -> None:
+    one, other = Changing(1), Changed(1)
+    assert repr(one) == repr(other).replace("Changed", "Changing") and vars(one) == vars(other)
+    assert Changing(1) == one != Changing(1, [2]) and one.rest is not Changing(1).rest and Alone() != Alone()
+    assert Changing(1, named=4).found == 5 and Changing.__hash__ is None and hash(alone := Alone()) == hash(alone)
+    one.first = 2
+    assert one != Changing(1) and replace(alone, first=3).first == 3 and not hasattr(alone, "__dict__")
+
+
+@pytest.mark.parametrize(("kind", "like"), [(Pair, Reference), (Changing, Changed)])
+def test_constructors_are_shown_and_refuse_as_those_of_dataclass(kind: Any, like: Any) -> None:
+    assert str(inspect.signature(kind)) == str(inspect.signature(like)) and kind.__match_args__ == like.__match_args__
+    assert [(f.name, f.type, f.default, f.init) for f in fields(kind)] == [
+        (f.name, f.type, f.default, f.init) for f in fields(like)
+    ]
+    said = []
+    for made in (kind, like):
+        with pytest.raises(TypeError) as raised:
+            made(other=1)
+        said.append(str(raised.value).replace(like.__name__, kind.__name__))
+    assert said[0] == said[1]
+
+
+def test_methods_are_compiled_when_they_are_asked_for() -> None:
+    @frozen()
+    class Unused:
+        first: int
+
+    late = [name for name, method in vars(Unused).items() if type(method).__name__ == "_Late"]
+    assert late == ["__init__", "__eq__", "__hash__"] and Unused(1) == Unused(1)
+    late = [name for name, method in vars(Unused).items() if type(method).__name__ == "_Late"]
+    assert late == ["__hash__"]
 
 
 def test_what_is_found_once() -> None:

@@ -10,9 +10,9 @@ not known, and what depends on it is not either. Counts what `Counters` of backe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import (
     Dim,
@@ -109,7 +109,7 @@ class Unknown(Exception):
     """There is no formula, and why."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False, checked=True)
 class Amount:
     """Bytes, or why they are not known; of how many, at most."""
 
@@ -138,7 +138,7 @@ def most(amounts: Iterable[Amount]) -> Amount:
     return Amount(dim_max(*kept), unknown, all(a.exact for a in found))
 
 
-@dataclass
+@plain(eq=True)
 class Path:
     """One way through the program so far. A buffer is given by its number in `made`."""
 

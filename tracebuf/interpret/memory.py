@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tracebuf.errors import InternalError
+from tracebuf.frozen import plain
 from tracebuf.ir.core import Op, Value, is_buffer
 from tracebuf.ir.ndarray import recast
 from tracebuf.ir.slices import apply_slice
@@ -54,7 +54,7 @@ class Poison:
 POISON = Poison()
 
 
-@dataclass(slots=True)
+@plain(eq=True, slots=True)
 class Counts:
     """What ran: heap allocations (clones included), their bytes, the most that was live at once; copies other than the
     program's own stores (clones included), and their bytes. The stack counts for nothing."""

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 from tracebuf.ir.attributes import Attr, all_encoded, decoded, dynamic_integers
 from tracebuf.ir.dims import Expr
 from tracebuf.ir.types import (
@@ -538,7 +538,7 @@ class FormError(TracebufError):
     """A generic form that does not fit the op's class: the reader adds line and column."""
 
 
-@dataclass
+@plain(eq=True)
 class Form:
     """An op in MLIR's generic form: what the reader makes of text, and what the generic printer asks of an op.
 

@@ -7,11 +7,10 @@ dicts and objects is written into them after the call; if the call raises, nothi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.frontends.numpy.call.containers import blank, made_of
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 
 
 @frozen(slots=False)
@@ -39,7 +38,7 @@ class ChosenResult:
     orelse: Any
 
 
-@dataclass(eq=False)
+@plain()
 class NewContainer:
     """The plan of a new tuple, list, dict or object: its class, the keys of a dict or the names of attributes, the
     items. Plans of one `number`, for different paths, are one object."""

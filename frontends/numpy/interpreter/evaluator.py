@@ -11,7 +11,7 @@ import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from tracebuf.errors import UnsupportedError
@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.source import Source
+from tracebuf.frozen import plain
 from tracebuf.location import Location
 
 T = TypeVar("T")
@@ -39,7 +40,7 @@ def pushed(stack: list[T], item: T) -> Iterator[T]:
         stack.pop()
 
 
-@dataclass
+@plain(eq=True)
 class Scope:
     """One function being interpreted: its source, where free names are looked up, and its frame on the call stack."""
 

@@ -7,7 +7,7 @@ value of a name that is bound on some paths only; `Choice` is a value whose type
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from tracebuf.frontends.numpy.record.values import (
     Unsure,
     ways_of,
 )
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
 
@@ -66,7 +66,7 @@ class Maybe:
     value: Any
 
 
-@dataclass(eq=False, slots=True)
+@plain(slots=True)
 class Choice:
     """A path-dependent value of different types: `then` where the condition held, `orelse` where it did not. It may be
     returned, or used after a test that decides the type (paths/choices)."""

@@ -7,7 +7,6 @@ loops are unrolled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
@@ -19,7 +18,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
 from tracebuf.ops.scalars import arith, division
 
@@ -123,7 +122,7 @@ def item_at(items: Sequence[Any], k: int) -> tuple[Any, ...]:
     return items.at(k) if isinstance(items, LiveItems) else tuple(items[k : k + 1])
 
 
-@dataclass(eq=False, slots=True)
+@plain(slots=True)
 class OneShotIterator:
     """An iterator: `kind` is the name of its type, `make` gives its items when it is consumed.
 

@@ -9,14 +9,13 @@ dict are known while tracing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.frontends.numpy.call.containers import made_of
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.regions import Frame, Regions
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 from tracebuf.location import Location
 
 
@@ -66,7 +65,7 @@ class Fixed:
     of: Any
 
 
-@dataclass(slots=True)
+@plain(eq=True, slots=True)
 class HeapEntry:
     """What the heap knows of a container that may be changed: the region that owns it, the label that identifies it
     when a loop is traced again, the line that changed it last."""

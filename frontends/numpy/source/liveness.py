@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 
 
-@dataclass
+@plain(eq=True)
 class Liveness:
     """Names, per compound statement: live after it, live at a loop's head, assigned by it.
 

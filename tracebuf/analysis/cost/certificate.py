@@ -4,7 +4,7 @@ checked again."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 
 from tracebuf.analysis.cost.cost import CostModel
@@ -14,14 +14,14 @@ from tracebuf.analysis.one_shot.base import Conflict
 from tracebuf.analysis.one_shot.chosen import illegal
 from tracebuf.analysis.one_shot.one_shot import OneShot
 from tracebuf.errors import InternalError
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Use
 
 CLOSE = 1e-9
 """The part of a cost by which sums may be off."""
 
 
-@dataclass(slots=True)
+@plain(eq=True, slots=True)
 class Node:
     """Decisions with `out` out of place and `kept` in place. If it has children: in turn, each operand of `branch` goes
     out of place and those before it are kept; unless `branch` is what is left of a `core`, the last child keeps them

@@ -4,7 +4,6 @@ a lower bound of it. One problem for each set of values that may share buffers (
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import inf
 
 from tracebuf.analysis.cost.cost import CostModel, Item
@@ -15,7 +14,7 @@ from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.one_shot import OneShot, ordered
 from tracebuf.analysis.one_shot.order import post_order
 from tracebuf.errors import InternalError
-from tracebuf.frozen import cached_property
+from tracebuf.frozen import cached_property, plain
 from tracebuf.ir.core import Block, Op, Use, Value
 from tracebuf.ops.control import scf
 
@@ -55,7 +54,7 @@ def components(start: OneShot) -> list[list[Use]]:
     return list(groups.values())
 
 
-@dataclass(slots=True)
+@plain(eq=True, slots=True)
 class Effort:
     """How many operands the analysis has tried to put in place, of how many it may."""
 

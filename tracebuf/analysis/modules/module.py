@@ -8,7 +8,7 @@ in a circle are analysed last, without summaries. MLIR counterpart: OneShotModul
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tracebuf.analysis.cost import choose
 from tracebuf.analysis.one_shot.base import AnalysisError, Decisions
@@ -17,6 +17,7 @@ from tracebuf.analysis.one_shot.copy_before_write import copy_before_write
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.errors import InternalError
+from tracebuf.frozen import plain
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Op, Use, Value
 from tracebuf.ir.func import Func, Module
@@ -29,7 +30,7 @@ from tracebuf.options import OneShotOptions
 ACCESS = {(False, False): "none", (True, False): "read", (False, True): "write", (True, True): "read-write"}
 
 
-@dataclass
+@plain(eq=True)
 class ModuleAnalysis:
     """The decisions for each function, by name, and what they mean at its boundary.
 

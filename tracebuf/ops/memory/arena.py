@@ -8,11 +8,11 @@ be alive with it. Which of two is below is decided when the plan is made (optimi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from math import prod
 
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Dim, Sym, evaluate, floordiv, sub, terms_of
 
@@ -176,7 +176,7 @@ class Place:
     beside: tuple[Value, ...] = ()
 
 
-@dataclass(slots=True)
+@plain(eq=True, slots=True)
 class Roaming:
     """The buffers of sizes that vary in loops which carry them, and those that are alive with them: each is in a gap of
     a block between those in use; where there is none, an array; after the call the block is made as large as the same
@@ -195,7 +195,7 @@ class Roaming:
     frees: frozenset[Op]
 
 
-@dataclass(slots=True)
+@plain(eq=True, slots=True)
 class Plan:
     """The arena of a function: `blocks` for phases, `slots` in all; where phases begin, where the buffers live, and by
     slot those that may share bytes; the blocks in which nothing is alive where a phase of the first block begins."""

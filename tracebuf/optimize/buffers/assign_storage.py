@@ -21,9 +21,10 @@ MLIR counterparts: promote-buffers-to-stack; the arena has none. Runs after deal
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tracebuf.deallocate.facts import FRESH_OPS, sources
+from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Op, Use, Value, dominates
 from tracebuf.ir.dims import Dim, Sym, substitute, symbols
 from tracebuf.ir.func import Func
@@ -88,7 +89,7 @@ def on_stack(op: memref.Alloc) -> memref.Alloca:
 
 
 # -- the arena
-@dataclass(eq=False)
+@plain()
 class Group:
     """Buffers that take turns between places of one size; mostly one buffer, in one place."""
 

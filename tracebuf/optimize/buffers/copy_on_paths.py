@@ -10,9 +10,8 @@ carries counts as another buffer. MLIR has no counterpart; its canonicalization 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tracebuf.deallocate.facts import flow_blocks
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Op, Use, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1
@@ -24,7 +23,7 @@ Flag = bool | Value
 """Whether a buffer is another one: known, or an i1."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False, checked=True)
 class Not:
     """Where a condition does not hold."""
 

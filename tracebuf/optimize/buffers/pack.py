@@ -9,8 +9,8 @@ sizes).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
+from tracebuf.frozen import plain
 from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
 from tracebuf.ops.memory.arena import Extent, rounded
 
@@ -23,7 +23,7 @@ MOVES = 3
 """by so many items that come first instead."""
 
 
-@dataclass(eq=False)
+@plain()
 class Item:
     """What has a place: so many places of a size, from one tick to another; `beside`: items that it may be alive
     with."""
@@ -38,7 +38,7 @@ class Item:
         return rounded(max(evaluate(self.size, env), 1)) * self.turns
 
 
-@dataclass(eq=False)
+@plain()
 class Later:
     """What comes on top of the items that are alive then, of sizes that are known late."""
 

@@ -10,9 +10,9 @@ consumers are taken in program order and a producer's body is moved, not copied.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tracebuf.analysis.one_shot.base import describe
+from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
@@ -254,7 +254,7 @@ def _real_loops(op: Generic) -> set[int]:
 # -- fusing
 
 
-@dataclass(slots=True)
+@plain(eq=True, slots=True)
 class _Input:
     value: Value
     map: AffineMap

@@ -9,20 +9,21 @@ copied, and stores through one name are seen through the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tracebuf.frontends.numpy.arrays.new_arrays import k_order
 from tracebuf.frontends.numpy.paths.loops.plan import Path
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, Storage, arms_of
+from tracebuf.frozen import plain
 from tracebuf.ir.core import Value
 
 Taken = tuple[tuple[Value, int], ...]
 """Conditions that are decided on a path: which arm of each is taken."""
 
 
-@dataclass(eq=False)
+@plain()
 class Slot:
     """The array that a name owns: its entry, the storage inside, its value at the head, and the values of its sizes,
     which are 0 while the name owns none."""
@@ -36,7 +37,7 @@ class Slot:
     after: list[Value] = field(default_factory=list)
 
 
-@dataclass(eq=False)
+@plain()
 class OwnedGroup:
     """Arrays of one element type, order and shape: `owners` are the leaves (number of the item's path) that hold an
     array of their own in every iteration, with their references before the loop and at the head; `outer` the arrays of
@@ -62,7 +63,7 @@ class OwnedGroup:
         return Holder(self.r, [*owners, *self.outer], [trees[path] for path in self.slots])
 
 
-@dataclass(eq=False)
+@plain()
 class Holder:
     """Finds the owner of each array: `fixed` are those owned by others than the `trees`, which hold the rest; an array
     belongs to the first tree that holds it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.paths.joins import alike
 from tracebuf.frontends.numpy.record.heap import Heap, items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool, PyInt, Storage
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 
@@ -56,7 +56,7 @@ Carry = ArrayCarry | OneOfCandidates | OneOfOwned
 """How an array is carried."""
 
 
-@dataclass
+@plain(eq=True)
 class LoopPlan:
     """What attempts at a loop have shown.
 
@@ -129,7 +129,7 @@ def goes_on(r: Recorder, env: Env, below: int) -> bool | PyBool:
     return PyBool(r.compare("slt", jump.expr, below), left) if known is None else known
 
 
-@dataclass
+@plain(eq=True)
 class Item:
     """One leaf of a carried name: its value before the loop (`entry`), at the head, and at the end of the body
     (`back`); `known` says at the head whether it is the object of before the loop, or another one of then, where that
@@ -149,7 +149,7 @@ class Item:
     found: Any = None
 
 
-@dataclass
+@plain(eq=True)
 class CarriedStorage:
     """A storage carried by value: the one before the loop, its stand-in inside, the block argument, and the block
     arguments of its sizes."""
