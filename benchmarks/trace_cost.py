@@ -13,7 +13,7 @@ import numpy as np
 
 import tracebuf
 from tracebuf import pipeline
-from tracebuf.garbage import full_collections_later
+from tracebuf.process.garbage import full_collections_later
 
 STATEMENTS = (
     "a[{k}:-1] += b[{k}:-1] * 0.5",

@@ -67,24 +67,23 @@ class Rooms:
         return target != room and target not in allowed
 
 
-BASE = frozenset({"aside", "frozen", "location", "errors", "options", "ir", "ops"})
+BASE = frozenset({"process", "frozen", "location", "errors", "options", "ir", "ops"})
 ROOMS: dict[str, Rooms] = {
     "tracebuf": Rooms(
-        (frozenset({"aside", "frozen"}), "location", "errors", "options", "ir", "ops", "analysis", "bufferize",
+        (frozenset({"process", "frozen"}), "location", "errors", "options", "ir", "ops", "analysis", "bufferize",
          "deallocate", frozenset({"optimize", "lower"})),
         beside={
             "interpret": BASE,
             "explain": BASE | {"analysis"},
             "frontends": BASE,
             "cache": frozenset({"frozen"}),
-            "garbage": frozenset(),
             "backend": BASE | {"lower", "cache"},
         },
         free=frozenset({
-            "", "__main__", "api", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline", "measure",
-            "mlir", "opt", "passes", "support", "testing",
+            "", "__main__", "api", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline",
+            "module_pipeline", "measure", "mlir", "opt", "passes", "support", "testing",
         }),
-        but={"stages": frozenset({"", "api"}), "pipeline": frozenset({"", "api"})},
+        but=dict.fromkeys(("stages", "pipeline", "module_pipeline"), frozenset({"", "api"})),
     ),
     "tracebuf.ops": Rooms(("memory", frozenset({"control", "scalars"}), "arrays", "")),
     "tracebuf.analysis": Rooms(("one_shot", "cost", "modules"), beside={"flow": frozenset()}),

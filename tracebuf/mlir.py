@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracebuf import pipeline
 from tracebuf.bufferize.globals import bring_constants
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.mlir import ReadError, generic, read, read_all
@@ -42,6 +41,7 @@ from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import is_buffer
 from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import ScalarType, TensorType
+from tracebuf.module_pipeline import functions_to_run, module_to_run
 from tracebuf.ops.control.func import Call
 from tracebuf.ops.scalars.arith import convert
 from tracebuf.optimize.mlir.generalize import generalize
@@ -163,7 +163,7 @@ def program(
     for arg in module.func(name).args:
         if not isinstance(arg.type, ScalarType | TensorType):
             raise UnsupportedError(f"{name}: an argument of type {arg.type} cannot be given")
-    buffers, *callees = pipeline.functions_to_run(pipeline.module_to_run(module, options, name), name, given)
+    buffers, *callees = functions_to_run(module_to_run(module, options, name), name, given)
     if may_be_inlined(module, name):
         tensors, called = inline_calls(module, name, given), list[Func]()
     else:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import Field, fields, replace
 from typing import Any, Literal, get_args
 
-from tracebuf import pipeline
+from tracebuf import module_pipeline
 from tracebuf.analysis.modules.annotate import annotate, forget_annotations
 from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.bufferize.free_in_block import free_in_block
@@ -198,7 +198,7 @@ def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
     options = one_shot_options(text, compat)
     forget_annotations(module)
     if not options.test_analysis_only:
-        module = pipeline.improved_module(module, options)
+        module = module_pipeline.improved_module(module, options)
         if compat == "mlir":
             module = on_functions(remove_all_dead)(module, text, compat)
     analysis = analyze_module(module, options)

@@ -8,9 +8,9 @@
     MEMREF_PASSES                   frees by ownership; the storage of each buffer
     Kernel (backend/runtime)        -> LLVM IR, machine code, a call
 
-MLIR text (frontends/mlir) enters at `module_to_memref`: analysis and rewrite, for functions that call one another
-(analysis/modules/module.py, bufferize/module.py). To run one of them: `module_to_run`, `functions_to_run` (mlir.py).
-The command is opt.py, its passes passes.py.
+MLIR text (frontends/mlir) enters at `module_to_memref` of module_pipeline.py: analysis and rewrite, for functions that
+call one another (analysis/modules/module.py, bufferize/module.py). To run one of them: `module_to_run`,
+`functions_to_run` (mlir.py). The command is opt.py, its passes passes.py.
 
 `observe` is called with the name of each pass and the program after it: for dumps, timing, counting, the verifier.
 
@@ -97,32 +97,18 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from tracebuf.analysis.cost import choose
-from tracebuf.analysis.cost.optimal import Optimal, optimal
-from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.analysis.one_shot.chosen import analysis_of
 from tracebuf.analysis.one_shot.copy_before_write import copy_before_write
 from tracebuf.analysis.one_shot.derived import Analysis
-from tracebuf.bufferize.globals import bring_constants
-from tracebuf.bufferize.module import bufferize_module
 from tracebuf.bufferize.rewrite import bufferize
-from tracebuf.deallocate.general.canonical import canonicalize_deallocs
-from tracebuf.deallocate.general.lower_deallocations import lower_deallocations
-from tracebuf.deallocate.general.ownership import ownership_based_buffer_deallocation
-from tracebuf.deallocate.general.simplification import buffer_deallocation_simplification
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
-from tracebuf.errors import UnsupportedError
-from tracebuf.ir.attributes import string
-from tracebuf.ir.clone import clone_func
-from tracebuf.ir.core import Op
-from tracebuf.ir.func import Func, Module
-from tracebuf.ir.types import MemRefType, ScalarType, UnrankedMemRefType
-from tracebuf.ir.verifier import Level, Verified, verify, verify_module
-from tracebuf.ops.control.func import Call
+from tracebuf.ir.func import Func
+from tracebuf.ir.verifier import Level, Verified, verify
 from tracebuf.optimize.buffers.assign_storage import assign_storage
 from tracebuf.optimize.buffers.copy_on_paths import copy_on_paths
 from tracebuf.optimize.buffers.fold_memref import fold_memref
@@ -130,31 +116,18 @@ from tracebuf.optimize.buffers.keep_layouts import keep_layouts
 from tracebuf.optimize.buffers.order_copies import order_copies
 from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
 from tracebuf.optimize.buffers.write_directly import write_directly
-from tracebuf.optimize.memrefs.expand_realloc import expand_realloc
-from tracebuf.optimize.mlir.add_runtime_checks import add_runtime_checks
-from tracebuf.optimize.mlir.alloc_tensor_to_empty import alloc_tensor_to_empty
-from tracebuf.optimize.mlir.generalize import generalize
-from tracebuf.optimize.mlir.inline_calls import called_from, inline_calls, may_be_inlined
-from tracebuf.optimize.mlir.inline_regions import inline_regions
-from tracebuf.optimize.mlir.lower_allocas import lower_allocas
-from tracebuf.optimize.mlir.lower_forall import lower_forall
-from tracebuf.optimize.mlir.lower_given import Given, lower_given
-from tracebuf.optimize.mlir.lower_reshapes import lower_reshapes
-from tracebuf.optimize.mlir.lower_selects import lower_selects, own_constants
-from tracebuf.optimize.mlir.mark_read_only import mark_read_only
-from tracebuf.optimize.mlir.refuse_shared_reads import refuse_shared_reads
 from tracebuf.optimize.tensors.accumulate_products import accumulate_products
-from tracebuf.optimize.tensors.canonicalize import canonicalize, remove_dead
-from tracebuf.optimize.tensors.cse import cse, merged_by_mlir
+from tracebuf.optimize.tensors.canonicalize import canonicalize
+from tracebuf.optimize.tensors.cse import cse
 from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
-from tracebuf.optimize.tensors.fold_whole_stores import fold_stores_back, fold_whole_stores
 from tracebuf.optimize.tensors.fuse import fuse
 from tracebuf.optimize.tensors.move_reads_early import move_reads_early
 from tracebuf.optimize.tensors.place_stand_ins import place_stand_ins
 from tracebuf.optimize.tensors.read_through_reshapes import read_through_reshapes
 from tracebuf.optimize.tensors.reuse_donated_arguments import check_donations, reuse_donated_arguments
 from tracebuf.optimize.tensors.reuse_dying_inputs import reuse_dying_inputs
-from tracebuf.options import Improvement, OneShotOptions, Options
+from tracebuf.options import Improvement, Options
+from tracebuf.process.late import importing
 
 Pass = Callable[[Func], None]
 Observer = Callable[[str, Func], None]
@@ -189,16 +162,6 @@ MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
     ("assign-storage", assign_storage),
 )
 
-MLIR_PASSES: tuple[tuple[str, Pass], ...] = (
-    ("alloc-tensor-to-empty", alloc_tensor_to_empty),
-    ("fold-whole-stores", fold_whole_stores),
-    ("eliminate-empty-tensors", eliminate_empty_tensors),
-    ("reuse-dying-inputs", reuse_dying_inputs),
-    ("read-through-reshapes", read_through_reshapes),
-    ("move-reads-early", move_reads_early),
-)
-"""The passes before the analysis of MLIR text: improvements only; the program is not canonicalized."""
-
 SWITCHES: dict[str, Improvement] = {
     "eliminate-empty-tensors": "pay-only-empty-elimination",
     "reuse-dying-inputs": "dying-inputs",
@@ -216,6 +179,9 @@ def analyze(func: Func, options: Options) -> Analysis:
     if options.strategy == "copy-before-write":
         return copy_before_write(func)
     if options.strategy == "optimal":
+        with importing():
+            from tracebuf.analysis.cost.optimal import optimal
+
         return optimal(func, options.improved)
     return choose.analyze(
         func,
@@ -228,36 +194,7 @@ def analyze(func: Func, options: Options) -> Analysis:
 
 def optimize_tensors(func: Func, options: Options, observe: Observer | None = None) -> None:
     """The tensor passes, in place."""
-    _run(TENSOR_PASSES, func, "tensor", options, observe)
-
-
-def improve_tensors(func: Func, options: Options, observe: Observer | None = None) -> None:
-    """Improves a function of MLIR text, in place; none where blocks branch, or buffers are among the tensors, which the
-    passes do not support."""
-    branching = len(func.body.blocks) > 1 or any(len(r.blocks) > 1 for op in func.walk() for r in op.regions)
-    if not branching and not any(isinstance(v.type, MemRefType | UnrankedMemRefType) for v in func.values()):
-        _run(MLIR_PASSES, func, "any", options, observe)
-
-
-def improved_module(module: Module, options: OneShotOptions) -> Module:
-    """The module with copies of the analysed functions in which the improvements that change a program are made. Where
-    MLIR decides, these are the folds of MLIR's own passes: unused ops, stores over everything."""
-    if options.copy_before_write:
-        return module
-    chosen, items = Options(improvements=options.improvements), list[Func | Op | Module]()
-    for item in module.items:
-        if isinstance(item, Func) and not item.external and item.name not in options.no_analysis_func_filter:
-            item, _ = clone_func(item)
-            for block in item.body.blocks:
-                remove_dead(block, set(item.symbols.values()))
-            fold_stores_back(item)
-            fold_whole_stores(item) if options.compat else improve_tensors(item, chosen)
-            if options.compat is None and "read-only-buffers" in options.improvements:
-                mark_read_only(item)
-        items.append(item)
-    found = Module(items, module.loc, module.name)
-    found.attrs = dict(module.attrs)
-    return found
+    run_passes(TENSOR_PASSES, func, "tensor", options, observe)
 
 
 def to_memref(func: Func, options: Options, observe: Observer | None = None) -> Func:
@@ -272,122 +209,24 @@ def decided_to_memref(func: Func, analysis: Analysis, options: Options, observe:
     if options.donate or options.donate_optional:
         check_donations(func, analysis, options.donate)
     program = bufferize(func, analysis)
-    if isinstance(analysis, Optimal):
-        program.attrs["certificate"] = analysis.certificate
+    if (certificate := getattr(analysis, "certificate", None)) is not None:
+        program.attrs["certificate"] = certificate
     if options.verify:
         verify(program, "memref")
     if observe is not None:
         observe("bufferize", program)
-    _run(MEMREF_PASSES, program, "memref", options, observe)
+    run_passes(MEMREF_PASSES, program, "memref", options, observe)
     return program
 
 
-def module_to_memref(module: Module, options: OneShotOptions) -> Module:
-    """From tensors to buffers for a module read from MLIR text: analysis and rewrite, without frees."""
-    module = improved_module(module, options)
-    return bufferize_module(module, analyze_module(module, options), options)
-
-
-class MLIR:
-    """MLIR's decisions as the user's own, to be checked for legality against the facts of the ops."""
-
-    def __init__(self, decided: Analysis) -> None:
-        self.is_in_place = decided.is_in_place
-
-
-def module_to_run(module: Module, options: OneShotOptions, name: str) -> Module:
-    """From tensors to buffers for a module of which the function of that name is to be run: analysis and rewrite,
-    without frees.
-
-    Where MLIR decides, its decisions are checked first against the facts of the ops (MLIR takes some ops to read or
-    write less than they do): DecisionError where they would change the results. UnsupportedError where iterations of
-    scf.forall read one another's results.
-    """
-    module = improved_module(module, options)
-    analysis = analyze_module(module, options)
-    for f in called_from(module, name):
-        refuse_shared_reads(f)
-        if options.compat is not None:
-            analysis.funcs[f.name] = analysis_of(f, MLIR(analysis.funcs[f.name]), rotates=False)
-    return bufferize_module(module, analysis, options)
-
-
-def functions_to_run(module: Module, name: str, given: Given) -> list[Func]:
-    """One function of a bufferized module as the interpreter and the compiler take it, freed: by itself, or where
-    blocks branch, or functions call themselves, followed by those that it calls, directly or not.
-
-    `given`: Python callables for functions that are only declared. Raises UnsupportedError for what can be analysed and
-    rewritten, but not run.
-    """
-    if not may_be_inlined(module, name):
-        return _linked(module, name, given)
-    func = inline_calls(module, name, given)
-    _prepare(func, module, set(given))
-    lower_given(func, given, frees=False)
-    _run(MEMREF_PASSES, func, "memref", Options(verify=True), None)
-    return [func]
-
-
-def _linked(module: Module, name: str, given: Given) -> list[Func]:
-    """Functions that call one another. All tell who owns what they return; so the first has an i1 more for each buffer
-    among its results."""
-    funcs = [clone_func(f)[0] for f in called_from(module, name)]
-    for func in funcs:
-        _prepare(func, module, {*given, *(f.name for f in funcs)})
-        func.attrs["sym_visibility"] = string("private")
-    whole = Module(funcs)
-    ownership_based_buffer_deallocation(whole, dynamic=True)
-    for func in funcs:
-        canonicalize_deallocs(func)
-        buffer_deallocation_simplification(func)
-        lower_deallocations(func)
-        cse(func, merged_by_mlir)
-        canonicalize_deallocs(func)
-        lower_given(func, given, frees=True)
-    verify_module(whole)
-    return funcs
-
-
-def _prepare(func: Func, module: Module, known: Collection[str]) -> None:
-    bring_constants(func, module)
-    refuse_to_run(func, known)
-    lower_to_machine(func)
-
-
-def refuse_to_run(func: Func, known: Collection[str]) -> None:
-    """UnsupportedError, with the location, for what can be analysed and rewritten, but not run: unknown ops, calls of
-    functions that are not `known`, values that are neither numbers nor buffers of strides."""
-    for op in func.walk():
-        if op.name not in Op.registry:
-            raise UnsupportedError(f"{op.name} is not known: it cannot be run", location=op.loc)
-        if isinstance(op, Call) and op.callee not in known:
-            raise UnsupportedError(f"@{op.callee} is only declared: it cannot be run", location=op.loc)
-    for value in func.values():
-        if not isinstance(value.type, ScalarType | MemRefType):
-            loc = value.owner.loc if isinstance(value.owner, Op) else func.loc
-            raise UnsupportedError(f"values of type {value.type} are not run", location=loc)
-
-
-def lower_to_machine(func: Func) -> None:
-    """Lowers ops on buffers that only MLIR text has to those that the interpreter and native code know."""
-    inline_regions(func)
-    expand_realloc(func, emit_deallocs=False, by_subview=True)
-    lower_allocas(func)
-    lower_forall(func)
-    generalize(func)
-    own_constants(func)
-    lower_selects(func)
-    lower_reshapes(func)
-    add_runtime_checks(func)
-
-
-def _run(
+def run_passes(
     passes: tuple[tuple[str, Pass], ...],
     func: Func,
     level: Level,
     options: Options,
     observe: Observer | None,
 ) -> None:
+    """Runs passes on a function, in place, without those that the options switch off."""
     verified = Verified(level)
     for name, step in passes:
         if name in SWITCHES and SWITCHES[name] not in options.improved:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tracebuf.frozen import frozen
-from tracebuf.garbage import full_collections_later
 from tracebuf.options import Options
+from tracebuf.process.garbage import full_collections_later
+from tracebuf.process.late import importing, lock
 
 if TYPE_CHECKING:
     from tracebuf import pipeline
@@ -26,15 +25,15 @@ if TYPE_CHECKING:
     from tracebuf.frontends.numpy.interpreter.trace import Traced
     from tracebuf.ir.func import Func
 
-_importing = threading.RLock()
-"""Held while modules are imported late: a child that is forked meanwhile could never import them."""
+__all__ = ["Bufferized", "Lowered", "bufferized", "importing", "lowered", "trace"]
+
 _waited: list[Any] = []
 """The module of the JIT, if it was loaded before the fork."""
 
 
 def _before_fork() -> None:
     """Waits for imports, then for LLVM: in this order, for an import may just be loading the JIT."""
-    _importing.acquire()
+    lock.acquire()
     if (before := getattr(jit := sys.modules.get("tracebuf.backend.llvm.jit"), "before_fork", None)) is not None:
         before()
         _waited.append(jit)
@@ -43,16 +42,11 @@ def _before_fork() -> None:
 def _after_fork() -> None:
     while _waited:
         _waited.pop().after_fork()
-    _importing.release()
+    lock.release()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
-
-
-def importing() -> AbstractContextManager[Any]:
-    """Where modules are imported late."""
-    return _importing
 
 
 def trace(function: FunctionType, call: Call) -> Traced:
@@ -62,7 +56,7 @@ def trace(function: FunctionType, call: Call) -> Traced:
     the original function (docs/architecture.md).
     """
     with full_collections_later:
-        with _importing:
+        with importing():
             from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
         return run(function, call)
@@ -77,13 +71,13 @@ class Bufferized:
     @property
     def calls_users(self) -> bool:
         """Whether it calls functions of the user's, whose effects are unknown."""
-        with _importing:
+        with importing():
             from tracebuf.ops.arrays.host import HostCall
 
         return any(isinstance(op, HostCall) and getattr(op.callee, "may_keep", True) for op in self.func.walk())
 
     def as_text(self) -> str:
-        with _importing:
+        with importing():
             from tracebuf.ir.printer import print_func
 
         return print_func(self.func)
@@ -91,7 +85,7 @@ class Bufferized:
     def compile(self, name: str) -> Kernel:
         """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one."""
         with full_collections_later:
-            with _importing:
+            with importing():
                 from tracebuf.backend.runtime.kernel import Kernel
 
             return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel")
@@ -109,7 +103,7 @@ def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | No
     change the results.
     """
     with full_collections_later:
-        with _importing:
+        with importing():
             from tracebuf import pipeline
             from tracebuf.ir.verifier import verify
 
@@ -180,7 +174,7 @@ class Lowered:
         """
         if self.program is None:
             raise ValueError("there is no program")
-        with _importing:
+        with importing():
             from tracebuf.explain.memory import memory_of
 
         return memory_of(self.program)
@@ -191,7 +185,7 @@ class Lowered:
 
 def lowered(traced: Traced, options: Options) -> Lowered:
     """All texts of one call's program; compiles it. Raises what `bufferized` raises."""
-    with _importing:
+    with importing():
         from tracebuf.ir.printer import print_func
 
     texts = {"traced": print_func(traced.func)}

@@ -47,8 +47,8 @@ from llvmlite.binding import ffi
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from tracebuf import cache
-from tracebuf.aside import aside
 from tracebuf.frozen import frozen
+from tracebuf.process.aside import aside
 
 __all__ = ["CompiledObject", "Library", "compile_module", "compile_object", "host", "link_object"]
 

@@ -23,6 +23,7 @@ from tracebuf.ir.types import Type, same_type
 from tracebuf.ir.unknown import unknown_op
 from tracebuf.ir.verifier import first_not_dominated, types_problem, verify_op
 from tracebuf.location import Location
+from tracebuf.ops import dialects  # noqa: F401  each op by its name
 
 Item = Op | Func | Module
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tracebuf.ops
+import tracebuf.ops.dialects
 from tests.mlir.running import arguments
 from tests.mlir.test_passes_run import BUFFERIZE, on_buffers
 from tests.support.ir_programs import PROGRAMS, by_name

@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 import pytest
 
-import tracebuf.ops
+import tracebuf.ops.dialects
 from tracebuf.ir.core import Op
 
 CLASSES = {name: cls for name, cls in sorted(Op.registry.items()) if cls.__module__.startswith(tracebuf.ops.__name__)}

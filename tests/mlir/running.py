@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tracebuf import opt, pipeline
+from tracebuf import module_pipeline, opt
 from tracebuf.bufferize.globals import bring_constants
 from tracebuf.errors import TracebufError
 from tracebuf.frontends.mlir import read
@@ -201,7 +201,7 @@ def mlir_is_wrong(text: str, command: opt.Command) -> bool:
             options = one_shot_options(words, command.compat)
             for func in public(module):
                 try:
-                    pipeline.module_to_run(module, options, func)
+                    module_pipeline.module_to_run(module, options, func)
                 except TracebufError:
                     return True
         elif name == "one-shot-bufferize":

@@ -11,8 +11,8 @@ from tests.mlir.oracle import HEURISTICS, MARKER, ask, generic, needs_mlir, ours
 from tests.support.params import one_in
 from tracebuf.frontends.mlir import read
 from tracebuf.ir.print_generic import print_generic
+from tracebuf.module_pipeline import module_to_memref
 from tracebuf.options import OneShotOptions
-from tracebuf.pipeline import module_to_memref
 
 PROGRAMS = (Path(__file__).parent / "facts.mlir").read_text().split(MARKER)
 

@@ -16,7 +16,7 @@ import pytest
 from tests.mlir.memrefs import program
 from tests.mlir.oracle import MLIR_OPT, needs_mlir
 from tests.support.params import slow_but
-from tracebuf import mlir, pipeline
+from tracebuf import mlir, module_pipeline
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.errors import UnsupportedError
 from tracebuf.interpret.memory import MemoryFault, root
@@ -163,7 +163,7 @@ def check_native(text: str) -> None:
     """AssertionError where machine code does something else than the interpreter; UnsupportedError for what is not
     run."""
     module = mlir.read(text)
-    func, *others = pipeline.functions_to_run(module, "f", {})
+    func, *others = module_pipeline.functions_to_run(module, "f", {})
     kernel, n = Kernel(func, "f", others), len(module.func("f").result_types)
     for seed, results, args in expected(text):
         given = arguments(seed)

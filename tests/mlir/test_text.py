@@ -25,8 +25,8 @@ from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.unknown import UnknownOp
 from tracebuf.ir.verifier import verify
+from tracebuf.module_pipeline import module_to_memref
 from tracebuf.options import OneShotOptions
-from tracebuf.pipeline import module_to_memref
 
 FOLDER = Path(__file__).parent / "text"
 OPS = (FOLDER / "ops.mlir").read_text()

@@ -14,7 +14,7 @@ import pytest
 from tests.support.ir_programs import Maker
 from tests.support.params import one_in, slow_but
 from tests.support.random_programs import random_func
-from tracebuf import mlir, opt, pipeline
+from tracebuf import mlir, module_pipeline, opt, pipeline
 from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.frontends.mlir import read
 from tracebuf.interpret import memref as memref_interpreter
@@ -77,7 +77,7 @@ def executed(f: Func, options: Options) -> Cost:
     args = arguments(f)
     with np.errstate(all="ignore"):
         expected: Sequence[Any] = tensor_interpreter.run(f, arguments(f)).results
-        pipeline.improve_tensors(f, options)
+        module_pipeline.improve_tensors(f, options)
         result = memref_interpreter.run(bufferize(f, pipeline.analyze(f, options)), args)
     for got, wanted in zip(result.results, expected, strict=True):
         np.testing.assert_array_equal(got, wanted)
@@ -459,7 +459,7 @@ def test_blocks_in_a_circle_are_analysed() -> None:
 }) : () -> ()
 """
     (f,) = read(text).funcs
-    pipeline.improve_tensors(f, Options())
+    module_pipeline.improve_tensors(f, Options())
     analysis = pipeline.analyze(f, Options())
     assert all(analysis.is_in_place(use) for op in f.walk() for use in op.tensor_uses())
 
@@ -535,7 +535,7 @@ def test_a_parallel_store_over_everything_stays() -> None:
 }) : () -> ()
 """
     (f,) = read(text).funcs
-    pipeline.improve_tensors(f, Options(verify=True))
+    module_pipeline.improve_tensors(f, Options(verify=True))
     assert [op.name for op in f.walk() if op.name.startswith("tensor.")] == ["tensor.parallel_insert_slice"]
 
 
@@ -588,7 +588,7 @@ def test_modules_are_improved_unless_mlir_decides(build: Callable[[], Func], mli
     module = Module([build()])
     before = print_generic(module)
     for compat, expected in (("mlir", mlirs), (None, ours)):
-        new = pipeline.module_to_memref(module, module_options(compat))  # type: ignore[arg-type]
+        new = module_pipeline.module_to_memref(module, module_options(compat))  # type: ignore[arg-type]
         assert sum(op.name == "memref.alloc" for f in new.funcs for op in f.walk()) == expected
         assert print_generic(module) == before
 
@@ -600,5 +600,5 @@ def test_what_nobody_uses_is_not_bufferized() -> None:
     m.ew(arith.AddF, a, a)
     module = Module([finish(m, a)])
     for compat in ("mlir", None):
-        new = pipeline.module_to_memref(module, module_options(compat))  # type: ignore[arg-type]
+        new = module_pipeline.module_to_memref(module, module_options(compat))  # type: ignore[arg-type]
         assert [op.name for op in new.funcs[0].walk()] == ["func.return"]

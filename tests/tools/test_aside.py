@@ -8,12 +8,12 @@ import threading
 
 import pytest
 
-from tracebuf.aside import aside
+from tracebuf.process.aside import aside
 from tracebuf.testing.alarm import alarm
 
 PROGRAM = """
 import signal, time
-from tracebuf.aside import aside
+from tracebuf.process.aside import aside
 
 class Late(RuntimeError):
     pass
@@ -48,7 +48,7 @@ def test_a_handler_may_raise_at_any_moment() -> None:
 def test_the_end_waits_for_work_that_was_left() -> None:
     program = """
 import signal, sys, time
-from tracebuf.aside import aside
+from tracebuf.process.aside import aside
 from tracebuf.testing.alarm import Alarm, alarm
 
 def work():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +14,8 @@ import pytest
 
 from tracebuf import bufferize, pipeline
 from tracebuf.errors import UnsupportedError
-from tracebuf.garbage import RARE, full_collections_later
+from tracebuf.process.garbage import MANY, RARE, collections_later, full_collections_later, promote
+from tracebuf.process.late import importing
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +69,41 @@ def test_another_setting_meanwhile_stays() -> None:
     with full_collections_later:
         gc.set_threshold(800, 20, 30)
     assert gc.get_threshold() == (800, 20, 30)
+
+
+def test_all_collections(before: tuple[int, int, int]) -> None:
+    with full_collections_later, collections_later:
+        assert gc.get_threshold() == (MANY, 10, RARE)
+    with collections_later:
+        assert gc.get_threshold() == (MANY, 10, 10)
+        with full_collections_later:
+            assert gc.get_threshold() == (MANY, 10, RARE)
+    assert gc.get_threshold() == before
+    gc.set_threshold(0, 10, 10)
+    with collections_later:
+        assert gc.get_threshold()[0] == 0
+
+
+def test_what_was_imported_is_old(before: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.set_threshold(MANY, 10, 10)
+    held: list[Any] = [[]]
+    assert any(x is held for x in gc.get_objects(0))
+    with importing():
+        pass
+    assert any(x is held for x in gc.get_objects(0))
+    with importing():
+        monkeypatch.setitem(sys.modules, "imported.late", sys)
+    assert any(x is held for x in gc.get_objects(2)) and not gc.get_freeze_count()
+
+
+def test_what_was_frozen_stays_frozen() -> None:
+    gc.freeze()
+    count = gc.get_freeze_count()
+    try:
+        promote()
+        assert gc.get_freeze_count() == count
+    finally:
+        gc.unfreeze()
 
 
 def test_several_threads(before: tuple[int, int, int]) -> None:

@@ -1,28 +1,11 @@
 """Every op once: structure, verifier, NumPy reference, bufferization facts, rewrite to memrefs.
 
 Rooms, in order: memory, control, scalars, arrays. May import: ir and below; what an op asks of layers above are
-protocols (`ir/core.py`). Each class lists its operands, results, attributes and regions.
+protocols (`ir/core.py`). Each class lists its operands, results, attributes and regions. `dialects` loads all of them.
 """
 
-from tracebuf.ops.arrays import (
-    bufferization,
-    gather,
-    host,
-    linalg,
-    made,
-    named,
-    recast,
-    scatter,
-    tensor,
-    vector,
-    windows,
-)
-from tracebuf.ops.control import cf, checks, forall, func, region_if, scf
-from tracebuf.ops.memory import memref, metadata
-from tracebuf.ops.scalars import arith, casts, complex, division, functions, index, integers, libm  # fmt: skip
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
 
-__all__ = [
-    "arith", "bufferization", "casts", "cf", "checks", "complex", "division", "forall", "func", "functions", "gather",
-    "host", "index", "integers", "libm", "linalg", "made", "memref", "metadata", "named", "recast", "region_if",
-    "scatter", "scf", "tensor", "vector", "windows",
-]  # fmt: skip
+__all__ = ["arith", "memref"]
+"""What sizes and buffers of any program are made explicit by (`ir/explicit.py`)."""

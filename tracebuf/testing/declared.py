@@ -47,9 +47,9 @@ from tracebuf.ir.ndarray import recast
 from tracebuf.ir.types import F64, I1, INDEX, TensorType, Type, scalar_type
 from tracebuf.ir.verifier import verify
 from tracebuf.location import UNKNOWN
+from tracebuf.module_pipeline import lower_to_machine
 from tracebuf.ops.control.func import Return
 from tracebuf.ops.control.scf import Loop
-from tracebuf.pipeline import lower_to_machine
 from tracebuf.testing.ladder import different
 
 __all__ = ["FactError", "Finding", "Report", "check_op"]

@@ -9,11 +9,11 @@ import threading
 import types
 from functools import lru_cache
 
-from tracebuf.aside import aside
 from tracebuf.frontends.numpy.source import liveness
 from tracebuf.frontends.numpy.source.matching import without_match
 from tracebuf.frozen import frozen
 from tracebuf.location import Location
+from tracebuf.process.aside import aside
 
 _parsing = threading.RLock()
 if hasattr(os, "register_at_fork"):

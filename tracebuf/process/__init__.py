@@ -1,0 +1,5 @@
+"""What belongs to the whole process: work that no signal interrupts (`aside`), garbage collections put off (`garbage`),
+modules that are imported late (`late`).
+
+May import: nothing.
+"""
