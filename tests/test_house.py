@@ -392,7 +392,7 @@ COMPILES += ("ops", "analysis", "optimize", "deallocate", "lower", "pipeline", "
 
 def test_import_loads_nothing_that_compiles() -> None:
     loaded = succeed("-c", "import sys, tracebuf; print(*sys.modules)", cwd=ROOT).split()
-    heavy = tuple(f"tracebuf.{room}" for room in COMPILES) + ("llvmlite",)
+    heavy = tuple(f"tracebuf.{room}" for room in COMPILES) + ("llvmlite", "logging", "tracemalloc")
     assert not [name for name in loaded if name.startswith(heavy)]
     assert len([name for name in loaded if name.startswith("tracebuf")]) <= 45, loaded
 

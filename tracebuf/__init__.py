@@ -11,11 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tracebuf import bufferize as _package  # noqa: F401  the package of that name is loaded first, then hidden by the decorator
-from tracebuf import cache, stages
-from tracebuf.api import BufferizedFunction, bufferize, release
-from tracebuf.errors import DonationError, InternalError, TracebufError, TracebufWarning, UnsupportedError
-from tracebuf.measure import Measurement, measure
-from tracebuf.options import Options
+from tracebuf.process.late import importing
+
+with importing():
+    from tracebuf import cache
+    from tracebuf.api import BufferizedFunction, bufferize, release
+    from tracebuf.errors import DonationError, InternalError, TracebufError, TracebufWarning, UnsupportedError
+    from tracebuf.measure import Measurement, measure
+    from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.frontends.numpy.functions.host.declared import host_call
@@ -51,7 +54,7 @@ _LATE = {"host_call": "tracebuf.frontends.numpy.functions.host.declared"} | dict
 def __getattr__(name: str) -> Any:
     if name not in _LATE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with stages.importing():
+    with importing():
         found = import_module(_LATE[name])
     globals()[name] = value = getattr(found, name)
     return value

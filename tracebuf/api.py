@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import logging
 import os
 import sys
 import threading
@@ -57,6 +56,7 @@ from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.ndarray import address
 from tracebuf.options import Options
+from tracebuf.process import log as logger
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from tracebuf.explain.report import Explanation
     from tracebuf.frontends.numpy.interpreter.trace import Traced
 
-logger = logging.getLogger("tracebuf")
 T = TypeVar("T")
 Named = tuple[str, ...]
 """The names of the arguments that `**kwargs` took."""

@@ -18,9 +18,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tracebuf.frozen import frozen
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 try:  # what hashlib has, without OpenSSL, which takes longer to load than all else here
     from _blake2 import blake2b as blake2b
@@ -88,6 +91,8 @@ def use(directory: str | os.PathLike[str] | None, *, limit: int = LIMIT) -> None
 
 def info() -> Info:
     """Where the cache is and what it holds."""
+    from pathlib import Path  # which takes as long to load as an entry does
+
     folder = _folder()
     files = [entry.stat().st_size for entry in _files(folder)] if folder is not None else []
     directory = None if folder is None else Path(folder)

@@ -54,6 +54,8 @@ def plain(*, eq: bool = False, slots: bool = False) -> Callable[[type[T]], type[
 
 def _with_fields(kind: type[T], slots: bool, assign: str) -> type[T]:
     """The class as a dataclass that can be made and shown; `assign` is the text that sets a field."""
+    if kind.__doc__ is None:
+        kind.__doc__ = kind.__name__  # `dataclass` asks `inspect` for one, which takes as long as all else that it does
     made = dataclass(init=False, eq=False, repr=False, slots=slots)(kind)
     if "__repr__" not in vars(made):
         made.__repr__ = _repr  # type: ignore[method-assign]

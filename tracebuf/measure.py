@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import ctypes
 import time
-import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import MemberDescriptorType
@@ -216,6 +215,8 @@ def _count_native(f: _Bufferized, given: _Given) -> _Memory:
 def _beside_arrays(function: Callable[..., Any], given: _Given) -> int:
     """The most memory of a call beside the data of arrays, as tracemalloc sees it; 0 where that is Python objects, or
     where the program traces memory itself."""
+    import tracemalloc
+
     from tracebuf.backend.runtime.memory_hook import counting
 
     if tracemalloc.is_tracing():

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import inspect
 import os
-import sysconfig
 import types
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import cache, partial
@@ -40,7 +39,7 @@ from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.location import Location
 
-STANDARD = sysconfig.get_path("stdlib") + os.sep
+STANDARD = os.path.dirname(os.__file__) + os.sep
 """Where Python's standard library is."""
 OTHERS = tuple(STANDARD + name for name in ("site-packages", "dist-packages"))
 
