@@ -75,7 +75,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/native/test_short_rows.py); LLVM's passes:
                                     backend/llvm/compiler.py (`_run_passes`, with what is off and why);
                                     tests/native/test_native.py, tests/native/test_jit.py
-    machine code in memory          backend/llvm/jit.py: compiled or from the cache (tracebuf/cache.py), then laid into
+    machine code in memory          backend/llvm/jit.py: compiled or from the cache (cache.py), then laid into
                                     memory by backend/objects/elf.py, LLVM's linker where that refuses;
                                     tests/native/test_objects.py
     an error of compiled code       a check ends it: ops/control/checks.py (`check_error`), made into an exception by

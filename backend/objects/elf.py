@@ -16,7 +16,6 @@ JITLink.
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Mapping, Sequence
 
@@ -83,7 +82,7 @@ class _Image:
             raise _Refused
         self._relocate(values)
         for k, content in self._contents.items():
-            ctypes.memmove(base + self._offsets[k], bytes(content), len(content))
+            mapped.write(base + self._offsets[k], bytes(content))
         begin = 0
         for end, may in zip(self._ends, _PROTECTIONS):
             if end > begin:
@@ -118,8 +117,6 @@ class _Image:
                 if _name(self._names, name).strip(".").partition(".")[0] not in _KINDS:
                     raise _Refused
                 groups[0 if flags & _EXECUTE else 2 if flags & _WRITE else 1].append(k)
-                if kind == _BITS:
-                    self._contents[k] = bytearray(self._image[offset : offset + size])
         end = 0
         for group in groups:
             for k in group:
@@ -132,6 +129,10 @@ class _Image:
             self._ends.append(end)
         if end > MOST:
             raise _Refused
+        for k in self._offsets:
+            _, kind, _, _, offset, size, _, _, _, _ = self._sections[k]
+            if kind == _BITS:
+                self._contents[k] = bytearray(self._image[offset : offset + size])
 
     def _values(self, base: int, imports: Mapping[str, int]) -> tuple[list[int | None], dict[str, int]]:
         """The address of each symbol (None: it has none), and by name of those that are defined for others."""

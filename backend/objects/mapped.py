@@ -1,7 +1,8 @@
 """Pages of memory for machine code: written first, and then made executable or read-only; never both writable and
 executable. By the C library's `mmap`, since Python's own cannot change what may be done with pages.
 
-A signal's handler may raise between any two steps: pages have one owner from the first, `life`.
+A signal's handler may raise between any two steps, so pages have one owner, who gives them back once. None of the calls
+gives up the GIL: a thread that computes in Python would keep it for 5 ms each time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["EXECUTE", "PAGE", "READ", "WRITE", "address_of_symbol", "here", "protect", "reserve"]
+__all__ = ["EXECUTE", "PAGE", "READ", "WRITE", "address_of_symbol", "here", "protect", "reserve", "write"]
 
 READ, WRITE, EXECUTE = 1, 2, 4
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -32,12 +33,13 @@ def here() -> bool:
 
 @once
 def _libc() -> Any:
-    process = ctypes.CDLL(None, use_errno=True)
+    process = ctypes.PyDLL(None, use_errno=True)
     pointer, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
     types: dict[str, tuple[list[Any], Any]] = {
         "mmap": ([pointer, size, number, number, number, ctypes.c_long], ctypes.c_size_t),
         "mprotect": ([pointer, size, number], number),
         "munmap": ([pointer, size], number),
+        "memmove": ([pointer, ctypes.c_char_p, size], pointer),
         "dlsym": ([pointer, ctypes.c_char_p], pointer),
     }
     functions = SimpleNamespace(handle=process._handle)
@@ -57,6 +59,11 @@ def reserve(size: int) -> tuple[int, np.ndarray]:
         raise OSError(ctypes.get_errno(), "no memory can be mapped")
     weakref.finalize(life, _release, _libc().munmap, address, size).atexit = False
     return address, life
+
+
+def write(address: int, data: bytes) -> None:
+    """Copies bytes to memory."""
+    _libc().memmove(address, data, len(data))
 
 
 def protect(address: int, size: int, may: int) -> None:

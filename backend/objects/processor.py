@@ -5,7 +5,8 @@ a few bytes of machine code, and the answers are the key as they are: where LLVM
 What differs from one core to another is left out. (/proc/cpuinfo leaves out what the kernel does not know or use, and
 LLVM does not.)
 
-Source: AMD64 Architecture Programmer's Manual, volume 3; llvm/lib/TargetParser/Host.cpp (LLVM 17 to 22).
+Source: AMD64 Architecture Programmer's Manual, volume 3; llvm/lib/TargetParser/Host.cpp (of LLVM 17 to 22; a test looks
+for what llvmlite's own asks).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from importlib.machinery import PathFinder
 
 from tracebuf.backend.objects import mapped
 
-__all__ = ["llvm", "processor"]
+__all__ = ["LEAVES", "llvm", "processor"]
 
 _CPUID = bytes.fromhex("53 8b07 8b4f04 0fa2 8907 895f04 894f08 89570c 5b c3")
 """push rbx; eax, ecx = [rdi], [rdi + 4]; cpuid; [rdi], ... = eax, ebx, ecx, edx; pop rbx; ret"""
@@ -26,12 +27,12 @@ _XGETBV = bytes.fromhex("31c9 0f01d0 8907 895704 c3")
 """ecx = 0; xgetbv; [rdi], [rdi + 4] = eax, edx; ret"""
 _AT = 32
 """Where the latter begins."""
-_LEAVES: dict[int, tuple[tuple[int, int, tuple[int, ...]], ...]] = {
+LEAVES: dict[int, tuple[tuple[int, int, tuple[int, ...]], ...]] = {
     0: (
         (0x1, 0, (0, 2, 3)), (0x7, 0, (0, 1, 2, 3)), (0x7, 1, (0, 1, 2, 3)), (0xD, 1, (0,)), (0x14, 0, (0, 1, 2, 3)),
         (0x19, 0, (0, 1, 2, 3)), (0x1E, 1, (0, 1, 2, 3)), (0x24, 0, (0, 1, 2, 3)), (0x29, 0, (0, 1, 2, 3)),
     ),
-    0x80000000: ((0x80000001, 0, (0, 1, 2, 3)), (0x80000008, 0, (1,))),
+    0x80000000: ((0x80000001, 0, (0, 1, 2, 3)), (0x80000008, 0, (1,)), (0x80000021, 0, (0,))),
 }  # fmt: skip
 """By the leaf that tells the greatest: leaves, subleaves, and which of the registers eax, ebx, ecx, edx are meant."""
 _OSXSAVE = 27
@@ -44,7 +45,7 @@ def processor() -> str | None:
         return None
     try:
         address, life = mapped.reserve(mapped.PAGE)
-        ctypes.memmove(address, _CPUID.ljust(_AT) + _XGETBV, _AT + len(_XGETBV))
+        mapped.write(address, _CPUID.ljust(_AT) + _XGETBV)
         mapped.protect(address, mapped.PAGE, mapped.READ | mapped.EXECUTE)
         answers = _answers(address)
     except OSError:
@@ -54,11 +55,11 @@ def processor() -> str | None:
 
 
 def _answers(code: int) -> list[int]:
-    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    function = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
     cpuid, xgetbv = function(code), function(code + _AT)
     words = (ctypes.c_uint32 * 4)()
     found = list[int]()
-    for first, leaves in _LEAVES.items():
+    for first, leaves in LEAVES.items():
         words[:2] = [first, 0]
         cpuid(ctypes.addressof(words))
         found += words
