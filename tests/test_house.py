@@ -89,7 +89,7 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.analysis": Rooms(("one_shot", "cost", "modules"), beside={"flow": frozenset()}),
     "tracebuf.deallocate": Rooms(("", "general")),
     "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir", "memrefs"}),)),
-    "tracebuf.backend": Rooms(("llvm", "runtime")),
+    "tracebuf.backend": Rooms(("objects", "llvm", "runtime")),
     "tracebuf.backend.llvm": Rooms(("", "entries")),
     "tracebuf.testing": Rooms(("", frozenset({"fuzz", "numpy_suite"}))),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),

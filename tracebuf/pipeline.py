@@ -72,9 +72,12 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/mlir/test_documents.py, tests/mlir/test_memrefs.py
     an op's native form             backend/llvm/emit.py chooses; loops: lower/plan.py plans them,
                                     backend/llvm/loops.py writes them (`_rows`: short rows in one block,
-                                    tests/native/test_short_rows.py); LLVM's passes: backend/llvm/jit.py
-                                    (`_run_passes`, with what is off and why); tests/native/test_native.py,
-                                    tests/native/test_jit.py
+                                    tests/native/test_short_rows.py); LLVM's passes:
+                                    backend/llvm/compiler.py (`_run_passes`, with what is off and why);
+                                    tests/native/test_native.py, tests/native/test_jit.py
+    machine code in memory          backend/llvm/jit.py: compiled or from the cache (cache.py), then laid into
+                                    memory by backend/objects/elf.py, LLVM's linker where that refuses;
+                                    tests/native/test_objects.py
     an error of compiled code       a check ends it: ops/control/checks.py (`check_error`), made into an exception by
                                     backend/runtime/kernel.py (`_error`), with its line by errors.py (`note_location`);
                                     tests/call/test_native_calls.py (`test_errors_have_their_line`)

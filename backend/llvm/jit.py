@@ -1,119 +1,53 @@
 """From LLVM IR as text to callable machine code, in this process.
 
-Two steps: `compile_object` runs LLVM's own pipeline on the text and gives an object image, a plain value, of which the
-last `IMAGES` are kept for equal texts (a cell of a notebook that runs again, a function made again by its factory), and
-all in the cache on disk (`tracebuf.cache`);
-`link_object` loads an image into an ORC LLJIT of this process and gives a `Library`. `compile_module` is both.
-Counterpart: MLIR's `ExecutionEngine` over `LLJITBuilder`.
+Two steps: `compile_object` has LLVM make an object image of the text, a plain value, of which the last `IMAGES` are
+kept for equal texts (a cell of a notebook that runs again, a function made again by its factory), and all in the cache
+on disk (`tracebuf.cache`); `link_object` loads an image into this process and gives a `Library`. `compile_module` is
+both. LLVM itself (`compiler`) is loaded when something is compiled: `objects.elf` lays an image into memory, whether it
+is new or from the cache. LLVM's linker gets those that it refuses, and all on platforms that it does not know.
 
 Rules that hold here, each learnt from a crash or a wrong number:
 
-- ORC, never MCJIT: a second object in one MCJIT engine computed NaN.
-- Every use has its own `TargetMachine`; sharing one with an engine aborts.
 - Addresses never stand in the text, for an image must mean the same in another process. What the code calls is an
-  external symbol that `imports` binds; `llvmlite.binding.add_symbol` is not seen by ORC.
-- ORC never forgets an unloaded library (its name, and 9 KiB): the names are numbered, and an engine that has linked
-  `LINKS` libraries gets no more; it is disposed of with the last of them.
-- LLVM's objects are closed by hand, a module before its context. The garbage collector closes those that an exception
-  keeps alive in any order, and a module that outlives its context ends the process.
+  external symbol that `imports` binds.
 - A signal must leave no half-made module behind, and Ctrl-C must not wait for LLVM. Python's signal handlers run on the
   main thread, so there LLVM runs on a thread of its own, for which the main thread waits.
-- `os.fork` waits until no thread is inside of LLVM: the child would inherit its locks, held for ever.
-- The text need not name a target: triple and data layout are set here, before any pass runs.
-
-Does not optimise by itself. Loops and their metadata are what the writer of the text chose. Loop vectorisation and
-interleaving are on, SLP is off (no gain was measured, and it costs time). No floating-point flag is set here.
+- `os.fork` waits until no thread is inside of LLVM, or loads it: the child would inherit its locks, held for ever.
 """
 
 from __future__ import annotations
 
-import itertools
-import sys
-import threading
+import os
 import time
-import weakref
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import cache as once
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from types import ModuleType
+from typing import Any, TypeVar
 
-import llvmlite.binding as llvm
 import numpy as np
-from llvmlite import __version__ as llvmlite_version
-from llvmlite.binding import ffi
-from llvmlite.binding.newpassmanagers import NewPassManager
 
 from tracebuf import cache
+from tracebuf.aside import aside
+from tracebuf.backend.objects import elf, image, locked
+from tracebuf.backend.objects.image import CompiledObject, Placed, SpeedLevel
+from tracebuf.backend.objects.locked import after_fork, before_fork
+from tracebuf.backend.objects.processor import llvm, processor
 from tracebuf.frozen import frozen
 from tracebuf.process.aside import aside
 
-__all__ = ["CompiledObject", "Library", "compile_module", "compile_object", "host", "link_object"]
-
-SpeedLevel = Literal[0, 1, 2, 3]
-"""LLVM's, but for 1: no pass but the one that puts stack slots into registers."""
+__all__ = [
+    "CompiledObject", "Library", "SpeedLevel", "after_fork", "before_fork", "compile_module", "compile_object",
+    "link_object", "unforked",
+]  # fmt: skip
 
 T = TypeVar("T")
 IMAGES = 128
 """How many object images are kept; most have 5 to 20 KiB, and so have their texts."""
-LINKS = 16
-"""How many libraries one engine links; a new one takes a millisecond."""
 
-_numbers = itertools.count()
-_lock = threading.RLock()
-"""Held by the thread that is inside of LLVM."""
-_llvmlite_lock: Any = getattr(ffi.lib, "_lock", None)
-"""llvmlite's own, around each of its functions."""
 _pinned: list[Library] = []
-_unused: deque[tuple[_Engine, Any]] = deque()
-"""Engine and tracker of each library that is to be unloaded."""
-
-
-@frozen()
-class Host:
-    """What the machine code is for: part of an object cache's key, together with `llvm_version`."""
-
-    triple: str
-    cpu: str
-    features: str
-    llvm_version: tuple[int, int, int]
-
-
-@once
-def host() -> Host:
-    """The processor this process runs on, as LLVM names it."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return Host(
-        triple=llvm.get_process_triple(),
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        llvm_version=llvm.llvm_version_info,
-    )
-
-
-@frozen()
-class CompiledObject:
-    """An object image: relocatable, free of addresses, good for any process on the same `host()`."""
-
-    image: bytes
-    symbols: tuple[str, ...]
-    """The functions and variables it defines for others."""
-    needs: tuple[str, ...]
-    """The functions and variables it declares and does not define."""
-    cpu_seconds: float
-    """CPU time of the compiling thread, or of loading it."""
-
-    def to_bytes(self) -> bytes:
-        """The symbols, a line each of those it defines and those it needs; the image."""
-        return f"{' '.join(self.symbols)}\n{' '.join(self.needs)}\n".encode() + self.image
-
-    @staticmethod
-    def of_bytes(data: bytes, cpu_seconds: float) -> CompiledObject:
-        symbols, needs, image = data.split(b"\n", 2)
-        return CompiledObject(image, tuple(symbols.decode().split()), tuple(needs.decode().split()), cpu_seconds)
 
 
 @frozen(eq=False, slots=False)
@@ -144,15 +78,18 @@ class Library:
 
     def optimized_ir(self) -> str:
         """The IR after LLVM's passes. Compiled again at each call, with the same result."""
-        return _inside_llvm(lambda: self._compiled_again(lambda module, _: str(module)))
+        return self._compiled_again(lambda module, _: str(module))
 
     def assembly(self) -> str:
         """The machine code as assembly text. Compiled again at each call, with the same result."""
-        return _inside_llvm(lambda: self._compiled_again(lambda module, machine: str(machine.emit_assembly(module))))
+        return self._compiled_again(lambda module, machine: str(machine.emit_assembly(module)))
 
     def _compiled_again(self, show: Callable[[Any, Any], str]) -> str:
-        with _optimized(self.text, self.name, self.speed_level) as (module, machine):
-            return show(module, machine)
+        def compiled(compiler: Any) -> str:
+            with compiler.optimized(self.text, self.name, self.speed_level) as (module, machine):
+                return show(module, machine)
+
+        return _inside_llvm(compiled)
 
     def pin(self) -> Library:
         """Never unload, for code whose address is held by something that outlives this object. Returns itself."""
@@ -183,8 +120,8 @@ def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> Comp
     if kept is not None:
         return CompiledObject.of_bytes(kept, time.thread_time() - start)
 
-    def compile_and_keep() -> CompiledObject:
-        compiled = _compile(text, name, speed_level)
+    def compile_and_keep(compiler: Any) -> CompiledObject:
+        compiled: CompiledObject = compiler.compile_image(text, name, speed_level)
         cache.store(key, compiled.to_bytes())
         return compiled
 
@@ -193,10 +130,11 @@ def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> Comp
 
 @once
 def _pipeline() -> tuple[str, ...]:
-    """What an image depends on beside its text: the processor, LLVM, and what this module makes of them."""
-    own = Path(__file__)
-    source = own.read_bytes().hex() if own.is_file() else ""
-    return (*map(str, (host().triple, host().cpu, host().features, host().llvm_version)), llvmlite_version, source)
+    """What an image depends on beside its text: the processor, LLVM, and what is made of them here."""
+    found = processor(), llvm()
+    machine = tuple(map(str, found)) if None not in found else (_inside_llvm(lambda compiler: repr(compiler.host())),)
+    own = (Path(__file__).with_name("compiler.py"), Path(image.__file__))
+    return (*machine, *(path.read_bytes().hex() if path.is_file() else "" for path in own))
 
 
 def link_object(
@@ -207,171 +145,38 @@ def link_object(
     *,
     speed_level: SpeedLevel = 3,
 ) -> Library:
-    """Load an object image, fresh or from a cache. `text` is what it was compiled from, kept to show."""
-    return _inside_llvm(lambda: _link(compiled, text, name, imports or {}, speed_level))
+    """Load an object image, fresh or from a cache. `text` is what it was compiled from, kept to show.
+
+    `TRACEBUF_LINKER=llvm` has LLVM load all of them.
+    """
+
+    def timed(place: Callable[[], Placed | None]) -> tuple[Placed | None, float]:
+        start = time.thread_time()
+        return place(), time.thread_time() - start
+
+    bound, placed, seconds = imports or {}, None, 0.0
+    if os.environ.get("TRACEBUF_LINKER") != "llvm":
+        placed, seconds = timed(lambda: elf.place(compiled.image, compiled.symbols, bound))
+    if placed is None:
+        placed, seconds = _inside_llvm(lambda compiler: timed(lambda: compiler.link(compiled, name, bound)))
+        assert placed is not None
+    return Library(name, text, speed_level, compiled, seconds, placed.addresses, placed.life)
 
 
-def _compile(text: str, name: str, speed_level: SpeedLevel) -> CompiledObject:
-    start = time.thread_time()
-    with _optimized(text, name, speed_level) as (module, machine):
-        image = machine.emit_object(module)
-        values = [*module.functions, *module.global_variables]
-        symbols = tuple(v.name for v in values if not v.is_declaration and v.linkage is llvm.Linkage.external)
-        needs = tuple(v.name for v in values if v.is_declaration and not v.name.startswith("llvm."))
-    return CompiledObject(image, symbols, needs, time.thread_time() - start)
+def _inside_llvm(work: Callable[[ModuleType], T]) -> T:
+    """The result of work that calls LLVM, by the module that does: of one thread at a time, which is not the main
+    thread."""
 
+    def inside() -> T:
+        with locked.lock:
+            from tracebuf.backend.llvm import compiler
 
-def _link(
-    compiled: CompiledObject, text: str, name: str, imports: Mapping[str, int], speed_level: SpeedLevel
-) -> Library:
-    start = time.thread_time()
-    builder = llvm.JITLibraryBuilder().add_object_img(compiled.image).add_current_process()
-    for symbol, address in imports.items():
-        builder.import_symbol(symbol, address)
-    for symbol in compiled.symbols:
-        builder.export_symbol(symbol)
-    engine = _Engine.next()
-    try:
-        tracker = builder.link(engine.lljit, f"{name}.{next(_numbers)}")
-    except RuntimeError as error:
-        unbound = ", ".join(s for s in compiled.needs if s not in imports)
-        raise RuntimeError(f"linking {name!r} failed; not in imports are: {unbound}\n{error}") from error
-    engine.loaded += 1
-    addresses = {symbol: int(tracker[symbol]) for symbol in compiled.symbols}
-    life = np.empty(0)
-    library = Library(name, text, speed_level, compiled, time.thread_time() - start, addresses, life)
-    weakref.finalize(life, _discard, engine, tracker).atexit = False
-    return library
+            compiler.unload()
+            return work(compiler)
 
-
-def _inside_llvm(work: Callable[[], T]) -> T:
-    """The result of work that calls LLVM: of one thread at a time, which is not the main thread."""
-
-    def locked() -> T:
-        with _lock:
-            _unload()
-            return work()
-
-    return aside(locked)
+    return aside(inside)
 
 
 def unforked() -> AbstractContextManager[Any]:
     """A lock that no thread holds when the process forks."""
-    return _lock
-
-
-class _Engine:
-    """An ORC LLJIT, with how many libraries it has linked, and how many of them are still loaded."""
-
-    __slots__ = ("linked", "lljit", "loaded")
-    current: _Engine | None = None
-
-    def __init__(self) -> None:
-        with _target_machine(3) as machine:
-            self.lljit = llvm.create_lljit_compiler(machine, suppress_errors=True)
-        self.linked = self.loaded = 0
-
-    @staticmethod
-    def next() -> _Engine:
-        """The engine for one more library."""
-        engine = _Engine.current
-        if engine is None or engine.linked == LINKS:
-            _Engine.current = _Engine()
-            if engine is not None:
-                engine.close_unused()
-            engine = _Engine.current
-        engine.linked += 1
-        return engine
-
-    def close_unused(self) -> None:
-        """Disposes of an engine that links no more, once none of its libraries is loaded."""
-        if self.loaded == 0 and self is not _Engine.current:
-            self.lljit.close()
-
-
-def _discard(engine: _Engine, tracker: Any, ending: Callable[[], bool] = sys.is_finalizing) -> None:
-    """Unloads a library, at once or when the thread that is inside of LLVM comes back: the garbage collector calls this
-    anywhere, where waiting for a lock could be for ever. When Python ends, modules may be gone already: nothing is
-    unloaded, by LLVM's wrappers neither."""
-    if ending():
-        tracker.detach()
-        engine.lljit.detach()
-        return
-    _unused.append((engine, tracker))
-    if _lock.acquire(blocking=False):
-        try:
-            _unload()
-        finally:
-            _lock.release()
-
-
-def _unload() -> None:
-    while _unused:
-        try:
-            engine, tracker = _unused.popleft()
-        except IndexError:  # the garbage collector came between, and called this
-            return
-        tracker.close()
-        engine.loaded -= 1
-        engine.close_unused()
-
-
-def _target_machine(speed_level: SpeedLevel) -> Any:
-    target = llvm.Target.from_triple(host().triple)
-    return target.create_target_machine(cpu=host().cpu, features=host().features, opt=speed_level, jit=True)
-
-
-@contextmanager
-def _optimized(text: str, name: str, speed_level: SpeedLevel) -> Iterator[tuple[Any, Any]]:
-    """The module after the passes, in a context of its own, with the machine it was optimised for."""
-    with _target_machine(speed_level) as machine, llvm.create_context() as context:
-        try:
-            module = llvm.parse_assembly(text, context)
-        except RuntimeError as error:
-            raise RuntimeError(f"LLVM refuses {name!r}: {error}") from error
-        with module:
-            with machine.target_data as layout:
-                module.name, module.triple, module.data_layout = name, host().triple, str(layout)
-            try:
-                module.verify()
-            except RuntimeError as error:
-                raise RuntimeError(f"LLVM refuses {name!r}: {error}") from error
-            _run_passes(module, machine, speed_level)
-            yield module, machine
-
-
-def _run_passes(module: Any, machine: Any, speed_level: SpeedLevel) -> None:
-    """LLVM's own pipeline for the level, without its unroller and its vectoriser of straight code; for level 1, which
-    programs have that only call others, SROA alone."""
-    with llvm.create_pipeline_tuning_options(speed_level) as tuning:
-        tuning.loop_vectorization = tuning.loop_interleaving = speed_level >= 2
-        tuning.loop_unrolling = False  # interleaving does what it could do here; it costs up to a third of compile time
-        tuning.slp_vectorization = False
-        with llvm.create_pass_builder(machine, tuning) as builder, _passes(builder, speed_level) as manager:
-            manager.run(module, builder)
-            if type(manager)._dispose is ffi.ObjectRef._dispose and hasattr(NewPassManager, "_dispose"):
-                # llvmlite 0.50 frees no pass manager (70 to 200 KiB): the wrong one of two bases comes first
-                NewPassManager._dispose(manager)
-                manager.detach()
-
-
-def _passes(builder: Any, speed_level: SpeedLevel) -> Any:
-    if speed_level != 1:
-        return builder.getModulePassManager()
-    manager = llvm.create_new_module_pass_manager()
-    manager.add_sroa_pass()
-    return manager
-
-
-def before_fork() -> None:
-    """Waits until no thread is inside of LLVM, ours or (Numba's) through llvmlite alone."""
-    _lock.acquire()
-    if _llvmlite_lock is not None:
-        _llvmlite_lock.__enter__()
-
-
-def after_fork() -> None:
-    """In the parent and in the child (tracebuf/stages.py calls both)."""
-    if _llvmlite_lock is not None:
-        _llvmlite_lock.__exit__(None, None, None)
-    _lock.release()
+    return locked.lock

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.growth import kept
 from tests.support.threads import at_once
-from tracebuf.backend.llvm import jit
+from tracebuf.backend.llvm import compiler, jit
 from tracebuf.backend.runtime import kernel
 
 SQUARE = """
@@ -137,9 +137,11 @@ def test_what_a_kept_refusal_holds_is_collected_without_a_crash(text: str) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("linker", ["", "llvm"])
 @pytest.mark.parametrize("text", [SQUARE, REFUSED[3], CALLER])
-def test_compiling_keeps_no_memory(text: str) -> None:
+def test_compiling_keeps_no_memory(text: str, linker: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """LLVM's pass managers (70 KiB and more), its engines (9 KiB a library) and what was refused are given back."""
+    monkeypatch.setenv("TRACEBUF_LINKER", linker)
 
     numbers = itertools.count()
 
@@ -162,13 +164,14 @@ def test_equal_texts_are_compiled_once() -> None:
 
 
 @pytest.mark.slow
-def test_engines_go_with_their_last_library() -> None:
+def test_engines_go_with_their_last_library(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine is replaced after some libraries, and disposed of when the last of them is unloaded, in any order."""
+    monkeypatch.setenv("TRACEBUF_LINKER", "llvm")
     compiled = jit.compile_object(SQUARE, "square")
-    libraries = [jit.link_object(compiled, SQUARE, "square") for _ in range(3 * jit.LINKS)]
-    del libraries[: 2 * jit.LINKS], libraries[1::2]
+    libraries = [jit.link_object(compiled, SQUARE, "square") for _ in range(3 * compiler.LINKS)]
+    del libraries[: 2 * compiler.LINKS], libraries[1::2]
     gc.collect()
-    libraries += [jit.link_object(compiled, SQUARE, "square") for _ in range(jit.LINKS)]
+    libraries += [jit.link_object(compiled, SQUARE, "square") for _ in range(compiler.LINKS)]
     for library in libraries:
         square = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(library.address("square"))
         a, b = np.arange(5.0), np.zeros(5)
@@ -177,7 +180,9 @@ def test_engines_go_with_their_last_library() -> None:
 
 
 @pytest.mark.slow
-def test_unloading_leaves_others_whole_and_threads_may_compile() -> None:
+@pytest.mark.parametrize("linker", ["", "llvm"])
+def test_unloading_leaves_others_whole_and_threads_may_compile(linker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRACEBUF_LINKER", linker)
     kept: list[jit.Library] = []
 
     def work(k: int) -> None:
