@@ -2,7 +2,7 @@
 
     python benchmarks/calls.py [ROUNDS]
 
-Arrays of 8, in one process: np.add(a, b), each function eagerly and bufferized take turns; medians of nanoseconds. The
+Arrays of 8, in one process: np.add(a, b), each function eagerly and bufferized take turns; medians of CPU time. The
 last column says what takes the calls: machine code from the arguments to the results, machine code up to results that
 Python makes, or Python.
 """
