@@ -2,7 +2,7 @@
 
     python benchmarks/calls.py [ROUNDS]
 
-Arrays of 8, in one process: np.add(a, b), each function eagerly and bufferized take turns; medians of nanoseconds. The
+Arrays of 8, in one process: np.add(a, b), each function eagerly and bufferized take turns; medians of CPU time. The
 last column says what takes the calls: machine code from the arguments to the results, machine code up to results that
 Python makes, or Python.
 """
@@ -226,14 +226,14 @@ def rows() -> Iterator[Row]:
 def cost(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> float:
     """Nanoseconds of a call."""
     if kwargs:
-        begin = time.perf_counter()
+        begin = time.process_time()
         for _ in range(CALLS):
             f(*args, **kwargs)
     else:
-        begin = time.perf_counter()
+        begin = time.process_time()
         for _ in range(CALLS):
             f(*args)
-    return (time.perf_counter() - begin) / CALLS * 1e9
+    return (time.process_time() - begin) / CALLS * 1e9
 
 
 finished = 0

@@ -87,7 +87,7 @@ def plan_of(call: Call, traced: Traced, kernel: Kernel, calls_users: bool) -> Pl
     if calls_users and (call.tree is not None or call.hidden):
         return None  # what holds the values may change
     taken = list(traced.arguments)
-    odd = call.out not in (None, True) or len(set(taken)) != len(taken)
+    odd = call.out not in (None, True) or len(set(taken)) != len(taken) or any(type(n) is not str for n in call.named)
     if odd or kernel.calls_back or kernel.guarded or not supported():
         return None
     slots = [taken.index(i) if i in taken else -1 for i in range(len(call.keys))]

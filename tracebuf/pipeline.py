@@ -20,7 +20,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
 
     an op, its facts, its rewrite   ops/, by dialect
     `a[i] = v` recorded             frontends/numpy: functions/indices/subscripts.py; then arrays/indexing.py, or
-                                    functions/indices/gathers.py and masks.py; then record/recorder.py (`store`,
+                                    functions/indices/gathers.py, or masks.py (`store_masked`: one value for all places
+                                    is a `select`, others `expand`); then record/recorder.py (`store`,
                                     `store_element`); tests/language/test_references.py (slices),
                                     tests/functions/test_masks.py, tests/functions/test_gathers.py
     a call's key                    its parts: frontends/numpy/call/arguments.py (`key_of`); put together: api.py
@@ -33,7 +34,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a captured array                one more argument, with a key: frontends/numpy/call/captures.py; api.py
                                     (`_complete`, `_keep_captures`)
     what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py; close.py records it);
-                                    storages at their first touch: record/recorder.py (`_value_in`)
+                                    storages at their first touch: record/recorder.py (`_value_in`). A `for` over a
+                                    list, tuple or dict carries nothing, it is unrolled: paths/iteration.py
+                                    (`iterable_of`), interpreter/statements.py (`unrolled`)
+    `try`, `with`                   frontends/numpy/interpreter/protected.py; tests/language/test_protected.py
     adding a function of NumPy      frontends/numpy/functions/ (table.py, formulas/); steps in CONTRIBUTING.md. Every
                                     ufunc is taken, with `out=` and `where=` (functions/ufunc_calls.py); a line in
                                     numbers/rules.py makes one native; tests/functions/test_out_where.py
@@ -53,8 +57,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     another temporary's reason      optimize/tensors/eliminate_empty_tensors.py (`why_kept`); a result's:
                                     explain/report.py
     what a loop begins with, unread optimize/tensors/place_stand_ins.py; tests/passes/test_stand_ins.py
-    a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
-                                    optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
+    a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; stack, arena or array:
+                                    optimize/buffers/assign_storage.py (`to_stack`, `fits_stack`);
+                                    tests/passes/test_storage.py; whose memory: backend/runtime/arena.py
     the plan of the arena           optimize/buffers/assign_storage.py makes it; who is alive with whom: lifetimes.py;
                                     offsets: pack.py; its data: ops/memory/arena.py; offsets for a user:
                                     `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
@@ -83,18 +88,25 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/call/test_native_calls.py (`test_errors_have_their_line`)
     what programs share             backend/llvm/nests.py: which loops are functions of their own; shared.py names
                                     them, backend/runtime/pool.py keeps them for `Kernel`; tests/native/test_shared.py
+    an exception that NumPy raises  the handler's `r.fail` or `Raises` (an index: frontends/numpy/arrays/indexing.py,
+                                    `index_parts`, `normalise`); NumPy is asked first: record/judged.py;
+                                    tests/language/test_errors.py (`RAISED`)
     Ctrl-C in a compiled loop       backend/llvm/polls.py writes the polls, backend/runtime/entry.py has `poll`;
                                     rule C3; tests/native/test_interrupts.py
-    a call without Python           native_calls.py says what it checks; backend/llvm/entries/ is its machine code
-                                    (dispatch.py, checks.py, results.py), on data that backend/runtime/entries.py
-                                    lays out; backend/runtime/callable.py its class
+    a call without Python           native_calls.py says for which programs (`plan_of`; which calls Python takes:
+                                    docs/calling.md) and what it checks; backend/llvm/entries/ is its machine code
+                                    (dispatch.py, checks.py, results.py; keywords and defaults: `_bind` of dispatch.py),
+                                    on data that backend/runtime/entries.py lays out; backend/runtime/callable.py its
+                                    class; tests/call/test_native_calls.py
     a call with `fallback="numpy"`  api.py: `_Refusal` is found again by the call's key, without a trace; a call that is
                                     refused often has the original called by machine code (`_make_original_native`);
                                     tests/call/test_fallback.py
     a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it
     what a decision costs           analysis/cost/cost.py; other decisions: choose.py, optimal.py
     the text of a refusal           frontends/numpy/interpreter/expressions.py (`call`): what cannot be traced;
-                                    record/refusals.py: what to write instead; errors.py shows it
+                                    record/refusals.py: what to write instead; errors.py shows it; its page in
+                                    tests/language/golden_errors is written by
+                                    `python -m tests.language.test_golden_errors --write`
     what may import what            tests/test_house.py (`ROOMS`; `test_imports_run_one_way`)
 """
 

@@ -29,7 +29,7 @@ class Table:
     UNNAMED = 5
     """How many of them take nothing else."""
     NAMES = 6
-    """Where the parameters' names are."""
+    """Where the parameters' names are, and then the hash of each."""
     STAR, STARS = 7, 8
     """Whether it has `*args` and `**kwargs`."""
     OUT = 9
@@ -276,6 +276,7 @@ SIGNATURES = {
     "PyGILState_Ensure": "i32 @()",
     "PyGILState_Release": "void @(i32)",
     "PyObject_RichCompareBool": "i32 @(ptr, ptr, i32)",
+    "PyObject_Hash": "i64 @(ptr)",
     "PyObject_GenericGetAttr": "ptr @(ptr, ptr)",
     "_PyType_Lookup": "ptr @(ptr, ptr)",
     "PyObject_GenericSetAttr": "i32 @(ptr, ptr, ptr)",

@@ -545,7 +545,8 @@ class NativeCalls:
     def __init__(self, target: NativeCallable, python: Any, function: Any, signature: Signature) -> None:
         self._target, self.signature = weakref.ref(target), signature
         self._head = [0, id(python), id(function), len(signature.names), signature.positional, signature.unnamed]
-        self._names = (ctypes.c_size_t * len(signature.names))(*map(id, signature.names))
+        names = [*map(id, signature.names), *map(hash, signature.names)]
+        self._names = (ctypes.c_int64 * len(names))(*names)
         self._kept: list[Any] = [python, function, signature, out := sys.intern("out")]
         self._tail = [signature.star, signature.stars, id(out) if signature.out else 0]
         self.entries: list[ProgramEntry | OriginalEntry] = []

@@ -34,7 +34,10 @@ Where is ...?
     x.T if p else x         paths/joins: one guarded reference by `Join.arrays` (record/values, `GuardedRef`), or, of
                             other axes or dtypes, by `Join.value` a `Choice` (numbers/lattice);
                             tests/language/test_names.py, test_loop_identity.py
-    a loop                  paths/loops/trace (`trace_loop`); what it carries: paths/loops/head and compare, close
+    a loop                  paths/loops/trace (`trace_loop`); what it carries: paths/loops/head and compare, close.
+                            Over a list, tuple or dict it is unrolled: paths/iteration (`iterable_of`),
+                            interpreter/statements (`unrolled`)
+    try, with               interpreter/protected
     a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
     lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
                             paths/container_joins

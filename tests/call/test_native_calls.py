@@ -8,6 +8,7 @@ import ctypes
 import functools
 import gc
 import inspect
+import json
 import operator
 import pickle
 import signal
@@ -575,13 +576,87 @@ def test_names_and_defaults() -> None:
         f(a, b, 2.0, 3)
     with pytest.raises(TypeError, match="unexpected keyword"):
         f(a, b, c=1)
-    key = "".join(["", "k"])
-    assert f(a, b, **{key: 1.0}).tolist() == scaled(a, b, k=1.0).tolist()
     out = np.zeros(3)
     assert by_python(f, a, b, out=out) is out
     scaled.__kwdefaults__.clear()
     with pytest.raises(TypeError, match="required keyword-only"):
         f(a, b)
+
+
+class Name(str):
+    """A string of a class of its own."""
+
+
+def made(**given: Any) -> dict[str, Any]:
+    """The same keywords under names made at run time, as of JSON or a file: equal to those in the code, other
+    objects."""
+    names = json.loads(json.dumps([*given]))
+    assert not any(new is old for new, old in zip(names, given))
+    return dict(zip(names, given.values()))
+
+
+def test_keywords_are_names_by_their_value() -> None:
+    def scaled(array: Any, /, weight: Any, *, factor: float = 2.0, größe: int = 3) -> Any:
+        return array * factor + weight * größe
+
+    f = bufferize(scaled)
+    a, b = np.ones(3), np.arange(3.0)
+    for _ in range(2):
+        f(a, b)
+    every: dict[str, Any] = {"weight": b, "factor": 5.0, "größe": 1}
+    for count in range(1, 4):
+        given = dict([*every.items()][:count])
+        assert natively(f, a, **made(**given)).tolist() == scaled(a, **given).tolist()
+        assert natively(f, a, **dict(reversed(made(**given).items()))).tolist() == scaled(a, **given).tolist()
+    wrong: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((a,), made(weigth=b)), ((a, b), made(faktor=1.0)), ((), made(array=a, weight=b)), ((a, b), made(array=a)),
+        ((a, b), made(weight=b)), ((a, b, 2.0), made(factor=2.0)), ((a,), made(factor=2.0)),
+        ((a, b), {"factor": 1.0, Name("factors"): 2.0}), ((a, b), {1: 2.0}),  # type: ignore[dict-item]
+    ]  # fmt: skip
+    for args, kwargs in wrong:
+        messages = []
+        for call in (scaled, functools.partial(by_python, f)):
+            with pytest.raises(TypeError) as error:
+                call(*args, **kwargs)
+            messages.append(str(error.value).split("() ")[-1])
+        assert messages[0] == messages[1]
+    with pytest.raises(TypeError, match="return arrays"):
+        by_python(f, a, b, **made(out=3))
+    with pytest.raises(TypeError, match="multiple values"):
+        f(a, weight=b, **made(weight=b))
+    assert by_python(f, a, **{Name("weight"): b}).tolist() == scaled(a, b).tolist()
+    assert natively(f, a, **made(weight=b)).tolist() == scaled(a, b).tolist()
+    buffer = np.empty(3)
+    f(a, b, out=buffer)
+    assert natively(f, a, **made(out=buffer, weight=b)) is buffer
+
+
+def test_names_in_kwargs_are_compared_by_value() -> None:
+    def mixed(array: Any, scale: float = 1.0, **rest: Any) -> Any:
+        return array * scale + sum(rest.values()) - (rest["first"] if "first" in rest else 0.0)
+
+    f, a = bufferize(mixed), np.ones(3)
+    for _ in range(2):
+        f(a, first=2.0, second=3.0)
+        f(a, out=2.0)
+    calls: list[dict[str, Any]] = [
+        {"first": 4.0, "second": 5.0}, {"first": 1.0, "scale": 7.0, "second": 2.0}, {"out": 5.0},
+        {"scale": 7.0, "first": 2.0, "second": 1.0},
+    ]  # fmt: skip
+    for given in calls:
+        assert natively(f, a, **made(**given)).tolist() == mixed(a, **given).tolist()
+        one, *others = given
+        named = {Name(one): given[one]} | {k: given[k] for k in others}
+        assert by_python(f, a, **named).tolist() == mixed(a, **given).tolist()
+    with pytest.raises(TypeError, match="multiple values"):
+        by_python(f, a, 1.0, **made(scale=2.0, first=1.0, second=1.0))
+
+
+def test_a_name_of_another_class_in_kwargs_is_pythons() -> None:
+    """The first call of a program by such names once failed, in making its entry."""
+    f = bufferize(lambda array, **rest: array * rest["first"])
+    for _ in range(3):
+        assert by_python(f, np.ones(2), **{Name("first"): 2.0}).tolist() == [2.0, 2.0]
 
 
 def _set_attribute(module: Any, value: Any) -> None:

@@ -21,6 +21,7 @@ np.add(a, b, out=v)|np.add(a, b, out=i)|np.add(i, i, out=c)|np.add(a, b, out=f)|
 np.sqrt(a, out=c)|np.exp(a, out=c, where=m)|np.divide(a, i, out=c, where=i != 0)|np.add(a, b, out=c, where=m)
 np.add(a, b, out=a, where=m)|np.add(a, 1, out=a[::-1], where=m)|np.add(a, b, out=c, where=m[0])
 np.add(a, b, out=c, where=False)|np.add(a, b, out=c, where=True)|np.add(row, 1, out=c, where=m)
+np.heaviside(a, 0.5, out=c, where=m)|np.heaviside(a, row, out=a, where=m)
 np.add(row, 1, out=v, where=m)|np.add(a, b, where=i)|np.add(a, b, out=c, where=i)|np.add(a, b, dtype=np.float32)
 np.add(f, f, dtype=np.float64)|np.add(i, i, dtype=np.float64)|np.add(a, b, dtype=np.int64)|np.sqrt(i, dtype=np.float32)
 np.add(a, b, c, out=c)|np.add(a, b, c, c)|np.add(a)|np.add(a, b, out=3)|np.add(a, b, out=(c, c))|np.less(a, b, out=m)

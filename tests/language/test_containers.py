@@ -756,6 +756,31 @@ def test_an_object_stored_and_returned_on_one_path_is_one() -> None:
         agree(f, {"x": 1}, np.full(2, value))
 
 
+def test_a_loop_over_a_list_of_arrays() -> None:
+    """Each iteration is traced by itself: items may be of any dtype and shape, and are stored through."""
+
+    def totals(a: Any, b: Any, c: Any) -> Any:
+        s = 0
+        for x in [a, b[1:], c]:
+            x += 1
+            s = s + x[0]
+        return s, x
+
+    agree(totals, line(), np.arange(5), floats(2, 3))
+
+
+def test_a_loop_over_a_list_may_be_long() -> None:
+    """The limit on unrolled iterations is that of ranges alone."""
+
+    def total(items: Any) -> Any:
+        s = 0
+        for x in items:
+            s += x[0]
+        return s
+
+    agree(total, [line(n + 2) for n in range(33)])
+
+
 @pytest.mark.slow
 def test_a_loop_over_a_long_list_by_its_counter() -> None:
     """Whether such a loop is unrolled depends on what it records, and a refusal names the limits."""

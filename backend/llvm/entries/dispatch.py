@@ -171,8 +171,8 @@ def _bound() -> Writer:
 
 def _bind() -> Writer:
     """How many values a call has, or -1: the arguments in the order of the parameters, keywords and defaults among
-    them, then those of `*args` and `**kwargs`, then `out`; and the `Form` of the latter. A name that is another object
-    than the parameter's is none of it: it may be the name of one of `**kwargs` that no entry has."""
+    them, then those of `*args` and `**kwargs`, then `out`; and the `Form` of the latter. A name is looked for among the
+    parameters' as CPython does: as an object, then by its value. One of another class than str is Python's."""
     head = "ptr %table, ptr %args, i64 %n, ptr %names, ptr %values, ptr %form"
     c = Writer(f"define internal i64 @bind({head}) noinline nounwind")
     no = "no"
@@ -195,19 +195,32 @@ def _bind() -> Writer:
         c.put("%values", to, c.pointer("%args", loop.index), "ptr")
     count, named, out = c.variable(c.add(parameters, more)), c.variable(0), c.variable("null", "ptr")
     own = c.pointer("%table", Table.NAMES)
-    placed = c.variable(0)
+    placed, unnamed = c.variable(0), c.word("%table", Table.UNNAMED)
+
+    def give(parameter: str) -> None:
+        c.need(c.is_null(c.pointer("%values", parameter)), no)
+        c.put("%values", parameter, value, "ptr")
+        c.let(placed, 1)
+
     with c.loop(c.get(keywords)) as loop:
         name = c.py("PyTuple_GetItem", "%names", loop.index)
         value = c.pointer("%args", c.add("%n", loop.index))
         c.let(placed, 0)
-        with c.loop(parameters, start=c.word("%table", Table.UNNAMED)) as inner:
+        with c.loop(parameters, start=unnamed) as inner:
             with c.when(c.icmp("eq", c.pointer(own, inner.index), name, "ptr")):
-                c.need(c.is_null(c.pointer("%values", inner.index)), no)
-                c.put("%values", inner.index, value, "ptr")
-                c.let(placed, 1)
+                give(inner.index)
+        with c.when(c.icmp("eq", c.get(placed), "0")):
+            c.need(c.icmp("eq", c.pointer(name, CLASS), "@PyUnicode_Type", "ptr"), no)
+            hashed = c.py("PyObject_Hash", name)
+            with c.loop(parameters, start=unnamed) as inner:
+                with c.when(c.icmp("eq", c.word(own, c.add(parameters, inner.index)), hashed)):
+                    with c.when(_equal(c, c.pointer(own, inner.index), name)):
+                        give(inner.index)
         with c.when(c.icmp("eq", c.get(placed), "0")):
             is_out, other, done = c.new_label(), c.new_label(), c.new_label()
-            c.branch(c.icmp("eq", c.pointer("%table", Table.OUT), name, "ptr"), is_out, other)
+            buffer = c.pointer("%table", Table.OUT)
+            c.refuse(c.is_null(buffer), other)
+            c.branch(_equal(c, name, buffer), is_out, other)
             c.place(is_out)
             c.let(out, value, "ptr")
             c.jump(done)
@@ -259,6 +272,10 @@ def _bind() -> Writer:
     return c
 
 
+def _equal(c: Writer, x: str, y: str) -> str:
+    return c.inst(f"call i1 @equal(ptr {x}, ptr {y})")
+
+
 def _attempt() -> Writer:
     """The result of a call if the entry takes it, else MISS."""
     c = Writer("define internal ptr @attempt(ptr %e, ptr %given, i64 %n, ptr %form) nounwind")
@@ -272,7 +289,9 @@ def _attempt() -> Writer:
             c.need(c.icmp("eq", c.word(form, word), c.word("%form", word)), miss)
         with c.loop(named) as loop:
             at = c.add(loop.index, str(int(Form.NAMES)))
-            c.need(c.icmp("eq", c.pointer(form, at), c.pointer("%form", at), "ptr"), miss)
+            mine, its = c.pointer(form, at), c.pointer("%form", at)
+            with c.when(c.icmp("ne", mine, its, "ptr")):
+                c.need(_equal(c, mine, its), miss)
     original = c.pointer(entry, Entry.ORIGINAL)
     with c.when(c.icmp("ne", original, "null", "ptr"), leaves=True):
         c.need(c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr %given, i64 %n)"), miss)
@@ -369,7 +388,7 @@ def _run() -> Writer:
         other = c.new_label()
         c.branch(c.icmp("eq", x, expected, "ptr"), next_, other)
         c.place(other)
-        c.branch(c.inst(f"call i1 @equal(ptr {x}, ptr {expected})"), next_, miss)
+        c.branch(_equal(c, x, expected), next_, miss)
 
         c.place(case[Kind.TWIN])
         first = c.pointer("%values", c.number(expected))
@@ -464,7 +483,7 @@ def _walk() -> Writer:
             mine, wanted, on, other = c.get(key, "ptr"), c.pointer(keys, inner.index), c.new_label(), c.new_label()
             c.branch(c.icmp("eq", mine, wanted, "ptr"), on, other)
             c.place(other)
-            c.branch(c.inst(f"call i1 @equal(ptr {mine}, ptr {wanted})"), on, no)
+            c.branch(_equal(c, mine, wanted), on, no)
             c.place(on)
             meet(c.get(item, "ptr"))
         c.jump(next_)
