@@ -28,6 +28,9 @@ os.environ.setdefault("TRACEBUF_VERIFY", "1")
 if "TRACEBUF_CACHE_DIR" not in os.environ:  # workers have it from the process that makes them
     os.environ["TRACEBUF_CACHE_DIR"] = kept = tempfile.mkdtemp(prefix="tracebuf-")
     atexit.register(shutil.rmtree, kept, ignore_errors=True)
+# A program out of the cache is not traced: tests of tracing and of the passes would test nothing. Those of such
+# programs are in tests/tools/test_persist.py.
+os.environ.setdefault("TRACEBUF_CACHE_PROGRAMS", "0")
 gc.set_threshold(100_000, 50, 100)
 
 files = itertools.count(1)

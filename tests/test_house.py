@@ -75,13 +75,13 @@ ROOMS: dict[str, Rooms] = {
         beside={
             "interpret": BASE,
             "explain": BASE | {"analysis"},
-            "frontends": BASE,
+            "frontends": BASE | {"cache"},
             "cache": frozenset({"frozen"}),
             "backend": BASE | {"lower", "cache"},
         },
         free=frozenset({
             "", "__main__", "api", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline",
-            "module_pipeline", "measure", "mlir", "opt", "passes", "support", "testing",
+            "module_pipeline", "measure", "mlir", "opt", "passes", "persist", "support", "testing",
         }),
         but=dict.fromkeys(("stages", "pipeline", "module_pipeline"), frozenset({"", "api"})),
     ),

@@ -26,7 +26,7 @@ import numpy as np
 
 from tracebuf import stages
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall
-from tracebuf.errors import TracebufWarning, UnsupportedError
+from tracebuf.errors import InternalError, TracebufWarning, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import (
     ArrayKey,
     Key,
@@ -49,7 +49,7 @@ from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, 
 from tracebuf.frontends.numpy.call.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, in_its_file, named
 from tracebuf.frontends.numpy.call.remembered import Remembered
-from tracebuf.frontends.numpy.call.results import build_results
+from tracebuf.frontends.numpy.call.results import CallPlan, build_results
 from tracebuf.frontends.numpy.call.static import check_names, static_key
 from tracebuf.frontends.numpy.call.watched import Outside, Watch, watching
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
@@ -90,8 +90,9 @@ class Specialization:
     """One compiled program: what it was compiled for, and how often it ran."""
 
     call: Call
-    traced: Traced
-    program: stages.Bufferized
+    traced: CallPlan
+    made: stages.Bufferized | None
+    """The memref program; None of one that came out of the cache on disk, until it is asked for."""
     kernel: Kernel
     guard: Callable[[Sequence[Any]], bool]
     by_python: int = 0
@@ -105,6 +106,16 @@ class Specialization:
     """For calls by native code."""
     settled: bool = False
     """Whether it is decided that it has an entry, or has none."""
+
+    loaded: bool = False
+    """Whether it came out of the cache on disk, without a trace."""
+
+    @property
+    def program(self) -> stages.Bufferized:
+        """The memref program that was compiled."""
+        if self.made is None:
+            raise InternalError("a program out of the cache was not made again before it was looked at")
+        return self.made
 
     @property
     def calls(self) -> int:
@@ -131,7 +142,8 @@ class Specialization:
 
     def __str__(self) -> str:
         guards = f"; guards {', '.join(self.guards)}" if self.guards else ""
-        return f"compiled for ({show_keys(self.call)}){guards}; {self.calls} calls"
+        came = "loaded" if self.loaded else "compiled"
+        return f"{came} for ({show_keys(self.call)}){guards}; {self.calls} calls"
 
 
 @dataclass(eq=False)
@@ -530,6 +542,8 @@ class BufferizedFunction(NativeCallable):
         if found is None:
             raise original_runs("see specializations()")
         spec, values, _ = found
+        if spec.made is None:
+            spec.made = stages.bufferized(self._traced(args, kwargs)[1], self.options)
         env = {s: b.value(values) for s, b in spec.traced.bindings.items()}
         return explain(spec.program.func, env)
 
@@ -746,7 +760,7 @@ class BufferizedFunction(NativeCallable):
                     error._noted = refusal
                     raise error
             try:
-                spec = self._compile(call)
+                spec = self._kept(call) or self._compile(call)
             except UnsupportedError as error:
                 if error._under is not None and self.options.fallback == "numpy":
                     self._refusals.setdefault(call.group, []).insert(0, _Refusal.of(error))
@@ -758,6 +772,15 @@ class BufferizedFunction(NativeCallable):
             self._keep_captures(call)
             self._compiled.setdefault(call.group, []).insert(0, spec)
             return spec
+
+    def _kept(self, call: Call) -> Specialization | None:
+        """The program for a call that an earlier process compiled."""
+        found = stages.kept(self.__wrapped__, self.options, call)
+        if found is None:
+            return None
+        logger.info("loaded %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
+        bare = replace(call, values=(), containers=())
+        return Specialization(bare, found.plan, None, found.kernel, found.plan.guard_function(), loaded=True)
 
     def _compile(self, call: Call) -> Specialization:
         made = sum(len(g) for groups in (self._compiled, self._refusals) for g in groups.values())
@@ -771,6 +794,7 @@ class BufferizedFunction(NativeCallable):
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
         spec = Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
         spec.calls_users = program.calls_users
+        stages.keep(self.__wrapped__, self.options, call, traced, kernel)
         return spec
 
 

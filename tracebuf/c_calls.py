@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from tracebuf.backend.runtime.entries import ProgramEntry
     from tracebuf.backend.runtime.kernel import Kernel
     from tracebuf.frontends.numpy.call.call import Call
-    from tracebuf.frontends.numpy.interpreter.trace import Traced
+    from tracebuf.frontends.numpy.call.results import CallPlan
 
 
 class Program(Protocol):
     """A specialisation."""
 
     call: Call
-    traced: Traced
+    traced: CallPlan
     kernel: Kernel
     entry: ProgramEntry | None
 

@@ -2,7 +2,7 @@
 
 An entry is bytes under a key that says everything they were made of, so it never goes stale; nothing is unpickled, and
 nothing but bytes is ever read. `TRACEBUF_CACHE_DIR` says where it is, by default `tracebuf` in the user's folder for
-caches (`XDG_CACHE_HOME`, `~/.cache`); empty, there is none.
+caches (`XDG_CACHE_HOME`, `~/.cache`); empty, there is none. With `TRACEBUF_CACHE_PROGRAMS=0` it has machine code alone.
 
 Any number of processes use one cache at once, and may end at any moment: entries are written beside their place and
 renamed. Each holds a digest of its key and bytes: what is damaged, cut short or in the place of another is a miss. So
@@ -69,16 +69,19 @@ class _State:
 
     folder: str | None = None
     known = False
+    programs = True
     limit = LIMIT
     hits = misses = written = 0
 
 
-def use(directory: str | os.PathLike[str] | None, *, limit: int = LIMIT) -> None:
+def use(directory: str | os.PathLike[str] | None, *, limit: int = LIMIT, programs: bool | None = None) -> None:
     """The cache of this process from now on.
 
     Args:
         directory: where it is; made with its first entry. None: nothing is loaded or kept.
         limit: how many bytes it holds at most.
+        programs: whether whole programs are loaded and kept, which are run without tracing; else machine code alone.
+            By default unless `TRACEBUF_CACHE_PROGRAMS` is 0.
 
     Raises:
         ValueError: for a limit below 0.
@@ -87,6 +90,7 @@ def use(directory: str | os.PathLike[str] | None, *, limit: int = LIMIT) -> None
         raise ValueError(f"the limit of a cache is a number of bytes, not {limit}")
     _State.folder = None if directory is None else os.path.abspath(os.fspath(directory))
     _State.limit, _State.known = limit, True
+    _State.programs = _programs() if programs is None else programs
 
 
 def info() -> Info:
@@ -117,19 +121,30 @@ def digest(*parts: bytes | str) -> bytes:
     return found.digest()
 
 
-def load(key: bytes) -> bytes | None:
-    """The bytes under a key; None where there are none that can be trusted."""
+def keeps_programs() -> bool:
+    """Whether there is a cache, and whole programs are in it."""
+    return _folder() is not None and _State.programs
+
+
+def load(key: bytes, *, count: bool = True) -> bytes | None:
+    """The bytes under a key; None where there are none that can be trusted. `count`: as a hit or a miss."""
     folder = _folder()
     if folder is None:
         return None
     found = None
     with suppress(OSError):
         found = _read(folder, key)
-    if found is None:
+    if count and found is None:
         _State.misses += 1
-    else:
+    elif count:
         _State.hits += 1
     return found
+
+
+def has(key: bytes) -> bool:
+    """Whether there is an entry under a key, which may be damaged."""
+    folder = _folder()
+    return folder is not None and os.path.exists(os.path.join(*_place(folder, key)))
 
 
 def store(key: bytes, data: bytes) -> None:
@@ -144,7 +159,12 @@ def store(key: bytes, data: bytes) -> None:
 def _folder() -> str | None:
     if not _State.known:
         _State.folder, _State.known = _default(), True
+        _State.programs = _programs()
     return _State.folder
+
+
+def _programs() -> bool:
+    return os.environ.get("TRACEBUF_CACHE_PROGRAMS") != "0"
 
 
 def _default() -> str | None:

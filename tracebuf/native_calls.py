@@ -36,11 +36,10 @@ from tracebuf.backend.runtime.entries import (
     supported,
 )
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, ScalarKey, StaticKey, is_static
-from tracebuf.frontends.numpy.call.call import itself
-from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, attribute_of, own_attribute_of
+from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, attribute_of, itself, own_attribute_of
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.lookups import Lookup
-from tracebuf.frontends.numpy.call.results import ContainerWrite, NewContainer, ResultLeaf, build_results
+from tracebuf.frontends.numpy.call.results import CallPlan, ContainerWrite, NewContainer, ResultLeaf, build_results
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.ir.dims import Atom, Dim, FloorDiv, Max, Min, Sym, terms_of
 from tracebuf.ir.types import C128, F64, I1, MemRefType, ScalarType, Type
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Kernel
     from tracebuf.frontends.numpy.call.call import Call
     from tracebuf.frontends.numpy.call.conditions import Conditions
-    from tracebuf.frontends.numpy.interpreter.trace import Traced
 
 _LAYOUTS = {"dense": Layout.DENSE, "unit": Layout.UNIT, "strided": Layout.STRIDED}
 _PYTHON: dict[str, type] = {"float": float, "complex": complex, "bool": bool, "int": int}
@@ -62,7 +60,7 @@ class _NoPlan(Exception):
     """The program has something that only Python checks."""
 
 
-def entry_of(plan: Plan, traced: Traced, kernel: Kernel) -> ProgramEntry:
+def entry_of(plan: Plan, traced: CallPlan, kernel: Kernel) -> ProgramEntry:
     """A program's entry, in the kernel's own context."""
     result, writes = traced.plan, traced.writes
 
@@ -82,7 +80,7 @@ def calls_of(target: NativeCallable, python: Any, function: FunctionType) -> Nat
     return NativeCalls(target, python, function, signature)
 
 
-def plan_of(call: Call, traced: Traced, kernel: Kernel, calls_users: bool) -> Plan | None:
+def plan_of(call: Call, traced: CallPlan, kernel: Kernel, calls_users: bool) -> Plan | None:
     """The plan of a program, which may call functions of the user's; None where Python has to take all its calls."""
     if calls_users and (call.tree is not None or call.hidden):
         return None  # what holds the values may change
@@ -153,7 +151,7 @@ def _object_of(key: StaticKey) -> Any:
 class _Guards:
     """The guards of a program, behind the parts that they are made of."""
 
-    def __init__(self, traced: Traced, slots: Sequence[int]) -> None:
+    def __init__(self, traced: CallPlan, slots: Sequence[int]) -> None:
         self._bindings, self._slots = traced.bindings, slots
         self.found: tuple[tuple[int, tuple[tuple[Term, ...], ...]], ...] = ()
         self._parts: dict[Any, int] = {}
@@ -285,7 +283,7 @@ _NUMBERS: dict[str, tuple[int, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-def _result(call: Call, traced: Traced, kernel: Kernel) -> tuple[tuple[tuple[Any, ...], ...], int]:
+def _result(call: Call, traced: CallPlan, kernel: Kernel) -> tuple[tuple[tuple[Any, ...], ...], int]:
     """The steps that make the result, and how many of its parts are noted; `PYTHON` alone where only Python can."""
     try:
         made = _Steps(call, traced, kernel)
@@ -305,7 +303,7 @@ def kinds_in(nodes: Sequence[Any]) -> Iterator[type]:
 class _Steps:
     """The steps that make the result and change containers, as `build_results` does."""
 
-    def __init__(self, call: Call, traced: Traced, kernel: Kernel) -> None:
+    def __init__(self, call: Call, traced: CallPlan, kernel: Kernel) -> None:
         self.results, self.arguments = kernel.frame.results, len(call.keys)
         self.kinds = list(kinds_in(call.tree or ()))
         self.owner = [None if k is None else traced.arguments[k] for k in kernel.result_arguments]

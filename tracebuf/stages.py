@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from tracebuf import cache
 from tracebuf.frozen import frozen
 from tracebuf.options import Options
 from tracebuf.process.garbage import full_collections_later
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Kernel
     from tracebuf.explain.memory import MemoryUse
     from tracebuf.frontends.numpy.call.call import Call
+    from tracebuf.frontends.numpy.call.results import CallPlan
     from tracebuf.frontends.numpy.interpreter.trace import Traced
     from tracebuf.ir.func import Func
+    from tracebuf.persist.programs import Kept
 
 __all__ = ["Bufferized", "Lowered", "bufferized", "importing", "lowered", "trace"]
 
@@ -60,6 +63,23 @@ def trace(function: FunctionType, call: Call) -> Traced:
             from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
         return run(function, call)
+
+
+def kept(function: FunctionType, options: Options, call: Call) -> Kept | None:
+    """The program for a call that an earlier process compiled, if it is in the cache on disk (persist/)."""
+    if not cache.keeps_programs():
+        return None
+    with importing():
+        from tracebuf.persist.programs import find
+    return find(function, options, call)
+
+
+def keep(function: FunctionType, options: Options, call: Call, plan: CallPlan, kernel: Kernel) -> None:
+    """Keeps a program for later processes."""
+    if cache.keeps_programs() and not kernel.guarded:
+        with importing():
+            from tracebuf.persist.programs import keep as put
+        put(function, options, call, plan, kernel)
 
 
 @frozen(slots=False, checked=True)

@@ -30,7 +30,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tracebuf import cache
-from tracebuf.aside import aside
 from tracebuf.backend.objects import elf, image, locked
 from tracebuf.backend.objects.image import CompiledObject, Placed, SpeedLevel
 from tracebuf.backend.objects.locked import after_fork, before_fork
@@ -114,7 +113,7 @@ def compile_module(
 def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> CompiledObject:
     """Compile IR text to an object image, or take the one the same text gave. Raises RuntimeError when LLVM refuses the
     text."""
-    key = cache.digest("object", *_pipeline(), str(speed_level), name, text)
+    key = object_key(text, name, speed_level)
     start = time.thread_time()
     kept = cache.load(key)
     if kept is not None:
@@ -128,13 +127,23 @@ def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> Comp
     return _inside_llvm(compile_and_keep)
 
 
+def object_key(text: str, name: str, speed_level: SpeedLevel) -> bytes:
+    """Under which the cache on disk keeps the image of a text."""
+    return cache.digest("object", *_pipeline(), str(speed_level), name, text)
+
+
+@once
+def machine() -> tuple[str, ...]:
+    """The processor, and which LLVM is installed."""
+    found = processor(), llvm()
+    return tuple(map(str, found)) if None not in found else (_inside_llvm(lambda compiler: repr(compiler.host())),)
+
+
 @once
 def _pipeline() -> tuple[str, ...]:
     """What an image depends on beside its text: the processor, LLVM, and what is made of them here."""
-    found = processor(), llvm()
-    machine = tuple(map(str, found)) if None not in found else (_inside_llvm(lambda compiler: repr(compiler.host())),)
     own = (Path(__file__).with_name("compiler.py"), Path(image.__file__))
-    return (*machine, *(path.read_bytes().hex() if path.is_file() else "" for path in own))
+    return (*machine(), *(path.read_bytes().hex() if path.is_file() else "" for path in own))
 
 
 def link_object(

@@ -10,30 +10,32 @@ from __future__ import annotations
 import builtins
 import ctypes
 import struct
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from tracebuf import cache
 from tracebuf.backend.llvm import abi, roaming
 from tracebuf.backend.llvm.emit import emit_kernel
-from tracebuf.backend.llvm.jit import SpeedLevel, compile_object, link_object
+from tracebuf.backend.llvm.jit import CompiledObject, Library, SpeedLevel, compile_object, link_object, object_key
 from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.backend.runtime.entry import enter, runtime_address
 from tracebuf.backend.runtime.guard import chosen
+from tracebuf.backend.runtime.image import Image, Part, Result, image_of
 from tracebuf.backend.runtime.pool import Pool
-from tracebuf.errors import InternalError, UnsupportedError
+from tracebuf.errors import InternalError, UnsupportedError, note_location
 from tracebuf.frozen import frozen
-from tracebuf.ir.core import Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
 from tracebuf.ops.arrays.host import HostCall
-from tracebuf.ops.control.checks import Check, check_error, raised
-from tracebuf.ops.memory.memref import base_of
+from tracebuf.ops.arrays.linalg import DestinationOp
+from tracebuf.ops.control.checks import Raised, make_error, raised
 from tracebuf.ops.scalars.arith import ufunc_named
 from tracebuf.ops.scalars.libm import HOSTED
 
@@ -42,15 +44,6 @@ _FORMATS = {
     "ui8": "B7x", "ui16": "H6x", "ui32": "I4x", "ui64": "Q", "f16": "e6x", "f32": "f4x", "f64": "d",
     "complex<f32>": "ff", "complex<f64>": "dd",
 }  # fmt: skip
-
-
-@frozen(slots=False)
-class _Result:
-    """How to make one result: its type, first slot, and the argument whose memory it is (None: asked at run time)."""
-
-    type: MemRefType | ScalarType
-    at: int
-    argument: int | None
 
 
 @frozen()
@@ -122,39 +115,75 @@ class Kernel:
 
     def __init__(self, func: Func, name: str, callees: Sequence[Func] = ()) -> None:
         emitted = emit_kernel(func, name, callees)
-        self.name, self.text, self.plans, self.frame = name, emitted.write(()), emitted.plans, emitted.frame
-        self._emitted = emitted
+        self.text, self.plans = emitted.write(()), emitted.plans
         level: SpeedLevel = 1 if emitted.glue else 3
         imports = {s: _address(what) for s, what in emitted.imports.items()}
-        text, self._lenders = _pool.written(emitted, self.text)
-        imports |= {s: library.address(s) for s, library in self._lenders.items()}
-        self.library = link_object(
+        text, lenders = _pool.written(emitted, self.text)
+        imports |= {s: library.address(s) for s, library in lenders.items()}
+        library = link_object(
             compile_object(text, name, speed_level=level), self.text, name, imports, speed_level=level
         )
-        _pool.lend(self.library, [s for s in emitted.shared if s not in self._lenders])
-        self.cpu_seconds = self.library.cpu_seconds
-        self.address = self.library.address(name)
-        self.calls_back = not all(isinstance(op, HostCall) for op in emitted.references)
+        own = tuple(s for s in emitted.shared if s not in lenders)
+        _pool.lend(library, own)
+        key = object_key(text, name, level)
+        _origins[library] = _Origin(name, key, level, dict(emitted.imports), own, lenders)
+        self._begin(image_of(func, emitted), library, emitted.references)
+
+    @classmethod
+    def of_parts(cls, image: Image, parts: Sequence[Part]) -> Kernel | None:
+        """The kernel of an image, whose objects are in the cache on disk; None where one is not (any more)."""
+        library = _linked(parts)
+        if library is None:
+            return None
+        kernel = cls.__new__(cls)
+        kernel.text, kernel.plans = "", ()
+        kernel._begin(image, library, ())
+        return kernel
+
+    def _begin(self, image: Image, library: Library, references: Sequence[DestinationOp]) -> None:
+        self.image, self.library, self._references = image, library, references
+        self.name, self.frame = image.name, image.frame
+        self.cpu_seconds = library.cpu_seconds
+        self.address = library.address(self.name)
+        self._origin = _origins[library]
+        """Holds the libraries whose functions it calls."""
+        self.calls_back = not all(isinstance(op, HostCall) for op in references)
         """Whether it calls ops' references."""
-        self.calls_functions = bool(emitted.references)
+        self.calls_functions = bool(references)
         """Whether it calls functions of Python's."""
-        self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in emitted.imports.values())
-        self.refuses = any(_is_refusal(check) for check in emitted.checks)
+        self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in image.imports.values())
+        self.refuses = any(_is_refusal(failure.exception) for failure in image.failures)
         """Whether one of its checks stands for what is outside the language."""
-        alone = all(kind not in ("runtime", "roaming") for kind, *_ in emitted.imports.values())
+        alone = all(kind not in ("runtime", "roaming") for kind, *_ in image.imports.values())
         self._enter = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address) if alone else enter()
         """Runs the kernel without the GIL; one that never calls back needs nothing but ctypes."""
         self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
         self._parameters = [_Parameter.of(t) if isinstance(t, MemRefType) else None for t in self.frame.args]
-        self._results = [
-            _Result(v.type, at, _argument_of(func, v))  # type: ignore[arg-type]
-            for v, at in zip(emitted.results, self.frame.result_at, strict=True)
-        ]
+        self._results = image.results
         self._idle = [self._context()]
         """The context that no call uses, if there is one; none where native calls have it."""
         self.shared: Shared | None = None
         """The context of native calls, if there are any."""
         _kernels.add(self)
+
+    def kept_parts(self) -> tuple[Part, ...]:
+        """The objects of its machine code, which are in the cache on disk from then on: each after those that it takes
+        functions from, its own last."""
+        numbers: dict[Library, int] = {}
+        found: list[Part] = []
+
+        def visit(library: Library) -> int:
+            if library not in numbers:
+                o = _origins[library]
+                taken = {s: visit(lender) for s, lender in o.lenders.items()}
+                if not cache.has(o.key):  # it was compiled before there was this cache, or was dropped since
+                    cache.store(o.key, library.object.to_bytes())
+                numbers[library] = len(found)
+                found.append(Part(o.name, o.key, o.level, o.imports, o.shared, taken))
+            return numbers[library]
+
+        visit(self.library)
+        return tuple(found)
 
     def release(self) -> None:
         """Gives back the memory that is kept for the next call."""
@@ -198,9 +227,7 @@ class Kernel:
             self._idle.append(context)
 
     def _context(self) -> Context:
-        emitted = self._emitted
-        arena = emitted.arena_slots, emitted.arena_blocks, emitted.arena_idle, emitted.arena_roaming
-        return Context(self.address, arena, self.frame.size, emitted.references)
+        return Context(self.address, self.image.arena, self.frame.size, self._references)
 
     def run(self, args: Sequence[Any], prepared: Prepared | None = None) -> list[Any]:
         """The function's results: ndarrays, NumPy scalars, Python ints for index values.
@@ -270,14 +297,14 @@ class Kernel:
     def _error(self, status: int, context: Context) -> BaseException:
         if status == abi.STOPPED:
             return ValueError(TOO_BIG)  # of more bytes than 64 bits count; else an exception was pending
-        check = self._emitted.checks[status - 1]
+        failure = self.image.failures[status - 1]
         at = self.frame.error_at
-        named = check.operands[1:]
-        kept = named[: abi.MAX_ERROR_VALUES]
-        values = [_scalar(context, at + abi.ERROR_VALUE * k, v.type) for k, v in enumerate(kept)]  # type: ignore[arg-type]
-        return check_error(check, [*values, *["?"] * (len(named) - len(kept))])
+        kept = failure.types[: abi.MAX_ERROR_VALUES]
+        values = [_scalar(context, at + abi.ERROR_VALUE * k, t) for k, t in enumerate(kept)]
+        values += ["?"] * (len(failure.types) - len(kept))
+        return note_location(make_error(failure.exception, failure.message, values), failure.location)
 
-    def _result(self, result: _Result, context: Context, args: Sequence[Any]) -> Any:
+    def _result(self, result: Result, context: Context, args: Sequence[Any]) -> Any:
         type_, at = result.type, result.at
         if isinstance(type_, ScalarType):
             return _scalar(context, at, type_)
@@ -307,9 +334,52 @@ def release() -> None:
         kernel.release()
 
 
-def _is_refusal(check: Check) -> bool:
-    kind = raised(check.attrs["exception"])
+def _is_refusal(exception: Raised) -> bool:
+    kind = raised(exception)
     return isinstance(kind, UnsupportedError) or (isinstance(kind, type) and issubclass(kind, UnsupportedError))
+
+
+@frozen(eq=False)
+class _Origin:
+    """Where a library's machine code comes from: as in `Part`, with the libraries that it takes functions from."""
+
+    name: str
+    key: bytes
+    level: SpeedLevel
+    imports: dict[str, tuple[str, ...]]
+    shared: tuple[str, ...]
+    lenders: dict[str, Library]
+
+
+_origins: weakref.WeakKeyDictionary[Library, _Origin] = weakref.WeakKeyDictionary()
+
+
+def _linked(parts: Sequence[Part]) -> Library | None:
+    """The library of the last of some parts; of the others, what this process has already serves."""
+    made: dict[int, Library] = {}
+
+    def lender(symbol: str, k: int) -> Library | None:
+        return _pool.lenders((symbol,)).get(symbol) or load(k)
+
+    def load(k: int) -> Library | None:
+        if k in made:
+            return made[k]
+        part = parts[k]
+        lenders = {s: library for s, n in part.taken.items() if (library := lender(s, n)) is not None}
+        data = cache.load(part.key)
+        if data is None or len(lenders) < len(part.taken):
+            return None
+        level: SpeedLevel = part.level  # type: ignore[assignment]
+        imports = {s: _address(what) for s, what in part.imports.items()}
+        imports |= {s: library.address(s) for s, library in lenders.items()}
+        start = time.thread_time()
+        compiled = CompiledObject.of_bytes(data, time.thread_time() - start)
+        made[k] = library = link_object(compiled, "", part.name, imports, speed_level=level)
+        _origins[library] = _Origin(part.name, part.key, level, dict(part.imports), part.shared, lenders)
+        _pool.lend(library, part.shared)
+        return library
+
+    return load(len(parts) - 1)
 
 
 def _address(what: tuple[str, ...]) -> int:
@@ -337,12 +407,6 @@ def _address(what: tuple[str, ...]) -> int:
 
 def _argument_format(type_: Any) -> str:
     return f"{1 + 2 * type_.rank}q" if isinstance(type_, MemRefType) else _FORMATS[type_.name]
-
-
-def _argument_of(func: Func, value: Value) -> int | None:
-    """The argument whose memory a result is a part of, where that is known."""
-    base = base_of(value)
-    return base.index if base.owner is func.block else None
 
 
 def _scalar(context: Context, at: int, type_: ScalarType) -> Any:

@@ -420,7 +420,7 @@ def test_scipy_is_asked_only_for_float_products() -> None:
     a, b, c = p.args
     p.add(linalg.Contraction.of(a, b, c, L))
     assert p.result().kernel is not None
-    assert "blas" not in [what for what, *_ in p.kernel._emitted.imports.values()]  # type: ignore[union-attr]
+    assert "blas" not in [what for what, *_ in p.kernel.image.imports.values()]  # type: ignore[union-attr]
 
 
 def test_products_of_a_kind_are_one_function() -> None:

@@ -45,8 +45,8 @@ def test_equal_nests_are_compiled_once() -> None:
     """Whatever else the programs do, and whatever their arrays are called."""
     _, first = ready(one, A)
     _, second = ready(other, A)
-    shared = set(first._emitted.shared)
-    assert len(shared) == 1 and set(second._lenders) == shared
+    shared = set(first._origin.shared)
+    assert len(shared) == 1 and set(second._origin.lenders) == shared
     (symbol,) = shared
     assert f"define i64 @{symbol}(" in first.text and f"define i64 @{symbol}(" in second.text
     assert symbol not in second.library.object.symbols and symbol in second.library.object.needs
@@ -55,7 +55,7 @@ def test_equal_nests_are_compiled_once() -> None:
 def test_products_are_compiled_once() -> None:
     ready(lambda a, b: a @ b, M, M + 1)
     _, second = ready(lambda a, b: (a.T @ b)[::2] - 1, M, M + 1)
-    assert any(s.startswith("d_linalg_matmul_") for s in second._lenders)
+    assert any(s.startswith("d_linalg_matmul_") for s in second._origin.lenders)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_products_are_compiled_once() -> None:
 def test_other_nests_are_others(f: Callable[..., Any]) -> None:
     """Another op, stride or dtype."""
     ready(one, A)
-    assert not set(ready(f, A)[1]._lenders) & set(ready(one, A)[1]._emitted.shared)
+    assert not set(ready(f, A)[1]._origin.lenders) & set(ready(one, A)[1]._origin.shared)
 
 
 def test_what_is_known_of_memory_is_part_of_a_nest() -> None:
@@ -78,7 +78,7 @@ def test_what_is_known_of_memory_is_part_of_a_nest() -> None:
 
     _, first = ready(into, A, A + 1)
     _, second = ready(within, A)
-    assert not set(first._emitted.shared) & set(second._emitted.shared)
+    assert not set(first._origin.shared) & set(second._origin.shared)
 
 
 def test_code_lives_as_long_as_it_is_used() -> None:
@@ -86,7 +86,7 @@ def test_code_lives_as_long_as_it_is_used() -> None:
     g, first = ready(one, A)
     f, second = ready(other, A)
     library = weakref.ref(first.library)
-    assert library() in second._lenders.values()
+    assert library() in second._origin.lenders.values()
     release()
     del g, first
     gc.collect()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.call.arguments import Key, Relations
-from tracebuf.frontends.numpy.call.captures import Hidden
+from tracebuf.frontends.numpy.call.captures import Hidden, itself
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.outputs import Form
 from tracebuf.frozen import frozen
@@ -62,8 +62,3 @@ class Call:
     def group(self) -> tuple[Any, ...]:
         """What all specialisations that may serve the call have in common."""
         return self.keys, self.related.same, self.related.objects, self.named, self.out, self.donated, self.tree
-
-
-def itself(x: Any) -> Any:
-    """Fetches an argument: the value itself."""
-    return x

@@ -128,6 +128,11 @@ def outside(
     return value
 
 
+def itself(x: Any) -> Any:
+    """Fetches an argument: the value itself."""
+    return x
+
+
 def item_of(fetch: Callable[..., Any], key: Any, *given: Any) -> Any:
     """A function that fetches an item of what `fetch` gives."""
     return fetch(*given)[key]

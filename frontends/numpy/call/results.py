@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tracebuf.frontends.numpy.call.conditions import Conditions
 from tracebuf.frontends.numpy.call.containers import blank, made_of
 from tracebuf.frozen import frozen, plain
 
@@ -62,6 +63,17 @@ class ContainerWrite:
 
 ResultPlan = ResultLeaf | ChosenResult | NewContainer
 """How a result is built from those of the compiled function."""
+
+
+@frozen(slots=False)
+class CallPlan(Conditions):
+    """How a program is called, where its conditions hold: the call argument of each of its arguments; the parameters it
+    stores to; how results are put together, and what containers hold then."""
+
+    arguments: tuple[int, ...]
+    stored: tuple[int, ...]
+    plan: ResultPlan
+    writes: tuple[ContainerWrite, ...]
 
 
 def build_results(

@@ -14,6 +14,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
+from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import GRIDS
@@ -449,10 +450,11 @@ class Expressions(Comprehensions):
         value = ask(getattr, base, name)
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
-            return value if ours else self.capture(name, Attribute(base, name), value, base)
+            put_there = isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith("numpy")
+            return value if ours and not put_there else self.capture(name, Attribute(base, name), value, base)
         if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
             plain = records.in_class(base.__mro__, name) is value and not hasattr(type(base), name)
-            return self.capture(name, OfClass(base, name) if plain else lambda: getattr(base, name), value, base)
+            return self.capture(name, OfClass(base, name) if plain else Attribute(base, name), value, base)
         if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice)):
             return value
         if isinstance(base, (tuple, list, dict, type(None))):
@@ -580,8 +582,9 @@ class Expressions(Comprehensions):
         if isinstance(function, Partial):
             return function.args, function.keywords
         given, outer = function.keywords, function
-        named = {k: self.capture(k, partial(outer.keywords.__getitem__, k), v, outer) for k, v in given.items()}
-        return self.capture("partial", lambda: outer.args, outer.args, outer), named
+        keywords = Attribute(outer, "keywords")
+        named = {k: self.capture(k, partial(item_of, keywords, k), v, outer) for k, v in given.items()}
+        return self.capture("partial", Attribute(outer, "args"), outer.args, outer), named
 
     def as_index(self, node: ast.AST, index: Any) -> Any:
         """An index in which each object is replaced by what its `__index__` gives."""

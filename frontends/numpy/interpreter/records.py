@@ -22,10 +22,10 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
-from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, NewCapture
+from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, NewCapture, attribute_of, item_of
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
-from tracebuf.frontends.numpy.call.lookups import OfClass
+from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
 from tracebuf.frontends.numpy.functions.host.declared import host_call
 from tracebuf.frontends.numpy.interpreter import dicts, extremes
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
@@ -321,7 +321,8 @@ def fill_dataclass(i: Evaluator, made: Record, args: Sequence[Any], kwargs: dict
         elif f.default_factory is not dataclasses.MISSING:
             value = i.call(None, f.default_factory, [], {})  # type: ignore[arg-type]
         elif f.default is not dataclasses.MISSING:
-            value = i.capture(name, partial(getattr, f, "default"), f.default, f)
+            found = partial(item_of, OfClass(made.kind, "__dataclass_fields__"), name)
+            value = i.capture(name, partial(attribute_of, found, "default"), f.default, f)
         else:
             continue
         if sort == "_FIELD_INITVAR":
@@ -414,7 +415,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if isinstance(function, Record):
         return i.call(node, special(i, node, function, "__call__", "is not callable"), args, kwargs)
     if isinstance(function, types.MethodType) or getattr(type(function), "__tracebuf_bound__", False):
-        owner = i.capture("__self__", lambda: function.__self__, function.__self__, function)
+        owner = i.capture("__self__", Attribute(function, "__self__"), function.__self__, function)
         return i.call(node, function.__func__, [owner, *args], kwargs)
     if (function is min or function is max) and kwargs.get("key") is not None:
         return extremes.by_key(i, node, function, args, kwargs)

@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.call.conditions import Conditions
 from tracebuf.frontends.numpy.call.containers import made_of
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.outputs import arranged as as_given
-from tracebuf.frontends.numpy.call.results import ContainerWrite, ResultPlan
+from tracebuf.frontends.numpy.call.results import CallPlan
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
@@ -41,15 +41,10 @@ from tracebuf.ops.control import func
 
 
 @frozen(slots=False)
-class Traced(Conditions):
-    """The result of tracing, valid where its conditions hold: the tensor program; the call argument of each SSA
-    argument; the parameters it stores to; how results are put together."""
+class Traced(CallPlan):
+    """The result of tracing: how the program is called, and the tensor program."""
 
     func: Func
-    arguments: tuple[int, ...]
-    stored: tuple[int, ...]
-    plan: ResultPlan
-    writes: tuple[ContainerWrite, ...]
 
 
 def arranged(
@@ -198,7 +193,7 @@ def finish(
     entry.func.forget_lost_symbols()
     under = assumed(entry, r, interpreter)
     return Traced(
-        under.guards, under.bindings, under.captures, entry.func, tuple(entry.arguments), tuple(stored), plan, writes
+        under.guards, under.bindings, under.captures, tuple(entry.arguments), tuple(stored), plan, writes, entry.func
     )
 
 

@@ -1,0 +1,188 @@
+"""Values as JSON text and back: what an entry of the cache on disk holds beside machine code.
+
+A format of its own, so that reading it can make nothing but what is listed here: None, bools, numbers, texts, bytes,
+tuples, lists, dicts, dtypes, records (of the classes that a codec is made with), symbolic sizes, and what has a name in
+a module that is loaded (a class, a function). Nothing is imported, called or unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from tracebuf.ir.dims import Expr, FloorDiv, Max, Min, Sym
+
+DEEPEST = 60
+"""How deep values may be nested."""
+
+
+class NotEncodable(Exception):
+    """A value that cannot be written down."""
+
+
+class Stale(Exception):
+    """What was written down cannot be made (any more)."""
+
+
+def name_of(x: Any) -> tuple[str, str]:
+    """The module and the name in it that lead to a class or a function. Raises NotEncodable where none do."""
+    module, name = getattr(x, "__module__", None), getattr(x, "__qualname__", getattr(x, "__name__", None))
+    if module is None:  # ufuncs, and what C code made: they are looked for where NumPy's user finds them
+        module = "numpy" if isinstance(name, str) and getattr(np, name, None) is x else None
+    if isinstance(module, str) and isinstance(name, str):
+        try:
+            if named(module, name) is x:
+                return module, name
+        except Stale:
+            pass
+    raise NotEncodable(f"{x!r} has no name that leads to it")
+
+
+def named(module: str, name: str) -> Any:
+    """What has that name in a module that is loaded. Raises Stale where there is nothing."""
+    found: Any = sys.modules.get(module)
+    try:
+        for part in name.split(".") if found is not None else ():
+            found = vars(found)[part]
+    except (KeyError, TypeError):
+        found = None
+    if found is None:
+        raise Stale(f"there is no {module}.{name}")
+    return found
+
+
+class Codec:
+    """Writes and reads values. `records`: the classes of records, each written by its fields under its name;
+    `constants`: objects of which there is one each, by name."""
+
+    def __init__(self, *records: type, constants: Mapping[str, Any]) -> None:
+        self.constants = constants
+        self.constant_names = {x: name for name, x in constants.items()}
+        self.constant_kinds = frozenset(map(type, constants.values()))
+        self.records: Mapping[str, type] = {kind.__name__: kind for kind in records}
+        self.names: Mapping[type, str] = {kind: name for name, kind in self.records.items()}
+        self.fields = {kind: tuple(f.name for f in fields(kind)) for kind in records}
+
+    def encode(self, x: Any) -> str:
+        """The text of a value. Raises NotEncodable for what is not listed above."""
+        writer = _Writer(self)
+        body = writer.of(x)
+        ordered = sorted(writer.symbols, key=lambda s: s.serial)  # on which the order of terms depends
+        symbols = [[s.serial, s.name, s.kind, s.lo, s.hi] for s in ordered]
+        return json.dumps([symbols, body], separators=(",", ":"))
+
+    def decode(self, text: str) -> Any:
+        """The value of a text that `encode` gave, with symbols of its own. Raises Stale where a name leads nowhere."""
+        symbols, body = json.loads(text)
+        return _Reader(self, {serial: Sym(name, kind, lo, hi) for serial, name, kind, lo, hi in symbols}).of(body)
+
+
+class _Writer:
+    def __init__(self, codec: Codec) -> None:
+        self.codec = codec
+        self.symbols: set[Sym] = set()
+        self.depth = 0
+
+    def of(self, x: Any) -> Any:
+        if x is None or type(x) in (bool, int, float, str):
+            return x
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise NotEncodable("nested too deep")
+        try:
+            return self._of(x)
+        finally:
+            self.depth -= 1
+
+    def _of(self, x: Any) -> Any:
+        kind = type(x)
+        if kind is tuple:
+            return ["t", *map(self.of, x)]
+        if kind is list:
+            return ["l", *map(self.of, x)]
+        if kind is dict:
+            return ["m", *([self.of(k), self.of(v)] for k, v in x.items())]
+        if kind in self.codec.constant_kinds and (constant := self.codec.constant_names.get(x)) is not None:
+            return ["k", constant]
+        if (name := self.codec.names.get(kind)) is not None:
+            return ["r", name, *(self.of(getattr(x, f)) for f in self.codec.fields[kind])]
+        if kind is bytes:
+            return ["b", x.hex()]
+        if kind is complex:
+            return ["c", x.real, x.imag]
+        if kind is Sym:
+            self.symbols.add(x)
+            return ["s", x.serial]
+        if kind is Expr:
+            return ["e", *([c, *map(self.of, monomial)] for monomial, c in x.terms.items())]
+        if kind in _ATOMS:
+            return ["a", _ATOMS[kind], *map(self.of, x.args)]
+        if isinstance(x, np.dtype) and x.metadata is None and x.names is None:
+            return ["d", x.char if x.isnative and x.kind in "biufc" else x.str]  # int64 and longlong are two
+        if isinstance(x, np.generic) and x.dtype.kind in "biufc":
+            return ["g", x.dtype.str, x.tobytes().hex()]
+        if x is Ellipsis or x is NotImplemented:
+            return ["n", "builtins", repr(x)]
+        if isinstance(x, (type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)):
+            return ["n", *name_of(x)]
+        raise NotEncodable(f"a {kind.__name__}")
+
+
+class _Reader:
+    def __init__(self, codec: Codec, symbols: Mapping[int, Sym]) -> None:
+        self.codec, self.symbols = codec, symbols
+
+    def of(self, x: Any) -> Any:
+        if type(x) is not list:
+            return x
+        return getattr(self, f"_{x[0]}")(x[1:])
+
+    def _t(self, items: list[Any]) -> tuple[Any, ...]:
+        return tuple([self.of(i) for i in items])
+
+    def _l(self, items: list[Any]) -> list[Any]:
+        return [self.of(i) for i in items]
+
+    def _m(self, items: list[Any]) -> dict[Any, Any]:
+        return {self.of(k): self.of(v) for k, v in items}
+
+    def _r(self, items: list[Any]) -> Any:
+        kind = self.codec.records[items[0]]
+        return kind(*[self.of(i) for i in items[1:]])
+
+    def _k(self, items: list[str]) -> Any:
+        return self.codec.constants[items[0]]
+
+    def _b(self, items: list[str]) -> bytes:
+        return bytes.fromhex(items[0])
+
+    def _c(self, items: list[float]) -> complex:
+        return complex(*items)
+
+    def _s(self, items: list[int]) -> Sym:
+        return self.symbols[items[0]]
+
+    def _e(self, items: list[Any]) -> Expr:
+        return Expr({tuple([self.of(a) for a in monomial]): c for c, *monomial in items})
+
+    def _a(self, items: list[Any]) -> Any:
+        return _MADE[items[0]](tuple([self.of(a) for a in items[1:]]))
+
+    def _d(self, items: list[str]) -> np.dtype:
+        return np.dtype(items[0])
+
+    def _g(self, items: list[str]) -> Any:
+        return np.frombuffer(bytes.fromhex(items[1]), items[0])[0]
+
+    def _n(self, items: list[str]) -> Any:
+        return named(*items)
+
+
+_ATOMS: Mapping[type, str] = {Min: "min", Max: "max", FloorDiv: "floordiv"}
+_MADE: Mapping[str, type] = {name: kind for kind, name in _ATOMS.items()}

@@ -1,0 +1,236 @@
+"""Whole programs in the cache on disk: loaded where nothing that tracing looked at has changed, and only there."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree
+from tracebuf import BufferizedFunction, cache
+from tracebuf.persist import programs
+
+_modules = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def in_a_cache_of_its_own(tmp_path: Path) -> Iterator[None]:
+    before = cache.info()
+    cache.use(tmp_path / "cache", programs=True)
+    yield
+    cache.use(before.directory, limit=before.limit)
+
+
+HEAD = """
+import enum
+import functools
+from dataclasses import dataclass
+from typing import NamedTuple
+import numpy as np
+from tracebuf import bufferize
+X = np.arange(6.0)
+"""
+
+
+def module_of(text: str) -> types.ModuleType:
+    """A module of this text, made anew, under one name and in one file, as in another process."""
+    made = types.ModuleType("kept_example")
+    made.__file__ = file = "<kept example>"
+    full = HEAD + text
+    linecache.cache[file] = (len(full), None, full.splitlines(True), file)
+    sys.modules["kept_example"] = made
+    exec(compile(full, file, "exec"), made.__dict__)
+    return made
+
+
+def run(text: str) -> bool:
+    """Whether `f` of the module was loaded, for the call `args`; its answer is eager's."""
+    module = module_of(text)
+    f: BufferizedFunction = module.f
+    args = module.args() if hasattr(module, "args") else (module.X.copy(),)
+    agree(f, *args)
+    (spec,) = f.specializations()
+    assert isinstance(spec, tracebuf.api.Specialization)
+    return spec.loaded
+
+
+PLAIN = """
+@bufferize
+def f(x):
+    return x * 2 + 1
+"""
+HELPED = """
+def inner(x, k=2):
+    return x * k
+
+def helper(x):
+    return inner(x) + 1
+
+@bufferize
+def f(x):
+    return helper(x) - 1
+"""
+CLOSED = """
+def make(k):
+    def f(x):
+        return x * k
+    return f
+
+f = bufferize(make(2))
+"""
+CLASSES = """
+class Base:
+    scale = 2
+    def value(self, x):
+        return x + 1
+
+class Model(Base):
+    def __init__(self, w):
+        self.w = w
+    @property
+    def twice(self):
+        return self.w * 2
+    def apply(self, x):
+        return self.value(x) * self.scale + self.twice
+
+@bufferize
+def f(m, x):
+    return m.apply(x)
+
+def args():
+    return Model(np.ones(6)), X.copy()
+"""
+RECORDS = """
+@dataclass
+class Point:
+    x: np.ndarray
+    k: int = 3
+
+class Pair(NamedTuple):
+    a: np.ndarray
+    b: np.ndarray
+
+class Mode(enum.Enum):
+    ADD = 1
+    SUB = 2
+
+@bufferize
+def f(p, q, mode):
+    if mode is Mode.ADD:
+        return p.x + q.a, Point(q.b, p.k)
+    return p.x - q.b, Point(q.a, p.k)
+
+def args():
+    return Point(X.copy()), Pair(X + 1, X + 2), Mode.ADD
+"""
+GLOBALS = """
+N = 3
+Z = 0.0
+NAME = "mean"
+SHAPE = (2, 3)
+TABLE = np.arange(6.0)
+LIST = [np.arange(6.0)]
+PICK = functools.partial(np.add, 1.0)
+
+@bufferize
+def f(x):
+    y = x + TABLE + LIST[0] if NAME == "mean" else x - TABLE
+    return PICK(y.reshape(SHAPE)) + N, np.copysign(1.0, Z)
+"""
+ARGUMENTS = """
+@bufferize(static_argnames=("mode",))
+def f(a, b, d, mode):
+    a += d["k"]
+    return a[: len(b)] + b + (1 if mode == "one" else 2)
+
+def args():
+    return X.copy(), X[:4].copy(), {"k": 2.0}, "one"
+"""
+ERRORS = """
+@bufferize
+def f(x):
+    if x[0] > 10:
+        raise ValueError("large", 3)
+    return x[1:] + x[:-1]
+"""
+CHANGES = {
+    "the code": (PLAIN, "* 2", "* 3"),
+    "an operation": (PLAIN, "x * 2", "x / 2"),
+    "a line above": (PLAIN, "@bufferize", "\n@bufferize"),
+    "a comment in the file": (PLAIN, "return", "# more\n    return"),
+    "an option": (PLAIN, "@bufferize", "@bufferize(fallback='numpy')"),
+    "the strategy": (PLAIN, "@bufferize", "@bufferize(strategy='copy-before-write')"),
+    "the parameter's name": (PLAIN, "x", "y"),
+    "a function that is called": (HELPED, "+ 1", "+ 2"),
+    "one that this calls": (HELPED, "x * k", "x * k * k"),
+    "a default": (HELPED, "k=2", "k=5"),
+    "a default that is a name's": (HELPED, "x, k=2", "x, *, k=3"),
+    "what a closure holds": (CLOSED, "make(2)", "make(3)"),
+    "the type of that": (CLOSED, "make(2)", "make(2.0)"),
+    "an array in it": (CLOSED, "make(2)", "make(np.ones(6))"),
+    "a method": (CLASSES, "x + 1", "x + 2"),
+    "a method's name": (CLASSES, "value", "worth"),
+    "an attribute of a class": (CLASSES, "scale = 2", "scale = 3"),
+    "a property": (CLASSES, "self.w * 2", "self.w * 4"),
+    "a base class": (CLASSES, "class Model(Base)", "class Other(Base):\n    scale = 7\n\nclass Model(Other)"),
+    "the class of an attribute": (CLASSES, "np.ones(6)", "np.ones(6, int)"),
+    "a field's default": (RECORDS, "k: int = 3", "k: int = 4"),
+    "a field": (RECORDS, "k: int = 3", "k: int = 3\n    more: float = 0.5"),
+    "a named tuple's fields": (RECORDS, "    a: np.ndarray\n    b: np", "    b: np.ndarray\n    a: np"),
+    "a member": (RECORDS, "X + 2), Mode.ADD", "X + 2), Mode.SUB"),
+    "a global int": (GLOBALS, "N = 3", "N = 4"),
+    "its type": (GLOBALS, "N = 3", "N = 3.0"),
+    "NumPy's type": (GLOBALS, "N = 3", "N = np.int32(3)"),
+    "a bool for an int": (GLOBALS, "N = 3", "N = True"),
+    "a zero's sign": (GLOBALS, "Z = 0.0", "Z = -0.0"),
+    "a text": (GLOBALS, '"mean"', '"sum"'),
+    "a tuple": (GLOBALS, "(2, 3)", "(3, 2)"),
+    "the dtype of a captured array": (GLOBALS, "TABLE = np.arange(6.0)", "TABLE = np.arange(6)"),
+    "its layout": (GLOBALS, "TABLE = np.arange(6.0)", "TABLE = np.arange(12.0)[::2]"),
+    "its rank": (GLOBALS, "TABLE = np.arange(6.0)", "TABLE = np.float64(3.0)"),
+    "whether it may be written": (GLOBALS, "LIST = ", "TABLE.flags.writeable = False\nLIST = "),
+    "a captured list": (GLOBALS, "[np.arange(6.0)]", "[np.arange(6.0), 1]"),
+    "a partial": (GLOBALS, "np.add, 1.0", "np.add, 2.0"),
+    "the function in it": (GLOBALS, "np.add, 1.0", "np.subtract, 1.0"),
+    "NumPy itself": (PLAIN, "@bufferize", "np = np.linalg\n@bufferize"),
+    "a dtype": (ARGUMENTS, "return X.copy()", "return X.astype('f4')"),
+    "a number's type": (ARGUMENTS, '"k": 2.0', '"k": 2'),
+    "a dict's key": (ARGUMENTS, '["k"]', '["key"]'),
+    "a static argument": (ARGUMENTS, ', "one"\n', ', "two"\n'),
+    "a size that is 1": (ARGUMENTS, "X[:4].copy()", "X[:1].copy()"),
+    "one array twice": (ARGUMENTS, "return X.copy(), X[:4].copy()", "y = X[:4].copy()\n    return y, y"),
+    "a guard": (ARGUMENTS, "X[:4].copy()", "X.copy()"),
+    "a message": (ERRORS, '"large"', '"huge"'),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_was_changed_is_traced_anew(what: str) -> None:
+    text, old, new = CHANGES[what]
+    assert old in text
+    changed = text.replace(old, new)
+    if what == "a dict's key":
+        changed = changed.replace('{"k"', '{"key"')
+    if what == "NumPy itself":  # the name is looked up, and bound to something else
+        text, changed = text.replace("x * 2", "np.negative(x)"), changed.replace("x * 2", "np.norm(x)")
+    if what == "a guard":  # `a` and `b` were of two sizes
+        assert not run(text)
+        assert run(changed) in (True, False)
+        return
+    assert not run(text), "the cache is empty"
+    assert run(text), "nothing has changed"
+    assert not run(changed)
+    assert run(changed) and run(text), "both are kept"
+
+
+@pytest.mark.parametrize("what", ["numpy", "processor", "sources", "settings"])
+def test_other_versions_have_other_programs(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not run(PLAIN) and run(PLAIN)
+    monkeypatch.setattr(programs, "environment", lambda: ("another", what))
+    assert not run(PLAIN)
