@@ -30,6 +30,7 @@ from tracebuf import pipeline
 from tracebuf.ir.core import Op
 from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.ir.verifier import LEGAL
+from tracebuf.ops import dialects  # noqa: F401  all ops are registered
 from tracebuf.options import Options
 
 DOCS = Path(__file__).parent
