@@ -250,6 +250,17 @@ def test_where_pages_cannot_be_protected_llvm_links(whole: CompiledObject, monke
     assert UNARY(jit.link_object(whole, WHOLE, "whole", GIVEN).address("call"))(0.0) == 2.0
 
 
+def test_elsewhere_llvm_says_what_the_processor_is_and_links(
+    whole: CompiledObject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mapped, "here", lambda: False)
+    monkeypatch.setattr(jit, "processor", machine.processor.__wrapped__)
+    host = compiler.host()
+    assert jit._pipeline.__wrapped__()[0] == repr(host)
+    assert all(str(part) in repr(host) for part in (host.features, host.cpu, host.llvm_version, host.llvmlite_version))
+    assert UNARY(jit.link_object(whole, WHOLE, "whole", GIVEN).address("call"))(0.0) == 2.0
+
+
 def test_the_code_lives_as_long_as_its_library(whole: CompiledObject) -> None:
     library = jit.link_object(whole, WHOLE, "whole", GIVEN)
     life, at = weakref.ref(library.life), library.address("call")
