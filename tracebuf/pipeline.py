@@ -80,6 +80,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/call/test_native_calls.py (`test_errors_have_their_line`)
     what programs share             backend/llvm/nests.py: which loops are functions of their own; shared.py names
                                     them, backend/runtime/pool.py keeps them for `Kernel`; tests/native/test_shared.py
+    quick code, then fast code      backend/runtime/tiers.py (`MachineCode` of a `Kernel`, the thread, the queue), nests
+                                    by pointer in backend/llvm/shared.py; `Options.tier`; tests/native/test_tiers.py
     Ctrl-C in a compiled loop       backend/llvm/polls.py writes the polls, backend/runtime/entry.py has `poll`;
                                     rule C3; tests/native/test_interrupts.py
     a call without Python           native_calls.py says what it checks; backend/llvm/entries/ is its machine code

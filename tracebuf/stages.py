@@ -20,7 +20,7 @@ from tracebuf.garbage import full_collections_later
 from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_func
 from tracebuf.ir.verifier import verify
-from tracebuf.options import Options
+from tracebuf.options import Options, Tier
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Kernel
@@ -78,13 +78,13 @@ class Bufferized:
     def as_text(self) -> str:
         return print_func(self.func)
 
-    def compile(self, name: str) -> Kernel:
+    def compile(self, name: str, tier: Tier = "fast") -> Kernel:
         """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one."""
         with full_collections_later:
             with _importing:
                 from tracebuf.backend.runtime.kernel import Kernel
 
-            return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel")
+            return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel", tier=tier)
 
 
 def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | None = None) -> Bufferized:

@@ -3,7 +3,8 @@
 Two steps: `compile_object` runs LLVM's own pipeline on the text and gives an object image, a plain value, of which the
 last `IMAGES` are kept for equal texts (a cell of a notebook that runs again, a function made again by its factory), and
 all in the cache on disk (`tracebuf.cache`);
-`link_object` loads an image into an ORC LLJIT of this process and gives a `Library`. `compile_module` is both.
+`link_object` loads an image, or several, into an ORC LLJIT of this process and gives a `Library`. `compile_module` is
+both.
 Counterpart: MLIR's `ExecutionEngine` over `LLJITBuilder`.
 
 Rules that hold here, each learnt from a crash or a wrong number:
@@ -19,6 +20,8 @@ Rules that hold here, each learnt from a crash or a wrong number:
 - A signal must leave no half-made module behind, and Ctrl-C must not wait for LLVM. Python's signal handlers run on the
   main thread, so there LLVM runs on a thread of its own, for which the main thread waits.
 - `os.fork` waits until no thread is inside of LLVM: the child would inherit its locks, held for ever.
+- A thread that compiles in the background lets all others go first (`after_others`): each of llvmlite's calls, as all
+  passes over a module, holds a lock of its own, and Python's locks are not fair.
 - The text need not name a target: triple and data layout are set here, before any pass runs.
 
 Does not optimise by itself. Loops and their metadata are what the writer of the text chose. Loop vectorisation and
@@ -28,15 +31,15 @@ interleaving are on, SLP is off (no gain was measured, and it costs time). No fl
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache as once
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -47,7 +50,7 @@ from llvmlite.binding import ffi
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from tracebuf import cache
-from tracebuf.aside import aside
+from tracebuf.aside import aside, ending
 from tracebuf.frozen import frozen
 
 __all__ = ["CompiledObject", "Library", "compile_module", "compile_object", "host", "link_object"]
@@ -64,6 +67,12 @@ LINKS = 16
 _numbers = itertools.count()
 _lock = threading.RLock()
 """Held by the thread that is inside of LLVM."""
+_waiting: list[int] = []
+"""The threads that want it, but for those in the background."""
+_behind: set[int] = set()
+"""The threads in the background."""
+_images: dict[bytes, CompiledObject] = {}
+"""The last object images, by their key."""
 _llvmlite_lock: Any = getattr(ffi.lib, "_lock", None)
 """llvmlite's own, around each of its functions."""
 _pinned: list[Library] = []
@@ -138,8 +147,8 @@ class Library:
 
     def address(self, symbol: str) -> int:
         """Address of a function or variable the text defines with external linkage. Raises KeyError for others."""
-        if symbol not in self.object.symbols:
-            raise KeyError(f"{symbol!r} is not defined by {self.name!r}; defined are: {', '.join(self.object.symbols)}")
+        if symbol not in self.addresses:
+            raise KeyError(f"{symbol!r} is not defined by {self.name!r}; defined are: {', '.join(self.addresses)}")
         return self.addresses[symbol]
 
     def optimized_ir(self) -> str:
@@ -173,22 +182,43 @@ def compile_module(
     )
 
 
-@lru_cache(IMAGES)
-def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> CompiledObject:
-    """Compile IR text to an object image, or take the one the same text gave. Raises RuntimeError when LLVM refuses the
-    text."""
-    key = cache.digest("object", *_pipeline(), str(speed_level), name, text)
-    start = time.thread_time()
-    kept = cache.load(key)
-    if kept is not None:
-        return CompiledObject.of_bytes(kept, time.thread_time() - start)
-
-    def compile_and_keep() -> CompiledObject:
-        compiled = _compile(text, name, speed_level)
+def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3, keep: bool = True) -> CompiledObject:
+    """Compile IR text to an object image, or take the one the same text gave; `keep` it for others. Raises RuntimeError
+    when LLVM refuses the text."""
+    if (found := find_object(text, name, speed_level=speed_level)) is not None:
+        return found
+    compiled = _inside_llvm(lambda: _compile(text, name, speed_level))
+    if keep:
+        key = _key(text, name, speed_level)
         cache.store(key, compiled.to_bytes())
-        return compiled
+        _remember(key, compiled)
+    return compiled
 
-    return _inside_llvm(compile_and_keep)
+
+def find_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> CompiledObject | None:
+    """The image that the same text gave, if it is kept in this process or on disk."""
+    start = time.thread_time()
+    key = _key(text, name, speed_level)
+    if (found := _images.pop(key, None)) is None and (kept := cache.load(key)) is not None:
+        found = CompiledObject.of_bytes(kept, time.thread_time() - start)
+    if found is not None:
+        _remember(key, found)
+    return found
+
+
+def forget_images() -> None:
+    """Drops the images that are kept in this process."""
+    _images.clear()
+
+
+def _key(text: str, name: str, speed_level: SpeedLevel) -> bytes:
+    return cache.digest("object", *_pipeline(), str(speed_level), name, text)
+
+
+def _remember(key: bytes, compiled: CompiledObject) -> None:
+    _images[key] = compiled
+    for oldest in list(_images)[: max(len(_images) - IMAGES, 0)]:
+        _images.pop(oldest, None)
 
 
 @once
@@ -206,14 +236,18 @@ def link_object(
     imports: Mapping[str, int] | None = None,
     *,
     speed_level: SpeedLevel = 3,
+    beside: Sequence[CompiledObject] = (),
 ) -> Library:
-    """Load an object image, fresh or from a cache. `text` is what it was compiled from, kept to show."""
-    return _inside_llvm(lambda: _link(compiled, text, name, imports or {}, speed_level))
+    """Load an object image, fresh or from a cache, with others `beside` it, which it may need. `text` is what it was
+    compiled from, kept to show."""
+    return _inside_llvm(lambda: _link((compiled, *beside), text, name, imports or {}, speed_level))
 
 
 def _compile(text: str, name: str, speed_level: SpeedLevel) -> CompiledObject:
     start = time.thread_time()
     with _optimized(text, name, speed_level) as (module, machine):
+        if threading.get_ident() in _behind and ending():
+            raise AbandonedError
         image = machine.emit_object(module)
         values = [*module.functions, *module.global_variables]
         symbols = tuple(v.name for v in values if not v.is_declaration and v.linkage is llvm.Linkage.external)
@@ -222,24 +256,27 @@ def _compile(text: str, name: str, speed_level: SpeedLevel) -> CompiledObject:
 
 
 def _link(
-    compiled: CompiledObject, text: str, name: str, imports: Mapping[str, int], speed_level: SpeedLevel
+    objects: Sequence[CompiledObject], text: str, name: str, imports: Mapping[str, int], speed_level: SpeedLevel
 ) -> Library:
     start = time.thread_time()
-    builder = llvm.JITLibraryBuilder().add_object_img(compiled.image).add_current_process()
+    builder, symbols = llvm.JITLibraryBuilder(), [symbol for one in objects for symbol in one.symbols]
+    for one in objects:
+        builder.add_object_img(one.image)
+    builder.add_current_process()
     for symbol, address in imports.items():
         builder.import_symbol(symbol, address)
-    for symbol in compiled.symbols:
+    for symbol in symbols:
         builder.export_symbol(symbol)
     engine = _Engine.next()
     try:
         tracker = builder.link(engine.lljit, f"{name}.{next(_numbers)}")
     except RuntimeError as error:
-        unbound = ", ".join(s for s in compiled.needs if s not in imports)
+        unbound = ", ".join(s for one in objects for s in one.needs if s not in imports and s not in symbols)
         raise RuntimeError(f"linking {name!r} failed; not in imports are: {unbound}\n{error}") from error
     engine.loaded += 1
-    addresses = {symbol: int(tracker[symbol]) for symbol in compiled.symbols}
+    addresses = {symbol: int(tracker[symbol]) for symbol in symbols}
     life = np.empty(0)
-    library = Library(name, text, speed_level, compiled, time.thread_time() - start, addresses, life)
+    library = Library(name, text, speed_level, objects[0], time.thread_time() - start, addresses, life)
     weakref.finalize(life, _discard, engine, tracker).atexit = False
     return library
 
@@ -248,11 +285,53 @@ def _inside_llvm(work: Callable[[], T]) -> T:
     """The result of work that calls LLVM: of one thread at a time, which is not the main thread."""
 
     def locked() -> T:
-        with _lock:
+        _begin()
+        try:
             _unload()
             return work()
+        finally:
+            _lock.release()
 
     return aside(locked)
+
+
+def _begin() -> None:
+    """Takes the lock, in the background after all others that want it."""
+    me = threading.get_ident()
+    if me in _behind:
+        while _waiting:
+            time.sleep(0.0005)
+        _lock.acquire()
+        return
+    _waiting.append(me)
+    try:
+        _lock.acquire()
+    finally:
+        _waiting.remove(me)
+
+
+class AbandonedError(Exception):
+    """Python ends: what was compiled in the background is not needed any more."""
+
+
+@contextmanager
+def after_others() -> Iterator[None]:
+    """In which a thread compiles in the background: all others go first."""
+    me = threading.get_ident()
+    _behind.add(me)
+    try:
+        yield
+    finally:
+        _behind.discard(me)
+
+
+def _in_child() -> None:
+    _waiting.clear()
+    _behind.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 def unforked() -> AbstractContextManager[Any]:

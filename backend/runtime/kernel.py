@@ -18,13 +18,13 @@ import numpy as np
 
 from tracebuf.backend.llvm import abi, roaming
 from tracebuf.backend.llvm.emit import emit_kernel
-from tracebuf.backend.llvm.jit import SpeedLevel, compile_object, link_object
+from tracebuf.backend.llvm.jit import Library, forget_images
 from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.backend.runtime.entry import enter, runtime_address
 from tracebuf.backend.runtime.guard import chosen
-from tracebuf.backend.runtime.pool import Pool
+from tracebuf.backend.runtime.tiers import MachineCode, pool
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
@@ -36,6 +36,7 @@ from tracebuf.ops.control.checks import Check, check_error, raised
 from tracebuf.ops.memory.memref import base_of
 from tracebuf.ops.scalars.arith import ufunc_named
 from tracebuf.ops.scalars.libm import HOSTED
+from tracebuf.options import Tier
 
 _FORMATS = {
     "i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q", "index": "q",
@@ -116,24 +117,18 @@ T = TypeVar("T", bound=Shared)
 
 
 class Kernel:
-    """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `cpu_seconds` of
-    compilation.
+    """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `code` its machine
+    code.
     """
 
-    def __init__(self, func: Func, name: str, callees: Sequence[Func] = ()) -> None:
+    def __init__(self, func: Func, name: str, callees: Sequence[Func] = (), tier: Tier = "fast") -> None:
         emitted = emit_kernel(func, name, callees)
         self.name, self.text, self.plans, self.frame = name, emitted.write(()), emitted.plans, emitted.frame
         self._emitted = emitted
-        level: SpeedLevel = 1 if emitted.glue else 3
         imports = {s: _address(what) for s, what in emitted.imports.items()}
-        text, self._lenders = _pool.written(emitted, self.text)
-        imports |= {s: library.address(s) for s, library in self._lenders.items()}
-        self.library = link_object(
-            compile_object(text, name, speed_level=level), self.text, name, imports, speed_level=level
+        self.code = MachineCode(
+            emitted, self.text, imports, tier, lambda: emit_kernel(func, name, callees, apart=True)
         )
-        _pool.lend(self.library, [s for s in emitted.shared if s not in self._lenders])
-        self.cpu_seconds = self.library.cpu_seconds
-        self.address = self.library.address(name)
         self.calls_back = not all(isinstance(op, HostCall) for op in emitted.references)
         """Whether it calls ops' references."""
         self.calls_functions = bool(emitted.references)
@@ -142,7 +137,8 @@ class Kernel:
         self.refuses = any(_is_refusal(check) for check in emitted.checks)
         """Whether one of its checks stands for what is outside the language."""
         alone = all(kind not in ("runtime", "roaming") for kind, *_ in emitted.imports.values())
-        self._enter = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address) if alone else enter()
+        self._alone = alone
+        self._enter = self._entered()
         """Runs the kernel without the GIL; one that never calls back needs nothing but ctypes."""
         self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
         self._parameters = [_Parameter.of(t) if isinstance(t, MemRefType) else None for t in self.frame.args]
@@ -155,6 +151,41 @@ class Kernel:
         self.shared: Shared | None = None
         """The context of native calls, if there are any."""
         _kernels.add(self)
+        self._await_code()
+
+    @property
+    def library(self) -> Library:
+        """What runs now."""
+        return self.code.library
+
+    @property
+    def address(self) -> int:
+        return self.library.address(self.name)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Of compilation, so far."""
+        return self.code.cpu_seconds
+
+    def _entered(self) -> Callable[[int], int]:
+        return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address) if self._alone else enter()
+
+    def _await_code(self) -> None:
+        """Has better code called as soon as it is there."""
+        me = weakref.ref(self)
+
+        def switched() -> None:
+            if (kernel := me()) is not None:
+                kernel._enter = kernel._entered()
+                if kernel.shared is not None:
+                    kernel.shared.context.slots[abi.KERNEL] = kernel.address
+
+        def busy() -> bool:
+            kernel = me()
+            return kernel is not None and not kernel._idle and kernel.shared is None
+
+        self.code.switched, self.code.busy = switched, busy
+        self.code.improve_later()
 
     def release(self) -> None:
         """Gives back the memory that is kept for the next call."""
@@ -178,6 +209,7 @@ class Kernel:
         context = self._taken()
         shared = make(context)
         self.shared = shared
+        context.slots[abi.KERNEL] = self.address
         shared.give()
         return shared
 
@@ -186,9 +218,11 @@ class Kernel:
         if self.shared is not None:
             return self.shared.context if self.shared.take() else self._context()
         try:
-            return self._idle.pop()
+            context = self._idle.pop()
         except IndexError:
             return self._context()
+        context.slots[abi.KERNEL] = self.address
+        return context
 
     def _give_back(self, context: Context) -> None:
         if self.shared is not None:
@@ -296,13 +330,12 @@ class Kernel:
 
 
 _kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
-_pool = Pool()
 
 
 def release() -> None:
     """Gives back the memory that all kernels keep, and the object images kept for kernels to come."""
-    compile_object.cache_clear()
-    _pool.clear()
+    forget_images()
+    pool.clear()
     for kernel in list(_kernels):
         kernel.release()
 

@@ -29,16 +29,17 @@ class Pool:
     def written(self, emitted: KernelText, whole: str) -> tuple[str, dict[str, Library]]:
         """The text to compile, and where the functions are that it only declares."""
         if (before := _taken(self._written, whole)) is not None:
-            lenders = self._lenders(before[1])
+            lenders = self.lenders(before[1])
             if len(lenders) == len(before[1]):
                 return before[0], lenders
-        lenders = self._lenders(emitted.shared)
+        lenders = self.lenders(emitted.shared)
         text = emitted.write(lenders) if lenders else whole
         self._written[whole] = text, tuple(lenders)
         _trim(self._written, IMAGES)
         return text, lenders
 
-    def _lenders(self, symbols: Iterable[str]) -> dict[str, Library]:
+    def lenders(self, symbols: Iterable[str]) -> dict[str, Library]:
+        """The libraries of those of the functions that are there."""
         found = ((s, _taken(self._libraries, s)) for s in symbols)
         return {s: library for s, library in found if library is not None}
 
