@@ -74,7 +74,7 @@ class Row(NamedTuple):
 
 
 def row(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Row:
-    f = bufferize(function)
+    f = bufferize(function, tier="fast")
     arrays = []
     found = f._specialization(clone_arguments(args, {})[0], {}, count=False)
     if found is None:

@@ -73,7 +73,7 @@ def contestants(name: str, *, out: bool = True, fast: bool = False) -> Functions
     plain, loops = getattr(kernels, name), getattr(kernels, f"{name}_loops")
     by_hand = {"numpy out=": getattr(kernels, f"{name}_out")} if out else {}
     jitted = kernels.numba_jit(loops, fast=fast)
-    return {OURS: tracebuf.bufferize(plain), "numpy": plain, **by_hand, "numba loops": jitted}
+    return {OURS: tracebuf.bufferize(plain, tier="fast"), "numpy": plain, **by_hand, "numba loops": jitted}
 
 
 def wave_job(n: int) -> Job:
@@ -178,7 +178,7 @@ def compile_job(rounds: int) -> None:
     """CPU time until the demo's step has run once, in a fresh process each; imports apart. Once without a cache on
     disk, and once with one that has the machine code of a process before."""
     here = Path(__file__).resolve().parent
-    ours = "import tracebuf; f = tracebuf.bufferize(kernels.wave)"
+    ours = "import tracebuf; f = tracebuf.bufferize(kernels.wave, tier='fast')"
     taken: dict[str, dict[str, list[float]]] = {"import": {}, "compile": {}}
     with tempfile.TemporaryDirectory() as kept:
         prepare = {OURS: (ours, ""), f"{OURS}, kept": (ours, kept), "numba loops": (NUMBA, "")}

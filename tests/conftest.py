@@ -25,6 +25,7 @@ settings.register_profile(
 settings.load_profile("ci")
 
 os.environ.setdefault("TRACEBUF_VERIFY", "1")
+os.environ.setdefault("TRACEBUF_TIER", "fast")  # both tiers are tried by tests/native/test_tiers.py
 if "TRACEBUF_CACHE_DIR" not in os.environ:  # workers have it from the process that makes them
     os.environ["TRACEBUF_CACHE_DIR"] = kept = tempfile.mkdtemp(prefix="tracebuf-")
     atexit.register(shutil.rmtree, kept, ignore_errors=True)

@@ -1,9 +1,9 @@
 """tracebuf: plain NumPy functions bufferized in place, by MLIR's One-Shot analysis, compiled to native loops.
 
 `bufferize` decorates a function; `measure` compares it with eager NumPy; `TracebufError` is the root of tracebuf's
-errors. `release` gives back memory that compiled programs keep. `host_call` calls a Python function from compiled
-code; `fori_loop`, `while_loop` and `cond` are control flow for functions whose source cannot be read. `cache` is where
-machine code is kept for later processes.
+errors. `release` gives back memory that compiled programs keep, `wait` waits for their fast code. `host_call` calls a
+Python function from compiled code; `fori_loop`, `while_loop` and `cond` are control flow for functions whose source
+cannot be read. `cache` is where machine code is kept for later processes.
 """
 
 import os
@@ -15,7 +15,7 @@ from tracebuf.process.late import importing
 
 with importing():
     from tracebuf import cache
-    from tracebuf.api import BufferizedFunction, bufferize, release
+    from tracebuf.api import BufferizedFunction, bufferize, release, wait
     from tracebuf.errors import DonationError, InternalError, TracebufError, TracebufWarning, UnsupportedError
     from tracebuf.measure import Measurement, measure
     from tracebuf.options import Options
@@ -40,6 +40,7 @@ __all__ = [
     "host_call",
     "measure",
     "release",
+    "wait",
     "while_loop",
 ]
 __version__ = "0.1.0.dev0"

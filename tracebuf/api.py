@@ -586,6 +586,17 @@ class BufferizedFunction(NativeCallable):
             for spec in list(group):
                 spec.kernel.release()
 
+    def wait(self) -> None:
+        """Waits until the fast code of each compiled program is made, and runs (`Options.tier`).
+
+        >>> f = bufferize(lambda a: np.cumsum(a)[::-1] * a)
+        >>> _ = f(np.ones(1000))
+        >>> f.wait()
+        """
+        for group in list(self._compiled.values()):
+            for spec in list(group):
+                spec.kernel.code.wait()
+
     # -- from arguments to a specialisation
     def _values(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], captured: tuple[Hidden, ...] | None = None
@@ -790,7 +801,7 @@ class BufferizedFunction(NativeCallable):
             )
         traced = stages.trace(self.__wrapped__, call)
         program = stages.bufferized(traced, self.options)
-        kernel = program.compile(self.__wrapped__.__name__)
+        kernel = program.compile(self.__wrapped__.__name__, self.options.tier)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
         spec = Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
         spec.calls_users = program.calls_users
@@ -817,6 +828,12 @@ def release() -> None:
         kernels.release()
     for function in list(_functions):
         function._last = None
+
+
+def wait() -> None:
+    """Waits until the fast code of all compiled programs is made: `wait` of each function."""
+    if (tiers := sys.modules.get("tracebuf.backend.runtime.tiers")) is not None:
+        tiers.wait()
 
 
 _waited = itertools.count()

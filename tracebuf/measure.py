@@ -155,6 +155,8 @@ def measure(f: _Bufferized, *args: Any, repeat: int = 3, **kwargs: Any) -> Measu
     given = _Given(args, kwargs, kept_in_place((args, kwargs), captured))
     eager = _count_eager(original, given)
     _timed(f, given, 1)  # compiles, and fills the arena
+    if hasattr(f, "wait"):
+        f.wait()
     native = _count_native(f, given)
     sides: list[Callable[..., Any]] = [original, f]
     once = [_timed(side, given, 1) for side in sides]

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from tracebuf.frozen import frozen
 
+Tier = Literal["auto", "fast", "quick"]
 Strategy = Literal["one-shot", "optimal", "copy-before-write"]
 Heuristic = Literal[
     "auto", "bottom-up", "top-down", "bottom-up-from-terminators", "insert-slice-first", "fuzzer",
@@ -82,6 +83,10 @@ class Options:
         improvements: those of `IMPROVEMENTS` that are made.
         static_argnames: parameters (a name, or several) whose arguments are constants while tracing, and part of the
             key: modes, axes, functions, anything hashable. Each value has a program of its own.
+        tier: "auto": the first call of a program that is long to compile runs code that was made quickly, while a
+            thread makes the fast code, which then takes its place; the results are the same, to the bit. "fast": the
+            first call waits for the fast code. "quick": there is no fast code, to try the other. By default what the
+            environment variable TRACEBUF_TIER says.
         fallback: "error" raises UnsupportedError where a call is outside the language; "numpy" runs the original
             function instead, with a TracebufWarning for each reason.
 
@@ -105,6 +110,7 @@ class Options:
     compat: Literal["mlir"] | None = None
     improvements: Collection[Improvement] = IMPROVEMENTS
     static_argnames: tuple[str, ...] = ()
+    tier: Tier = field(default_factory=lambda: os.environ.get("TRACEBUF_TIER") or "auto")  # type: ignore[arg-type, return-value]
     fallback: Literal["error", "numpy"] = "error"
 
     @property
@@ -118,7 +124,8 @@ class Options:
         for first, second in combinations(NAMING, 2):
             if both := set(getattr(self, first)) & set(getattr(self, second)):
                 raise ValueError(f"{first} and {second} both name {', '.join(sorted(both))}")
-        for name, allowed in (("strategy", get_args(Strategy)), ("heuristic", get_args(Heuristic))):
+        choices = ("strategy", get_args(Strategy)), ("heuristic", get_args(Heuristic)), ("tier", get_args(Tier))
+        for name, allowed in choices:
             if getattr(self, name) not in allowed and not (name == "strategy" and callable(self.strategy)):
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
         if self.compat not in (None, "mlir"):

@@ -91,6 +91,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     an exception that NumPy raises  the handler's `r.fail` or `Raises` (an index: frontends/numpy/arrays/indexing.py,
                                     `index_parts`, `normalise`); NumPy is asked first: record/judged.py;
                                     tests/language/test_errors.py (`RAISED`)
+    quick code, then fast code      backend/runtime/tiers.py (`MachineCode` of a `Kernel`, the thread, the queue), nests
+                                    by pointer in backend/llvm/shared.py; `Options.tier`; tests/native/test_tiers.py
     Ctrl-C in a compiled loop       backend/llvm/polls.py writes the polls, backend/runtime/entry.py has `poll`;
                                     rule C3; tests/native/test_interrupts.py
     a call without Python           native_calls.py says for which programs (`plan_of`; which calls Python takes:

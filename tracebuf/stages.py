@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tracebuf import cache
 from tracebuf.frozen import frozen
-from tracebuf.options import Options
+from tracebuf.options import Options, Tier
 from tracebuf.process.garbage import full_collections_later
 from tracebuf.process.late import importing, lock
 
@@ -75,11 +76,16 @@ def kept(function: FunctionType, options: Options, call: Call) -> Kept | None:
 
 
 def keep(function: FunctionType, options: Options, call: Call, plan: CallPlan, kernel: Kernel) -> None:
-    """Keeps a program for later processes."""
-    if cache.keeps_programs() and not kernel.guarded:
+    """Keeps a program for later processes, when its fast code is there."""
+
+    def put() -> None:
         with importing():
-            from tracebuf.persist.programs import keep as put
-        put(function, options, call, plan, kernel)
+            from tracebuf.persist import programs
+        programs.keep(function, options, bare, plan, kernel)
+
+    if cache.keeps_programs() and not kernel.guarded:
+        bare = replace(call, values=(), containers=())
+        kernel.code.when_fast(put)
 
 
 @frozen(slots=False, checked=True)
@@ -102,13 +108,13 @@ class Bufferized:
 
         return print_func(self.func)
 
-    def compile(self, name: str) -> Kernel:
+    def compile(self, name: str, tier: Tier = "fast") -> Kernel:
         """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one."""
         with full_collections_later:
             with importing():
                 from tracebuf.backend.runtime.kernel import Kernel
 
-            return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel")
+            return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel", tier=tier)
 
 
 def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | None = None) -> Bufferized:

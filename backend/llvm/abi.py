@@ -16,8 +16,10 @@ argument begins with its base pointer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from typing import Protocol
 
+from tracebuf.backend.llvm.shared import Shared
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import ELEMENTS, MemRefType, ScalarType, Type
@@ -80,15 +82,21 @@ class Frame:
     size: int
 
 
+class Write(Protocol):
+    """Gives the LLVM IR, without the shared functions `elsewhere`; `by_pointer`: the others are called through
+    pointers."""
+
+    def __call__(self, elsewhere: Container[str] = (), by_pointer: bool = False) -> str: ...
+
+
 @frozen(slots=False)
 class KernelText:
     """An emitted kernel: LLVM IR, the loop nests it was written from, what it imports, how it is called."""
 
     name: str
-    write: Callable[[Container[str]], str]
-    """The LLVM IR, without the shared functions of these symbols."""
-    shared: tuple[str, ...]
-    """Symbols of the functions that other kernels may have compiled."""
+    write: Write
+    shared: Mapping[str, Shared]
+    """By symbol the functions that other kernels may have compiled."""
     plans: tuple[str, ...]
     imports: dict[str, tuple[str, ...]]
     """External symbols: ("blas", name), ("python", function, signature), ("builtin", name), ("loop" | "data", ufunc,
@@ -108,6 +116,10 @@ class KernelText:
     """Ops without loops, whose NumPy references are called back, by number."""
     glue: bool = False
     """Whether it has nothing that is worth optimising."""
+    inlined: bool = False
+    """Whether nests are written into it that could be functions."""
+    scalar_loops: bool = False
+    """Whether it has loops of its own that may take long."""
 
 
 def scalar_slots(type_: Type) -> int:

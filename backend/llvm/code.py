@@ -290,9 +290,11 @@ class Code:
     def loop_metadata(self, *properties: str) -> str:
         return f", !llvm.loop {self.metadata(', '.join(('@', *properties)), distinct=True)}"
 
-    def text(self, head: str, elsewhere: Container[str] = ()) -> str:
-        """The whole module, but for the shared functions `elsewhere`; `head`: the first line up to the brace."""
-        return module_text(self._declared, self.function_text(head), self._metadata, self.shared, elsewhere)
+    def text(self, head: str, elsewhere: Container[str] = (), by_pointer: bool = False) -> str:
+        """The whole module, but for the shared functions `elsewhere`; `head`: the first line up to the brace;
+        `by_pointer`: the others are called through pointers."""
+        function = self.function_text(head)
+        return module_text(self._declared, function, self._metadata, self.shared, elsewhere, by_pointer)
 
     def function_text(self, head: str) -> str:
         """The function alone."""

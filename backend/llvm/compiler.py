@@ -76,10 +76,14 @@ def host() -> Host:
     )
 
 
-def compile_image(text: str, name: str, speed_level: SpeedLevel) -> CompiledObject:
-    """An object image of IR text. Raises RuntimeError when LLVM refuses the text."""
+def compile_image(
+    text: str, name: str, speed_level: SpeedLevel, check: Callable[[], None] = lambda: None
+) -> CompiledObject:
+    """An object image of IR text; `check` is called before the code generator. Raises RuntimeError when LLVM refuses
+    the text."""
     start = time.thread_time()
     with optimized(text, name, speed_level) as (module, machine):
+        check()
         image = machine.emit_object(module)
         values = [*module.functions, *module.global_variables]
         symbols = tuple(v.name for v in values if not v.is_declaration and v.linkage is llvm.Linkage.external)

@@ -22,7 +22,7 @@ from tracebuf.backend.llvm.code import Access, Code, literal
 from tracebuf.backend.llvm.host_calls import HostWriter, call_reference
 from tracebuf.backend.llvm.loops import Around, Buffer, Scopes, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
-from tracebuf.backend.llvm.nests import write_nest
+from tracebuf.backend.llvm.nests import has_scalar_loops, may_stand_apart, write_nest
 from tracebuf.backend.llvm.polls import BUDGET, Polls, work
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.errors import InternalError
@@ -46,9 +46,10 @@ from tracebuf.ops.memory.arena import Plan
 from tracebuf.ops.scalars import arith
 
 
-def emit_kernel(func: Func, name: str, callees: Sequence[Func] = ()) -> abi.KernelText:
-    """The LLVM text of a memref-level function, `i64 @name(ptr frame)`, with those that it calls, directly or not."""
-    return KernelWriter(func, name, Whole({f.name: (f, f"{name}.{f.name}") for f in callees})).write()
+def emit_kernel(func: Func, name: str, callees: Sequence[Func] = (), *, apart: bool = False) -> abi.KernelText:
+    """The LLVM text of a memref-level function, `i64 @name(ptr frame)`, with those that it calls, directly or not.
+    `apart`: all nests are functions of their own, but for some of a few elements."""
+    return KernelWriter(func, name, Whole({f.name: (f, f"{name}.{f.name}") for f in callees}, apart)).write()
 
 
 @plain(eq=True)
@@ -56,6 +57,9 @@ class Whole:
     """What the functions of one kernel share. `functions`: those that are called, by name, each with its symbol."""
 
     functions: dict[str, tuple[Func, str]]
+    apart: bool = False
+    inlined: bool = False
+    """Whether nests are written into it that could be functions."""
     checks: list[checks.Check] = field(default_factory=list)
     references: list[linalg.DestinationOp] = field(default_factory=list)
     plans: list[str] = field(default_factory=list)
@@ -103,10 +107,13 @@ class KernelWriter:
         plan, write = self.memory.plan, functools.partial(self.code.text, self._head())
         roaming = None if plan.roaming is None else (plan.roaming.block, plan.roaming.table)
         return abi.KernelText(
-            self.name, write, tuple(self.code.shared), tuple(self.plans), dict(self.code.imports), self.frame,
+            self.name, write, dict(self.code.shared), tuple(self.plans), dict(self.code.imports), self.frame,
             tuple(self.checks), plan.slots, plan.blocks, plan.idle, roaming, self.results, tuple(self.references),
-            self._is_glue(),
+            self._is_glue(), self.whole.inlined, any(map(has_scalar_loops, self._all_functions())),
         )  # fmt: skip
+
+    def _all_functions(self) -> list[Func]:
+        return [self.func, *(func for func, _ in self.whole.functions.values())]
 
     def _head(self, linkage: str = "") -> str:
         return f'define {linkage}i64 @{self.name}(ptr noalias %frame) nounwind "prefer-vector-width"="512"'
@@ -429,7 +436,9 @@ class KernelWriter:
         self.whole.nests += 1
         self.plans.append(str(nest))
         around = Around(self.code, self.polls, self.values, self.scopes)
-        for it in write_nest(nest, operands, around, once=self.loops == 0):
+        once = self.loops == 0
+        self.whole.inlined |= not once and may_stand_apart(nest)
+        for it in write_nest(nest, operands, around, once=once, apart=self.whole.apart):
             self._raise_where(it.op, it.flag, it.size)
 
     def _check_flag(self, holds: str, exception: type[BaseException], text: str, loc: Location) -> None:

@@ -13,16 +13,18 @@ Rules that hold here, each learnt from a crash or a wrong number:
 - A signal must leave no half-made module behind, and Ctrl-C must not wait for LLVM. Python's signal handlers run on the
   main thread, so there LLVM runs on a thread of its own, for which the main thread waits.
 - `os.fork` waits until no thread is inside of LLVM, or loads it: the child would inherit its locks, held for ever.
+- A thread that compiles in the background lets all others go first (`after_others`): each of llvmlite's calls, as all
+  passes over a module, holds a lock of its own, and Python's locks are not fair.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache as once
-from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -35,7 +37,7 @@ from tracebuf.backend.objects.image import CompiledObject, Placed, SpeedLevel
 from tracebuf.backend.objects.locked import after_fork, before_fork
 from tracebuf.backend.objects.processor import llvm, processor
 from tracebuf.frozen import frozen
-from tracebuf.process.aside import aside
+from tracebuf.process.aside import aside, ending
 
 __all__ = [
     "CompiledObject", "Library", "SpeedLevel", "after_fork", "before_fork", "compile_module", "compile_object",
@@ -46,6 +48,12 @@ T = TypeVar("T")
 IMAGES = 128
 """How many object images are kept; most have 5 to 20 KiB, and so have their texts."""
 
+_images: dict[bytes, CompiledObject] = {}
+"""The last object images, by their key."""
+_waiting: list[int] = []
+"""The threads that want to be inside of LLVM, but for those in the background."""
+_behind: set[int] = set()
+"""The threads in the background."""
 _pinned: list[Library] = []
 
 
@@ -109,22 +117,44 @@ def compile_module(
     )
 
 
-@lru_cache(IMAGES)
-def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> CompiledObject:
-    """Compile IR text to an object image, or take the one the same text gave. Raises RuntimeError when LLVM refuses the
-    text."""
-    key = object_key(text, name, speed_level)
+def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3, keep: bool = True) -> CompiledObject:
+    """Compile IR text to an object image, or take the one the same text gave; `keep` it for others. Raises RuntimeError
+    when LLVM refuses the text."""
+    if (found := find_object(text, name, speed_level=speed_level)) is not None:
+        return found
+
+    def compiled(compiler: Any) -> CompiledObject:
+        made: CompiledObject = compiler.compile_image(text, name, speed_level, _check_needed)
+        return made
+
+    made = _inside_llvm(compiled)
+    if keep:
+        key = object_key(text, name, speed_level)
+        cache.store(key, made.to_bytes())
+        _remember(key, made)
+    return made
+
+
+def find_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> CompiledObject | None:
+    """The image that the same text gave, if it is kept in this process or on disk."""
     start = time.thread_time()
-    kept = cache.load(key)
-    if kept is not None:
-        return CompiledObject.of_bytes(kept, time.thread_time() - start)
+    key = object_key(text, name, speed_level)
+    if (found := _images.pop(key, None)) is None and (kept := cache.load(key)) is not None:
+        found = CompiledObject.of_bytes(kept, time.thread_time() - start)
+    if found is not None:
+        _remember(key, found)
+    return found
 
-    def compile_and_keep(compiler: Any) -> CompiledObject:
-        compiled: CompiledObject = compiler.compile_image(text, name, speed_level)
-        cache.store(key, compiled.to_bytes())
-        return compiled
 
-    return _inside_llvm(compile_and_keep)
+def forget_images() -> None:
+    """Drops the images that are kept in this process."""
+    _images.clear()
+
+
+def _remember(key: bytes, compiled: CompiledObject) -> None:
+    _images[key] = compiled
+    for oldest in list(_images)[: max(len(_images) - IMAGES, 0)]:
+        _images.pop(oldest, None)
 
 
 def object_key(text: str, name: str, speed_level: SpeedLevel) -> bytes:
@@ -177,13 +207,61 @@ def _inside_llvm(work: Callable[[ModuleType], T]) -> T:
     thread."""
 
     def inside() -> T:
-        with locked.lock:
+        _begin()
+        try:
             from tracebuf.backend.llvm import compiler
 
             compiler.unload()
             return work(compiler)
+        finally:
+            locked.lock.release()
 
     return aside(inside)
+
+
+def _begin() -> None:
+    """Takes the lock, in the background after all others that want it."""
+    me = threading.get_ident()
+    if me in _behind:
+        while _waiting:
+            time.sleep(0.0005)
+        locked.lock.acquire()
+        return
+    _waiting.append(me)
+    try:
+        locked.lock.acquire()
+    finally:
+        _waiting.remove(me)
+
+
+class AbandonedError(Exception):
+    """Python ends: what was compiled in the background is not needed any more."""
+
+
+def _check_needed() -> None:
+    """Asked between LLVM's passes and its code generator."""
+    if threading.get_ident() in _behind and ending():
+        raise AbandonedError
+
+
+@contextmanager
+def after_others() -> Iterator[None]:
+    """In which a thread compiles in the background: all others go first."""
+    me = threading.get_ident()
+    _behind.add(me)
+    try:
+        yield
+    finally:
+        _behind.discard(me)
+
+
+def _in_child() -> None:
+    _waiting.clear()
+    _behind.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 def unforked() -> AbstractContextManager[Any]:

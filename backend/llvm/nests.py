@@ -1,7 +1,9 @@
 """Where a nest is written: into the program, or as a function of its own, which other programs share (`shared`).
 
 A function of its own costs some nanoseconds a call and is compiled once a process: so are nests that run once a call.
-Nests inside of loops, and those of a few elements, stay where LLVM sees what is around them.
+Nests inside of loops, and those of a few elements, stay where LLVM sees what is around them; not so in the quick tier
+(backend/runtime/tiers.py), where they are functions if better code may replace them, or if LLVM chooses the order of
+their sums, which only its whole pipeline does as in the fast tier.
 """
 
 from __future__ import annotations
@@ -16,9 +18,13 @@ from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scatters import ScatterWriter
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import components, join_components, llvm_type
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType
-from tracebuf.lower.plan import Nest
+from tracebuf.lower.plan import IN_ORDER, Nest
 from tracebuf.ops.arrays.gather import CheckedIndex
+from tracebuf.ops.arrays.linalg import DestinationOp
+from tracebuf.ops.control import scf
+from tracebuf.ops.memory.memref import Copy
 
 FEW = 64
 """So many elements, known when compiled, are no loop for LLVM, or a short one."""
@@ -68,14 +74,17 @@ class Outside(dict[Value, str]):
         return self[value]
 
 
-def write_nest(nest: Nest, operands: Sequence[Buffer | str], around: Around, *, once: bool) -> list[Failed]:
-    """Writes a nest; the indices that may have failed. `once`: whether it runs once a call."""
+def write_nest(
+    nest: Nest, operands: Sequence[Buffer | str], around: Around, *, once: bool, apart: bool = False
+) -> list[Failed]:
+    """Writes a nest; the indices that may have failed. `once`: whether it runs once a call, `apart`: it is to be a
+    function anyway."""
     kind = ScatterWriter if nest.spec.scatters else NestWriter
     given = {a: v for a, v in zip(nest.spec.body.args, operands) if isinstance(v, str)}
     checked = [op for op in nest.spec.body.ops if isinstance(op, CheckedIndex)]
     sizes = {op: given.get(op.operand(1)) or around.values.get(op.operand(1)) for op in checked}
     known = [(op, size) for op, size in sizes.items() if size is not None]
-    if once and worth_sharing(nest) and len(known) == len(checked):
+    if (once and worth_sharing(nest) or apart and may_stand_apart(nest)) and len(known) == len(checked):
         flags = _call(nest, operands, around, kind)
         return [Failed(op, flags[op], size) for op, size in known]
     writer, code = kind(nest, operands, around), around.code
@@ -91,6 +100,20 @@ def worth_sharing(nest: Nest) -> bool:
         return False
     known = [lp.size for lp in nest.loops if isinstance(lp.size, int)]
     return len(known) < len(nest.loops) or prod(known) > FEW
+
+
+def may_stand_apart(nest: Nest) -> bool:
+    """Whether a nest inside of loops is a function in the quick tier."""
+    return worth_sharing(nest) or any(fold.how != IN_ORDER for fold in nest.folds)
+
+
+def has_scalar_loops(func: Func) -> bool:
+    """Whether a function has loops that may run often, around no loop nest and no call that does their work."""
+    loops = [op for op in func.walk() if isinstance(op, scf.For | scf.While)]
+    return any(op.successors for op in func.walk()) or any(
+        not any(isinstance(op, scf.For | scf.While | DestinationOp | Copy) for op in loop.walk() if op is not loop)
+        for loop in loops
+    )
 
 
 def _call(

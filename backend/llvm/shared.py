@@ -3,7 +3,10 @@
 Such a function stands alone: its text has numbers of its own for names and metadata, and what is outside of it comes
 by parameters, so that equal work is equal text, whatever program it is in. Its symbol is a hash of that text. A program
 is written with the text of all its functions; of those whose code is there already it is compiled with the
-declaration, and linked to that code (backend/runtime/kernel.py).
+declaration, and linked to that code (backend/runtime/tiers.py).
+
+In the quick tier a program calls such a function through a pointer, a variable of its module (`pointer_to`), so that
+better code takes its place while the program runs.
 """
 
 from __future__ import annotations
@@ -15,18 +18,51 @@ from tracebuf.cache import blake2b
 from tracebuf.frozen import frozen
 
 _NUMBER = re.compile(r"!(\d+)")
+_FREE = re.compile(r"\b(?:reassoc|nsz|nnan|ninf|arcp|contract|afn|fast)\b")
+"""The flags by which LLVM may choose between several results."""
 ATTRIBUTES = 'noinline nounwind "prefer-vector-width"="512"'
 
 
 @frozen()
 class Shared:
-    """A function by its symbol: its declaration, its definition, what both need: declarations and definitions by name,
-    metadata nodes in the order of their numbers."""
+    """A function by its symbol: its parameters with their names, its body, what it needs: declarations and definitions
+    by name, metadata nodes in the order of their numbers."""
 
-    declaration: str
-    definition: str
+    symbol: str
+    parameters: tuple[tuple[str, str], ...]
+    body: str
     needs: Mapping[str, str]
     metadata: tuple[str, ...]
+
+    @property
+    def declaration(self) -> str:
+        return f"declare i64 @{self.symbol}({', '.join(t for t, _ in self.parameters)}) nounwind"
+
+    @property
+    def definition(self) -> str:
+        return self._defined(f"@{self.symbol}", self.body)
+
+    def _defined(self, name: str, body: str) -> str:
+        return f"define i64 {name}({', '.join(f'{t} {v}' for t, v in self.parameters)}) {ATTRIBUTES} {body}"
+
+    @property
+    def leaves_choice(self) -> bool:
+        """Whether LLVM may choose between several results, as of a sum by its order."""
+        return leaves_choice(self.body)
+
+    @property
+    def through_pointer(self) -> str:
+        """The definition under another name, a pointer to it, and a function that calls what the pointer points to."""
+        name, at = f"@{self.symbol}", f"@{pointer_to(self.symbol)}"
+        given = ", ".join(f"{t} {v}" for t, v in self.parameters)
+        load = f"%at = load atomic ptr, ptr {at} monotonic, align 8"
+        call = f"{{\n  {load}\n  %got = call i64 %at({given})\n  ret i64 %got\n}}"
+        first = self._defined(f"{name}.first", self.body).replace("define ", "define internal ", 1)
+        return f"{at} = global ptr {name}.first, align 8\n{first}\n{self._defined(name, call)}"
+
+    def text(self) -> str:
+        """The module of this function alone."""
+        return module_text(self.needs, self.definition, self.metadata, {})
 
     def numbered_from(self, first: int) -> Shared:
         """The same with metadata numbers from `first` on."""
@@ -35,7 +71,7 @@ class Shared:
             return _NUMBER.sub(lambda m: f"!{int(m[1]) + first}", text)
 
         needs = {name: moved(text) for name, text in self.needs.items()}
-        return Shared(self.declaration, moved(self.definition), needs, tuple(map(moved, self.metadata)))
+        return Shared(self.symbol, self.parameters, moved(self.body), needs, tuple(map(moved, self.metadata)))
 
 
 def named(
@@ -46,17 +82,25 @@ def named(
     defined = [text for text in needs.values() if text.startswith("define")]
     whole = "\n".join([given, body, *metadata, *defined])
     symbol = f"{kind}_{blake2b(whole.encode(), digest_size=10).hexdigest()}"
-    declaration = f"declare i64 @{symbol}({', '.join(t for t, _ in parameters)}) nounwind"
-    return symbol, Shared(
-        declaration, f"define i64 @{symbol}({given}) {ATTRIBUTES} {body}", dict(needs), tuple(metadata)
-    )
+    return symbol, Shared(symbol, tuple(parameters), body, dict(needs), tuple(metadata))
+
+
+def pointer_to(symbol: str) -> str:
+    """The variable through which a function is called in the quick tier."""
+    return f"{symbol}.at"
+
+
+def leaves_choice(text: str) -> bool:
+    """Whether a text has flags by which LLVM may choose between several results, as of a sum by its order."""
+    return _FREE.search(text) is not None
 
 
 def module_text(
     declared: Mapping[str, str], function: str, metadata: Sequence[str], shared: Mapping[str, Shared],
-    elsewhere: Container[str] = (),
+    elsewhere: Container[str] = (), by_pointer: bool = False,
 ) -> str:  # fmt: skip
-    """A module: a function, with the shared ones that are not `elsewhere`, which are declared."""
+    """A module: a function, with the shared ones that are not `elsewhere`, which are declared; `by_pointer`: called
+    through pointers."""
     needs, nodes, functions = dict(declared), list(metadata), [function]
     for symbol, one in shared.items():
         if symbol in elsewhere:
@@ -64,6 +108,6 @@ def module_text(
             continue
         one = one.numbered_from(len(nodes))
         needs = {**one.needs, **needs}
-        functions.append(one.definition)
+        functions.append(one.through_pointer if by_pointer else one.definition)
         nodes += one.metadata
     return "\n".join([*(line for _, line in sorted(needs.items())), "", *functions, "", *nodes, ""])

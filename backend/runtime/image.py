@@ -50,20 +50,6 @@ class Image:
     refers: bool
 
 
-@frozen(slots=False)
-class Part:
-    """One object of a program's machine code: its key in the cache on disk, what it imports (as in `KernelText`), the
-    functions in it that other programs may take (`shared`), and those that it takes itself, by the number of the part
-    that has them."""
-
-    name: str
-    key: bytes
-    level: int
-    imports: Mapping[str, tuple[str, ...]]
-    shared: tuple[str, ...]
-    taken: Mapping[str, int]
-
-
 def image_of(func: Func, emitted: KernelText) -> Image:
     """The image of a program that was written."""
     frame = emitted.frame

@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import functools
 import struct
-import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from tracebuf import cache
 from tracebuf.backend.llvm import abi, roaming
 from tracebuf.backend.llvm.emit import emit_kernel
-from tracebuf.backend.llvm.jit import CompiledObject, Library, SpeedLevel, compile_object, link_object, object_key
+from tracebuf.backend.llvm.jit import Library, forget_images
 from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.backend.runtime.entry import enter, runtime_address
 from tracebuf.backend.runtime.guard import chosen
-from tracebuf.backend.runtime.image import Image, Part, Result, image_of
-from tracebuf.backend.runtime.pool import Pool
+from tracebuf.backend.runtime.image import Image, Result, image_of
+from tracebuf.backend.runtime.parts import Part, linked
+from tracebuf.backend.runtime.tiers import Code, MachineCode, pool
 from tracebuf.errors import InternalError, UnsupportedError, note_location
 from tracebuf.frozen import frozen
 from tracebuf.ir.func import Func
@@ -38,6 +38,7 @@ from tracebuf.ops.arrays.linalg import DestinationOp
 from tracebuf.ops.control.checks import Raised, make_error, raised
 from tracebuf.ops.scalars.arith import ufunc_named
 from tracebuf.ops.scalars.libm import HOSTED
+from tracebuf.options import Tier
 
 _FORMATS = {
     "i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q", "index": "q",
@@ -109,44 +110,32 @@ T = TypeVar("T", bound=Shared)
 
 
 class Kernel:
-    """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `cpu_seconds` of
-    compilation.
+    """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `code` its machine
+    code.
     """
 
-    def __init__(self, func: Func, name: str, callees: Sequence[Func] = ()) -> None:
+    def __init__(self, func: Func, name: str, callees: Sequence[Func] = (), tier: Tier = "fast") -> None:
         emitted = emit_kernel(func, name, callees)
         self.text, self.plans = emitted.write(()), emitted.plans
-        level: SpeedLevel = 1 if emitted.glue else 3
         imports = {s: _address(what) for s, what in emitted.imports.items()}
-        text, lenders = _pool.written(emitted, self.text)
-        imports |= {s: library.address(s) for s, library in lenders.items()}
-        library = link_object(
-            compile_object(text, name, speed_level=level), self.text, name, imports, speed_level=level
-        )
-        own = tuple(s for s in emitted.shared if s not in lenders)
-        _pool.lend(library, own)
-        key = object_key(text, name, level)
-        _origins[library] = _Origin(name, key, level, dict(emitted.imports), own, lenders)
-        self._begin(image_of(func, emitted), library, emitted.references)
+        again = functools.partial(emit_kernel, func, name, callees, apart=True)
+        code = MachineCode(emitted, self.text, imports, tier, again)
+        self._begin(image_of(func, emitted), code, emitted.references)
 
     @classmethod
     def of_parts(cls, image: Image, parts: Sequence[Part]) -> Kernel | None:
         """The kernel of an image, whose objects are in the cache on disk; None where one is not (any more)."""
-        library = _linked(parts)
+        library = linked(parts, pool, _address)
         if library is None:
             return None
         kernel = cls.__new__(cls)
         kernel.text, kernel.plans = "", ()
-        kernel._begin(image, library, ())
+        kernel._begin(image, Code(library), ())
         return kernel
 
-    def _begin(self, image: Image, library: Library, references: Sequence[DestinationOp]) -> None:
-        self.image, self.library, self._references = image, library, references
+    def _begin(self, image: Image, code: Code, references: Sequence[DestinationOp]) -> None:
+        self.image, self.code, self._references = image, code, references
         self.name, self.frame = image.name, image.frame
-        self.cpu_seconds = library.cpu_seconds
-        self.address = library.address(self.name)
-        self._origin = _origins[library]
-        """Holds the libraries whose functions it calls."""
         self.calls_back = not all(isinstance(op, HostCall) for op in references)
         """Whether it calls ops' references."""
         self.calls_functions = bool(references)
@@ -154,8 +143,8 @@ class Kernel:
         self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in image.imports.values())
         self.refuses = any(_is_refusal(failure.exception) for failure in image.failures)
         """Whether one of its checks stands for what is outside the language."""
-        alone = all(kind not in ("runtime", "roaming") for kind, *_ in image.imports.values())
-        self._enter = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address) if alone else enter()
+        self._alone = all(kind not in ("runtime", "roaming") for kind, *_ in image.imports.values())
+        self._enter = self._entered()
         """Runs the kernel without the GIL; one that never calls back needs nothing but ctypes."""
         self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
         self._parameters = [_Parameter.of(t) if isinstance(t, MemRefType) else None for t in self.frame.args]
@@ -165,25 +154,41 @@ class Kernel:
         self.shared: Shared | None = None
         """The context of native calls, if there are any."""
         _kernels.add(self)
+        self._await_code()
 
-    def kept_parts(self) -> tuple[Part, ...]:
-        """The objects of its machine code, which are in the cache on disk from then on: each after those that it takes
-        functions from, its own last."""
-        numbers: dict[Library, int] = {}
-        found: list[Part] = []
+    @property
+    def library(self) -> Library:
+        """What runs now."""
+        return self.code.library
 
-        def visit(library: Library) -> int:
-            if library not in numbers:
-                o = _origins[library]
-                taken = {s: visit(lender) for s, lender in o.lenders.items()}
-                if not cache.has(o.key):  # it was compiled before there was this cache, or was dropped since
-                    cache.store(o.key, library.object.to_bytes())
-                numbers[library] = len(found)
-                found.append(Part(o.name, o.key, o.level, o.imports, o.shared, taken))
-            return numbers[library]
+    @property
+    def address(self) -> int:
+        return self.library.address(self.name)
 
-        visit(self.library)
-        return tuple(found)
+    @property
+    def cpu_seconds(self) -> float:
+        """Of compilation, so far."""
+        return self.code.cpu_seconds
+
+    def _entered(self) -> Callable[[int], int]:
+        return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address) if self._alone else enter()
+
+    def _await_code(self) -> None:
+        """Has better code called as soon as it is there."""
+        me = weakref.ref(self)
+
+        def switched() -> None:
+            if (kernel := me()) is not None:
+                kernel._enter = kernel._entered()
+                if kernel.shared is not None:
+                    kernel.shared.context.slots[abi.KERNEL] = kernel.address
+
+        def busy() -> bool:
+            kernel = me()
+            return kernel is not None and not kernel._idle and kernel.shared is None
+
+        self.code.switched, self.code.busy = switched, busy
+        self.code.improve_later()
 
     def release(self) -> None:
         """Gives back the memory that is kept for the next call."""
@@ -207,6 +212,7 @@ class Kernel:
         context = self._taken()
         shared = make(context)
         self.shared = shared
+        context.slots[abi.KERNEL] = self.address
         shared.give()
         return shared
 
@@ -215,9 +221,11 @@ class Kernel:
         if self.shared is not None:
             return self.shared.context if self.shared.take() else self._context()
         try:
-            return self._idle.pop()
+            context = self._idle.pop()
         except IndexError:
             return self._context()
+        context.slots[abi.KERNEL] = self.address
+        return context
 
     def _give_back(self, context: Context) -> None:
         if self.shared is not None:
@@ -323,13 +331,12 @@ class Kernel:
 
 
 _kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
-_pool = Pool()
 
 
 def release() -> None:
     """Gives back the memory that all kernels keep, and the object images kept for kernels to come."""
-    compile_object.cache_clear()
-    _pool.clear()
+    forget_images()
+    pool.clear()
     for kernel in list(_kernels):
         kernel.release()
 
@@ -337,49 +344,6 @@ def release() -> None:
 def _is_refusal(exception: Raised) -> bool:
     kind = raised(exception)
     return isinstance(kind, UnsupportedError) or (isinstance(kind, type) and issubclass(kind, UnsupportedError))
-
-
-@frozen(eq=False)
-class _Origin:
-    """Where a library's machine code comes from: as in `Part`, with the libraries that it takes functions from."""
-
-    name: str
-    key: bytes
-    level: SpeedLevel
-    imports: dict[str, tuple[str, ...]]
-    shared: tuple[str, ...]
-    lenders: dict[str, Library]
-
-
-_origins: weakref.WeakKeyDictionary[Library, _Origin] = weakref.WeakKeyDictionary()
-
-
-def _linked(parts: Sequence[Part]) -> Library | None:
-    """The library of the last of some parts; of the others, what this process has already serves."""
-    made: dict[int, Library] = {}
-
-    def lender(symbol: str, k: int) -> Library | None:
-        return _pool.lenders((symbol,)).get(symbol) or load(k)
-
-    def load(k: int) -> Library | None:
-        if k in made:
-            return made[k]
-        part = parts[k]
-        lenders = {s: library for s, n in part.taken.items() if (library := lender(s, n)) is not None}
-        data = cache.load(part.key)
-        if data is None or len(lenders) < len(part.taken):
-            return None
-        level: SpeedLevel = part.level  # type: ignore[assignment]
-        imports = {s: _address(what) for s, what in part.imports.items()}
-        imports |= {s: library.address(s) for s, library in lenders.items()}
-        start = time.thread_time()
-        compiled = CompiledObject.of_bytes(data, time.thread_time() - start)
-        made[k] = library = link_object(compiled, "", part.name, imports, speed_level=level)
-        _origins[library] = _Origin(part.name, part.key, level, dict(part.imports), part.shared, lenders)
-        _pool.lend(library, part.shared)
-        return library
-
-    return load(len(parts) - 1)
 
 
 def _address(what: tuple[str, ...]) -> int:

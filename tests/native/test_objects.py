@@ -256,7 +256,7 @@ def test_elsewhere_llvm_says_what_the_processor_is_and_links(
     monkeypatch.setattr(mapped, "here", lambda: False)
     monkeypatch.setattr(jit, "processor", machine.processor.__wrapped__)
     host = compiler.host()
-    assert jit._pipeline.__wrapped__()[0] == repr(host)
+    assert jit.machine.__wrapped__()[0] == repr(host)
     assert all(str(part) in repr(host) for part in (host.features, host.cpu, host.llvm_version, host.llvmlite_version))
     assert UNARY(jit.link_object(whole, WHOLE, "whole", GIVEN).address("call"))(0.0) == 2.0
 

@@ -45,8 +45,8 @@ def test_equal_nests_are_compiled_once() -> None:
     """Whatever else the programs do, and whatever their arrays are called."""
     _, first = ready(one, A)
     _, second = ready(other, A)
-    shared = set(first._origin.shared)
-    assert len(shared) == 1 and set(second._origin.lenders) == shared
+    shared = set(first.code.shared)
+    assert len(shared) == 1 and set(second.code.lenders) == shared
     (symbol,) = shared
     assert f"define i64 @{symbol}(" in first.text and f"define i64 @{symbol}(" in second.text
     assert symbol not in second.library.object.symbols and symbol in second.library.object.needs
@@ -55,7 +55,7 @@ def test_equal_nests_are_compiled_once() -> None:
 def test_products_are_compiled_once() -> None:
     ready(lambda a, b: a @ b, M, M + 1)
     _, second = ready(lambda a, b: (a.T @ b)[::2] - 1, M, M + 1)
-    assert any(s.startswith("d_linalg_matmul_") for s in second._origin.lenders)
+    assert any(s.startswith("d_linalg_matmul_") for s in second.code.lenders)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_products_are_compiled_once() -> None:
 def test_other_nests_are_others(f: Callable[..., Any]) -> None:
     """Another op, stride or dtype."""
     ready(one, A)
-    assert not set(ready(f, A)[1]._origin.lenders) & set(ready(one, A)[1]._origin.shared)
+    assert not set(ready(f, A)[1].code.lenders) & set(ready(one, A)[1].code.shared)
 
 
 def test_what_is_known_of_memory_is_part_of_a_nest() -> None:
@@ -78,7 +78,7 @@ def test_what_is_known_of_memory_is_part_of_a_nest() -> None:
 
     _, first = ready(into, A, A + 1)
     _, second = ready(within, A)
-    assert not set(first._origin.shared) & set(second._origin.shared)
+    assert not set(first.code.shared) & set(second.code.shared)
 
 
 def test_code_lives_as_long_as_it_is_used() -> None:
@@ -86,7 +86,7 @@ def test_code_lives_as_long_as_it_is_used() -> None:
     g, first = ready(one, A)
     f, second = ready(other, A)
     library = weakref.ref(first.library)
-    assert library() in second._origin.lenders.values()
+    assert library() in second.code.lenders.values()
     release()
     del g, first
     gc.collect()
@@ -98,12 +98,12 @@ def test_code_lives_as_long_as_it_is_used() -> None:
 
 
 def test_few_functions_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tracebuf.backend.runtime import kernel, pool
+    from tracebuf.backend.runtime import pool, tiers
 
     monkeypatch.setattr(pool, "MOST", 2)
     for k in range(5):
         ready(lambda a, k=k: np.sqrt(a) + [1, 2, 3, 4, 5][k], A)
-    assert len(kernel._pool._libraries) == 2
+    assert len(tiers.pool._libraries) == 2
     kept = Pool()
     kept.lend(ready(one, A)[1].library, ["a", "b", "c"])
     assert list(kept._libraries) == ["b", "c"]

@@ -13,7 +13,6 @@ the machine code from the cache.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import platform
 import sys
@@ -26,8 +25,9 @@ import numpy as np
 from tracebuf import cache
 from tracebuf.backend.llvm.abi import Frame
 from tracebuf.backend.llvm.jit import machine
-from tracebuf.backend.runtime.image import Failure, Image, Part, Result
+from tracebuf.backend.runtime.image import Failure, Image, Result
 from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.backend.runtime.parts import Part, kept_parts
 from tracebuf.frontends.numpy.call.arguments import StaticKey
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import NewCapture
@@ -41,8 +41,8 @@ from tracebuf.ir.types import ELEMENTS, INDEX, MemRefType
 from tracebuf.location import Location
 from tracebuf.ops.control.checks import Number, Shown
 from tracebuf.options import Options
+from tracebuf.process import log as logger
 
-logger = logging.getLogger("tracebuf")
 MOST_RECORDS = 8
 """How many programs one entry holds."""
 _CODEC = Codec(
@@ -106,7 +106,7 @@ def _options(options: Options) -> Data:
         raise NotEncodable("an analysis of the user's")
     return repr(
         (options.strategy, options.heuristic, options.seed, options.verify, options.donate, options.donate_optional,
-         options.compat, sorted(options.improvements), options.static_argnames, options.fallback)
+         options.compat, sorted(options.improvements), options.static_argnames, options.fallback, options.tier)
     )  # fmt: skip
 
 
@@ -169,7 +169,7 @@ def _record(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) 
         ways.add(value)
     hidden = [ways.hidden(h) for h in call.hidden]
     called = plan.guards, dict(plan.bindings), plan.arguments, plan.stored, plan.plan, plan.writes
-    return [captures, hidden, _group(call), _CODEC.encode((called, kernel.image, kernel.kept_parts()))]
+    return [captures, hidden, _group(call), _CODEC.encode((called, kernel.image, kept_parts(kernel.library)))]
 
 
 def _restored(function: FunctionType, call: Call, group: Data, record: Data) -> Kept:

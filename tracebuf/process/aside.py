@@ -55,6 +55,35 @@ def aside(work: Callable[[], T]) -> T:
     return results[0]
 
 
+def in_background(work: Callable[[], None]) -> bool:
+    """Starts a thread that does the work; whether it could be started. The interpreter's end waits for it: the work
+    asks `ending` from time to time."""
+    begun = _thread.allocate_lock()
+    begun.acquire()
+
+    def run() -> None:
+        _running.add(begun)
+        try:
+            if not _ending:
+                work()
+        finally:
+            _running.discard(begun)
+            begun.release()
+
+    if _ending:
+        return False
+    try:
+        _thread.start_new_thread(run, ())
+    except RuntimeError:
+        return False
+    return True
+
+
+def ending() -> bool:
+    """Whether the interpreter has begun to end."""
+    return _ending
+
+
 def _end() -> None:
     """The interpreter's end waits for threads that a handler's exception has left at work."""
     global _ending

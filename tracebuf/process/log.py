@@ -19,3 +19,16 @@ def info(text: str, *args: object) -> None:
     """Where `logging` is not loaded nobody has asked for it: it shows warnings and worse."""
     if (loaded := sys.modules.get("logging")) is not None:
         loaded.getLogger("tracebuf").info(text, *args, stacklevel=2)
+
+
+def debug(text: str, *args: object) -> None:
+    if (loaded := sys.modules.get("logging")) is not None:
+        loaded.getLogger("tracebuf").debug(text, *args, stacklevel=2)
+
+
+def exception(text: str, *args: object) -> None:
+    """An error, with the exception that is being handled."""
+    with importing():
+        import logging
+
+    logging.getLogger("tracebuf").exception(text, *args, stacklevel=2)

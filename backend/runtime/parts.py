@@ -1,0 +1,102 @@
+"""Where the machine code of a program comes from: the objects that it is linked of, as they lie in the cache on disk.
+
+A library may take functions from others, which came with other programs (`pool`): what a later process needs is all of
+them, each after those that it takes functions from.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+
+from tracebuf import cache
+from tracebuf.backend.llvm.jit import CompiledObject, Library, SpeedLevel, link_object
+from tracebuf.backend.runtime.pool import Pool
+from tracebuf.frozen import frozen
+
+Imports = Mapping[str, tuple[str, ...]]
+"""External symbols by kind, as in `KernelText`."""
+
+
+@frozen(slots=False)
+class Part:
+    """One object: its key in the cache on disk, what it imports, the functions in it that other programs may take
+    (`shared`), and those that it takes itself, by the number of the part that has them."""
+
+    name: str
+    key: bytes
+    level: int
+    imports: Imports
+    shared: tuple[str, ...]
+    taken: Mapping[str, int]
+
+
+@frozen(eq=False)
+class Origin:
+    """Of a library: as in `Part`, with the libraries that it takes functions from, which it keeps alive."""
+
+    name: str
+    key: bytes
+    level: SpeedLevel
+    imports: Imports
+    shared: tuple[str, ...]
+    lenders: Mapping[str, Library]
+
+
+_origins: weakref.WeakKeyDictionary[Library, Origin] = weakref.WeakKeyDictionary()
+
+
+def note(library: Library, origin: Origin) -> None:
+    """Says where a library comes from."""
+    _origins[library] = origin
+
+
+def origin_of(library: Library) -> Origin:
+    return _origins[library]
+
+
+def kept_parts(library: Library) -> tuple[Part, ...]:
+    """The objects of a library, which are in the cache on disk from then on, its own last."""
+    numbers: dict[Library, int] = {}
+    found: list[Part] = []
+
+    def visit(one: Library) -> int:
+        if one not in numbers:
+            o = _origins[one]
+            taken = {s: visit(lender) for s, lender in o.lenders.items()}
+            if not cache.has(o.key):  # it was compiled before there was this cache, or was dropped since
+                cache.store(o.key, one.object.to_bytes())
+            numbers[one] = len(found)
+            found.append(Part(o.name, o.key, o.level, o.imports, o.shared, taken))
+        return numbers[one]
+
+    visit(library)
+    return tuple(found)
+
+
+def linked(parts: Sequence[Part], pool: Pool, address: Callable[[tuple[str, ...]], int]) -> Library | None:
+    """The library of the last of some parts, None where one is not in the cache (any more); of the others, what this
+    process has already serves. `address`: of an import."""
+    made: dict[int, Library] = {}
+
+    def load(k: int) -> Library | None:
+        if k in made:
+            return made[k]
+        part = parts[k]
+        found = {s: pool.lenders((s,)).get(s) or load(n) for s, n in part.taken.items()}
+        lenders = {s: library for s, library in found.items() if library is not None}
+        data = cache.load(part.key)
+        if data is None or len(lenders) < len(found):
+            return None
+        level: SpeedLevel = part.level  # type: ignore[assignment]
+        imports = {s: address(what) for s, what in part.imports.items()}
+        imports |= {s: library.address(s) for s, library in lenders.items()}
+        start = time.thread_time()
+        compiled = CompiledObject.of_bytes(data, time.thread_time() - start)
+        made[k] = library = link_object(compiled, "", part.name, imports, speed_level=level)
+        note(library, Origin(part.name, part.key, level, part.imports, part.shared, lenders))
+        pool.lend(library, part.shared)
+        return library
+
+    return load(len(parts) - 1)
