@@ -14,8 +14,8 @@ Programs that are quick to compile have no quick tier (`SHORT`). One with loops 
 may be for long, begins in better code. What fails in the background is logged, and the quick code stays.
 
 The thread is none of Python's: it handles no signal, lets others into LLVM first, and ends with the interpreter, which
-waits for the part being compiled, or, where there is a cache on disk, a little longer for all (`FINISH`). In a forked child
-another goes on. Only fast code is kept on disk, and lent.
+waits for the part being compiled, or, where there is a cache on disk, a little longer for all (`FINISH`). In a forked
+child another goes on. Only fast code is kept on disk, and lent.
 """
 
 from __future__ import annotations
@@ -309,7 +309,7 @@ def _work() -> None:
 
 
 def _finish() -> None:
-    """At Python's end: what is kept on disk spares later processes all that this one has done, so it is worth a wait."""
+    """At Python's end: what is kept on disk spares later processes all that this one has done."""
     end = time.monotonic() + FINISH
     with suppress(KeyboardInterrupt):
         while (_queue or _current) and cache.keeps_programs() and time.monotonic() < end:

@@ -19,6 +19,7 @@ from tests.support.corpus import PROGRAMS
 from tests.support.params import one_in
 from tracebuf import api, cache
 from tracebuf.backend.llvm import abi, jit
+from tracebuf.backend.objects import locked
 from tracebuf.backend.runtime import tiers
 from tracebuf.backend.runtime.kernel import Kernel, release
 

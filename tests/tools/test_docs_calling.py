@@ -20,7 +20,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "calling.md"
 def test_the_code_of_the_page_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
     names = {"np": np, "ctypes": ctypes, "tracebuf": tracebuf, "bufferize": tracebuf.bufferize, "warnings": warnings}
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     for k, block in enumerate(blocks):
         file = f"<calling {k}>"
         linecache.cache[file] = (len(block), None, block.splitlines(True), file)
