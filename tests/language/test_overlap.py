@@ -3,13 +3,15 @@ C4). Found by fuzzing and by programs in the style of numerical code, each the s
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tests.support.agreement import agree
 from tests.support.arrays import floats
 from tests.support.params import one_in
-from tracebuf import bufferize, measure
+from tracebuf import Options, bufferize, measure
 from tracebuf.testing.ladder import climb
 
 
@@ -260,6 +262,39 @@ def test_updates_by_new_axes_and_crossing_vectors() -> None:
         return a
 
     assert np.array_equal(bufferize(verify=True)(program)(floats(5, 5)), program(floats(5, 5)))
+
+
+def rows_upwards_and_downwards(a, k):
+    a[::-1][-k::-1] += a[: k - 2 : -1]
+
+
+def a_corner_and_its_transpose(a, k):
+    a[:k, :k] -= a[:k, :k].T
+
+
+def columns_and_one_of_them(a, k):
+    a[:, k:] -= a[:, ::-1][:, :1]
+
+
+def a_new_array_and_itself_upside_down(a, k):
+    b = a[:k].copy()
+    b[0, 0] = 5
+    b += b[::-1]
+    return b
+
+
+@pytest.mark.parametrize(
+    ("f", "k", "shape", "order"),
+    one_in(4, [
+        (rows_upwards_and_downwards, 3, (3, 3), "C"), (a_corner_and_its_transpose, 1, (3, 3), "C"),
+        (columns_and_one_of_them, 1, (4, 2), "F"), (a_new_array_and_itself_upside_down, 1, (4, 3), "C"),
+    ], rows=True),
+)  # fmt: skip
+def test_what_goes_different_ways_along_one_index_is_one_place(f, k: int, shape: tuple[int, int], order: Any) -> None:
+    """Rule S2: NumPy makes no temporary where both are one row, whatever their steps; one was made for steps that
+    differ, for another order of axes, and for a whole array."""
+    again = [(np.asarray(floats(5, 5), order=order), n) for n in (1, 2, 5)]
+    climb(f, (np.asarray(floats(*shape), order=order), k), again=again, strategies=[Options(verify=True)])
 
 
 @pytest.mark.slow

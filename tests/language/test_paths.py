@@ -654,6 +654,25 @@ def test_values_that_are_found_by_too_many_paths_are_refused() -> None:
     assert "more than 512 paths" in error.reason and "number of the one that is meant" in error.instead
 
 
+SWAPPED = {
+    "views": ("a[1:], a[:-1]", "x, y, x is y"),
+    "copies": ("a.copy(), a + 1", "x, y"),
+    "lists": ("[a.copy()], [a + 1]", "x, x is y, y"),
+    "an array and its view": ("a, a[:]", "x, y, x is a, y is a"),
+}
+
+
+@pytest.mark.parametrize("form", one_in(4, SWAPPED))
+def test_names_that_exchange_objects_by_the_path_often(form: str) -> None:
+    """What a name may be was gone through on each way to it, of which an exchange makes twice as many: 14 took seconds,
+    or were refused for a million operations."""
+    start, end = SWAPPED[form]
+    swaps = "".join(f"    if c[{k}] > 0:\n        x, y = y, x\n" for k in range(20))
+    f = tracebuf.bufferize(verify=True)(program(f"def f(a, c):\n    x, y = {start}\n{swaps}    return {end}"))
+    for seed in (1, 2, 3):
+        agree(f, np.arange(5.0), np.random.default_rng(seed).normal(size=20))
+
+
 @pytest.mark.slow
 def test_an_array_where_the_other_path_raises_keeps_its_order() -> None:
     """What stands for it on the path that raises lay in C order: so did a copy of either."""

@@ -8,15 +8,18 @@ import random
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.params import slow_but
 from tracebuf.testing import probe
+from tracebuf.testing.alarm import Alarm
 from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.fuzz import Report, attempt, exits, kinds, objects, peaks, threads
 from tracebuf.testing.fuzz.driver import MODULE, Drawn, drive, smaller
+from tracebuf.testing.fuzz.patience import Patience, finished, within
 from tracebuf.testing.guard import guarded
 from tracebuf.testing.ladder import Mismatch
 from tracebuf.testing.minimise import minimise
@@ -168,6 +171,32 @@ def test_a_store_beside_guarded_memory_is_a_crash(place: str) -> None:
     text = f"import ctypes\nfrom tracebuf.testing.guard import guarded\n{skipped}memory = guarded(24)\n"
     done = subprocess.run([sys.executable, "-c", f"{text}ctypes.memset({place}, 1, 1)"], capture_output=True)
     assert done.returncode == -signal.SIGSEGV
+
+
+def test_what_waits_for_the_processor_does_not_hang() -> None:
+    """Other load on the machine made a failure of a program: its time was that of the clock."""
+    with within(0.01):
+        time.sleep(0.03)
+    for wait in (lambda: None, lambda: time.sleep(0.01)):
+        with pytest.raises(Alarm), within(0.01):
+            while True:
+                wait()
+    with subprocess.Popen([sys.executable, "-c", "input(); [0 for _ in iter(int, 1)]"], stdin=subprocess.PIPE) as child:
+        patience = Patience(child.pid, 0.02)
+        assert not patience.is_over and child.stdin is not None
+        child.stdin.write(b"\n")
+        child.stdin.flush()
+        while not patience.is_over:
+            time.sleep(0.005)
+        child.kill()
+
+
+@pytest.mark.slow
+def test_commands_that_do_not_end() -> None:
+    done = finished([sys.executable, "-c", "print(1)"], 5.0)
+    assert done is not None and (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+    for text in ("while True: pass", "import time; time.sleep(60)"):
+        assert finished([sys.executable, "-c", text], 0.1) is None
 
 
 @pytest.mark.slow

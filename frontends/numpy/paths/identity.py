@@ -1,7 +1,8 @@
 """Which array object a name holds (rules S3, C1): for `x is y`, and for results that are one object.
 
 Where paths meet, two references may become one that stands for either object; its `origin` then says which one it is.
-An object is represented by a reference to it, and only compared.
+An object is represented by a reference to it, and only compared. Names that exchange objects by the path share what
+they may be: each node is visited once, since there may be twice as many ways to it after each exchange.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import Choice, is_container, kind_of
 from tracebuf.frontends.numpy.numbers.scalars import compare
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyBool, Scalar
 from tracebuf.frozen import frozen
@@ -55,29 +57,56 @@ def with_identity(x: ArrayRef, found: Any) -> ArrayRef:
     return x
 
 
-def objects(found: Any) -> Iterator[Any]:
-    """The objects that an identity may be."""
-    if isinstance(found, EitherObject):
-        yield from objects(found.then)
-        yield from objects(found.orelse)
-    else:
+def nodes(found: Any) -> Iterator[Any]:
+    """The objects that an identity may be, and the choices between them: each once, the first on its path first."""
+    if not isinstance(found, EitherObject):
         yield found
+        return
+    seen, todo = set[int](), [found]
+    while todo:
+        x = todo.pop()
+        if id(x) not in seen:
+            seen.add(id(x))
+            yield x
+            if isinstance(x, EitherObject):
+                todo += [x.orelse, x.then]
+
+
+def objects(found: Any) -> Iterator[Any]:
+    """The objects that an identity may be, each once."""
+    return (x for x in nodes(found) if not isinstance(x, EitherObject))
+
+
+def last_object(found: Any) -> Any:
+    """The object that an identity is where no condition held."""
+    while isinstance(found, EitherObject):
+        found = found.orelse
+    return found
 
 
 def in_place_of(old: Any, new: Any, found: Any) -> Any:
     """An identity with one object that it may be replaced."""
-    if isinstance(found, EitherObject):
-        then, orelse = (in_place_of(old, new, x) for x in (found.then, found.orelse))
-        return found if then is found.then and orelse is found.orelse else EitherObject(found.condition, then, orelse)
-    return new if found is old else found
+    known: ByIdentity[Any, Any] = ByIdentity([(old, new)])
+
+    def replaced(x: Any) -> Any:
+        if x not in known:
+            known[x] = x
+            if isinstance(x, EitherObject):
+                known[x] = with_choice(x, x.condition, replaced(x.then), replaced(x.orelse))
+        return known[x]
+
+    return replaced(found)
 
 
 def conditions(found: Any) -> Iterator[Value]:
     """The conditions that an identity depends on."""
-    if isinstance(found, EitherObject):
-        yield found.condition
-        yield from conditions(found.then)
-        yield from conditions(found.orelse)
+    return (x.condition for x in nodes(found) if isinstance(x, EitherObject))
+
+
+def with_choice(x: EitherObject, condition: Value, then: Any, orelse: Any) -> EitherObject:
+    """The choice with other parts; itself where they are its own, so that what is shared stays shared."""
+    same = condition is x.condition and then is x.then and orelse is x.orelse
+    return x if same else EitherObject(condition, then, orelse)
 
 
 def one_of_known(known: Sequence[tuple[Value, Any]], other: Any) -> Any:
@@ -89,17 +118,24 @@ def one_of_known(known: Sequence[tuple[Value, Any]], other: Any) -> Any:
 
 def one_object(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     """Whether two identities are the same object: a bool, or a condition."""
-    if a is b:
-        return True
-    if not isinstance(a, EitherObject) and isinstance(b, EitherObject):
-        a, b = b, a
-    if not isinstance(a, EitherObject):
-        heads = [x for x in (a, b) if isinstance(x, HeadObject)]
-        if not heads:
-            return False
-        inner = max(heads, key=lambda x: x.depth)
-        return inner.ask(inner, b if inner is a else a)
-    return select_truth(r, a.condition, one_object(r, a.then, b), one_object(r, a.orelse, b))
+    known: PairsByIdentity[bool | PyBool] = PairsByIdentity()
+
+    def one(a: Any, b: Any) -> bool | PyBool:
+        if a is b:
+            return True
+        if not isinstance(a, EitherObject) and isinstance(b, EitherObject):
+            a, b = b, a
+        if not isinstance(a, EitherObject):
+            heads = [x for x in (a, b) if isinstance(x, HeadObject)]
+            if not heads:
+                return False
+            inner = max(heads, key=lambda x: x.depth)
+            return inner.ask(inner, b if inner is a else a)
+        if (a, b) not in known:
+            known[a, b] = select_truth(r, a.condition, one(a.then, b), one(a.orelse, b))
+        return known[a, b]
+
+    return one(a, b)
 
 
 def select_truth(r: Recorder, condition: Value, a: bool | PyBool, b: bool | PyBool) -> bool | PyBool:

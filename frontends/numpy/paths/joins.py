@@ -36,7 +36,13 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
-from tracebuf.frontends.numpy.paths.identity import EitherObject, conditions, container_identity, identity
+from tracebuf.frontends.numpy.paths.identity import (
+    EitherObject,
+    conditions,
+    container_identity,
+    identity,
+    with_choice,
+)
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd
@@ -153,6 +159,7 @@ class Join:
         self.containers_made: PairsByIdentity[Finish] = PairsByIdentity()
         self.arrays_lifted: list[ByIdentity[ArrayRef, Finish]] = [ByIdentity(), ByIdentity()]
         self.containers_lifted: list[ByIdentity[Any, Finish]] = [ByIdentity(), ByIdentity()]
+        self.origins_lifted: list[ByIdentity[EitherObject, Finish]] = [ByIdentity(), ByIdentity()]
 
     # -- names
     def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
@@ -340,11 +347,12 @@ class Join:
         """An identity from one side, made visible after the join."""
         if not isinstance(found, EitherObject):
             return lambda: found
-        then, orelse = self.origin(name, found.then, side), self.origin(name, found.orelse, side)
-        if self.r.is_visible(found.condition):
-            return lambda: EitherObject(found.condition, then(), orelse())
-        flag = self.lift(name, PyBool(found.condition), side)
-        return lambda: EitherObject(flag().value, then(), orelse())
+        lifted = self.origins_lifted[side]
+        if found not in lifted:
+            then, orelse = self.origin(name, found.then, side), self.origin(name, found.orelse, side)
+            flag = self.lift(name, PyBool(found.condition), side)
+            lifted[found] = once(lambda: with_choice(found, flag().value, then(), orelse()))
+        return lifted[found]
 
     def arrays(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
         """Two arrays joined: views of one storage, of two that become one, or a guarded reference; None where they

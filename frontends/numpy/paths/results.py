@@ -7,7 +7,7 @@ dicts and objects is written into them after the call; if the call raises, nothi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,6 +57,8 @@ class Results:
         self.made: defaultdict[ArmPath, PairsByIdentity[NewContainer]] = defaultdict(PairsByIdentity)
         self.conditions: dict[tuple[Value, Value | bool, Value | bool], Value] = {}
         """By condition and what it selects from: where a path-dependent array is one of its arms."""
+        self.places: PairsByIdentity[Value | bool] = PairsByIdentity()
+        """By an array or an identity, and what it may be: where it is that."""
         self.new: ByIdentity[Any, int] = ByIdentity()
         """The new containers, numbered."""
         self.objects: ByIdentity[ArrayRef, int] = ByIdentity()
@@ -98,29 +100,39 @@ class Results:
     def one_of(self, x: GuardedRef, taken: ArmPath) -> ResultPlan:
         """The plan of an array that is one of several: each is read once, under one condition, on however many paths it
         is that array."""
+        return self.chosen(x, arms_of(x), lambda arm, where: self.leaf(arm, (*taken, *where)))
+
+    def chosen(self, x: Any, arms: Iterable[Any], plan_of: Callable[[Any, ArmPath], ResultPlan]) -> ResultPlan:
+        """The plan of an array, or an identity, that is one of some `arms`, each planned with the path to it."""
         plan: ResultPlan | None = None
-        for arm in reversed(list(distinct(arms_of(x)))):
+        for arm in reversed(list(distinct(arms))):
             condition = self.where(x, arm)
             if isinstance(condition, bool):  # on all paths
-                return self.leaf(arm, taken)
-            one = self.leaf(arm, (*taken, (condition, 0)))
+                return plan_of(arm, ())
+            one = plan_of(arm, ((condition, 0),))
             plan = one if plan is None else ChosenResult(self.add(condition), one, plan)
         assert plan is not None
         return plan
 
-    def where(self, x: ArrayRef, arm: ArrayRef) -> Value | bool:
-        """Where a reference is this arm of it: a condition, or known."""
-        if not isinstance(x, GuardedRef):
+    def where(self, x: Any, arm: Any) -> Value | bool:
+        """Where an array, or an identity, is this one that it may be: a condition, or known."""
+        if not isinstance(x, GuardedRef | EitherObject):
             return x is arm
-        first, second = (self.where(a, arm) for a in x.arms)
+        if (x, arm) not in self.places:
+            arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
+            self.places[x, arm] = self.selected(x.condition, *(self.where(a, arm) for a in arms))
+        return self.places[x, arm]
+
+    def selected(self, condition: Value, first: Value | bool, second: Value | bool) -> Value | bool:
+        """What holds `first` where a condition does, else `second`."""
         if first is second:
             return first
         if first is True and second is False:
-            return x.condition
-        key = x.condition, first, second
+            return condition
+        key = condition, first, second
         if key not in self.conditions:
             a, b = (self.r.constant(v, I1) if isinstance(v, bool) else v for v in (first, second))
-            self.conditions[key] = self.r.emit(arith.Select.of(x.condition, a, b))
+            self.conditions[key] = self.r.emit(arith.Select.of(condition, a, b))
         return self.conditions[key]
 
     def either_container(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
@@ -134,9 +146,7 @@ class Results:
         """The plan of a container that is the object `found`, with the contents of `x` where it was made on one path,
         with what is known there."""
         if isinstance(found, EitherObject):
-            arms = enumerate((found.then, found.orelse))
-            first, second = (self.container_object(x, o, (*taken, (found.condition, k))) for k, o in arms)
-            return ChosenResult(self.add(found.condition), first, second)
+            return self.chosen(found, objects(found), lambda o, where: self.container_object(x, o, (*taken, *where)))
         if self.heap.number(found) is not None or self.heap.outlives(found, self.r):
             return self.leaf(found, taken)
         return self.container(x, found, taken)
@@ -181,8 +191,7 @@ class Results:
         if isinstance(found, EitherObject):
             if not any(self.known(o) for o in objects(found)):
                 return self.array(x, x, taken)
-            first, second = (self.array(x, o, taken) for o in (found.then, found.orelse))
-            return ChosenResult(self.add(found.condition), first, second)
+            return self.chosen(found, objects(found), lambda o, _: self.array(x, o, taken))
         for g, i in self.given:
             if found is g:
                 return ResultLeaf("argument", i)

@@ -159,4 +159,9 @@ class Regions:
 
     def is_visible(self, value: Value) -> bool:
         """Whether a value is defined in the region being recorded or one around it."""
-        return any(frame.block is value.block for frame in self.frames())
+        block, frame = value.block, self.frame
+        while frame.block is not block:
+            if frame.parent is None:
+                return False
+            frame = frame.parent
+        return True

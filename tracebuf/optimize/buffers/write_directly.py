@@ -23,6 +23,7 @@ from tracebuf.ir.slices import Slice
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
+from tracebuf.ops.memory.indexing import AffineMap
 from tracebuf.optimize.buffers.writer import IndexWriter, Test
 
 Part = tuple[Value, Slice]
@@ -80,11 +81,10 @@ def _simple(writer: Op, target: Value) -> bool:
 
 def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
     """When the writer may write the target directly; None where that is not known."""
-    goal = _part(target)
+    goal, root = _seen(target), _uncast(memref.base_of(target))
     if goal is None:
         return None
     harmless: Test = True
-    root = _uncast(memref.base_of(goal[0]))
     for use in writer.uses[: 1 if isinstance(writer, memref.Copy) else writer.n_ins]:  # type: ignore[attr-defined]
         if not hasattr(use.value.type, "strides"):
             continue
@@ -93,22 +93,26 @@ def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
             if not (_own_memory(base) and _own_memory(root)):
                 return None
             continue
-        exact = _part(use.value)
+        exact = _seen(use.value)
         source = exact or _around(use.value)
         if source is None:
             return None
-        if source[0] is goal[0]:
+        fine: Test = False
+        if root in (_uncast(use.value), _uncast(target)):  # nothing is apart from the whole
+            if source[0] is not goal[0]:
+                return None
+        elif source[0] is goal[0]:
             fine = _disjoint(w, goal[1], source[1])
         else:
             there, here = (_places(w, *part) for part in (source, goal))
             if there is None or here is None:
                 return None
             fine = _apart(w, there, here)
-        comparable = exact is not None and source[0] is goal[0]  # else only that they are apart may be known
-        if comparable and isinstance(writer, memref.Copy):
-            fine = w.either(fine, _coincide(w, goal[1], source[1]))
-        elif comparable and writer.maps[use.index].is_identity:  # type: ignore[attr-defined]
-            fine = w.either(fine, _reads_ahead(w, goal[1], source[1]))
+        if exact is not None and source[0] is goal[0]:  # else only that they are apart may be known
+            if isinstance(writer, memref.Copy):
+                fine = w.either(fine, _coincide(w, goal[1], source[1]))
+            elif (map_ := writer.maps[use.index]).runs and not map_.whole:  # type: ignore[attr-defined]
+                fine = w.either(fine, _reads_ahead(w, goal[1], source[1], map_))
         harmless = w.both(harmless, fine)
         if harmless is False:
             break
@@ -136,6 +140,15 @@ def _part(buffer: Value) -> Part | None:
     return None if isinstance(base.defining_op, memref.Subview) else (base, op.slice)
 
 
+def _seen(buffer: Value) -> Part | None:
+    """A part of a buffer, or the whole of one that the program has made; what stands in the caller's has sizes other
+    than 1, or is compiled for 1."""
+    base = _uncast(buffer)
+    if isinstance(base.defining_op, memref.Alloc) and (rank := base.memref_type.rank) > 1:
+        return base, Slice((0,) * rank, tuple(base.defining_op.sizes), (1,) * rank, tuple(range(rank)))
+    return _part(buffer)
+
+
 def _around(buffer: Value) -> Part | None:
     """A part that has all elements of a view of a view."""
     while isinstance(op := _uncast(buffer).defining_op, memref.Subview):
@@ -154,6 +167,11 @@ def _step(s: Slice, axis: int) -> int:
 def _moving(s: Slice) -> tuple[int | None, ...]:
     """The axis of the buffer that each axis of the part goes along; None for a new one, and where it has one index."""
     return tuple(None if d is None or s.sizes[d] == 1 else d for d in s.dims)
+
+
+def _walk(s: Slice) -> list[tuple[int, int] | None]:
+    """The axis of the buffer that each axis of the part goes along, and its step; None where it has one index."""
+    return [None if d is None else (d, _step(s, d)) for d in _moving(s)]
 
 
 def _range(w: IndexWriter, s: Slice, axis: int) -> tuple[Mixed, Mixed]:
@@ -210,28 +228,32 @@ def _coincide(w: IndexWriter, a: Slice, b: Slice) -> Test:
     return same
 
 
-def _reads_ahead(w: IndexWriter, goal: Slice, source: Slice) -> Test:
-    """Whether loops that count up, in any nesting, read each shared element before they write it, or as they do."""
-    written_along, read_along = _moving(goal), _moving(source)
-    axes = [d for d in written_along if d is not None]
-    if written_along == read_along and all(_step(goal, k) == _step(source, k) for k in range(len(goal.offsets))):
-        ahead: Test = True
-        for axis in axes:
-            if step := _step(goal, axis):
-                shift = w.sub(source.offsets[axis], goal.offsets[axis])
-                ahead = w.both(ahead, w.test("sge", shift, 0) if step > 0 else w.test("sge", 0, shift))
-        return ahead
-    others = [d for d in read_along if d is not None]
-    if len(axes) != 1 or len(others) != 1 or len(goal.dims) != len(source.dims):
-        return False
-    (g,), (s,) = axes, others
-    if written_along.index(g) != read_along.index(s):
-        return False
-    if g == s or not _step(goal, g) or not _step(source, s):
-        return False
-    written = w.quotient(w.sub(source.offsets[g], goal.offsets[g]), _step(goal, g))
-    read = w.quotient(w.sub(goal.offsets[s], source.offsets[s]), _step(source, s))
-    return w.test("sge", written, read)  # the one element that two vectors along different axes share
+def _reads_ahead(w: IndexWriter, goal: Slice, source: Slice, map_: AffineMap) -> Test:
+    """Whether loops over the goal that count up, in any nesting, read each shared element before they write it, or as
+    they do. `map_`: which loop goes along each axis of the source."""
+    written, along = _walk(goal), dict(zip(map_.results, _walk(source), strict=True))
+    loops = [(g, along.get(k)) for k, g in enumerate(written)]
+    # NumPy compares the steps of vectors of one element too
+    ahead: Test = len(loops) > 1 or all(g == s for g, s in loops)
+    for g, s in loops:
+        if g == s:
+            if g is not None:
+                shift = w.sub(source.offsets[g[0]], goal.offsets[g[0]])
+                ahead = w.both(ahead, w.test("sge", shift, 0) if g[1] > 0 else w.test("sge", 0, shift))
+        elif g is not None:  # the two go different ways: none, where there is one index
+            ahead = w.both(ahead, w.test("eq", goal.sizes[g[0]], 1))
+    moving = [(g, s) for g, s in loops if g or s]
+    if len(moving) == 1 and (g := moving[0][0]) and (s := moving[0][1]) and g[0] != s[0]:
+        ahead = w.either(ahead, _crosses(w, goal, source, g, s))
+    return ahead
+
+
+def _crosses(w: IndexWriter, goal: Slice, source: Slice, g: tuple[int, int], s: tuple[int, int]) -> Test:
+    """Whether vectors along different axes, of these steps, read the one element that they share before they write
+    it."""
+    written = w.quotient(w.sub(source.offsets[g[0]], goal.offsets[g[0]]), g[1])
+    read = w.quotient(w.sub(goal.offsets[s[0]], source.offsets[s[0]]), s[1])
+    return w.test("sge", written, read)
 
 
 def _branches(test: Test, alloc: Op, writer: Op, store: Op) -> list[Op]:

@@ -22,10 +22,11 @@ from typing import IO
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
-from tracebuf.testing.alarm import Alarm, alarm
+from tracebuf.testing.alarm import Alarm
 from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.fuzz import kinds
 from tracebuf.testing.fuzz.exits import check_exit
+from tracebuf.testing.fuzz.patience import Patience, finished, within
 from tracebuf.testing.fuzz.peaks import check_peak
 from tracebuf.testing.fuzz.threads import check_threads
 from tracebuf.testing.ladder import STRATEGIES, Mismatch, call, climb
@@ -41,7 +42,7 @@ BATCH = 100
 BATCHES = 8
 """Batches in one worker process."""
 PATIENCE = 60.0
-"""Seconds after which a program counts as hanging."""
+"""Seconds of processor time after which a program counts as hanging."""
 
 
 @frozen(slots=False)
@@ -109,7 +110,7 @@ def smaller(report: Report, seconds: float = 20.0) -> Report:
 
     def fails(text: str) -> bool:
         try:
-            with alarm(5.0):
+            with within(5.0):
                 return any(tried(text).signature == report.signature for _ in range(3 if "THREADS = " in text else 1))
         except Alarm:
             return False
@@ -119,16 +120,15 @@ def smaller(report: Report, seconds: float = 20.0) -> Report:
     return replace(found if found.signature == report.signature else replace(report, text=text), again=report.again)
 
 
-def in_a_child(text: str, seconds: float = 4.0) -> Report:
+def in_a_child(text: str, seconds: float = 6.0) -> Report:
     """The report of a program that may crash or hang."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tried.py"
         path.write_text(text)
         command = [sys.executable, "-m", MODULE, "--run", str(path)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 2)
-        except subprocess.TimeoutExpired:
-            return Report("failed", text, "crash", "no end")
+        done = finished(command, seconds)
+    if done is None:
+        return Report("failed", text, "crash", "no end")
     if done.returncode in (0, 1) and (lines := done.stdout.strip().split("\n"))[-1].startswith("{"):
         return Report(**json.loads(lines[-1]))
     return Report("failed", text, "crash", f"exit code {done.returncode}: {done.stderr[-600:]}")
@@ -153,7 +153,7 @@ class Drawn:
     def program(self, batch: int, number: int) -> Program | None:
         """A program; None where one takes too long to draw, as some loops run long in eager NumPy."""
         try:
-            with alarm(20.0):
+            with within(20.0):
                 return kinds.generate(f"{self.seed} {batch} {number}", self.weights)
         except Alarm:
             return None
@@ -229,10 +229,10 @@ class Worker:
         """Reports as they come; a last one if the process crashed or hangs. Stops at the time given."""
         selector = selectors.DefaultSelector()
         selector.register(self.lines, selectors.EVENT_READ)
-        last = time.monotonic()
+        patience = Patience(self.process.pid, PATIENCE)
         while time.monotonic() < until:
             if not selector.select(min(1.0, max(until - time.monotonic(), 0.0))):
-                if time.monotonic() - last > PATIENCE:
+                if patience.is_over:
                     yield self.crashed(f"no end after {PATIENCE:.0f} seconds")
                     return
                 continue
@@ -242,7 +242,8 @@ class Worker:
                     yield self.crashed(f"exit code {self.process.returncode}: {self.errors()}")
                 return
             found = json.loads(line)
-            self.batch, last = found.pop("batch"), time.monotonic()
+            self.batch = found.pop("batch")
+            patience.again()
             yield Report(**found)
 
     def crashed(self, what: str) -> Report:

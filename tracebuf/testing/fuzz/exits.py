@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from tracebuf.testing.fuzz.patience import finished
 from tracebuf.testing.ladder import Mismatch
 from tracebuf.testing.programs import Program
 
 __all__ = ["check_exit", "generate"]
 
 PATIENCE = 60.0
-"""Seconds after which a process counts as hanging."""
+"""Seconds of processor time after which a process counts as hanging."""
 
 _TEXT = """
 import atexit
@@ -123,13 +123,10 @@ def check_exit(source: str, expected: tuple[int, str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ending.py"
         path.write_text(source)
-        try:
-            done = subprocess.run(
-                [sys.executable, "-X", "faulthandler", str(path)], capture_output=True, text=True, timeout=PATIENCE,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise Mismatch("exit", f"no end after {PATIENCE:.0f} seconds", source) from None
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        done = finished([sys.executable, "-X", "faulthandler", str(path)], PATIENCE, env=environment)
+    if done is None:
+        raise Mismatch("exit", f"no end after {PATIENCE:.0f} seconds", source)
     returned = 130 if done.returncode == -2 else done.returncode  # by SIGINT, which Python sends itself
     if returned == 1 and raised == "KeyboardInterrupt" and (printed[-4:] == "late" or "threading.Thread(" in source):
         returned = 130  # CPython forgets it where a handler or thread executes text, as dataclasses do when imported

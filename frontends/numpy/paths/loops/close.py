@@ -31,10 +31,12 @@ from tracebuf.frontends.numpy.paths.identity import (
     container_identity,
     identity,
     in_place_of,
+    last_object,
     objects,
     one_object,
     one_of_known,
     select_truth,
+    with_choice,
     with_identity,
     without_identity,
 )
@@ -452,8 +454,7 @@ class LoopClose(LoopComparison):
     def other_object(self, item: Item) -> Any:
         """What an array is after the loop where it is none of those of before the loop."""
         found = identity(self.array_after(item))
-        *_, last = objects(found)
-        return found if (item.head, item.back) in self.moved else last
+        return found if (item.head, item.back) in self.moved else last_object(found)
 
     def bind_rotated(self) -> None:
         """Binds names that rotate arrays, by the number of iterations, which a guard makes known if entry values decide
@@ -586,11 +587,12 @@ class LoopClose(LoopComparison):
         """Which object an array of the last iteration is, as it is known after the loop."""
         if not isinstance(x, EitherObject):
             return lambda: x
-        then, orelse = self.last_identity(carried, name, x.then), self.last_identity(carried, name, x.orelse)
-        if self.r.is_visible(x.condition):
-            return lambda: EitherObject(x.condition, then(), orelse())
-        flag = self.last_value(carried, name, PyBool(x.condition))
-        return lambda: EitherObject(flag().value, then(), orelse())
+        if x not in self.last_identities:
+            then, orelse = self.last_identity(carried, name, x.then), self.last_identity(carried, name, x.orelse)
+            test = PyBool(x.condition)
+            flag = (lambda: test) if self.r.is_visible(test.value) else self.last_value(carried, name, test)
+            self.last_identities[x] = once(lambda: with_choice(x, flag().value, then(), orelse()))
+        return self.last_identities[x]
 
     def last_storage(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], storage: Storage

@@ -65,6 +65,7 @@ class LoopHead:
         self.rotation: list[Env] = []
         self.counter: Value | None = None
         self.last_arrays: ByIdentity[ArrayRef, Callable[[], ArrayRef]] = ByIdentity()
+        self.last_identities: ByIdentity[Any, Callable[[], Any]] = ByIdentity()
         self.last_storages: dict[Storage, Storage] = {}
         self.last_containers: ByIdentity[Any, Callable[[], Any]] = ByIdentity()
         self.container_objects: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
