@@ -12,6 +12,7 @@ from tracebuf.analysis.one_shot.chosen import analysis_of
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.bufferize.globals import bring_constants
 from tracebuf.bufferize.module import bufferize_module
+from tracebuf.bufferize.rewrite import branches
 from tracebuf.deallocate.general.canonical import canonicalize_deallocs
 from tracebuf.deallocate.general.lower_deallocations import lower_deallocations
 from tracebuf.deallocate.general.ownership import ownership_based_buffer_deallocation
@@ -61,8 +62,7 @@ MLIR_PASSES: tuple[tuple[str, Pass], ...] = (
 def improve_tensors(func: Func, options: Options, observe: Observer | None = None) -> None:
     """Improves a function of MLIR text, in place; none where blocks branch, or buffers are among the tensors, which the
     passes do not support."""
-    branching = len(func.body.blocks) > 1 or any(len(r.blocks) > 1 for op in func.walk() for r in op.regions)
-    if not branching and not any(isinstance(v.type, MemRefType | UnrankedMemRefType) for v in func.values()):
+    if not branches(func) and not any(isinstance(v.type, MemRefType | UnrankedMemRefType) for v in func.values()):
         run_passes(MLIR_PASSES, func, "any", options, observe)
 
 

@@ -41,9 +41,10 @@ from tracebuf.optimize.mlir.alloc_tensor_to_empty import empty_to_alloc_tensor
 from tracebuf.optimize.mlir.drop_equivalent_results import drop_equivalent_buffer_results
 from tracebuf.optimize.mlir.eliminate_empty_tensors import eliminate_empty_tensors_as_mlir
 from tracebuf.optimize.mlir.simplify_blocks import simplify_blocks
-from tracebuf.optimize.tensors.canonicalize import canonicalize, remove_dead
+from tracebuf.optimize.tensors.canonicalize import canonicalize
 from tracebuf.optimize.tensors.cse import cse, merged_by_mlir
 from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
+from tracebuf.optimize.tensors.fold_as_mlir import fold_as_mlir, remove_all_dead
 from tracebuf.options import IMPROVEMENTS, Heuristic, Layout, OneShotOptions
 
 Compat = Literal["mlir", "tracebuf"]
@@ -199,7 +200,7 @@ def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
     forget_annotations(module)
     if not options.test_analysis_only:
         module = module_pipeline.improved_module(module, options)
-        if compat == "mlir":
+        if compat == "mlir" and not options.copy_before_write:  # as MLIR's passes before this one leave it
             module = on_functions(remove_all_dead)(module, text, compat)
     analysis = analyze_module(module, options)
     if options.test_analysis_only:
@@ -250,17 +251,19 @@ def named_dialects(text: str, compat: Compat = "mlir") -> str:
     return found["dialects"]
 
 
-def remove_all_dead(func: Func) -> None:
-    """Drops pure ops whose results are unused, which MLIR drops wherever it runs a pattern, so before it bufferizes."""
-    for block in func.body.blocks:
-        remove_dead(block, set(func.symbols.values()))
-
-
 def eliminate_empty(module: Module, text: str, compat: Compat) -> Module:
     if compat == "mlir":
         eliminate_empty_tensors_as_mlir(module)
         return module
     return on_functions(eliminate_empty_tensors)(module, text, compat)
+
+
+def empty_to_alloc(module: Module, text: str, compat: Compat) -> Module:
+    if compat == "mlir":
+        for func in functions(module):
+            fold_as_mlir(func)
+    module = on_functions(empty_to_alloc_tensor)(module, text, compat)
+    return on_functions(remove_all_dead)(module, text, compat) if compat == "mlir" else module
 
 
 def merge_equal(module: Module, text: str, compat: Compat) -> Module:
@@ -383,9 +386,7 @@ PASSES: dict[str, Pass] = {
     ),
     **{name: Pass(f"partial-bufferize=dialects={what}", partial_bufferize(what)) for name, what in PARTIAL.items()},
     "eliminate-empty-tensors": Pass("what is stored into a part is computed there", eliminate_empty),
-    "empty-tensor-to-alloc-tensor": Pass(
-        "each tensor.empty has a buffer of its own", on_functions(empty_to_alloc_tensor)
-    ),
+    "empty-tensor-to-alloc-tensor": Pass("each tensor.empty has a buffer of its own", empty_to_alloc),
     "drop-equivalent-buffer-results": Pass(
         "private functions do not return their arguments", on_module(drop_equivalent_buffer_results)
     ),

@@ -269,6 +269,7 @@ SIGNATURES = {
     "numpy_scalar": "ptr @(ptr, ptr, ptr)",
     "numpy_set_base": "i32 @(ptr, ptr)",
     "numpy_copy": "i32 @(ptr, ptr)",
+    "numpy_resize": "ptr @(ptr, ptr, i32, i32)",
     "PyDict_New": "ptr @()",
     "PyDict_SetItem": "i32 @(ptr, ptr, ptr)",
     "PyDict_Clear": "void @(ptr)",
@@ -281,8 +282,8 @@ SIGNATURES = {
     "_PyType_Lookup": "ptr @(ptr, ptr)",
     "PyObject_GenericSetAttr": "i32 @(ptr, ptr, ptr)",
 }
-"""What is called: functions of CPython; `PyArray_NewFromDescr`, `PyArray_Scalar`, `PyArray_SetBaseObject` and
-`PyArray_CopyInto` of NumPy."""
+"""What is called: functions of CPython; `PyArray_NewFromDescr`, `PyArray_Scalar`, `PyArray_SetBaseObject`,
+`PyArray_CopyInto` and `PyArray_Resize` of NumPy."""
 
 
 class Writer(Code):

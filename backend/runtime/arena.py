@@ -10,6 +10,7 @@ the kernel (`entry`).
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -177,17 +178,19 @@ class Context:
 
     # -- arrays that were freed
     def _spare(self, number: int, sizes: Sequence[int], dtype: np.dtype) -> np.ndarray | None:
-        """An array of this number and these sizes that was freed; those with others are dropped."""
+        """An array of this number that was freed and has as many elements, with these sizes; those with more or fewer
+        are dropped."""
         found, kept = None, []
         for spare in self.spares:
             mine, array, _ = spare
-            if mine != number:
+            fits = array.dtype == dtype and array.ndim == len(sizes) and array.size == math.prod(sizes)
+            if mine != number or (fits and found is not None):
                 kept.append(spare)
-            elif found is None and array.shape == tuple(sizes) and array.dtype == dtype:
+            elif fits:
                 found = array
-            elif found is not None and array.shape == found.shape:
-                kept.append(spare)
         self.spares = kept
+        if found is not None and found.shape != tuple(sizes):
+            found.resize(sizes, refcheck=False)  # nobody else has it
         return found
 
     def _keep(self, array: np.ndarray, number: int) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import tracebuf
 from tests.support.growth import kept
-from tests.support.params import one_in
+from tests.support.params import one_in, slow_but
 from tracebuf.backend.runtime.memory_hook import counting
 
 N = 100_000
@@ -206,6 +206,30 @@ def test_a_loop_that_replaces_a_result_makes_its_results(f: Callable[..., Any], 
             arrays_of(values if f is two_returned else (values,)), arrays_of((f(a, n),)), strict=True
         ):
             np.testing.assert_allclose(got, wanted, rtol=1e-12)
+
+
+def folded(x: Any) -> Any:
+    y = x.reshape(1, -1)
+    while y.shape[1] > 1:
+        half = y.shape[1] // 2
+        y = np.concatenate((y[:, :half] + 2 * y[:, half:], y[:, :half] - y[:, half:]))
+    return y
+
+
+@pytest.mark.parametrize("size", slow_but([4096], [64, 4096]))
+def test_a_result_of_another_shape_in_each_iteration_is_made_anew_too(size: int) -> None:
+    """B6: an array of as many elements, whose shape is another one. It was an array in each iteration."""
+    g = tracebuf.bufferize(folded)
+    x = np.random.default_rng(0).random(size)
+    wanted, flags = folded(x), folded(x).flags
+    more = 0
+    for _ in range(400 if size == 64 else 6):
+        with counting() as seen:
+            got = g(x)
+        more += seen.allocations > 1
+        np.testing.assert_array_equal(got, wanted)
+        assert (got.shape, got.strides, str(got.flags)) == (wanted.shape, wanted.strides, str(flags))
+    assert more <= 3  # the first call, and two when they become native
 
 
 def test_arrays_that_are_made_anew_are_given_back() -> None:

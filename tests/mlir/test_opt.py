@@ -382,32 +382,6 @@ def test_by_default_random_programs_are_valid_or_refused() -> None:
     assert len(made) > 80 and None not in run_mlir(made)
 
 
-LOOP_IF = """
-func.func @l(%arg0: tensor<?xf32>, %v: f32, %ub: index, %pos: index, %cond: i1) -> tensor<?xf32> {
-  %c0 = arith.constant 0 : index
-  %c10 = arith.constant 10 : index
-  %r1 = scf.for %iv = %c0 to %ub step %c10 iter_args(%arg1 = %arg0) -> (tensor<?xf32>) {
-    %1 = tensor.extract_slice %arg1[%iv][10][1] : tensor<?xf32> to tensor<10xf32>
-    %r2 = scf.if %cond -> (tensor<10xf32>) {
-      %2 = tensor.insert %v into %1[%pos] : tensor<10xf32>
-      scf.yield %2 : tensor<10xf32>
-    } else {
-      scf.yield %1 : tensor<10xf32>
-    }
-    %3 = tensor.insert_slice %r2 into %arg1[%iv][10][1] : tensor<10xf32> into tensor<?xf32>
-    scf.yield %3 : tensor<?xf32>
-  }
-  return %r1 : tensor<?xf32>
-}
-"""
-EMPTY = """
-func.func @f(%sz : index, %f : f32, %i : index, %j : index) -> f32 {
-  %t = tensor.empty(%sz) : tensor<?xf32>
-  %1 = tensor.insert %f into %t[%i] : tensor<?xf32>
-  %2 = tensor.extract %1[%j] : tensor<?xf32>
-  return %2 : f32
-}
-"""
 NUMBER_BACK = """
 func.func private @callee(%a: tensor<5xf32>, %f: f32, %i: index) -> (tensor<5xf32>, f32) {
   %r = tensor.insert %f into %a[%i] : tensor<5xf32>
@@ -418,16 +392,6 @@ func.func @caller(%a: tensor<5xf32>, %f: f32, %i: index) -> (tensor<5xf32>, f32)
   return %x, %y : tensor<5xf32>, f32
 }
 """
-
-
-@needs_mlir
-@pytest.mark.parametrize("boundaries", ["", "bufferize-function-boundaries "])
-@pytest.mark.parametrize("text", [LOOP_IF, EMPTY], ids=["loop with an if", "an empty tensor"])
-def test_copies_before_every_write_are_mlirs(text: str, boundaries: str) -> None:
-    """Without an analysis nothing is refused that a loop yields, nor is a copy left out of what is undefined."""
-    flag = f"-one-shot-bufferize={boundaries}copy-before-write"
-    theirs, ours = (counted(t) for t in (mlir_opt(text, flag), run(mlir_opt(text, GENERIC), flag)))
-    assert ours == theirs
 
 
 @needs_mlir

@@ -14,16 +14,16 @@ from tracebuf.ops.control import cf, scf
 from tracebuf.ops.memory import memref
 
 
-def lies_dense(value: Value) -> bool:
+def lies_dense(value: Value, *, ranked: bool = False) -> bool:
     """Whether the buffer certainly is C-contiguous: all sources are, followed back through control flow, each visited
-    once."""
+    once. `ranked`: not through types without a rank, in which MLIR loses the layout."""
     work, met = [value], {value}
     while work:
         current = work.pop()
         if isinstance(current.type, MemRefType) and current.type.is_identity:
             continue
         sources = handed_on(current)
-        if not sources:
+        if not sources or (ranked and not isinstance(current.type, MemRefType)):
             return False
         work += [v for v in sources if v not in met]
         met.update(sources)

@@ -25,6 +25,7 @@ from tracebuf.bufferize.boundary import (
     order_of_view,
     unknown_type,
 )
+from tracebuf.bufferize.dense import lies_dense
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Block, Mixed, Op, OpT, Region, Use, Value
@@ -63,9 +64,11 @@ class Rewrite:
         self.buffers: dict[Value, Value] = {}
         self.orders: dict[Value, Order] = {}
         self.copied_results: dict[Value, Use] = {}
+        self.copies: dict[Op, memref.Copy] = {}
         self.scopes: list[dict[Any, Value]] = [{}]
         self.unknown_layout: Layout = "fully-dynamic-layout-map"
         self.may_copy = any(tensor.may_copy(op) for op in func.walk())
+        self.infers = analysis.as_mlir and not branches(func)
 
     def run(self) -> Func:
         new = self.new
@@ -77,8 +80,32 @@ class Rewrite:
         for op in self.func.block.ops:
             self.op(op)
         self.blocks(self.func.body, new.body)
+        self._drop_unused()
         new.symbols = {s: self.values[v] for s, v in self.func.symbols.items() if v in self.values}
         return new
+
+    def _drop_unused(self) -> None:
+        """Drops the new arrays in place of which every op got one of its own (MLIR: EmptyOp, AllocTensorOp)."""
+        dropped = set[Op]()
+        for op in reversed([o for o in self.func.walk() if isinstance(o, tensor.Empty | bufferization.AllocTensor)]):
+            if not any(u.op not in dropped and self._stays(u) for u in op.result.uses):
+                self._drop(op)
+                if not op.result.uses or all(isinstance(size, int) for size in op.result.tensor_type.shape):
+                    dropped.add(op)  # else what it copies is asked for the sizes
+
+    def _drop(self, op: Op) -> None:
+        alloc = self.buffers[op.result].defining_op if op.result in self.buffers else None
+        if isinstance(alloc, memref.Alloc):
+            for use in list(alloc.result.uses):
+                if use.op is self.copies.get(op):
+                    use.op.erase()
+            if not alloc.result.uses:
+                alloc.erase()
+
+    def _stays(self, use: Use) -> bool:
+        """Whether an operand is used where it is: in place, or to be copied."""
+        analysis = self.analysis
+        return not analysis.flow.is_known(use.op) or analysis.is_in_place(use) or analysis.needs_contents(use)
 
     def bind(self, old: Value, new: Value) -> None:
         """Maps `old` to `new` from now on: a buffer or a scalar, or a tensor that an unknown op made."""
@@ -138,6 +165,9 @@ class Rewrite:
 
     # -- buffers
     def buffer(self, use: Use) -> Value:
+        if isinstance(use.op, bufferization.ToBuffer) and use.value not in self.buffers:
+            if self.analysis.is_in_place(use):  # it stays: the tensor is an argument's or an unknown op's
+                return self._to_buffer(self.values[use.value], use.op.result.type, use.op.loc)
         found, flow = self._buffer_of(use.value, use.op.loc), self.analysis.flow
         aliases, writes = flow.aliasing_values(use), flow.writes(use)
         if self.analysis.is_in_place(use) or not (writes or aliases):
@@ -212,7 +242,8 @@ class Rewrite:
     def as_type(self, buffer: Value, type: Type, loc: Location) -> Value:
         if same_type(buffer.type, type):
             return buffer
-        if memref.cast_is_safe(buffer.type, type):
+        dense = self.infers and isinstance(type, MemRefType) and type.is_identity and lies_dense(buffer, ranked=True)
+        if dense or memref.cast_is_safe(buffer.type, type):
             return self.add(memref.Cast.of(buffer, type, loc)).result
         assert isinstance(type, MemRefType)
         plain = TensorType(type.shape, type.element)
@@ -291,7 +322,7 @@ class Rewrite:
 
     def copy(self, source: Value, target: Value, op: Op, reason: str) -> None:
         if source is not target:
-            self.add(memref.Copy.of(source, target, reason, op.loc))
+            self.copies[op] = self.add(memref.Copy.of(source, target, reason, op.loc))
 
     def equivalent(self, a: Value, b: Value) -> bool:
         return self.analysis.equivalent(a, b) and not self._may_be_copied(a)
@@ -314,8 +345,10 @@ class Rewrite:
         if (found := self.buffers.get(value)) is not None:
             return found
         made = self.values[value]
-        type_ = unknown_type(made.type, self.unknown_layout)
-        return self._numbered(("to_buffer", made), lambda: bufferization.ToBuffer.of(made, type_, loc))
+        return self._to_buffer(made, unknown_type(made.type, self.unknown_layout), loc)
+
+    def _to_buffer(self, made: Value, type: Type, loc: Location) -> Value:
+        return self._numbered(("to_buffer", made, type), lambda: bufferization.ToBuffer.of(made, type, loc))
 
     def tensor(self, use: Use) -> Value:
         """The operand as a tensor, for an op that takes nothing else; never a copy, since it does not store to a
@@ -514,6 +547,11 @@ class Rewrite:
         self.bind(result, then if passed is None else passed)
         if passed is not None and then in self.orders and self.orders[then] == self.orders.get(orelse):
             self.orders[passed] = self.orders[then]
+
+
+def branches(func: Func) -> bool:
+    """Whether blocks branch: then not all that a buffer may be is known before the last block is rewritten."""
+    return len(func.body.blocks) > 1 or any(len(r.blocks) > 1 for op in func.walk() for r in op.regions)
 
 
 def _undoes(op: Op, made: Op | None) -> bool:

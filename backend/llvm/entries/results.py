@@ -365,10 +365,14 @@ def leave_text() -> Writer:
 
 
 def spare_text() -> Writer:
-    """Takes an array of this number, dtype and these sizes that was freed, with the reference to it; null if there is
-    none. Those of the number with other sizes are dropped."""
+    """Takes an array of this number and dtype, of as many elements, that was freed, with the reference to it, and gives
+    it these sizes; null if there is none. Those of the number with more or fewer elements are dropped."""
     c = Writer("define internal ptr @spare(ptr %context, ptr %spec, ptr %dtype, i64 %number) noinline nounwind")
     table, rank, found = c.at("%context", abi.SPARES), c.word("%spec", 1), c.variable("null", "ptr")
+    sizes = c.at("%spec", 2)
+    asked, elements, equal = c.variable(1), c.variable(1), c.variable("true", "i1")
+    with c.loop(rank) as loop:
+        c.let(asked, c.mul(c.get(asked), c.word(sizes, loop.index)))
     with c.loop(str(abi.MOST_SPARES)) as loop:
         place = c.at(table, c.mul(loop.index, str(abi.SPARE)))
         array = c.pointer(place)
@@ -378,19 +382,40 @@ def spare_text() -> Writer:
             like = c.both(c.icmp("eq", c.pointer(array, DTYPE), "%dtype", "ptr"), ranks)
             fits = c.variable(like, "i1")
             with c.when(like):
+                c.let(elements, 1)
+                c.let(equal, "true", "i1")
                 with c.loop(rank) as inner:
                     size = c.word(c.pointer(array, SIZES), inner.index)
-                    equal = c.icmp("eq", size, c.word(c.at("%spec", 2), inner.index))
-                    c.let(fits, c.both(c.get(fits, "i1"), equal), "i1")
-            fitting = c.get(fits, "i1")
-            with c.when(c.both(fitting, c.is_null(c.get(found, "ptr")))):
+                    c.let(elements, c.mul(c.get(elements), size))
+                    same = c.icmp("eq", size, c.word(sizes, inner.index))
+                    c.let(equal, c.both(c.get(equal, "i1"), same), "i1")
+                c.let(fits, c.icmp("eq", c.get(elements), c.get(asked)), "i1")
+            wanted = c.both(c.get(fits, "i1"), c.is_null(c.get(found, "ptr")))
+            with c.when(wanted):
                 c.put(place, 0, 0)
                 c.let(found, array, "ptr")
-            with c.when(c.inst(f"xor i1 {fitting}, true")):
+                with c.when(c.inst(f"xor i1 {c.get(equal, 'i1')}, true")):
+                    _give_sizes(c, array, sizes, rank, found)
+            with c.when(c.inst(f"xor i1 {c.get(fits, 'i1')}, true")):
                 c.put(place, 0, 0)
                 c.py("Py_DecRef", array)
     c.do(f"ret ptr {c.get(found, 'ptr')}")
     return c
+
+
+def _give_sizes(c: Writer, array: str, sizes: str, rank: str, found: str) -> None:
+    """Gives an array, of which there is one reference, other sizes of the same product; where NumPy refuses, there is
+    none."""
+    dims = c.fresh_slot("{ ptr, i32 }")  # PyArray_Dims
+    c.put(dims, 0, sizes, "ptr")
+    c.do(f"store i32 {c.inst(f'trunc i64 {rank} to i32')}, ptr {c.at(dims, 1)}")
+    none = c.py("numpy_resize", array, dims, "0", "0")
+    with c.when(c.is_null(none)):
+        c.py("PyErr_Clear")
+        c.py("Py_DecRef", array)
+        c.let(found, "null", "ptr")
+    with c.when(c.icmp("ne", none, "null", "ptr")):
+        c.py("Py_DecRef", none)
 
 
 def keep_text() -> Writer:

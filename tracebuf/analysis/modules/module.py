@@ -53,9 +53,10 @@ def analyze_module(
     """
     decided = ModuleAnalysis()
     calls: dict[str, list[Call]] = {}
-    for op in (op for f in module.funcs for op in f.walk() if isinstance(op, Call)):
+    for caller, op in ((f, op) for f in module.funcs for op in f.walk() if isinstance(op, Call)):
         op.attrs.pop("summary", None)
-        calls.setdefault(op.callee, []).append(op)
+        if not _is_skipped(caller, options):  # without an analysis, nothing is known of a callee
+            calls.setdefault(op.callee, []).append(op)
     ordered, circular = order_by_calls(module)
     unsummarised = set(circular)
     for f in (*ordered, *circular):
