@@ -23,6 +23,7 @@ from tracebuf.ir.verifier import verify
 from tracebuf.options import Options, Tier
 
 if TYPE_CHECKING:
+    from tracebuf.backend.llvm.abi import KernelText
     from tracebuf.backend.runtime.kernel import Kernel
     from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
 
@@ -84,7 +85,19 @@ class Bufferized:
             with _importing:
                 from tracebuf.backend.runtime.kernel import Kernel
 
-            return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel", tier=tier)
+            return Kernel(self.func, _symbol(name), tier=tier)
+
+    def emit(self, name: str) -> KernelText:
+        """The LLVM IR that `compile` makes native code of."""
+        with full_collections_later:
+            with _importing:
+                from tracebuf.backend.llvm.emit import emit_kernel
+
+            return emit_kernel(self.func, _symbol(name))
+
+
+def _symbol(name: str) -> str:
+    return name if name.isidentifier() and name.isascii() else "kernel"
 
 
 def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | None = None) -> Bufferized:
@@ -173,16 +186,16 @@ class Lowered:
 
 
 def lowered(traced: Traced, options: Options) -> Lowered:
-    """All texts of one call's program; compiles it. Raises what `bufferized` raises."""
+    """All texts of one call's program. Raises what `bufferized` raises."""
     texts = {"traced": print_func(traced.func)}
 
     def observe(name: str, func: Func) -> None:
         texts[name] = print_func(func)
 
     program = bufferized(traced, options, observe)
-    kernel = program.compile(traced.func.name)
-    texts["loops"] = "\n".join(str(p) for p in kernel.plans)
-    texts["llvm"] = kernel.text
+    emitted = program.emit(traced.func.name)
+    texts["loops"] = "\n".join(emitted.plans)
+    texts["llvm"] = emitted.write()
     if "certificate" in program.func.attrs:
         texts["certificate"] = program.func.attrs["certificate"].as_text()
     return Lowered(texts, program.func)

@@ -212,7 +212,7 @@ def forget_images() -> None:
 
 
 def _key(text: str, name: str, speed_level: SpeedLevel) -> bytes:
-    return cache.digest("object", *_pipeline(), str(speed_level), name, text)
+    return cache.digest("object", _pipeline(), str(speed_level), name, text)
 
 
 def _remember(key: bytes, compiled: CompiledObject) -> None:
@@ -222,11 +222,12 @@ def _remember(key: bytes, compiled: CompiledObject) -> None:
 
 
 @once
-def _pipeline() -> tuple[str, ...]:
-    """What an image depends on beside its text: the processor, LLVM, and what this module makes of them."""
+def _pipeline() -> bytes:
+    """A digest of what an image depends on beside its text: the processor, LLVM, and what this module makes of them."""
     own = Path(__file__)
-    source = own.read_bytes().hex() if own.is_file() else ""
-    return (*map(str, (host().triple, host().cpu, host().features, host().llvm_version)), llvmlite_version, source)
+    source = own.read_bytes() if own.is_file() else b""
+    known = map(str, (host().triple, host().cpu, host().features, host().llvm_version))
+    return cache.digest(*known, llvmlite_version, source)
 
 
 def link_object(

@@ -26,6 +26,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from tracebuf.aside import ending, in_background
 from tracebuf.backend.llvm.abi import KernelText
@@ -76,8 +77,8 @@ class MachineCode:
         self.switched: Callable[[], None] = _nothing
         self.busy: Callable[[], bool] = _never
         self._quick: tuple[KernelText, Library] | None = None
-        self._kept: list[Library] = []
-        """What a call may be in, that began with the quick code."""
+        self._kept: list[Any] = []
+        """The lives of libraries in which a call may be that began with the quick code."""
         begun = tier == "auto" and self._loaded() or tier != "fast" and self._begun(apart, always=tier == "quick")
         if not begun:
             self._make_fast()
@@ -134,7 +135,7 @@ class MachineCode:
         pool.lend(library, [s for s in self._emitted.shared if s not in lenders])
         self.cpu_seconds += library.cpu_seconds + sum(part.cpu_seconds for part in parts)
         if self._quick is not None:
-            self._kept += (self._quick[1], *self.lenders.values())
+            self._kept += (self._quick[1].life, *(library.life for library in self.lenders.values()))
         self.library, self.lenders, self._quick = library, lenders, None
 
     # -- the quick tier
@@ -199,7 +200,7 @@ class MachineCode:
                 raise AbandonedError
             library = pool.lenders([symbol]).get(symbol) or self._compiled(one)
             if quick is not None and (pointer := pointer_to(symbol)) in quick[1].addresses:
-                self._kept.append(library)
+                self._kept.append(library.life)
                 ctypes.c_size_t.from_address(quick[1].addresses[pointer]).value = library.address(symbol)
 
 
