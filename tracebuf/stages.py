@@ -21,6 +21,7 @@ from tracebuf.process.late import importing, lock
 
 if TYPE_CHECKING:
     from tracebuf import pipeline
+    from tracebuf.backend.llvm.abi import KernelText
     from tracebuf.backend.runtime.kernel import Kernel
     from tracebuf.explain.memory import MemoryUse
     from tracebuf.frontends.numpy.call.call import Call
@@ -114,7 +115,19 @@ class Bufferized:
             with importing():
                 from tracebuf.backend.runtime.kernel import Kernel
 
-            return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel", tier=tier)
+            return Kernel(self.func, _symbol(name), tier=tier)
+
+    def emit(self, name: str) -> KernelText:
+        """The LLVM IR that `compile` makes native code of."""
+        with full_collections_later:
+            with importing():
+                from tracebuf.backend.llvm.emit import emit_kernel
+
+            return emit_kernel(self.func, _symbol(name))
+
+
+def _symbol(name: str) -> str:
+    return name if name.isidentifier() and name.isascii() else "kernel"
 
 
 def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | None = None) -> Bufferized:
@@ -210,7 +223,7 @@ class Lowered:
 
 
 def lowered(traced: Traced, options: Options) -> Lowered:
-    """All texts of one call's program; compiles it. Raises what `bufferized` raises."""
+    """All texts of one call's program. Raises what `bufferized` raises."""
     with importing():
         from tracebuf.ir.printer import print_func
 
@@ -220,9 +233,9 @@ def lowered(traced: Traced, options: Options) -> Lowered:
         texts[name] = print_func(func)
 
     program = bufferized(traced, options, observe)
-    kernel = program.compile(traced.func.name)
-    texts["loops"] = "\n".join(str(p) for p in kernel.plans)
-    texts["llvm"] = kernel.text
+    emitted = program.emit(traced.func.name)
+    texts["loops"] = "\n".join(emitted.plans)
+    texts["llvm"] = emitted.write()
     if "certificate" in program.func.attrs:
         texts["certificate"] = program.func.attrs["certificate"].as_text()
     return Lowered(texts, program.func)

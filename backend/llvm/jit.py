@@ -159,7 +159,7 @@ def _remember(key: bytes, compiled: CompiledObject) -> None:
 
 def object_key(text: str, name: str, speed_level: SpeedLevel) -> bytes:
     """Under which the cache on disk keeps the image of a text."""
-    return cache.digest("object", *_pipeline(), str(speed_level), name, text)
+    return cache.digest("object", _pipeline(), str(speed_level), name, text)
 
 
 @once
@@ -170,10 +170,10 @@ def machine() -> tuple[str, ...]:
 
 
 @once
-def _pipeline() -> tuple[str, ...]:
-    """What an image depends on beside its text: the processor, LLVM, and what is made of them here."""
+def _pipeline() -> bytes:
+    """A digest of what an image depends on beside its text: the processor, LLVM, and what is made of them here."""
     own = (Path(__file__).with_name("compiler.py"), Path(image.__file__))
-    return (*machine(), *(path.read_bytes().hex() if path.is_file() else "" for path in own))
+    return cache.digest(*machine(), *(path.read_bytes() if path.is_file() else b"" for path in own))
 
 
 def link_object(

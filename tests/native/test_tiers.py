@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -240,3 +244,61 @@ def bits(x: Any) -> Any:
 def drawn(seed: int) -> Any:
     random = np.random.default_rng(seed)
     return lambda *shape: random.random(shape)
+
+
+SCRIPT = """
+import os, signal, sys, time
+import numpy as np
+import tracebuf
+from tracebuf import bufferize
+
+def f(x, k):
+    for _ in range(3):
+        x = np.sqrt(x * x + k) - x[::-1] + x.mean()
+    return np.sort(x[x > 0]), np.cumsum(x) / k, x.max(), (x.reshape(2, -1) * k).sum(0), np.where(x > k, x, -x) + 1
+
+def made(k):
+    g = bufferize(f)
+    assert g(np.arange(1.0, 21.0), float(k))[0].size
+    return g
+"""
+FORKS = """
+ends = []
+for k in range(6):
+    g = made(k)
+    time.sleep(0.03 * k)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        h = made(k + 0.5)
+        g.wait()
+        tracebuf.wait()
+        fast = [next(iter(x._compiled.values()))[0].kernel.code.tier == "fast" for x in (g, h)]
+        os._exit(0 if all(fast) else 1)
+    ends.append(os.waitpid(child, 0)[1])
+tracebuf.wait()
+print(ends)
+"""
+
+
+def run(script: str, *args: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "TRACEBUF_TIER": "auto", "TRACEBUF_CACHE_DIR": "", "TRACEBUF_VERIFY": ""}
+    return subprocess.run([sys.executable, script, *args], capture_output=True, text=True, timeout=300, env=env)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_makes_the_fast_code_itself(tmp_path: Path) -> None:
+    """Whatever the thread of the parent was at."""
+    (tmp_path / "script.py").write_text(SCRIPT + FORKS)
+    done = run(str(tmp_path / "script.py"))
+    assert done.stdout == f"{[0] * 6}\n", done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["", "sys.exit(0)", "os.kill(os.getpid(), signal.SIGINT)"])
+def test_python_ends_while_the_fast_code_is_made(tmp_path: Path, end: str) -> None:
+    (tmp_path / "script.py").write_text(f"{SCRIPT}\ng = made(1)\ntime.sleep(float(sys.argv[1]))\n{end}\n")
+    for k in range(6):
+        done = run(str(tmp_path / "script.py"), str(0.03 * k))
+        assert done.returncode in (0, -signal.SIGINT) and (not done.stderr or "KeyboardInterrupt" in done.stderr)
