@@ -6,6 +6,7 @@ from __future__ import annotations
 import collections
 import logging
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -405,3 +406,36 @@ def test_b6_specializations_are_listed_while_others_compile() -> None:
     f._compiled.update({key: Meanwhile(group) for key, group in f._compiled.items()})
     assert len(f.specializations()) == 1
     assert len(f.specializations()) == 2
+
+
+class Sometimes:
+    """Its attribute `scale` comes and goes."""
+
+
+def test_what_was_missing_comes() -> None:
+    """A name, an attribute of a module, a class or an object's class that tracing had not found was not looked for
+    again."""
+    space = types.ModuleType("space")
+
+    def scaled(x: Any, y: Any) -> Any:
+        try:
+            x = x + LATER  # type: ignore[name-defined]
+        except NameError:
+            x = x - 1
+        if hasattr(space, "flag"):
+            x = x * space.flag
+        return x * getattr(Sometimes, "scale", 2) + getattr(y, "bias", 1)
+
+    class Layer:
+        pass
+
+    f, x, y = bufferize(scaled), np.arange(3.0), Layer()
+    agree(f, x, y)
+    changes: tuple[Callable[[], object], ...] = (
+        lambda: globals().update(LATER=3), lambda: setattr(space, "flag", 4), lambda: setattr(Sometimes, "scale", 5),
+        lambda: setattr(Layer, "bias", 6), lambda: globals().pop("LATER"), lambda: delattr(space, "flag"),
+        lambda: delattr(Sometimes, "scale"), lambda: delattr(Layer, "bias"),
+    )  # fmt: skip
+    for change in changes:
+        change()
+        agree(f, x, y)

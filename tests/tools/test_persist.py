@@ -152,6 +152,18 @@ def f(a, b, d, mode):
 def args():
     return X.copy(), X[:4].copy(), {"k": 2.0}, "one"
 """
+OPTIONAL = """
+class Settings:
+    pass
+
+@bufferize
+def f(x):
+    scale = getattr(Settings, "scale", 2)
+    try:
+        return x * scale + OFFSET
+    except NameError:
+        return x * scale
+"""
 ERRORS = """
 @bufferize
 def f(x):
@@ -206,6 +218,8 @@ CHANGES = {
     "a size that is 1": (ARGUMENTS, "X[:4].copy()", "X[:1].copy()"),
     "one array twice": (ARGUMENTS, "return X.copy(), X[:4].copy()", "y = X[:4].copy()\n    return y, y"),
     "a guard": (ARGUMENTS, "X[:4].copy()", "X.copy()"),
+    "an attribute that was missing": (OPTIONAL, "    pass", "    scale = 3"),
+    "a name that was missing": (OPTIONAL, "@bufferize", "OFFSET = 3\n\n@bufferize"),
     "a message": (ERRORS, '"large"', '"huge"'),
 }
 
@@ -234,3 +248,20 @@ def test_other_versions_have_other_programs(what: str, monkeypatch: pytest.Monke
     assert not run(PLAIN) and run(PLAIN)
     monkeypatch.setattr(programs, "environment", lambda: ("another", what))
     assert not run(PLAIN)
+
+
+def test_a_module_of_the_users_with_a_name_of_pythons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`test` and `code` are packages of Python's: what is in a user's file of that name may change."""
+    inner = "def helper(x):\n    return x * {k}\n"
+
+    def run_with(k: int) -> bool:
+        made = types.ModuleType("code")
+        made.__file__ = file = "/home/somebody/code.py"
+        text = inner.format(k=k)
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        exec(compile(text, file, "exec"), made.__dict__)
+        monkeypatch.setitem(sys.modules, "code", made)
+        return run("from code import helper\n" + PLAIN.replace("x * 2", "helper(x)"))
+
+    assert not run_with(2) and run_with(2)
+    assert not run_with(3) and run_with(3) and run_with(2)

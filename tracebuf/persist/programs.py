@@ -199,7 +199,10 @@ def _restored(function: FunctionType, call: Call, group: Data, record: Data) -> 
     plan = CallPlan(guards, bindings, tuple(captures), *called)
     if not plan.guard_function()(call.values):
         raise Stale("its guards do not hold")
-    kernel = Kernel.of_parts(image, parts)
+    try:
+        kernel = Kernel.of_parts(image, parts)
+    except (RuntimeError, LookupError, AttributeError, ImportError, OSError) as error:
+        raise Stale(f"its machine code cannot be linked: {error}") from None
     if kernel is None:
         raise Stale("its machine code is not in the cache")
     return Kept(plan, kernel)

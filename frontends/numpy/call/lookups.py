@@ -74,6 +74,21 @@ class Attribute(Lookup):
         return (vars(self.x), self.name) if found else None
 
 
+class Absent(Lookup):
+    """What another look-up fetches, NOTHING while it fails: a program may rely on that."""
+
+    __slots__ = ("lookup",)
+
+    def __init__(self, lookup: Lookup) -> None:
+        self.lookup = lookup
+
+    def __call__(self) -> Any:
+        try:
+            return self.lookup()
+        except (LookupError, AttributeError, NameError, ValueError):
+            return NOTHING
+
+
 class OfClass(Lookup):
     """What a class or its bases hold; the function in a staticmethod or classmethod."""
 

@@ -14,6 +14,7 @@ looks at the time stamp of one file.
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +35,7 @@ from tracebuf.frontends.numpy.call.captures import (
     own_attribute_of,
 )
 from tracebuf.frontends.numpy.call.encoding import NotEncodable, Stale, name_of, named
-from tracebuf.frontends.numpy.call.lookups import Attribute, FreeName, OfClass
+from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, FreeName, Lookup, OfClass
 
 Data = Any
 """What JSON can hold: None, bools, numbers, texts, lists of these."""
@@ -49,6 +50,8 @@ def described(x: Any, within: tuple[int, ...] = ()) -> Data:
     kind = type(x)
     if x is None or x is Ellipsis or kind in (bool, int, float, complex, str, bytes, range, slice):
         return [kind.__name__, repr(x)]
+    if x is NOTHING:
+        return ["nothing"]
     if isinstance(x, np.ndarray) or kind in (list, dict):
         return ["argument"]  # it is fetched anew at each call, and has a key
     if id(x) in within or len(within) > DEEPEST:
@@ -67,7 +70,7 @@ def described(x: Any, within: tuple[int, ...] = ()) -> Data:
     if kind is partial:
         return ["partial", *[described(i, within) for i in (x.func, x.args, *x.keywords, *x.keywords.values())]]
     if isinstance(x, Enum):
-        return ["member", described(kind, within), x.name]
+        return ["member", described(kind, within), x.name, described(x.value, within)]
     if getattr(kind, "__tracebuf__", False) is True:
         return ["bufferized", described(x.__wrapped__, within), repr(x.options)]
     if kind in (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType):
@@ -101,10 +104,28 @@ def of_library(x: Any) -> Data | None:
     except NotEncodable:
         return None
     package = module.partition(".")[0]
-    if package not in LIBRARIES:
+    if package not in LIBRARIES or not is_at_home(x, package):
         return None
     version = getattr(sys.modules.get(package), "__version__", "")
     return ["library", package, str(version), module, name]
+
+
+_HOME = os.path.dirname(os.__file__) + os.sep
+"""Of Python's own modules in Python."""
+
+
+def is_at_home(x: Any, package: str) -> bool:
+    """Whether a library's package is the real one, not a file of the user's of the same name (`test.py`), and a
+    function its own, not one that was put in its place."""
+    file = getattr(sys.modules.get(package), "__file__", None)
+    if file is None:  # built in
+        return True
+    if package in sys.stdlib_module_names and (not file.startswith(_HOME) or "site-packages" in file):
+        return False
+    if not isinstance(x, types.FunctionType):
+        return True
+    code = x.__code__.co_filename
+    return code.startswith(("<", os.path.dirname(file) + os.sep))
 
 
 def function_digest(f: types.FunctionType, within: tuple[int, ...] = ()) -> str:
@@ -266,6 +287,8 @@ class Ways:
             return ["attribute", self.to(f.x), f.name]
         if isinstance(f, OfClass):
             return ["class", self.to(f.kind), f.name]
+        if isinstance(f, Absent):
+            return ["absent", self.fetch(f.lookup)]
         if f is itself:
             return ["itself"]
         if isinstance(f, partial) and not f.keywords and len(f.args) == 2:
@@ -307,6 +330,10 @@ class Ways:
                 if not isinstance(kind, type):
                     raise Stale(str(way))
                 return OfClass(kind, name)
+            case ["absent", inner]:
+                lookup = self.fetched(inner)
+                assert isinstance(lookup, Lookup)
+                return Absent(lookup)
             case ["itself"]:
                 return itself
             case ["default", way, name]:

@@ -15,7 +15,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.call.captures import item_of
-from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
+from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
@@ -447,7 +447,13 @@ class Expressions(Comprehensions):
                 raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
-        value = ask(getattr, base, name)
+        try:
+            value = ask(getattr, base, name)
+        except Raises as said:
+            if isinstance(said.error, AttributeError) and isinstance(base, (types.ModuleType, type)):
+                missing = OfClass(base, name) if isinstance(base, type) else Absent(Attribute(base, name))
+                self.captures.setdefault((name, id(base)), (name, missing, NOTHING))
+            raise
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
             put_there = isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith("numpy")

@@ -18,7 +18,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
-from tracebuf.frontends.numpy.call.lookups import FreeName
+from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, FreeName
 from tracebuf.frontends.numpy.functions.formulas import is_formula
 from tracebuf.frontends.numpy.interpreter import records, structured
 from tracebuf.frontends.numpy.interpreter.direct import Direct
@@ -122,11 +122,10 @@ class Interpreter(Statements):
             fetch = FreeName(cells, names, name)
             if (seen := self.captures.get((name, id(place)))) is not None:
                 value = seen[2]  # one value in all of a trace: another thread may bind the name anew meanwhile
-            else:
-                try:
-                    value = fetch()
-                except (KeyError, ValueError, AttributeError):
-                    raise Raises(NameError(f"name '{name}' is not defined")) from None
+            elif (value := Absent(fetch)()) is NOTHING:
+                self.captures[name, id(place)] = (name, Absent(fetch), NOTHING)
+            if value is NOTHING:
+                raise Raises(NameError(f"name '{name}' is not defined"))
             return self.capture(name, fetch, value, place)
 
         return lookup

@@ -91,6 +91,7 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
     if found is MISSING or isinstance(found, types.MemberDescriptorType):
         if in_class(kind.__mro__, "__getattr__") is not MISSING:
             raise i.refuse(node, f"{kind.__name__} has a `__getattr__` of its own", PASS_IT)
+        i.captures.setdefault((name, id(kind)), (name, OfClass(kind, name), OfClass(kind, name).held(None)))
         raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
     return from_class(i, node, base, found, name)
 
