@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.agreement import program
 from tests.support.formulas import hold_formulas
+from tests.support.params import one_in
 from tracebuf import bufferize, measure
 from tracebuf.explain.memory import Formula
 
@@ -109,9 +110,49 @@ def test_how_often_a_loop_runs_may_be_unknown() -> None:
     hold_formulas(g, (A,))
 
 
+def of_rows(a: Any, begins: Any) -> Any:
+    total = 0.0
+    for k in range(len(begins) - 1):
+        total += np.cumsum(a[begins[k] : begins[k + 1]])[::-1].max(initial=0.0)
+    return total
+
+
+def shrinking(a: Any) -> Any:
+    left = 0
+    while a.size > 1 and left < 50:
+        a = a[a > a.mean()]
+        left += 1
+    return left
+
+
+def shorter(a: Any) -> Any:
+    k = 0
+    while k < len(a) and a[k] < 0.9:
+        a[k:] = np.cumsum(a[k:])[::-1] / 40
+        k += 1
+    return k
+
+
+BOUNDED: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
+    (selected, (A,), "at most 16*len(a)"),
+    (of_rows, (A, np.array([0, 30, 7, 90])), "at most 8*len(a)"),
+    (shrinking, (A,), "at most 17*len(a)"),
+    (shorter, (A,), "at most 8*max(len(a), 0)"),
+]
+
+
+@pytest.mark.parametrize("f, args, peak", one_in(4, BOUNDED, rows=True))
+def test_sizes_that_data_decide_may_have_bounds(f: Callable[..., Any], args: Any, peak: str) -> None:
+    """A mask selects no more than there is, a slice has no more than the array, a loop's array does not grow again."""
+    g = bufferize(f)
+    assert str(g.lower(*args).memory().peak) == peak
+    hold_formulas(g, args)
+    hold_formulas(g, (args[0][:9], *args[1:]))
+
+
 @pytest.mark.slow
-def test_sizes_that_data_decide_are_unknown() -> None:
-    use = bufferize(selected).lower(A).memory()
+def test_sizes_that_data_decide_may_be_unknown() -> None:
+    use = bufferize(lambda k: np.cumsum(np.bincount(k)[::-1]).sum()).lower(np.array([3, 1])).memory()
     assert "depends on the data" in use.peak.unknown
 
 

@@ -1,10 +1,11 @@
 """What a call takes of memory, as formulas of the sizes of its arguments: `memory_of` of a memref program.
 
-The program is run on sizes instead of arrays. Where it decides by what is not known, both ways are gone, each with the
-flags that it sets, so that a free under a flag is seen as what it is; what they need is the greatest of all. A loop is
-run until it comes back to what it began an iteration with, up to names of buffers: so what it needs at once is that of
-all its iterations, and what it allocates is that of one, as many times as it runs. A size that only the data decide is
-not known, and what depends on it is not either. Counts what `Counters` of backend/runtime/arena.py counts.
+The program is run on sizes instead of arrays. Where it decides by what is not known, both ways are gone, each with
+the flags that it sets, so that a free under a flag is seen as what it is; what they need is the greatest of all. A
+loop is run until it comes back to what it began an iteration with, up to names of buffers: so what it needs at once
+is that of all its iterations, and what it allocates is that of one, as many times as it runs. Of a size that only the
+data decide a bound may be known (bounds.py), else what depends on it is not known either. Counts what `Counters` of
+backend/runtime/arena.py counts.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
+from tracebuf.explain.bounds import Bound, counted_by, greatest_of, iterations, lower, upper
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import (
@@ -27,6 +29,7 @@ from tracebuf.ir.dims import (
     floordiv,
     mul,
     neg,
+    product,
     sub,
     substitute,
     symbols,
@@ -40,7 +43,7 @@ from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.arena import LINE, Extent, Plan, at_most, lines_exactly, rounded
 from tracebuf.ops.scalars import arith
 
-MOST_PATHS = 64
+MOST_PATHS = 512
 """How many ways through a program are gone."""
 
 
@@ -169,6 +172,9 @@ class _Paths:
         """By block of the arena what each phase needs."""
         self.ranges: list[Range] = []
         """Of the loops around."""
+        self.bounds: dict[Sym, Bound] = {}
+        """Of numbers that are not known."""
+        self.bounded: dict[tuple[object, Bound], Sym] = {}
 
     def use(self) -> MemoryUse:
         start = Path()
@@ -261,16 +267,25 @@ class _Paths:
         return self.amount(value.memref_type.byte_size, path, op)
 
     def amount(self, size: Dim, path: Path, op: Op) -> Amount:
-        """A size by those of the arguments."""
-        env: dict[Sym, Dim] = {}
+        """A size by those of the arguments, or a bound of it."""
+        env, unknown = dict[Sym, Dim](), dict[Sym, Bound]()
         for s in symbols(size):
             if s in self.given:
                 continue
             found = path.env.get(self.func.symbols[s]) if s in self.func.symbols else None
-            if not isinstance(found, int | Expr) or isinstance(found, bool):
-                return Amount(0, f"line {op.loc.line}: the size {s} depends on the data, or changes in a loop")
-            env[s] = found
-        return Amount(substitute(size, env))
+            if isinstance(found, int | Expr) and not isinstance(found, bool):
+                env[s] = found
+            else:
+                unknown[s] = Bound(0 if s.lo is not None and s.lo >= 0 else None)
+        total = substitute(size, env)
+        unknown |= {s: self.bounds[s] for s in symbols(total) if s in self.bounds}
+        if not unknown:
+            return Amount(total)
+        greatest = upper(total, unknown)
+        if greatest is None:
+            s = min(symbols(size) - self.given, key=lambda s: s.serial)
+            return Amount(0, f"line {op.loc.line}: the size {s} depends on the data, or changes in a loop")
+        return Amount(greatest, exact=False)
 
     def extent(self, extent: Extent, path: Path, op: Op) -> Amount:
         """An extent in bytes."""
@@ -298,11 +313,75 @@ class _Paths:
         if isinstance(op, memref.Dim) and isinstance(op.attrs["dim"], int):
             n = self.amount(op.operand(0).memref_type.shape[op.attrs["dim"]], path, op)
             return None if n.unknown else n.size
+        if isinstance(op, memref.Load):
+            return self.count(op, path)
+        if isinstance(op, arith.Select) and args[0] is None and number_like(args[1]) and number_like(args[2]):
+            return args[1] if args[1] == args[2] else self.either(op, args[1:])  # type: ignore[arg-type]
         if isinstance(op, bufferization.SameBase):
             return same(*args)
         if result.type is I1:
             return flag(op, args)
         return number(op, args)
+
+    # -- numbers that are not known, between bounds
+    def number_of(self, key: object, bound: Bound) -> Expr | None:
+        """A symbol for a number that the data decide, one for each of these keys and bounds."""
+        if bound == Bound():
+            return None
+        if (found := self.bounded.get((key, bound))) is None:
+            found = self.bounded[key, bound] = Sym("bounded", "opaque")
+            self.bounds[found] = bound
+        return found.expr
+
+    def count(self, op: memref.Load, path: Path) -> Expr | None:
+        """How many elements of a mask are true."""
+        if op.operand(0).memref_type.rank or (counts := counted_by(op.operand(0))) is None:
+            return None
+        sizes = [self.amount(d, path, op) for d in iterations(counts) or ()]
+        if not sizes or any(a.unknown for a in sizes):
+            return None
+        return self.number_of(counts, Bound(0, product(a.size for a in sizes)))
+
+    def either(self, op: Op, values: Sequence[Dim]) -> Expr | None:
+        """One of two numbers."""
+        least, greatest = ([bound(v, self.bounds) for v in values] for bound in (lower, upper))
+        natural = all(n is not None and at_most(0, n) for n in least)
+        known = [n for n in greatest if n is not None]
+        hi = greatest_of(known) if len(known) == len(greatest) else None
+        return self.number_of(op, Bound(0 if natural else None, hi))
+
+    def fits(self, value: object, carried: object) -> bool:
+        """Whether a number is within the bounds of the one that a loop carries."""
+        bound = self.bound_of(carried)
+        if bound is None or not number_like(value):
+            return False
+        least, greatest = lower(value, self.bounds), upper(value, self.bounds)  # type: ignore[arg-type]
+        above = bound.lo is None or (least is not None and at_most(bound.lo, least))
+        return above and (bound.hi is None or (greatest is not None and at_most(greatest, bound.hi)))
+
+    def again(self, value: object, carried: object) -> object:
+        """What is known of a value with which the next iteration begins."""
+        if value == carried or not number_like(carried):
+            return value
+        return carried if self.fits(value, carried) else None
+
+    def bound_of(self, value: object) -> Bound | None:
+        (s,) = symbols(value) if isinstance(value, Expr) and len(symbols(value)) == 1 else (None,)
+        return self.bounds.get(s) if s is not None and value == s.expr else None
+
+    def widened(self, key: object, carried: Dim, values: Sequence[object]) -> Expr | None:
+        """For a number that a loop changes: one that is natural, or at most the initial one, if that is so."""
+        bound = self.bound_of(carried)
+        if bound is None or (key, bound) not in self.bounded:
+            least = lower(carried, self.bounds)
+            natural = least is not None and at_most(0, least)
+            return self.number_of(key, Bound(0 if natural else None, upper(carried, self.bounds)))
+        sides = [Bound(lo=bound.lo), Bound(hi=bound.hi)]
+        kept = [s for s in sides if s != Bound() and all(self._is_within(v, s) for v in values)]
+        return self.number_of(key, kept[0]) if kept and len(kept) < 2 else None
+
+    def _is_within(self, value: object, bound: Bound) -> bool:
+        return self.fits(value, self.number_of("side", bound))
 
     # -- control flow
     def branch(self, op: scf.If, path: Path) -> list[Path]:
@@ -319,12 +398,13 @@ class _Paths:
         return merged(found)
 
     def loop(self, op: scf.For, path: Path) -> list[Path]:
-        lower, upper, step = (path.env.get(v) for v in op.operands[:3])
+        first, end, step = (path.env.get(v) for v in op.operands[:3])
         names, counted = self.names.get(op.body.args[0], []), None
-        if number_like(lower) and number_like(upper) and isinstance(step, int) and step > 0:
-            trips = floordiv(add(sub(upper, lower), step - 1), step)  # type: ignore[arg-type]
+        if number_like(first) and number_like(end) and isinstance(step, int) and step > 0:
+            trips = floordiv(add(sub(end, first), step - 1), step)  # type: ignore[arg-type]
             trips = trips if at_most(0, trips) else dim_max(trips, 0)
-            counted = Range(tuple(names), lower, step, trips)  # type: ignore[arg-type]
+            if symbols(trips).isdisjoint(self.bounds) and symbols(first).isdisjoint(self.bounds):  # type: ignore[arg-type]
+                counted = Range(tuple(names), first, step, trips)  # type: ignore[arg-type]
 
         def body(start: Path, carried: Sequence[object]) -> list[tuple[Path, list[object]]]:
             start.env.update(zip(op.body.args[1:], carried, strict=True))
@@ -369,7 +449,7 @@ class _Paths:
         counted: Range | None,
     ) -> list[Path]:
         """The ways through a loop: from each state that an iteration may begin with, one iteration."""
-        carried = self.steady(path, inits, body)
+        carried = self.steady(op, path, inits, body)
         why = f"line {op.loc.line}: how often the loop runs depends on the data"
         work, seen, ends = [(path.fork(), carried)], set[object](), [(path, carried)]
         each: list[tuple[Amount, Amount]] = []
@@ -386,7 +466,7 @@ class _Paths:
             found = body(start.fork(), values)
             certain = len({end.peak for end, _ in found}) == 1
             for end, new in found:
-                new = [v if v == c or not number_like(c) else None for v, c in zip(new, carried)]
+                new = [self.again(v, c) for v, c in zip(new, carried)]
                 peaks.append(end.peak if certain else replace(end.peak, exact=False))
                 each.append((end.allocated.minus(before[0]), end.copied.minus(before[1])))
                 end.env = {**path.env, **{v: e for v, e in end.env.items() if v in path.env}}
@@ -413,18 +493,24 @@ class _Paths:
 
     def steady(
         self,
+        op: Op,
         path: Path,
         inits: Sequence[object],
         body: Callable[[Path, Sequence[object]], list[tuple[Path, list[object]]]],
     ) -> list[object]:
-        """The initial values, but numbers that change."""
+        """The initial values, but of numbers that change what is known of them in each iteration."""
         carried = list(inits)
         while True:
             found = body(path.fork(), carried)
-            moved = {k for _, new in found for k, (a, b) in enumerate(zip(carried, new)) if number_like(a) and a != b}
+            moved: dict[int, list[object]] = {}
+            for _, new in found:
+                for k, (a, b) in enumerate(zip(carried, new)):
+                    if number_like(a) and a != b and not self.fits(b, a):
+                        moved.setdefault(k, []).append(b)
             if not moved:
                 return carried
-            carried = [None if k in moved else v for k, v in enumerate(carried)]
+            for k, values in moved.items():
+                carried[k] = self.widened((op, k), carried[k], values)  # type: ignore[arg-type]
 
 
 def number_like(value: object) -> bool:
@@ -476,7 +562,9 @@ def at_most_in(amount: Amount, counted: Range | None, why: str) -> Amount:
     if counted is None or symbols(amount.size).isdisjoint(counted.variables):
         return amount
     if not counted.bends_up(amount.size):
-        return Amount(0, why)
+        last = add(counted.first, mul(sub(counted.trips, 1), counted.step))
+        greatest = upper(amount.size, dict.fromkeys(counted.variables, Bound(counted.first, last)))
+        return Amount(0, why) if greatest is None else replace(amount, size=greatest, exact=False)
     ends = (counted.at(amount.size, 0), counted.at(amount.size, sub(counted.trips, 1)))
     return replace(amount, size=most(map(Amount, ends)).size, exact=False)
 
