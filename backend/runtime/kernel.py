@@ -138,6 +138,7 @@ class Kernel:
         """Whether one of its checks stands for what is outside the language."""
         alone = all(kind not in ("runtime", "roaming") for kind, *_ in emitted.imports.values())
         self._alone = alone
+        self.address = self.library.address(name)
         self._enter = self._entered()
         """Runs the kernel without the GIL; one that never calls back needs nothing but ctypes."""
         self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
@@ -159,10 +160,6 @@ class Kernel:
         return self.code.library
 
     @property
-    def address(self) -> int:
-        return self.library.address(self.name)
-
-    @property
     def cpu_seconds(self) -> float:
         """Of compilation, so far."""
         return self.code.cpu_seconds
@@ -176,6 +173,7 @@ class Kernel:
 
         def switched() -> None:
             if (kernel := me()) is not None:
+                kernel.address = kernel.library.address(kernel.name)
                 kernel._enter = kernel._entered()
                 if kernel.shared is not None:
                     kernel.shared.context.slots[abi.KERNEL] = kernel.address
