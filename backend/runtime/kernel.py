@@ -144,6 +144,7 @@ class Kernel:
         self.refuses = any(_is_refusal(failure.exception) for failure in image.failures)
         """Whether one of its checks stands for what is outside the language."""
         self._alone = all(kind not in ("runtime", "roaming") for kind, *_ in image.imports.values())
+        self.address = self.library.address(self.name)
         self._enter = self._entered()
         """Runs the kernel without the GIL; one that never calls back needs nothing but ctypes."""
         self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
@@ -162,10 +163,6 @@ class Kernel:
         return self.code.library
 
     @property
-    def address(self) -> int:
-        return self.library.address(self.name)
-
-    @property
     def cpu_seconds(self) -> float:
         """Of compilation, so far."""
         return self.code.cpu_seconds
@@ -179,6 +176,7 @@ class Kernel:
 
         def switched() -> None:
             if (kernel := me()) is not None:
+                kernel.address = kernel.library.address(kernel.name)
                 kernel._enter = kernel._entered()
                 if kernel.shared is not None:
                     kernel.shared.context.slots[abi.KERNEL] = kernel.address

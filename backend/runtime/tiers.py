@@ -130,6 +130,12 @@ class MachineCode(Code):
             self._make_fast()
         elif self._quick is not None and tier == "auto":
             self.pending = True
+        if not self.pending:
+            self._forget()
+
+    def _forget(self) -> None:
+        """What it was made from is not needed any more."""
+        del self._emitted, self._whole
 
     @property
     def tier(self) -> Tier:
@@ -251,6 +257,7 @@ class MachineCode(Code):
                 work()
             except Exception:
                 logger.exception("%s could not be kept", self._emitted.name)
+        self._forget()
 
     def _replace_apart(self, quick: tuple[KernelText, Library] | None = None) -> None:
         """Replaces the nests that are no functions in the fast tier, for a call that is in the quick code for long."""

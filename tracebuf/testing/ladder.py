@@ -107,6 +107,7 @@ def climb(
     strategies: Sequence[Options] = STRATEGIES,
     tolerance: float = 0.0,
     donate: Sequence[str] = (),
+    quick: bool = False,
 ) -> BufferizedFunction:
     """Checks a function on every rung of the ladder against eager NumPy.
 
@@ -119,6 +120,7 @@ def climb(
         tolerance: 0 for equal bits (NaN equals NaN); else the largest difference relative to the largest magnitude, for
             programs in float64 alone (those with float32 in them get 10 000 times more).
         donate: names of parameters that may be overwritten.
+        quick: whether the quick tier's code is a rung too.
 
     Returns the bufferized function, so that the compiled program can be inspected. Raises Mismatch, naming the rung,
     where one differs or fails with an InternalError or an unexpected error; UnsupportedError where the program is
@@ -134,7 +136,7 @@ def climb(
     source = source_of(function)
     args = with_defaults(function, args)
     alike, again = ([with_defaults(function, values) for values in calls] for calls in (alike, again))
-    f = bufferize(donate_optional=donate)(function)
+    f = bufferize(donate_optional=donate, tier="fast")(function)
     assert isinstance(f, BufferizedFunction)
     traced = traced_call(f, args, source)
     captured = captured_arrays(traced[0]) if isinstance(traced, tuple) else []
@@ -154,6 +156,10 @@ def climb(
                 program = traced_call(f, values[: len(values) - len(captured)], source)
                 expected = with_variants(expected, program, values, parts)
             native(f, values, len(captured), expected, rules, name, source)
+            if quick and values is args:
+                with rung("native, quick", source) as name:
+                    plainly = bufferize(donate_optional=donate, tier="quick")(function)
+                    native(plainly, values, len(captured), expected, rules, name, source)
     return f
 
 
