@@ -3,7 +3,7 @@
 Run with `python benchmarks/first_calls.py [--rounds 10] [--svg FILE]`. CPU milliseconds, medians, the engines in turn.
 "first": until the result is there, of a process that has compiled another small program before; "ready": until the
 fast code is there too; "kept": a process that finds the program in the cache, with all that it has to import for it;
-"import": over NumPy's. JAX and Numba where they are installed (Numba with its own cache for "kept"), and take the program.
+"import": over NumPy's. JAX and Numba where they are installed (Numba with its own cache for "kept"), and take it.
 """
 
 from __future__ import annotations
