@@ -141,12 +141,6 @@ def load(key: bytes, *, count: bool = True) -> bytes | None:
     return found
 
 
-def has(key: bytes) -> bool:
-    """Whether there is an entry under a key, which may be damaged."""
-    folder = _folder()
-    return folder is not None and os.path.exists(os.path.join(*_place(folder, key)))
-
-
 def store(key: bytes, data: bytes) -> None:
     """Keeps bytes under a key, if that can be done."""
     folder = _folder()

@@ -65,7 +65,7 @@ def kept_parts(library: Library) -> tuple[Part, ...]:
         if one not in numbers:
             o = _origins[one]
             taken = {s: visit(lender) for s, lender in o.lenders.items()}
-            if not cache.has(o.key):  # it was compiled before there was this cache, or was dropped since
+            if cache.load(o.key, count=False) is None:  # compiled before there was this cache, dropped since, damaged
                 cache.store(o.key, one.object.to_bytes())
             numbers[one] = len(found)
             found.append(Part(o.name, o.key, o.level, o.imports, o.shared, taken))
