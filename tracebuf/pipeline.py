@@ -93,6 +93,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/language/test_errors.py (`RAISED`)
     quick code, then fast code      backend/runtime/tiers.py (`MachineCode` of a `Kernel`, the thread, the queue), nests
                                     by pointer in backend/llvm/shared.py; `Options.tier`; tests/native/test_tiers.py
+    a program of another process    persist/programs.py (`find`, `keep`), called by `_kept` and `_compile` of api.py;
+                                    what tracing looked at, as data: frontends/numpy/call/provenance.py;
+                                    tests/tools/test_persist.py
     Ctrl-C in a compiled loop       backend/llvm/polls.py writes the polls, backend/runtime/entry.py has `poll`;
                                     rule C3; tests/native/test_interrupts.py
     a call without Python           native_calls.py says for which programs (`plan_of`; which calls Python takes:
