@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -78,15 +77,10 @@ def kept(function: FunctionType, options: Options, call: Call) -> Kept | None:
 
 def keep(function: FunctionType, options: Options, call: Call, plan: CallPlan, kernel: Kernel) -> None:
     """Keeps a program for later processes, when its fast code is there."""
-
-    def put() -> None:
+    if cache.keeps_programs() and not kernel.guarded:
         with importing():
             from tracebuf.persist import programs
-        programs.keep(function, options, bare, plan, kernel)
-
-    if cache.keeps_programs() and not kernel.guarded:
-        bare = replace(call, values=(), containers=())
-        kernel.code.when_fast(put)
+        programs.keep(function, options, call, plan, kernel)
 
 
 @frozen(slots=False, checked=True)

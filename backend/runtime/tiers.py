@@ -107,9 +107,16 @@ class Code:
 
     def when_fast(self, then: Callable[[], None]) -> None:
         """Has this done as soon as the fast code is there, perhaps now, perhaps by the thread, perhaps never."""
-        if self.pending:
-            self._then.append(then)
-        elif self.tier == "fast":
+        self._then.append(then)
+        if not self.pending:
+            self._do_then()
+
+    def _do_then(self) -> None:
+        while self.tier == "fast":
+            try:
+                then = self._then.pop()
+            except IndexError:  # all is done, here or by another thread
+                return
             then()
 
 
@@ -250,13 +257,13 @@ class MachineCode(Code):
             return
         except Exception:
             logger.exception("the fast code of %s could not be made; the quick code stays", self._emitted.name)
+        try:
+            self._do_then()
+            self.pending = False
+            self._do_then()  # what came meanwhile
+        except Exception:
+            logger.exception("%s could not be kept", self._emitted.name)
         self.pending = False
-        then, self._then = self._then, []
-        for work in then if self.tier == "fast" else ():
-            try:
-                work()
-            except Exception:
-                logger.exception("%s could not be kept", self._emitted.name)
         self._forget()
 
     def _replace_apart(self, quick: tuple[KernelText, Library] | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import linecache
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import tracebuf
 from tests.support.agreement import agree
 from tracebuf import BufferizedFunction, cache
+from tracebuf.backend.runtime import tiers
 from tracebuf.persist import programs
 
 _modules = itertools.count()
@@ -265,3 +267,47 @@ def test_a_module_of_the_users_with_a_name_of_pythons(monkeypatch: pytest.Monkey
 
     assert not run_with(2) and run_with(2)
     assert not run_with(3) and run_with(3) and run_with(2)
+
+
+LONG = """
+FACTOR = 2.0
+
+def helper(x, k=2.0):
+    return x * k
+
+@bufferize(tier="auto")
+def f(x):
+    for _ in range(3):
+        x = np.sqrt(x * x + FACTOR) - x[::-1] + x.mean()
+    return helper(x), np.cumsum(x), x.sum()
+"""
+
+
+@pytest.mark.parametrize("changed", ["", "FACTOR = 3.0", "helper.__defaults__ = (3.0,)"])
+def test_what_was_looked_at_is_written_down_before_the_fast_code_is_made(
+    changed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its objects are known later; what changes meanwhile is not what was traced."""
+    monkeypatch.setattr(tiers, "SHORT", 0)
+    event, improve = threading.Event(), tiers.MachineCode._improve
+
+    def later(self: tiers.MachineCode) -> None:
+        event.wait(60)
+        improve(self)
+
+    monkeypatch.setattr(tiers.MachineCode, "_improve", later)
+    tracebuf.release()
+    module = module_of(LONG)
+    agree(module.f, module.X.copy())
+    (spec,) = module.f.specializations()
+    assert spec.kernel.code.tier == "quick"
+    exec(changed, module.__dict__)
+    event.set()
+    tracebuf.wait()
+    assert spec.kernel.code.tier == "fast"
+    if changed:
+        other = module_of(LONG)
+        exec(changed, other.__dict__)
+        agree(other.f, other.X.copy())
+        tracebuf.wait()
+    assert run(LONG)

@@ -19,6 +19,7 @@ import sys
 from functools import cache as once
 from pathlib import Path
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -81,16 +82,22 @@ def find(function: FunctionType, options: Options, call: Call) -> Kept | None:
 
 
 def keep(function: FunctionType, options: Options, call: Call, plan: CallPlan, kernel: Kernel) -> None:
-    """Puts a program into the cache, if it can be written down."""
+    """Puts a program into the cache, if it can be written down, as soon as its fast code is there. What tracing looked
+    at is described at once: until then it may change."""
     try:
         key = _key(function, options, call)
-        record = _record(function, call, plan, kernel)
+        looked_at, called = _record(function, call, plan, kernel)
     except NotEncodable as reason:
         logger.debug("a program of %s is not kept: %s", function.__qualname__, reason)
         return
-    before = cache.load(key, count=False)
-    records = [record, *(r for r in (json.loads(before) if before else ()) if r != record)]
-    cache.store(key, json.dumps(records[:MOST_RECORDS], separators=(",", ":")).encode())
+
+    def put() -> None:
+        record = [*looked_at, _CODEC.encode((called, kernel.image, kept_parts(kernel.library)))]
+        before = cache.load(key, count=False)
+        records = [record, *(r for r in (json.loads(before) if before else ()) if r != record)]
+        cache.store(key, json.dumps(records[:MOST_RECORDS], separators=(",", ":")).encode())
+
+    kernel.code.when_fast(put)
 
 
 # -- the key
@@ -159,7 +166,8 @@ def _sources() -> str:
 
 
 # -- records
-def _record(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> Data:
+def _record(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> tuple[list[Data], Any]:
+    """What a record begins with, and how the program is called, which ends it beside what is known later."""
     if kernel.calls_functions:
         raise NotEncodable("it calls functions of Python's")
     ways = Ways(function)
@@ -169,7 +177,8 @@ def _record(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) 
         ways.add(value)
     hidden = [ways.hidden(h) for h in call.hidden]
     called = plan.guards, dict(plan.bindings), plan.arguments, plan.stored, plan.plan, plan.writes
-    return [captures, hidden, _group(call), _CODEC.encode((called, kernel.image, kept_parts(kernel.library)))]
+    _CODEC.encode((called, kernel.image))  # raises now what it would then
+    return [captures, hidden, _group(call)], called
 
 
 def _restored(function: FunctionType, call: Call, group: Data, record: Data) -> Kept:
