@@ -283,16 +283,33 @@ def a_new_array_and_itself_upside_down(a, k):
     return b
 
 
+def an_array_and_all_of_its_rows(a, k):
+    a += a[k - 1 :]
+    a[1 - k :] -= a
+
+
+def a_view_of_a_view(a, k):
+    np.abs(a, out=a[k : k - 2 : -1][::-1][k - 1 :])
+
+
+def every_second_and_every_one(a, k):
+    v = a.ravel()
+    np.negative(v[k::2], out=v[: len(v) // 2])
+    v[-k : -k - 3 : -1] += v[-k - 1 : -k - 6 : -2]
+
+
 @pytest.mark.parametrize(
     ("f", "k", "shape", "order"),
-    one_in(4, [
+    one_in(7, [
         (rows_upwards_and_downwards, 3, (3, 3), "C"), (a_corner_and_its_transpose, 1, (3, 3), "C"),
         (columns_and_one_of_them, 1, (4, 2), "F"), (a_new_array_and_itself_upside_down, 1, (4, 3), "C"),
+        (an_array_and_all_of_its_rows, 1, (3, 3), "C"), (a_view_of_a_view, 1, (2, 3), "C"),
+        (every_second_and_every_one, 1, (4, 4), "C"),
     ], rows=True),
 )  # fmt: skip
-def test_what_goes_different_ways_along_one_index_is_one_place(f, k: int, shape: tuple[int, int], order: Any) -> None:
-    """Rule S2: NumPy makes no temporary where both are one row, whatever their steps; one was made for steps that
-    differ, for another order of axes, and for a whole array."""
+def test_a_run_time_test_finds_that_numpy_makes_no_temporary(f, k: int, shape: tuple[int, int], order: Any) -> None:
+    """Rule S2: NumPy makes no temporary where both are one row, whatever their steps, or where vectors read ahead in
+    larger steps; one was made for steps that differ, for another order of axes, and beside a whole array."""
     again = [(np.asarray(floats(5, 5), order=order), n) for n in (1, 2, 5)]
     climb(f, (np.asarray(floats(*shape), order=order), k), again=again, strategies=[Options(verify=True)])
 

@@ -4,7 +4,8 @@
 and makes none otherwise, so the compiled program looks too (rule S2): an `scf.if` with the direct form in one branch.
 Two parts of a buffer are disjoint if on some axis their ranges are, or their steps never meet; parts of it under two
 shapes (`c[1] |= c.ravel()[:2]`) if one ends before the other begins. `a[:-1] += a[1:]` needs none either: compiled
-loops count up, one element after the other, and read ahead of what they write.
+loops count up, one element after the other, and read ahead of what they write. Along an axis of one index, steps do not
+matter.
 
 Why here: the analysis decides for all sizes at once. Limitations: not for stores whose value NumPy computes into a
 temporary of its own. MLIR has no counterpart.
@@ -81,7 +82,7 @@ def _simple(writer: Op, target: Value) -> bool:
 
 def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
     """When the writer may write the target directly; None where that is not known."""
-    goal, root = _seen(target), _uncast(memref.base_of(target))
+    goal, root = _seen(w, target), _uncast(memref.base_of(target))
     if goal is None:
         return None
     harmless: Test = True
@@ -93,8 +94,8 @@ def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
             if not (_own_memory(base) and _own_memory(root)):
                 return None
             continue
-        exact = _seen(use.value)
-        source = exact or _around(use.value)
+        exact = _seen(w, use.value)
+        source = exact or _around(w, use.value)
         if source is None:
             return None
         fine: Test = False
@@ -132,36 +133,63 @@ def _uncast(buffer: Value) -> Value:
     return buffer
 
 
-def _part(buffer: Value) -> Part | None:
-    op = _uncast(buffer).defining_op
-    if not isinstance(op, memref.Subview) or not all(isinstance(s, int) for s in op.slice.strides):
-        return None
-    base = _uncast(op.operand(0))
-    return None if isinstance(base.defining_op, memref.Subview) else (base, op.slice)
+def _part(w: IndexWriter, buffer: Value) -> Part | None:
+    """What a view, or a view of a view, sees of the buffer below them."""
+    found: Part | None = None
+    while isinstance(op := _uncast(buffer).defining_op, memref.Subview):
+        if not all(isinstance(s, int) for s in op.slice.strides):
+            return None
+        buffer = _uncast(op.operand(0))
+        found = buffer, op.slice if found is None else _composed(w, op.slice, found[1])
+    return found
 
 
-def _seen(buffer: Value) -> Part | None:
-    """A part of a buffer, or the whole of one that the program has made; what stands in the caller's has sizes other
-    than 1, or is compiled for 1."""
+def _composed(w: IndexWriter, outer: Slice, inner: Slice) -> Slice:
+    """The part of a buffer that is a part of its part."""
+    offsets, strides = list(outer.offsets), [1] * len(outer.offsets)
+    sizes: list[Mixed] = [1] * len(outer.offsets)
+    for k, d in enumerate(outer.dims):
+        if d is not None:
+            step = _stride(outer, d)
+            offsets[d] = w.add(offsets[d], w.mul(inner.offsets[k], step))
+            strides[d], sizes[d] = step * _stride(inner, k), inner.sizes[k]
+    dims = tuple(None if k is None else outer.dims[k] for k in inner.dims)
+    return Slice(tuple(offsets), tuple(sizes), tuple(strides), dims)
+
+
+def _seen(w: IndexWriter, buffer: Value) -> Part | None:
+    """A part of a buffer, or the whole of one."""
     base = _uncast(buffer)
-    if isinstance(base.defining_op, memref.Alloc) and (rank := base.memref_type.rank) > 1:
-        return base, Slice((0,) * rank, tuple(base.defining_op.sizes), (1,) * rank, tuple(range(rank)))
-    return _part(buffer)
+    if not _own_memory(base):
+        return _part(w, buffer)
+    rank = base.memref_type.rank
+    return base, Slice((0,) * rank, _sizes(base), (1,) * rank, tuple(range(rank)))
 
 
-def _around(buffer: Value) -> Part | None:
+def _sizes(base: Value) -> tuple[Mixed, ...]:
+    """The sizes of a whole buffer; 2 stands for those of an argument, which is compiled for 1 where it is that."""
+    if isinstance(base.defining_op, memref.Alloc):
+        return tuple(base.defining_op.sizes)
+    return tuple(n if isinstance(n, int) else 2 for n in base.memref_type.shape)
+
+
+def _around(w: IndexWriter, buffer: Value) -> Part | None:
     """A part that has all elements of a view of a view."""
     while isinstance(op := _uncast(buffer).defining_op, memref.Subview):
         buffer = op.operand(0)
-        if (found := _part(buffer)) is not None:
+        if (found := _part(w, buffer)) is not None:
             return found
     return None
 
 
-def _step(s: Slice, axis: int) -> int:
+def _stride(s: Slice, axis: int) -> int:
     step = s.strides[axis]
     assert isinstance(step, int)
-    return step if axis in s.dims and s.sizes[axis] != 1 else 0
+    return step
+
+
+def _step(s: Slice, axis: int) -> int:
+    return _stride(s, axis) if axis in s.dims and s.sizes[axis] != 1 else 0
 
 
 def _moving(s: Slice) -> tuple[int | None, ...]:
@@ -233,14 +261,16 @@ def _reads_ahead(w: IndexWriter, goal: Slice, source: Slice, map_: AffineMap) ->
     they do. `map_`: which loop goes along each axis of the source."""
     written, along = _walk(goal), dict(zip(map_.results, _walk(source), strict=True))
     loops = [(g, along.get(k)) for k, g in enumerate(written)]
-    # NumPy compares the steps of vectors of one element too
-    ahead: Test = len(loops) > 1 or all(g == s for g, s in loops)
+    ahead: Test = True
     for g, s in loops:
-        if g == s:
-            if g is not None:
-                shift = w.sub(source.offsets[g[0]], goal.offsets[g[0]])
-                ahead = w.both(ahead, w.test("sge", shift, 0) if g[1] > 0 else w.test("sge", 0, shift))
-        elif g is not None:  # the two go different ways: none, where there is one index
+        if g is None:  # there is one index
+            continue
+        if s is not None and g[0] == s[0] and (0 < g[1] <= s[1] or 0 > g[1] >= s[1]):
+            shift = w.sub(source.offsets[g[0]], goal.offsets[g[0]])
+            ahead = w.both(ahead, w.test("sge", shift, 0) if g[1] > 0 else w.test("sge", 0, shift))
+        elif len(loops) == 1 or (s is not None and isinstance(n := source.sizes[s[0]], int) and n > 1):
+            ahead = False  # NumPy makes a temporary for one element too, where it is a vector
+        else:
             ahead = w.both(ahead, w.test("eq", goal.sizes[g[0]], 1))
     moving = [(g, s) for g, s in loops if g or s]
     if len(moving) == 1 and (g := moving[0][0]) and (s := moving[0][1]) and g[0] != s[0]:
