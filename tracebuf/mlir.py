@@ -28,7 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from itertools import combinations
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -39,8 +39,9 @@ from tracebuf.frozen import cached_property, frozen
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import is_buffer
+from tracebuf.ir.dims import evaluate, symbols
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.types import ScalarType, TensorType
+from tracebuf.ir.types import MemRefType, ScalarType, TensorType
 from tracebuf.module_pipeline import functions_to_run, module_to_run
 from tracebuf.ops.control.func import Call
 from tracebuf.ops.scalars.arith import convert
@@ -51,7 +52,7 @@ from tracebuf.options import OneShotOptions
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Counters, Kernel
 
-__all__ = ["Program", "ReadError", "generic", "interpret", "program", "read", "read_all"]
+__all__ = ["Program", "ReadError", "generic", "interpret", "program", "read", "read_all", "run_passes"]
 
 DEFAULT = OneShotOptions(bufferize_function_boundaries=True, allow_return_allocs_from_loops=True, compat=None)
 
@@ -62,9 +63,9 @@ class Program:
     without calls; but where blocks branch, or functions call themselves, `tensor_callees` and `callees` are the
     functions that are called, and `given` the Python callables for those that are only declared.
 
-    Every way to run it takes the function's arguments in order: for a tensor an array of its dtype, rank and constant
-    sizes; for a scalar a number. Raises TypeError for another number of arguments, kind or dtype; ValueError for
-    another rank or size, and where two arrays share memory.
+    Every way to run it takes the function's arguments in order: for a tensor or memref an array of its dtype, rank and
+    constant sizes, and the memref's strides; for a scalar a number. Raises TypeError for another number of arguments,
+    kind or dtype; ValueError for another rank, size or stride, and where two arrays share memory.
     """
 
     name: str
@@ -125,13 +126,27 @@ class Program:
 def _argument(arg: Any, type_: Any, place: int) -> Any:
     if isinstance(type_, ScalarType):
         return convert(arg, type_)
-    if not isinstance(type_, TensorType) or not isinstance(arg, np.ndarray):
+    if not isinstance(type_, TensorType | MemRefType) or not isinstance(arg, np.ndarray):
         raise TypeError(f"argument {place} is {type_}, not a {type(arg).__name__}")
     if arg.dtype != type_.element.dtype:
         raise TypeError(f"argument {place} is {type_}, not an array of {arg.dtype}")
     if arg.ndim != type_.rank or any(isinstance(n, int) and n != m for n, m in zip(type_.shape, arg.shape)):
         raise ValueError(f"argument {place} is {type_}, not an array of shape {arg.shape}")
+    if isinstance(type_, MemRefType) and not lies_as(arg, type_):
+        raise ValueError(f"argument {place} is {type_}, not an array of strides {arg.strides}")
     return arg
+
+
+def lies_as(array: np.ndarray, type_: MemRefType) -> bool:
+    """Whether an array has the strides that a type asks for; those of no more than one element do not matter."""
+    if 0 in array.shape:
+        return True
+    sizes = {s: n for d, n in zip(type_.shape, array.shape) for s in symbols(d) if d == s.expr}
+    for size, stride, wanted in zip(array.shape, array.strides, type_.strides, strict=True):
+        if size > 1 and wanted is not None and symbols(wanted) <= sizes.keys():
+            if stride != evaluate(wanted, sizes) * array.itemsize:
+                return False
+    return True
 
 
 def program(
@@ -161,7 +176,7 @@ def program(
         raise TracebufError("a program is run with bufferize_function_boundaries")
     name = name or module.funcs[-1].name
     for arg in module.func(name).args:
-        if not isinstance(arg.type, ScalarType | TensorType):
+        if not isinstance(arg.type, ScalarType | TensorType | MemRefType):
             raise UnsupportedError(f"{name}: an argument of type {arg.type} cannot be given")
     buffers, *callees = functions_to_run(module_to_run(module, options, name), name, given)
     if may_be_inlined(module, name):
@@ -173,6 +188,35 @@ def program(
     if buffers.name in {op.callee for f in (buffers, *callees) for op in f.walk() if isinstance(op, Call)}:
         callees.insert(0, buffers)
     return Program(name, tensors, buffers, tuple(callees), (tensors, *called) if callees else (), dict(given))
+
+
+def run_passes(module: Module, *passes: str, compat: Literal["mlir", "tracebuf"] = "mlir") -> Module:
+    """What passes make of a module, one after the other, each verified; the module is left as it is.
+
+    Args:
+        module: from `read`.
+        passes: by MLIR's names, with options as `python -m tracebuf opt` takes them: "buffer-hoisting",
+            "one-shot-bufferize=bufferize-function-boundaries copy-before-write". A dash before is allowed.
+        compat: whose decisions, as of `--compat`.
+
+    Raises UsageError (a TracebufError) for an unknown pass or option, TracebufError for what a pass refuses.
+
+    >>> module = read('''
+    ... "func.func"() <{function_type = () -> (), sym_name = "f"}> ({
+    ...   %a = "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> memref<8xf64>
+    ...   "func.return"() : () -> ()
+    ... }) : () -> ()
+    ... ''')
+    >>> [op.name for op in run_passes(module, "ownership-based-buffer-deallocation", "canonicalize").func("f").walk()]
+    ['func.return']
+    """
+    from tracebuf import opt
+
+    chosen = opt.parse(["-", f"--compat={compat}", *(f"-{p.lstrip('-')}" for p in passes)])
+    items = [clone_func(i)[0] if isinstance(i, Func) and not i.external else i for i in module.items]
+    copy = Module(items, module.loc, module.name)
+    copy.attrs = dict(module.attrs)
+    return opt.transformed(chosen, copy)
 
 
 def interpret(

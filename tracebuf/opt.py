@@ -163,13 +163,18 @@ def pipeline(text: str) -> list[tuple[str, str]]:
 
 
 def run(command: Command, text: str, name: str) -> str:
-    """What the command prints for one module, which is verified after each pass (MLIR: -verify-each)."""
-    module = read(text, name)
+    """What the command prints for one module."""
+    module = transformed(command, read(text, name))
+    printed = print_generic if "generic" in command.flags else print_module
+    return printed(module, locations="locations" in command.flags)
+
+
+def transformed(command: Command, module: Module) -> Module:
+    """What the passes make of a module, which is verified after each (MLIR: -verify-each)."""
     for pass_name, options in command.passes:
         module = PASSES[pass_name].run(module, options, command.compat)
         verify_module(module)
-    printed = print_generic if "generic" in command.flags else print_module
-    return printed(module, locations="locations" in command.flags)
+    return module
 
 
 def read(text: str, name: str) -> Module:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tracebuf import mlir
-from tracebuf.errors import TracebufError
+from tests.mlir import memrefs as buffers
+from tests.mlir import test_memrefs
+from tests.support.params import one_in, slow_but
+from tracebuf import mlir, opt
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.ir.printer import print_module
+from tracebuf.passes import PASSES
 
 CONSTANT_OF_A_CALLEE = """
 "builtin.module"() ({
@@ -105,3 +112,52 @@ def test_overlapping_arguments_are_refused() -> None:
 def test_mlirs_store_into_a_callees_constant_is_not_run() -> None:
     with pytest.raises(TracebufError, match="read-only"):
         mlir.program(mlir.read(CONSTANT_OF_A_CALLEE), "main", replace(mlir.DEFAULT, compat="mlir"))
+
+
+@pytest.mark.parametrize("seed", slow_but([2], range(12)))
+def test_functions_of_buffers_run_in_each_way(seed: int) -> None:
+    """They were refused, though all that they need ran."""
+    text = buffers.program(random.Random(seed), loops=seed % 2 == 0)
+    f = mlir.program(mlir.read(text), "f")
+    for drawn, results, left in test_memrefs.expected(text):
+        for run in (f, lambda *args: f.on_memory(*args).results, f.on_values):
+            args = test_memrefs.arguments(drawn)
+            for got, wanted in zip([*run(*args), *args[5:]], [*results, *left], strict=True):
+                np.testing.assert_array_equal(got, wanted)
+
+
+LAYOUTS = """
+"func.func"() <{function_type = (memref<?x4xf64>, memref<?xf64, strided<[?], offset: ?>>) -> (), sym_name = "f"}> ({
+^bb0(%a: memref<?x4xf64>, %b: memref<?xf64, strided<[?], offset: ?>>):
+  "func.return"() : () -> ()
+}) : () -> ()
+"""
+
+
+def test_buffers_have_the_strides_that_their_types_ask_for() -> None:
+    f, any_strides = mlir.program(mlir.read(LAYOUTS)), np.ones(9)[::-2]
+    for fits in (np.ones((3, 4)), np.ones((0, 4))[:, ::-1], np.ones((6, 4))[2:3], np.ones((6, 4))[::6]):
+        assert f(fits, any_strides) == []
+    for other in (np.ones((6, 4))[::2], np.ones((4, 3)).T, np.ones((3, 8))[:, ::2]):
+        with pytest.raises(ValueError, match="not an array of strides"):
+            f(other, any_strides)
+
+
+@pytest.mark.parametrize("name", one_in(6, PASSES))
+def test_passes_run_from_python_and_leave_the_module(name: str) -> None:
+    options = "=dialects=tensor" if name == "partial-bufferize" else ""
+    text = buffers.program(random.Random(1), loops=False)
+    module = mlir.read(text)
+    before = print_module(module)
+    with suppress(UnsupportedError):
+        after = mlir.run_passes(module, name + options)
+        assert print_module(after) == opt.run(opt.parse(["-", f"-{name}{options}"]), text, "<text>")
+    assert print_module(module) == before
+
+
+def test_passes_from_python_are_checked() -> None:
+    module = mlir.read(LAYOUTS)
+    with pytest.raises(opt.UsageError, match="unknown flag -buffer-hosting"):
+        mlir.run_passes(module, "buffer-hosting")
+    with pytest.raises(opt.UsageError, match="max-rank"):
+        mlir.run_passes(module, "-promote-buffers-to-stack=max-rank=2")
