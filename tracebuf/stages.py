@@ -112,9 +112,9 @@ class Bufferized:
         """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one."""
         with full_collections_later:
             with importing():
-                from tracebuf.backend.runtime.kernel import Kernel
+                from tracebuf.backend.runtime.compiled import kernel_of
 
-            return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel", tier=tier)
+            return kernel_of(self.func, name if name.isidentifier() and name.isascii() else "kernel", tier=tier)
 
 
 def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | None = None) -> Bufferized:

@@ -37,7 +37,7 @@ from tracebuf.frontends.numpy.call.encoding import NotEncodable, Stale, name_of,
 from tracebuf.frontends.numpy.call.lookups import Attribute, FreeName, OfClass
 
 Data = Any
-"""What JSON can hold: None, bools, numbers, texts, lists of these."""
+"""What `marshal` writes and texts show: None, bools, numbers, texts, bytes, lists and tuples of these."""
 LIBRARIES = frozenset({"numpy", "scipy", "tracebuf"}) | sys.stdlib_module_names - {"__main__"}
 """The packages whose code does not change while their version is the same."""
 DEEPEST = 30
