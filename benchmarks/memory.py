@@ -28,7 +28,7 @@ from tracebuf.interpret import memref as interpreter
 from tracebuf.interpret.memory import Memory, MemRef
 from tracebuf.ir.core import Op
 from tracebuf.measure import clone_arguments
-from tracebuf.ops.memory.arena import LINE
+from tracebuf.running.lines import LINE
 
 
 class ArenaMemory(Memory):

@@ -67,11 +67,11 @@ class Rooms:
         return target != room and target not in allowed
 
 
-BASE = frozenset({"process", "frozen", "location", "errors", "options", "ir", "ops"})
+BASE = frozenset({"process", "frozen", "location", "errors", "running", "options", "ir", "ops"})
 ROOMS: dict[str, Rooms] = {
     "tracebuf": Rooms(
-        (frozenset({"process", "frozen"}), "location", "errors", "options", "ir", "ops", "analysis", "bufferize",
-         "deallocate", frozenset({"optimize", "lower"})),
+        (frozenset({"process", "frozen"}), "location", "errors", "running", "options", "ir", "ops", "analysis",
+         "bufferize", "deallocate", frozenset({"optimize", "lower"})),
         beside={
             "interpret": BASE,
             "explain": BASE | {"analysis"},
@@ -89,7 +89,7 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.analysis": Rooms(("one_shot", "cost", "modules"), beside={"flow": frozenset()}),
     "tracebuf.deallocate": Rooms(("", "general")),
     "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir", "memrefs"}),)),
-    "tracebuf.backend": Rooms(("objects", "llvm", "runtime")),
+    "tracebuf.backend": Rooms((frozenset({"objects", "layout"}), "llvm", "runtime")),
     "tracebuf.backend.llvm": Rooms(("", "entries")),
     "tracebuf.testing": Rooms(("", frozenset({"fuzz", "numpy_suite"}))),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
@@ -395,6 +395,73 @@ def test_import_loads_nothing_that_compiles() -> None:
     heavy = tuple(f"tracebuf.{room}" for room in COMPILES) + ("llvmlite", "logging", "tracemalloc")
     assert not [name for name in loaded if name.startswith(heavy)]
     assert len([name for name in loaded if name.startswith("tracebuf")]) <= 45, loaded
+
+
+KEPT = """
+import numpy as np
+from tracebuf import bufferize
+@bufferize
+def f(a, b):
+    c = np.sqrt(a + b) * 2 - a / b + 1
+    if c[0] > 1e6:
+        raise ValueError("large", int(c[0]))
+    return np.cumsum(c[1:])[::-1] + c[:-1]
+"""
+CALL = """
+import sys, numpy as np
+from kept_program import f
+before = {*sys.modules}
+for _ in range(2):
+    f(np.ones(5), np.ones(5))
+(one,) = f.specializations()
+assert one.loaded, one
+print(*{*sys.modules} - before)
+"""
+
+
+WRITERS = tuple(f"tracebuf.backend.llvm.{name}" for name in ("emit", "code", "compiler", "shared", "loops", "polls"))
+"""The files of `backend.llvm` that write code, or call LLVM."""
+
+
+def compiles(name: str) -> bool:
+    """Whether a module is for calls that must be compiled, or of llvmlite."""
+    rooms = tuple(f"tracebuf.{room}" for room in COMPILES if room != "backend.llvm")
+    return name.startswith((*rooms, *WRITERS, "llvmlite"))
+
+
+@pytest.mark.slow
+def test_a_program_out_of_the_cache_loads_nothing_that_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kept_program.py").write_text(KEPT)
+    monkeypatch.setenv("TRACEBUF_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("TRACEBUF_CACHE_PROGRAMS", "1")
+    path = f"import sys; sys.path[:0] = {[str(ROOT), str(tmp_path)]}\n"
+    succeed("-c", path + CALL.replace("assert one.loaded", "assert not one.loaded"), cwd=tmp_path)
+    loaded = [m for m in succeed("-c", path + CALL, cwd=tmp_path).split() if not m.startswith("numpy")]
+    others = {"json", "inspect", "logging", "mmap", "pickle", "random"}
+    assert not [name for name in loaded if compiles(name) or name in others]
+    assert len(loaded) <= 30, loaded
+
+
+def imported_at_once(name: str) -> set[str]:
+    """The modules that importing one imports, directly or not."""
+    found, pending = set[str](), [name]
+    while pending:
+        here = pending.pop()
+        if here in found or here not in MODULES:
+            continue
+        found.add(here)
+        pending += [here.rpartition(".")[0]]
+        tops = [node for node in tree_of(here).body if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If)]
+        pending += [target for _, target in imported(here, ast.Module(tops, []))]
+    return found
+
+
+def test_what_runs_programs_out_of_the_cache_imports_nothing_that_compiles() -> None:
+    found = imported_at_once("tracebuf.persist.programs")
+    assert not [name for name in found if compiles(name)] and "tracebuf.backend.runtime.kernel" in found
+    assert compiles("tracebuf.ops.memory") and "tracebuf.ops.memory" in imported_at_once("tracebuf.ops.dialects")
 
 
 def test_names_that_are_loaded_late_are_there() -> None:

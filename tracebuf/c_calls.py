@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from tracebuf.backend.layout.entry_words import Walk
 from tracebuf.backend.llvm.entries.c_entries import MAX_WORDS, Thunk, thunk_text
-from tracebuf.backend.llvm.entry_words import Walk
 from tracebuf.backend.runtime.c_entry import Filling, c_function
 from tracebuf.backend.runtime.entries import ArrayArgument, NumberArgument, ObjectArgument, SameArgument
 from tracebuf.errors import UnsupportedError

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from reprlib import recursive_repr
+from types import MethodType
 from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
@@ -56,32 +57,63 @@ def _with_fields(kind: type[T], slots: bool, assign: str) -> type[T]:
     """The class as a dataclass that can be made and shown; `assign` is the text that sets a field."""
     if kind.__doc__ is None:
         kind.__doc__ = kind.__name__  # `dataclass` asks `inspect` for one, which takes as long as all else that it does
-    made = dataclass(init=False, eq=False, repr=False, slots=slots)(kind)
+    texts: dict[str, Any] = vars(kind).get("__annotations__", {})
+    plain = bool(texts) and not any(word in str(text) for text in texts.values() for word in _MARKS)
+    if plain:
+        kind.__annotations__ = dict.fromkeys(texts, object)
+    made: Any = dataclass(init=False, eq=False, repr=False, slots=slots)(kind)
+    if plain:
+        made.__annotations__ = texts
+        for name, text in texts.items():
+            made.__dataclass_fields__[name].type = text
     if "__repr__" not in vars(made):
-        made.__repr__ = _repr  # type: ignore[method-assign]
-    _add_late(made, "__init__", lambda kind: _constructor(kind, assign))
-    return made
+        made.__repr__ = _repr
+    _add_late(made, "__init__", lambda kind: _constructor(kind, assign), _plain_constructor)
+    found: type[T] = made
+    return found
+
+
+_MARKS = ("ClassVar", "InitVar", "KW_ONLY")
+"""What `dataclass` looks for in the text of each annotation, which takes a third of its time."""
+FEW = 8
+"""How many objects of a class are made before its constructor is compiled, which takes as long as that many."""
 
 
 class _Late:
-    """A method that is compiled when it is first asked for, by a call or by its name."""
+    """A method that is compiled when it is first asked for, by a call or by its name. What `plain` gives, if it does,
+    is called for the first objects instead."""
 
-    __slots__ = ("kind", "make", "name")
+    __slots__ = ("kind", "left", "make", "name", "plain")
 
-    def __init__(self, kind: type[Any], name: str, make: Callable[[type[Any]], Any]) -> None:
-        self.kind, self.name, self.make = kind, name, make
+    def __init__(
+        self,
+        kind: type[Any],
+        name: str,
+        make: Callable[[type[Any]], Any],
+        plain: Callable[[type[Any]], Callable[..., Any] | None] | None,
+    ) -> None:
+        self.kind, self.name, self.make, self.plain, self.left = kind, name, make, plain, FEW
 
     def __get__(self, instance: object | None, owner: type | None = None) -> Any:
+        if self.plain is not None and instance is not None and self.left > 0:
+            self.left -= 1
+            if (found := self.plain(self.kind)) is not None:
+                return MethodType(found, instance)
         made = self.make(self.kind)
         made.__qualname__, made.__module__ = f"{self.kind.__qualname__}.{self.name}", self.kind.__module__
         setattr(self.kind, self.name, made)
         return made if instance is None else made.__get__(instance, owner)
 
 
-def _add_late(kind: type[Any], name: str, make: Callable[[type[Any]], Any]) -> None:
+def _add_late(
+    kind: type[Any],
+    name: str,
+    make: Callable[[type[Any]], Any],
+    plain: Callable[[type[Any]], Callable[..., Any] | None] | None = None,
+) -> None:
     """Adds a method, unless the class defines it."""
     if vars(kind).get(name) is None:
-        setattr(kind, name, _Late(kind, name, make))
+        setattr(kind, name, _Late(kind, name, make, plain))
 
 
 def _compiled(text: str, known: dict[str, Any]) -> Any:
@@ -99,6 +131,29 @@ class _Factory:
 
 
 _FACTORY = _Factory()
+
+
+def _plain_constructor(kind: type[Any]) -> Callable[..., None] | None:
+    """What `__init__` does where each field has a parameter, in its order; None where it does more. For arguments that
+    it does not take `__init__` is asked."""
+    own = fields(kind)
+    if hasattr(kind, "__post_init__") or not all(f.init and not f.kw_only for f in own):
+        return None
+    names = [f.name for f in own]
+
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = dict(zip(names, args))
+        left = [f for f in own[len(args) :] if f.name not in kwargs]
+        fits = len(args) + len(kwargs) + len(left) == len(given | kwargs) + len(left) == len(own)
+        if not fits or any(f.default is MISSING and f.default_factory is MISSING for f in left):
+            kind.__init__(self, *args, **kwargs)
+            return
+        for f in left:
+            given[f.name] = f.default if f.default_factory is MISSING else f.default_factory()
+        for name, value in (given | kwargs).items():
+            object.__setattr__(self, name, value)
+
+    return init
 
 
 def _constructor(kind: type[Any], assign: str) -> Any:

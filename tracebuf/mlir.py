@@ -78,9 +78,9 @@ class Program:
     @cached_property
     def kernel(self) -> Kernel:
         """The native code, compiled on first use."""
-        from tracebuf.backend.runtime.kernel import Kernel
+        from tracebuf.backend.runtime.compiled import kernel_of
 
-        return Kernel(self.buffers, self.name, self.callees)
+        return kernel_of(self.buffers, self.name, self.callees)
 
     def __call__(self, *args: Any) -> list[Any]:
         """Runs natively and returns the results in order: arrays, NumPy scalars, ints for index. Raises what the

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracebuf.backend.llvm.entry_words import GUARD_ROOM, REPEATED, Guarded, Layout, Result, Source, Walk
+from tracebuf.backend.layout.entry_words import GUARD_ROOM, REPEATED, Guarded, Layout, Result, Source, Walk
 from tracebuf.backend.runtime.callable import NativeCallable
 from tracebuf.backend.runtime.entries import (
     Argument,

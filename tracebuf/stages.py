@@ -20,7 +20,7 @@ from tracebuf.process.late import importing, lock
 
 if TYPE_CHECKING:
     from tracebuf import pipeline
-    from tracebuf.backend.llvm.abi import KernelText
+    from tracebuf.backend.llvm.kernel_text import KernelText
     from tracebuf.backend.runtime.kernel import Kernel
     from tracebuf.explain.memory import MemoryUse
     from tracebuf.frontends.numpy.call.call import Call
@@ -107,9 +107,9 @@ class Bufferized:
         """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one."""
         with full_collections_later:
             with importing():
-                from tracebuf.backend.runtime.kernel import Kernel
+                from tracebuf.backend.runtime.compiled import kernel_of
 
-            return Kernel(self.func, _symbol(name), tier=tier)
+            return kernel_of(self.func, _symbol(name), tier=tier)
 
     def emit(self, name: str) -> KernelText:
         """The LLVM IR that `compile` makes native code of."""

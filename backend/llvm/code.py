@@ -50,7 +50,7 @@ class Code:
         self.lines: list[str] = []
         self.label = "entry"
         self.imports: dict[str, tuple[str, ...]] = {}
-        """Imported symbols and what they are, as `abi.KernelText` says; the addresses are found when linking."""
+        """Imported symbols and what they are, as `KernelText` says; the addresses are found when linking."""
         self._declared: dict[str, str] = {}
         self.shared: dict[str, Shared] = {}
         """By symbol the functions that the module calls and other modules may have."""

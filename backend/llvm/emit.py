@@ -15,15 +15,16 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import field
 
-from tracebuf.backend.llvm import abi
+from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm.blas_calls import by_blas, write_product
 from tracebuf.backend.llvm.blocks import BlockWriter
 from tracebuf.backend.llvm.code import Access, Code, literal
 from tracebuf.backend.llvm.host_calls import HostWriter, call_reference
+from tracebuf.backend.llvm.kernel_text import KernelText
 from tracebuf.backend.llvm.loops import Around, Buffer, Scopes, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
 from tracebuf.backend.llvm.nests import has_scalar_loops, may_stand_apart, write_nest
-from tracebuf.backend.llvm.polls import BUDGET, Polls, work
+from tracebuf.backend.llvm.polls import Polls, work
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.errors import InternalError
 from tracebuf.frozen import plain
@@ -46,7 +47,7 @@ from tracebuf.ops.memory.arena import Plan
 from tracebuf.ops.scalars import arith
 
 
-def emit_kernel(func: Func, name: str, callees: Sequence[Func] = (), *, apart: bool = False) -> abi.KernelText:
+def emit_kernel(func: Func, name: str, callees: Sequence[Func] = (), *, apart: bool = False) -> KernelText:
     """The LLVM text of a memref-level function, `i64 @name(ptr frame)`, with those that it calls, directly or not.
     `apart`: all nests are functions of their own, but for some of a few elements."""
     return KernelWriter(func, name, Whole({f.name: (f, f"{name}.{f.name}") for f in callees}, apart)).write()
@@ -89,7 +90,7 @@ class KernelWriter:
         self.checks, self.references, self.plans = whole.checks, whole.references, whole.plans
         self.context = self.code.inst("load ptr, ptr %frame")
         self.memory = Memory(self.code, self.context, "stopped", plan)
-        budget = self.code.inst(f"load i64, ptr {self._slot(abi.LEFT)}") if self.inner else str(BUDGET)
+        budget = self.code.inst(f"load i64, ptr {self._slot(abi.LEFT)}") if self.inner else str(abi.BUDGET)
         self.polls = Polls(self.code, self.context, "stopped", budget)
         self.host = HostWriter(self.code, self.polls)
         self.blocks = BlockWriter(self.code, self.polls, self._all_parts, self._bind_all, self._block)
@@ -98,7 +99,7 @@ class KernelWriter:
         self.loops = int(anywhere)
         """How many loops are around what is written."""
 
-    def write(self) -> abi.KernelText:
+    def write(self) -> KernelText:
         self._function()
         for func, symbol in self.whole.functions.values():
             inner = KernelWriter(func, symbol, self.whole, self.code)
@@ -106,7 +107,7 @@ class KernelWriter:
             self.code.define(symbol, inner.code.function_text(inner._head("internal ")))
         plan, write = self.memory.plan, functools.partial(self.code.text, self._head())
         roaming = None if plan.roaming is None else (plan.roaming.block, plan.roaming.table)
-        return abi.KernelText(
+        return KernelText(
             self.name, write, dict(self.code.shared), tuple(self.plans), dict(self.code.imports), self.frame,
             tuple(self.checks), plan.slots, plan.blocks, plan.idle, roaming, self.results, tuple(self.references),
             self._is_glue(), self.whole.inlined, any(map(has_scalar_loops, self._all_functions())),

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 
-from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.abi import scalar_slots
+from tracebuf.backend.layout import abi
+from tracebuf.backend.layout.abi import scalar_slots
 from tracebuf.backend.llvm.code import Code, OpenLoop, literal
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.memory import Memory

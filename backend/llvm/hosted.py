@@ -11,9 +11,10 @@ types and sizes. Else, and where no arrays are there yet, Python does it (backen
 
 from __future__ import annotations
 
-from tracebuf.backend.llvm import abi
+from tracebuf.backend.layout import abi
+from tracebuf.backend.layout.entry_words import CLASS, DATA, DTYPE, FLAGS, RANK, SIZES, STRIDES, VALUE
 from tracebuf.backend.llvm.code import Code
-from tracebuf.backend.llvm.entry_words import CLASS, DATA, DTYPE, FLAGS, RANK, SIZES, STRIDES, VALUE, Writer
+from tracebuf.backend.llvm.writer import Writer
 
 _BOX = {
     "d": ("double", "PyFloat_FromDouble", "double"), "f": ("float", "PyFloat_FromDouble", "double"),
@@ -24,8 +25,8 @@ _UNBOX = {"PyFloat_FromDouble": "PyFloat_AsDouble", "PyLong_FromLongLong": "PyLo
 
 
 def call_python(code: Code, function: str, signature: str) -> str:
-    """The name of an LLVM function that calls a function of `tracebuf.ops.scalars.libm.HOSTED`. A ValueError is NaN, an
-    OverflowError is infinite; a result that is no number of its type is any number."""
+    """The name of an LLVM function that calls a function of `HOSTED` (running/python_functions.py). Of a ValueError the
+    result is NaN, of an OverflowError infinite; one that is no number of its type is any number."""
     name, python = (f"{prefix}_{function}_{signature.replace('->', '_')}" for prefix in ("call", "python"))
     code.imports[python] = ("python", function, signature)
     code.declare(python, "void @()")

@@ -15,9 +15,10 @@ from dataclasses import field, replace
 from math import prod
 from typing import NamedTuple
 
+from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm.code import Access, Code, OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
-from tracebuf.backend.llvm.polls import BUDGET, Polls, cost
+from tracebuf.backend.llvm.polls import Polls, cost
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
@@ -220,7 +221,7 @@ class NestWriter:
         iteration of the innermost of them."""
         code = self.code
         most = str(self.polls.chunk(max(int(inside), 1))) if inside.isdigit() else code.greatest(
-            code.inst(f"sdiv i64 {BUDGET}, {code.greatest(inside, '1')}"), "1"
+            code.inst(f"sdiv i64 {abi.BUDGET}, {code.greatest(inside, '1')}"), "1"
         )  # fmt: skip
         if len(sizes) == 1:
             return [most]

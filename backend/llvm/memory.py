@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
-from tracebuf.backend.llvm import abi
+from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm import roaming as roams
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Buffer
@@ -23,7 +23,8 @@ from tracebuf.lower.plan import magnitude
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import LINE, SMALL, Extent, Phase, Plan, Range, Roaming, lines_exactly, rounded
+from tracebuf.ops.memory.arena import Extent, Phase, Plan, Range, Roaming, lines_exactly
+from tracebuf.running.lines import LINE, SMALL, rounded
 
 
 class Memory:
@@ -338,7 +339,7 @@ class Memory:
     def clear_table(self, roaming: Roaming) -> None:
         """Nothing roams yet."""
         table = abi.ARENA + abi.ARENA_SLOT * roaming.table
-        for where in (table + roams.IN_USE, table + roams.MOST, abi.LIVE):
+        for where in (table + abi.IN_USE, table + abi.MOST, abi.LIVE):
             self.code.do(f"store i64 0, ptr {self.context_slot(where)}")
 
     def _ask_roaming(self, name: str, roaming: Roaming, *args: tuple[str, str]) -> str:

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.ops.arrays.host import core_dims
+from tracebuf.running.ufuncs import core_dims
 
 __all__ = ["core_loop", "inner_loop", "sort_loop", "status_flags"]
 

@@ -18,6 +18,7 @@ race, as it is from another thread.
 
 from __future__ import annotations
 
+from tracebuf.backend.layout.abi import BUDGET
 from tracebuf.backend.llvm.code import Code
 from tracebuf.ir.core import Block, Op
 from tracebuf.ops.arrays.gather import SortedPlace
@@ -25,10 +26,8 @@ from tracebuf.ops.arrays.linalg import DestinationOp
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
-from tracebuf.ops.scalars.libm import HOSTED, Libm
-
-BUDGET = 2**18
-"""Units of work between two polls: 50 microseconds to 20 milliseconds."""
+from tracebuf.ops.scalars.libm import Libm
+from tracebuf.running.python_functions import HOSTED
 
 LEFT = str(-(2**63))
 """What a function that counts on gives instead of a budget."""

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.entry_words import Writer
+from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm.jit import Library, compile_module
-from tracebuf.ops.memory.arena import LINE
+from tracebuf.backend.llvm.writer import Writer
+from tracebuf.running.lines import LINE
 
 POINTER, ROOM, REACH = range(3)
-IN_USE, MOST = 0, 3
-"""Words of the table's first slot."""
 END, BEGIN = 2, 3
 """Words of the others."""
 MAKE, FREE = "roaming_make", "roaming_free"
@@ -57,7 +55,7 @@ def make() -> str:
     with c.when(_is_huge(c), leaves=True):
         c.do(f"ret i64 {_ask(c, abi.ALLOCATE, '%spec', '%how')}")
     n = c.greatest(c.inst(f"and i64 {c.add('%nbytes', str(LINE - 1))}, -{LINE}"), str(LINE))
-    room, count = c.word(block, ROOM), c.word(table, IN_USE)
+    room, count = c.word(block, ROOM), c.word(table, abi.IN_USE)
     low, high, total = c.variable(0), c.variable(0), c.variable(c.add(n, "%other"))
     used = c.variable("false", "i1")
     with c.loop(count) as each:
@@ -84,7 +82,7 @@ def make() -> str:
     at = c.get(chosen)
     reach = _reach(c, at, c.add(at, n), top, bottom)
     c.put(block, REACH, c.greatest(c.word(block, REACH), reach))
-    c.put(table, MOST, c.greatest(c.word(table, MOST), c.get(total)))
+    c.put(table, abi.MOST, c.greatest(c.word(table, abi.MOST), c.get(total)))
     offset = c.select(c.icmp("slt", at, "0"), "i64", c.add(room, at), at)
     found = c.variable(c.add(c.word(block, POINTER), offset))
     known = c.icmp("slt", count, "%most")
@@ -100,7 +98,7 @@ def make() -> str:
         c.put(entry, POINTER, c.get(found))
         c.put(entry, END, c.add(at, n))
         c.put(entry, BEGIN, at)
-        c.put(table, IN_USE, c.add(count, "1"))
+        c.put(table, abi.IN_USE, c.add(count, "1"))
     c.do(f"ret i64 {c.get(found)}")
     return c.function()
 
@@ -109,14 +107,14 @@ def free() -> str:
     """Takes a buffer out of the table, the last one of which has its place there then; an array is given back."""
     c = Writer(f"define i64 @{FREE}(ptr %context, i64 %slot, i64 %at, ptr %buffer, i64 %how) nounwind")
     block, table = _slot(c, "%slot"), _slot(c, "%at")
-    count = c.word(table, IN_USE)
+    count = c.word(table, abi.IN_USE)
     with c.loop(count) as each:
         entry = _entry(c, table, each.index)
         with c.when(c.icmp("eq", c.pointer(entry), "%buffer", "ptr"), leaves=True):
             last = c.sub(count, "1")
             for word in (POINTER, END, BEGIN):
                 c.put(entry, word, c.word(_entry(c, table, last), word))
-            c.put(table, IN_USE, last)
+            c.put(table, abi.IN_USE, last)
             c.jump(each.end)
     with c.when(_is_inside(c, block, "%buffer"), leaves=True):
         c.do("ret i64 0")

@@ -18,7 +18,8 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import llvm_type
 from tracebuf.ir.types import ScalarType, scalar_type
 from tracebuf.ops.scalars import arith
-from tracebuf.ops.scalars.libm import HOSTED, symbol_of
+from tracebuf.ops.scalars.libm import symbol_of
+from tracebuf.running.python_functions import HOSTED
 
 ELEMENT_SLOT = "[2 x double]"
 """A stack slot that has room for an element of any type."""

@@ -14,20 +14,17 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.entry_words import Entry
-from tracebuf.backend.llvm.roaming import MOST
+from tracebuf.backend.layout import abi
+from tracebuf.backend.layout.entry_words import Entry
 from tracebuf.backend.runtime.guard import chosen
-from tracebuf.backend.runtime.references import Reference
 from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
-from tracebuf.ops.arrays.linalg import DestinationOp
-from tracebuf.ops.memory.arena import LINE, SMALL
+from tracebuf.running.lines import LINE, SMALL
 
 PATIENCE, MOST_PATIENCE = 4, 1024
 """After how many calls a block is given back; twice as many each time that one is asked for again."""
@@ -55,8 +52,18 @@ class Counters:
     """Of the allocations those that were NumPy arrays, which NumPy's own counting sees too."""
 
 
+class Refers(Protocol):
+    """A function of Python's as a context calls it (`references`)."""
+
+    address: int
+    may_keep: bool
+
+    def call(self, spec: int, hand_over: Callable[[], object]) -> None: ...
+    def forget(self) -> None: ...
+
+
 class Context:
-    """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
+    """The context of `backend.layout.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
         "args", "arrays", "blocks", "called", "frame", "given_back", "guard", "idle", "lent", "most", "owners",
@@ -68,7 +75,7 @@ class Context:
         kernel: int,
         arena: tuple[int, int, tuple[int, ...], tuple[int, int] | None],
         frame_size: int,
-        references: Sequence[DestinationOp] = (),
+        references: Sequence[Refers] = (),
     ) -> None:
         self.slots = (ctypes.c_int64 * (abi.ARENA + abi.ARENA_SLOT * arena[0]))()
         for slot, function in enumerate(_FUNCTIONS):
@@ -92,7 +99,7 @@ class Context:
         """How many arrays this call has made, and their bytes."""
         self.most = 0
         """The most bytes of arrays that this call by Python had, if there are any that roam."""
-        self.references = list(map(Reference, references))
+        self.references = references
         self.called = (ctypes.c_int64 * len(references))(*(r.address for r in self.references))
         self.slots[abi.REFERENCES] = ctypes.addressof(self.called)
         self.watch: Callable[[Sequence[Any]], AbstractContextManager[None]] | None = None
@@ -163,7 +170,7 @@ class Context:
         """Makes the block in which buffers roam as large as this call needed it, if that is little, or if with the
         results it is not above the most that the call had in use, but for gaps."""
         at = abi.ARENA + abi.ARENA_SLOT * slot
-        asked, most = self.slots[at + 2], max(self.slots[abi.ARENA + abi.ARENA_SLOT * table + MOST], self.most)
+        asked, most = self.slots[at + 2], max(self.slots[abi.ARENA + abi.ARENA_SLOT * table + abi.MOST], self.most)
         fits = asked <= SMALL or self.slots[abi.LIVE] + asked <= most + most // GAPS
         if asked > self.slots[at + 1] and fits and self.guard is None:
             self._grow(slot, asked)

@@ -2,7 +2,8 @@
 
 They come from the C-level table of `scipy.linalg.cython_blas`, SciPy's documented way to share its BLAS with compiled
 code, so whatever library SciPy was built with is the one used, and `threadpoolctl` governs its threads. SciPy is
-imported at the first call and not before. LAPACK is not here.
+imported at the first call and not before, and of it only that module where that can be done: the package around it
+takes ten times as long to import. LAPACK is not here.
 
 Calling convention: Fortran's. Every argument is a pointer, also scalars; integers are 32-bit; matrices are column-major
 with a leading dimension in elements. A row-major C of shape (m, n) is the column-major (n, m) transpose in the same
@@ -13,7 +14,11 @@ Characters are one byte; SciPy's signatures have no hidden length argument. Dot 
 from __future__ import annotations
 
 import ctypes
+import sys
 from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from typing import Any
 
 from tracebuf.backend.llvm.jit import unforked
 
@@ -26,10 +31,7 @@ def blas_address(name: str) -> int:
 
     Raises ImportError without SciPy, LookupError if SciPy offers no such routine.
     """
-    with unforked():
-        from scipy.linalg import cython_blas
-
-    table = cython_blas.__pyx_capi__
+    table = _table()
     if name not in table:
         raise LookupError(f"scipy.linalg.cython_blas has no routine {name!r}")
     api = ctypes.pythonapi
@@ -37,3 +39,36 @@ def blas_address(name: str) -> int:
     get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
     capsule = table[name]
     return int(get_pointer(capsule, get_name(capsule)))
+
+
+@cache
+def _table() -> dict[str, Any]:
+    """The routines, by name."""
+    with unforked():
+        if "scipy.linalg" not in sys.modules and (found := _without_package()) is not None:
+            return found
+        from scipy.linalg import cython_blas
+
+        table: dict[str, Any] = cython_blas.__pyx_capi__
+        return table
+
+
+def _without_package() -> dict[str, Any] | None:
+    """The table, of the module alone; None where that is not possible. It is no entry of `sys.modules` then: who
+    imports it gets the same module, and its package with it."""
+    import scipy
+
+    name = "scipy.linalg.cython_blas"
+    spec = PathFinder.find_spec(name, [f"{folder}/linalg" for folder in scipy.__path__])
+    if spec is None or spec.loader is None or name in sys.modules:
+        return None
+    try:
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        table: dict[str, Any] = module.__pyx_capi__
+    except Exception:  # of another SciPy, or loaded by another thread meanwhile
+        return None
+    finally:
+        if "scipy.linalg" not in sys.modules:
+            sys.modules.pop(name, None)
+    return table

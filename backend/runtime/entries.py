@@ -19,20 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm import entry_words as words
+from tracebuf.backend.layout import abi
+from tracebuf.backend.layout import entry_words as words
+from tracebuf.backend.layout.entry_words import Descriptor, Entry, Given, Kind, Layout, Result, Source, Table, Walk
 from tracebuf.backend.llvm.entries.dispatch import entries_text
-from tracebuf.backend.llvm.entry_words import (
-    Descriptor,
-    Entry,
-    Given,
-    Kind,
-    Layout,
-    Result,
-    Source,
-    Table,
-    Walk,
-)
 from tracebuf.backend.llvm.jit import Library, compile_module
 from tracebuf.backend.runtime.arena import Context
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, point_at

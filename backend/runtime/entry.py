@@ -24,9 +24,8 @@ import time
 from functools import cache
 from typing import Any
 
-from tracebuf.backend.llvm import abi
+from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm.jit import Library, compile_module
-from tracebuf.backend.llvm.polls import BUDGET
 
 INTERVAL = 30_000_000
 """Nanoseconds between two looks for signals."""
@@ -188,7 +187,7 @@ look:
   %some = icmp slt i32 %raised, 0
   br i1 %some, label %stop, label %go_on
 go_on:
-  ret i64 {BUDGET}
+  ret i64 {abi.BUDGET}
 stop:
   ret i64 -1
 }}

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import mmap
 import os
 from collections.abc import Sequence
 
@@ -32,6 +31,8 @@ class Guard:
     def array(self, sizes: Sequence[int], dtype: np.dtype) -> np.ndarray:
         """An array in C order between two pages without access. Raises MemoryError, or OSError where there are too many
         mappings."""
+        import mmap  # which no other call needs
+
         nbytes, page = math.prod(sizes) * dtype.itemsize, mmap.PAGESIZE
         inside = -(-nbytes // page) * page
         kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS

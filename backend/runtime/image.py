@@ -5,16 +5,12 @@ a later process can read it from the cache on disk.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from tracebuf.backend.llvm.abi import Frame, KernelText
+from tracebuf.backend.layout.abi import Frame
 from tracebuf.frozen import frozen
-from tracebuf.ir.core import Value
-from tracebuf.ir.func import Func
-from tracebuf.ir.types import MemRefType, ScalarType, Type, unnamed
+from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.location import Location
-from tracebuf.ops.control.checks import Check, Message, Raised
-from tracebuf.ops.memory.memref import base_of
+from tracebuf.running.raised import Message, Raised
 
 
 @frozen(slots=False)
@@ -38,52 +34,14 @@ class Result:
 
 @frozen(slots=False)
 class Image:
-    """A compiled program. `imports` as in `KernelText`; `arena`: its slots, blocks, idle and roaming ones; `refers`:
-    whether it calls Python (`references`), which data cannot say."""
+    """A compiled program, but for what its checks raise (`Failure`), which is looked at when one fails."""
 
     name: str
     frame: Frame
     imports: Mapping[str, tuple[str, ...]]
-    failures: tuple[Failure, ...]
+    """External symbols, as in `KernelText`."""
     results: tuple[Result, ...]
     arena: tuple[int, int, tuple[int, ...], tuple[int, int] | None]
-    refers: bool
-
-
-def image_of(func: Func, emitted: KernelText) -> Image:
-    """The image of a program that was written."""
-    frame = emitted.frame
-    return Image(
-        emitted.name,
-        Frame(tuple(map(_plain, frame.args)), tuple(map(_plain, frame.results)), frame.arg_at, frame.result_at,
-              frame.error_at, frame.size),
-        dict(emitted.imports),
-        tuple(map(_failure, emitted.checks)),
-        tuple(Result(_plain(v.type), at, _argument_of(func, v)) for v, at in zip(emitted.results, frame.result_at)),
-        (emitted.arena_slots, emitted.arena_blocks, emitted.arena_idle, emitted.arena_roaming),
-        bool(emitted.references),
-    )  # fmt: skip
-
-
-_ANY = unnamed()
-"""In the place of sizes that the machine code does not take for constants."""
-
-
-def _plain(type_: Type) -> Any:
-    """A type without symbols."""
-    if not isinstance(type_, MemRefType):
-        return type_
-    shape = tuple(n if isinstance(n, int) else _ANY for n in type_.shape)
-    strides = tuple(n if isinstance(n, int) else None for n in type_.strides)
-    return MemRefType(shape, type_.element, strides, type_.offset if isinstance(type_.offset, int) else None)
-
-
-def _failure(check: Check) -> Failure:
-    types: tuple[Any, ...] = tuple(v.type for v in check.operands[1:])
-    return Failure(check.attrs["exception"], check.attrs["message"], types, check.loc)
-
-
-def _argument_of(func: Func, value: Value) -> int | None:
-    """The argument whose memory a result is a part of, where that is known."""
-    base = base_of(value)
-    return base.index if base.owner is func.block else None
+    """Its slots, blocks, idle and roaming ones."""
+    refuses: bool
+    """Whether one of its checks stands for what is outside the language."""

@@ -1,4 +1,5 @@
-"""A memref program as something to call: compiled once, run through ctypes, results as NumPy objects.
+"""A compiled program as something to call: run through ctypes, results as NumPy objects. `compiled` makes one of a
+memref program, `of_parts` of what is in the cache on disk.
 
 The whole native call runs without the GIL (`entry`; call backs take it for their time). Calls may overlap in threads:
 one uses the kernel's own context with its arena, the others fresh ones. Arguments are checked against the program's
@@ -7,9 +8,7 @@ types before anything runs: a wrong dtype or rank is a bug of the caller's and r
 
 from __future__ import annotations
 
-import builtins
 import ctypes
-import functools
 import struct
 import weakref
 from collections.abc import Callable, Sequence
@@ -17,28 +16,21 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from tracebuf.backend.llvm import abi, roaming
-from tracebuf.backend.llvm.emit import emit_kernel
+from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm.jit import Library, forget_images
-from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
-from tracebuf.backend.runtime.arena import Context, Counters
-from tracebuf.backend.runtime.blas import blas_address
-from tracebuf.backend.runtime.entry import enter, runtime_address
+from tracebuf.backend.runtime.addresses import address_of
+from tracebuf.backend.runtime.arena import Context, Counters, Refers
+from tracebuf.backend.runtime.code import Code
 from tracebuf.backend.runtime.guard import chosen
-from tracebuf.backend.runtime.image import Image, Result, image_of
+from tracebuf.backend.runtime.image import Failure, Image, Result
 from tracebuf.backend.runtime.parts import Part, linked
-from tracebuf.backend.runtime.tiers import Code, MachineCode, pool
-from tracebuf.errors import InternalError, UnsupportedError, note_location
+from tracebuf.backend.runtime.pool import pool
+from tracebuf.errors import InternalError, note_location
 from tracebuf.frozen import frozen
-from tracebuf.ir.func import Func
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
-from tracebuf.ops.arrays.host import HostCall
-from tracebuf.ops.arrays.linalg import DestinationOp
-from tracebuf.ops.control.checks import Raised, make_error, raised
-from tracebuf.ops.scalars.arith import ufunc_named
-from tracebuf.ops.scalars.libm import HOSTED
-from tracebuf.options import Tier
+from tracebuf.process.late import importing
+from tracebuf.running.raised import make_error
 
 _FORMATS = {
     "i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q", "index": "q",
@@ -111,38 +103,26 @@ T = TypeVar("T", bound=Shared)
 
 class Kernel:
     """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `code` its machine
-    code.
+    code. Neither text nor nests are known of one out of the cache on disk.
     """
 
-    def __init__(self, func: Func, name: str, callees: Sequence[Func] = (), tier: Tier = "fast") -> None:
-        emitted = emit_kernel(func, name, callees)
-        self.text, self.plans = emitted.write(()), emitted.plans
-        imports = {s: _address(what) for s, what in emitted.imports.items()}
-        again = functools.partial(emit_kernel, func, name, callees, apart=True)
-        code = MachineCode(emitted, self.text, imports, tier, again)
-        self._begin(image_of(func, emitted), code, emitted.references)
+    text, plans = "", tuple[str, ...]()
 
-    @classmethod
-    def of_parts(cls, image: Image, parts: Sequence[Part]) -> Kernel | None:
-        """The kernel of an image, whose objects are in the cache on disk; None where one is not (any more)."""
-        library = linked(parts, pool, _address)
-        if library is None:
-            return None
-        kernel = cls.__new__(cls)
-        kernel.text, kernel.plans = "", ()
-        kernel._begin(image, Code(library), ())
-        return kernel
-
-    def _begin(self, image: Image, code: Code, references: Sequence[DestinationOp]) -> None:
-        self.image, self.code, self._references = image, code, references
+    def __init__(
+        self,
+        image: Image,
+        code: Code,
+        failures: Callable[[], Sequence[Failure]],
+        refer: Callable[[], list[Refers]] | None = None,
+        calls_back: bool = False,
+    ) -> None:
+        """`failures`: what its checks raise. `refer`: the functions of Python's that it calls, for one context;
+        `calls_back`: ops' references are among them."""
+        self.image, self.code, self.failures, self._refer = image, code, failures, refer
+        self.calls_back = calls_back
+        self.calls_functions = refer is not None
         self.name, self.frame = image.name, image.frame
-        self.calls_back = not all(isinstance(op, HostCall) for op in references)
-        """Whether it calls ops' references."""
-        self.calls_functions = bool(references)
-        """Whether it calls functions of Python's."""
         self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in image.imports.values())
-        self.refuses = any(_is_refusal(failure.exception) for failure in image.failures)
-        """Whether one of its checks stands for what is outside the language."""
         self._alone = all(kind not in ("runtime", "roaming") for kind, *_ in image.imports.values())
         self.address = self.library.address(self.name)
         self._enter = self._entered()
@@ -157,6 +137,19 @@ class Kernel:
         _kernels.add(self)
         self._await_code()
 
+    @classmethod
+    def of_parts(
+        cls, image: Image, parts: Sequence[Part], failures: Callable[[], Sequence[Failure]]
+    ) -> Kernel | None:
+        """The kernel of an image, whose objects are in the cache on disk; None where one is not (any more)."""
+        library = linked(parts, pool, address_of)
+        return None if library is None else cls(image, Code(library), failures)
+
+    @property
+    def refuses(self) -> bool:
+        """Whether one of its checks stands for what is outside the language."""
+        return self.image.refuses
+
     @property
     def library(self) -> Library:
         """What runs now."""
@@ -168,7 +161,12 @@ class Kernel:
         return self.code.cpu_seconds
 
     def _entered(self) -> Callable[[int], int]:
-        return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address) if self._alone else enter()
+        if self._alone:
+            return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address)
+        with importing():
+            from tracebuf.backend.runtime.entry import enter
+        entered: Callable[[int], int] = enter()
+        return entered
 
     def _await_code(self) -> None:
         """Has better code called as soon as it is there."""
@@ -233,7 +231,7 @@ class Kernel:
             self._idle.append(context)
 
     def _context(self) -> Context:
-        return Context(self.address, self.image.arena, self.frame.size, self._references)
+        return Context(self.address, self.image.arena, self.frame.size, self._refer() if self._refer else [])
 
     def run(self, args: Sequence[Any], prepared: Prepared | None = None) -> list[Any]:
         """The function's results: ndarrays, NumPy scalars, Python ints for index values.
@@ -303,7 +301,7 @@ class Kernel:
     def _error(self, status: int, context: Context) -> BaseException:
         if status == abi.STOPPED:
             return ValueError(TOO_BIG)  # of more bytes than 64 bits count; else an exception was pending
-        failure = self.image.failures[status - 1]
+        failure = self.failures()[status - 1]
         at = self.frame.error_at
         kept = failure.types[: abi.MAX_ERROR_VALUES]
         values = [_scalar(context, at + abi.ERROR_VALUE * k, t) for k, t in enumerate(kept)]
@@ -337,34 +335,6 @@ def release() -> None:
     pool.clear()
     for kernel in list(_kernels):
         kernel.release()
-
-
-def _is_refusal(exception: Raised) -> bool:
-    kind = raised(exception)
-    return isinstance(kind, UnsupportedError) or (isinstance(kind, type) and issubclass(kind, UnsupportedError))
-
-
-def _address(what: tuple[str, ...]) -> int:
-    if what[0] == "blas":
-        return blas_address(what[1])
-    if what[0] == "runtime":
-        return runtime_address(what[1])
-    if what[0] == "roaming":
-        return roaming.address_of(what[1], runtime_address("ask"))
-    if what[0] == "python":
-        return id(HOSTED[what[1]])
-    if what[0] == "builtin":
-        return id(getattr(builtins, what[1]))
-    if what[0] == "status":
-        return status_flags()[("test", "clear").index(what[1])]
-    if what[0] in ("sort", "sort array"):
-        address, array = sort_loop(what[1], int(what[2]), what[3] == "indirect")
-        return address if what[0] == "sort" else id(array)
-    if what[0] in ("core", "core data"):
-        loop, data = core_loop(*what[1:])
-        return loop if what[0] == "core" else data
-    loop, data = inner_loop(ufunc_named(what[1]), what[2])
-    return loop if what[0] == "loop" else data
 
 
 def _argument_format(type_: Any) -> str:

@@ -7,10 +7,12 @@ meanwhile is compiled again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from tracebuf.backend.llvm.abi import KernelText
 from tracebuf.backend.llvm.jit import IMAGES, Library
+
+if TYPE_CHECKING:
+    from tracebuf.backend.llvm.kernel_text import KernelText
 
 T = TypeVar("T")
 MOST = 512
@@ -52,6 +54,9 @@ class Pool:
         """Forgets all of them."""
         self._libraries.clear()
         self._written.clear()
+
+
+pool = Pool()
 
 
 def _taken(kept: dict[str, T], key: str) -> T | None:

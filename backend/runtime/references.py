@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.backend.llvm.abi import scalar_slots
+from tracebuf.backend.layout.abi import scalar_slots
 from tracebuf.backend.llvm.hosted import ARRAY_WORDS, Called, Passing
 from tracebuf.backend.runtime.callable import NATIVE
 from tracebuf.errors import InternalError, note_location

@@ -31,7 +31,6 @@ from contextlib import suppress
 from typing import Any
 
 from tracebuf import cache
-from tracebuf.backend.llvm.abi import KernelText
 from tracebuf.backend.llvm.jit import (
     AbandonedError,
     CompiledObject,
@@ -43,14 +42,15 @@ from tracebuf.backend.llvm.jit import (
     link_object,
     object_key,
 )
+from tracebuf.backend.llvm.kernel_text import KernelText
 from tracebuf.backend.llvm.shared import Shared, leaves_choice, pointer_to
-from tracebuf.backend.runtime.parts import Origin, note, origin_of
-from tracebuf.backend.runtime.pool import Pool
+from tracebuf.backend.runtime.code import Code
+from tracebuf.backend.runtime.parts import Origin, note
+from tracebuf.backend.runtime.pool import pool
 from tracebuf.options import Tier
 from tracebuf.process import log as logger
 from tracebuf.process.aside import ending, in_background
 
-pool = Pool()
 SHORT, SHORT_LOOPS = 100, 400
 """Programs of no more lines of LLVM's text to compile have no quick tier; the latter of those with loops of their
 own."""
@@ -62,62 +62,6 @@ FINISH = 2.0
 """Seconds at most that Python's end waits for fast code that will be kept on disk."""
 WAIT = 0.001
 """Seconds between two looks at what another thread does."""
-
-
-class Code:
-    """The machine code of one program.
-
-    `library` is what runs now, `cpu_seconds` it took so far. `switched` is called when better code is there, `busy`
-    says whether a call may be in it.
-    """
-
-    def __init__(self, library: Library | None = None) -> None:
-        self.cpu_seconds = 0.0
-        if library is not None:
-            self.library = library
-            self.cpu_seconds = library.cpu_seconds
-        self.pending = False
-        """Whether better code is to come."""
-        self.switched: Callable[[], None] = _nothing
-        self.busy: Callable[[], bool] = _never
-        self._then: list[Callable[[], None]] = []
-
-    library: Library
-
-    @property
-    def lenders(self) -> Mapping[str, Library]:
-        """The libraries of functions that it took from others."""
-        return origin_of(self.library).lenders
-
-    @property
-    def shared(self) -> tuple[str, ...]:
-        """The functions that it has for others."""
-        return origin_of(self.library).shared
-
-    @property
-    def tier(self) -> Tier:
-        """That of the code which runs now."""
-        return "fast"
-
-    def improve_later(self) -> None:
-        """Has the thread make what is pending."""
-
-    def wait(self) -> None:
-        """Until the fast code runs, or cannot be made."""
-
-    def when_fast(self, then: Callable[[], None]) -> None:
-        """Has this done as soon as the fast code is there, perhaps now, perhaps by the thread, perhaps never."""
-        self._then.append(then)
-        if not self.pending:
-            self._do_then()
-
-    def _do_then(self) -> None:
-        while self.tier == "fast":
-            try:
-                then = self._then.pop()
-            except IndexError:  # all is done, here or by another thread
-                return
-            then()
 
 
 class MachineCode(Code):
@@ -349,11 +293,3 @@ if hasattr(os, "register_at_fork"):
 def _alike(a: KernelText, b: KernelText) -> bool:
     """Whether two texts of one program are called in the same way."""
     return a.frame == b.frame and len(a.checks) == len(b.checks) and a.references == b.references
-
-
-def _nothing() -> None:
-    pass
-
-
-def _never() -> bool:
-    return False

@@ -29,7 +29,7 @@ from tests.support.native_calls import by_python, natively, taken
 from tests.support.params import one_in
 from tracebuf import TracebufError, TracebufWarning, UnsupportedError, api, bufferize, host_call
 from tracebuf.api import BufferizedFunction
-from tracebuf.backend.llvm.entry_words import MAX_SIZE, SMALL_INT, WORDS, Entry, Result
+from tracebuf.backend.layout.entry_words import MAX_SIZE, SMALL_INT, WORDS, Entry, Result
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
 from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS
 from tracebuf.backend.runtime.memory_hook import counting

@@ -19,7 +19,7 @@ from tests.support.agreement import agree, program, refused
 from tests.support.params import one_in, slow_but
 from tracebuf import host_call
 from tracebuf.backend.runtime.arena import Context
-from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.backend.runtime.compiled import kernel_of
 from tracebuf.frontends.mlir import read
 from tracebuf.ir.func import Func, Module
 from tracebuf.ir.print_generic import print_generic
@@ -619,7 +619,7 @@ def test_a_call_from_text_is_not_run() -> None:
     f = Func("f", [MemRefType((3,), F64, (1,), 0)])
     f.block.append(HostCall(f.args, [], UNKNOWN, {"n_ins": 0, "callee": "numpy.sort", "unread": ()}))
     f.block.append(Return.of([], UNKNOWN))
-    kernel = Kernel(read(print_generic(Module([f]))).func("f"), "f")
+    kernel = kernel_of(read(print_generic(Module([f]))).func("f"), "f")
     with pytest.raises(tracebuf.UnsupportedError, match="the function numpy.sort of a host call is not known"):
         kernel.run([np.ones(3)])
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.params import one_in
-from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.backend.runtime.compiled import kernel_of
 from tracebuf.frontends.mlir import read_all
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Alias, Block, Builder, Facts, Interpreter, Op, Use, Value
@@ -388,7 +388,7 @@ def test_what_a_reference_raises_is_raised() -> None:
     f = Func("f", [MemRefType((3,), F64, (1,), 0)] * 2)
     f.block.append(Fails(f.args, [], UNKNOWN, {"n_ins": 1}))
     f.block.append(Return.of([], UNKNOWN))
-    kernel, a, out = Kernel(f, "f"), np.array([3.0, 1.0, 2.0]), np.zeros(3)
+    kernel, a, out = kernel_of(f, "f"), np.array([3.0, 1.0, 2.0]), np.zeros(3)
     kernel.run([a, out])
     assert out.tolist() == [1, 2, 3] and a.tolist() == [3, 1, 2]
 

@@ -16,7 +16,7 @@ from tests.mlir.oracle import MLIR_OPT, UNREGISTERED, mlir_opt, needs_mlir
 from tests.support.ir_programs import Maker, array
 from tracebuf import pipeline
 from tracebuf.backend.runtime.arena import Counters
-from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.backend.runtime.compiled import kernel_of
 from tracebuf.errors import InternalError
 from tracebuf.explain.report import explain
 from tracebuf.interpret import memref as on_memory
@@ -65,7 +65,7 @@ def climb(func: Func, *calls: tuple[Sequence[Any], Sequence[Any]]) -> tuple[Func
                 mine = copies(args)
                 same([*on_memory.run(lowered, mine).results, *mine], want)
     lowered, counters = pipeline.to_memref(optimised, Options(verify=True)), []
-    kernel = Kernel(lowered, "program")
+    kernel = kernel_of(lowered, "program")
     for args, want in calls:
         mine = copies(args)
         results, counted = kernel.run_counted(mine)

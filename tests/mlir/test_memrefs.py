@@ -17,7 +17,7 @@ from tests.mlir.memrefs import program
 from tests.mlir.oracle import MLIR_OPT, needs_mlir
 from tests.support.params import slow_but
 from tracebuf import mlir, module_pipeline
-from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.backend.runtime.compiled import kernel_of
 from tracebuf.errors import UnsupportedError
 from tracebuf.interpret.memory import MemoryFault, root
 from tracebuf.interpret.memref import Result
@@ -164,7 +164,7 @@ def check_native(text: str) -> None:
     run."""
     module = mlir.read(text)
     func, *others = module_pipeline.functions_to_run(module, "f", {})
-    kernel, n = Kernel(func, "f", others), len(module.func("f").result_types)
+    kernel, n = kernel_of(func, "f", others), len(module.func("f").result_types)
     for seed, results, args in expected(text):
         given = arguments(seed)
         found, counters = kernel.run_counted(given)

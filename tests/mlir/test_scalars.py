@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.params import one_in
-from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.backend.runtime.compiled import kernel_of
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Block, Form, Op
 from tracebuf.ir.func import Func
@@ -46,7 +46,7 @@ def apply(
         found = np.broadcast_to(op.compute(list(columns)), n)
         single = np.array([op.compute([_item(v) for v in row]) for row in zip(*columns, strict=True)], result.dtype)
     out = np.zeros(n, result.dtype)
-    Kernel(func, "f").run([*columns, out])
+    kernel_of(func, "f").run([*columns, out])
     np.testing.assert_array_equal(found, single)
     np.testing.assert_array_equal(found, out)
     assert found.dtype == result.dtype

@@ -15,6 +15,7 @@ from tests.support.params import one_in, slow_but
 from tests.support.random_programs import random_func
 from tests.support.threads import at_once
 from tracebuf import bufferize, mlir, pipeline
+from tracebuf.backend.runtime.compiled import kernel_of
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as interpret
@@ -103,7 +104,7 @@ class Program:
         self.add(fn.Return.of(values, L))
         if places:
             assign_storage(self.func)
-        self.kernel = Kernel(self.func, "program")
+        self.kernel = kernel_of(self.func, "program")
         return self
 
     def __call__(self, *args: Any) -> list[Any]:
@@ -612,7 +613,7 @@ def test_random_programs_do_what_the_memref_interpreter_does(seed: int) -> None:
     if seed % 2:
         pipeline.optimize_tensors(tensors, options)
     func = pipeline.to_memref(tensors, options)
-    kernel = Kernel(func, "random")
+    kernel = kernel_of(func, "random")
     rng = np.random.default_rng(seed)
     sizes: dict[Dim, int] = {}
     args: list[Any] = []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -153,3 +155,20 @@ def test_blas_by_pointer() -> None:
     np.testing.assert_allclose(big, outside, rtol=1e-14)
     with pytest.raises(LookupError, match="nosuch"):
         blas_address("nosuch")
+
+
+@pytest.mark.slow
+def test_blas_is_found_without_the_package_around_it() -> None:
+    code = """
+import sys
+from tracebuf.backend.runtime import blas
+found = blas.blas_address("dgemm")
+assert "scipy.linalg" not in sys.modules and "scipy.linalg.cython_blas" not in sys.modules
+import scipy.linalg.cython_blas
+assert scipy.linalg.cython_blas.__pyx_capi__ is not None and scipy.linalg.solve([[2.0]], [1.0]) == 0.5
+blas._table.cache_clear()
+blas.blas_address.cache_clear()
+assert blas.blas_address("dgemm") == found
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr

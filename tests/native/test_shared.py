@@ -98,12 +98,12 @@ def test_code_lives_as_long_as_it_is_used() -> None:
 
 
 def test_few_functions_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tracebuf.backend.runtime import pool, tiers
+    from tracebuf.backend.runtime import pool
 
     monkeypatch.setattr(pool, "MOST", 2)
     for k in range(5):
         ready(lambda a, k=k: np.sqrt(a) + [1, 2, 3, 4, 5][k], A)
-    assert len(tiers.pool._libraries) == 2
+    assert len(pool.pool._libraries) == 2
     kept = Pool()
     kept.lend(ready(one, A)[1].library, ["a", "b", "c"])
     assert list(kept._libraries) == ["b", "c"]

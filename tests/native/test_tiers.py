@@ -22,7 +22,8 @@ from tests.support.agreement import agree
 from tests.support.corpus import PROGRAMS
 from tests.support.params import one_in
 from tracebuf import api, cache
-from tracebuf.backend.llvm import abi, jit
+from tracebuf.backend.layout import abi
+from tracebuf.backend.llvm import jit
 from tracebuf.backend.objects import locked
 from tracebuf.backend.runtime import tiers
 from tracebuf.backend.runtime.kernel import Kernel, release

@@ -8,7 +8,7 @@ from typing import Any
 from tracebuf import BufferizedFunction
 from tracebuf.explain.memory import MemoryUse, memory_of
 from tracebuf.measure import clone_arguments
-from tracebuf.ops.memory.arena import LINE
+from tracebuf.running.lines import LINE
 
 
 def hold_formulas(f: BufferizedFunction, args: Sequence[Any]) -> MemoryUse | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from dataclasses import FrozenInstanceError, astuple, dataclass, field, fields, replace
 from typing import Any
 
 import pytest
 
-from tracebuf.frozen import cached_property, frozen, plain
+from tracebuf.frozen import FEW, cached_property, frozen, plain
 from tracebuf.options import Options
 
 
@@ -152,7 +152,40 @@ def test_methods_are_compiled_when_they_are_asked_for() -> None:
     late = [name for name, method in vars(Unused).items() if type(method).__name__ == "_Late"]
     assert late == ["__init__", "__eq__", "__hash__"] and Unused(1) == Unused(1)
     late = [name for name, method in vars(Unused).items() if type(method).__name__ == "_Late"]
+    assert late == ["__init__", "__hash__"], "the first few objects are made without a constructor of their own"
+    assert [Unused(k).first for k in range(FEW)] == [*range(FEW)]
+    late = [name for name, method in vars(Unused).items() if type(method).__name__ == "_Late"]
     assert late == ["__hash__"]
+
+
+@pytest.mark.parametrize(
+    ("args", "given"),
+    [((), {}), ((1, (), "", 4), {}), ((1,), {"first": 2}), ((1,), {"other": 2}), ((), {"second": ()}), ((1,), {})],
+)
+def test_arguments_are_those_of_a_dataclass(args: tuple[Any, ...], given: dict[str, Any]) -> None:
+    @frozen()
+    class Late:
+        first: int
+        second: tuple[int, ...] = ()
+        note: str = ""
+
+    wanted: str | Reference
+    try:
+        wanted = Reference(*args, **given)
+    except TypeError as error:
+        wanted = str(error)
+    for _ in range(FEW + 2):
+        if isinstance(wanted, str):
+            with pytest.raises(TypeError) as raised:
+                Late(*args, **given)
+            assert str(raised.value).rpartition(".")[2] == wanted.rpartition(".")[2]
+        else:
+            assert astuple(Late(*args, **given)) == astuple(wanted)
+
+
+def test_types_of_fields_are_kept() -> None:
+    assert [f.type for f in fields(Below)] == ["int", "tuple[int, ...]", "str", "int"]  # type: ignore[arg-type]
+    assert Pair.__annotations__ == Reference.__annotations__
 
 
 def test_what_is_found_once() -> None:

@@ -7,6 +7,7 @@ import linecache
 import sys
 import threading
 import types
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
-from tracebuf import BufferizedFunction, cache
+from tracebuf import BufferizedFunction, backend, cache, frontends
 from tracebuf.backend.runtime import tiers
 from tracebuf.persist import programs
 
@@ -243,6 +244,14 @@ def test_what_was_changed_is_traced_anew(what: str) -> None:
     assert run(text), "nothing has changed"
     assert not run(changed)
     assert run(changed) and run(text), "both are kept"
+
+
+def test_all_files_that_programs_are_made_by_are_looked_at() -> None:
+    names = [name for name, _, _ in programs.own_files()]
+    folders = [Path(tracebuf.__file__).parent, *(Path(p) for m in (backend, frontends) for p in m.__path__)]
+    for folder in folders:
+        there = [p.name for p in folder.rglob("*.py") if "testing" not in p.parts]
+        assert len(there) > 20 and not Counter(there) - Counter(names)
 
 
 @pytest.mark.parametrize("what", ["numpy", "processor", "sources", "settings"])

@@ -18,7 +18,7 @@ from tests.support.params import one_in
 from tests.support.second_package import Evens, Lerp, OneElement, OnlyReads, Ranked, evens, lerp, ranked
 from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.analysis.one_shot.one_shot import one_shot
-from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.backend.runtime.compiled import kernel_of
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.extend import DestinationOp, MemRefType, Op, external_model
@@ -164,7 +164,7 @@ def test_text_with_the_ops_is_read_analysed_rewritten_and_run() -> None:
     expected = tensor_interpreter.run(f, [x, y, 0.5]).results
     for results in (
         memref_interpreter.run(program, [x.copy(), y.copy(), 0.5], may_leak=True).results,
-        Kernel(program, "f").run([x.copy(), y.copy(), 0.5]),
+        kernel_of(program, "f").run([x.copy(), y.copy(), 0.5]),
     ):
         np.testing.assert_array_equal(results[0], expected[0])
 
@@ -314,7 +314,7 @@ def test_an_op_that_says_too_little_is_refused() -> None:
     f.block.append(Unwritten(f.args, [], UNKNOWN, {"n_ins": 0}))
     f.block.append(Return.of([], UNKNOWN))
     with pytest.raises(tracebuf.InternalError, match="test.unwritten has neither loops"):
-        Kernel(f, "f")
+        kernel_of(f, "f")
 
 
 # -- a package of its own

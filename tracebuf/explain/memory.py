@@ -40,8 +40,9 @@ from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import LINE, Extent, Plan, at_most, lines_exactly, rounded
+from tracebuf.ops.memory.arena import Extent, Plan, at_most, lines_exactly
 from tracebuf.ops.scalars import arith
+from tracebuf.running.lines import LINE, rounded
 
 MOST_PATHS = 512
 """How many ways through a program are gone."""

@@ -8,7 +8,8 @@ from typing import Generic, TypeVar
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Op
 from tracebuf.ir.dims import Dim
-from tracebuf.ops.memory.arena import Extent, Phase, Plan, rounded
+from tracebuf.ops.memory.arena import Extent, Phase, Plan
+from tracebuf.running.lines import rounded
 
 __all__ = ["Places"]
 

@@ -3,7 +3,7 @@
 An entry lies under a key of the function (its code, defaults, the text of its file), the options, the keys of the call
 without what is captured, and the versions of all that makes programs (`environment`). It is a list of records, one for
 each program that such calls were compiled to, the last one first: what tracing looked at (`Ways`, `described`), what is
-captured, how the program is called (`CallPlan`), its image and the keys of its objects, as JSON text. A record serves a
+captured, how the program is called (`CallPlan`), its image and the keys of its objects (`encoding`). A record serves a
 call where all that was looked at is as it was, the captured values have the same keys, and its guards hold.
 
 Not kept are programs that call Python, or that looked at what cannot be described; a call of theirs traces, and takes
@@ -12,19 +12,20 @@ the machine code from the cache.
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import platform
 import sys
 from functools import cache as once
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+import tracebuf.backend
+import tracebuf.frontends
 from tracebuf import cache
-from tracebuf.backend.llvm.abi import Frame
+from tracebuf.backend.layout.abi import Frame
 from tracebuf.backend.llvm.jit import machine
 from tracebuf.backend.runtime.image import Failure, Image, Result
 from tracebuf.backend.runtime.kernel import Kernel
@@ -40,9 +41,9 @@ from tracebuf.frontends.numpy.call.results import CallPlan, ChosenResult, Contai
 from tracebuf.frozen import frozen
 from tracebuf.ir.types import ELEMENTS, INDEX, MemRefType
 from tracebuf.location import Location
-from tracebuf.ops.control.checks import Number, Shown
 from tracebuf.options import Options
 from tracebuf.process import log as logger
+from tracebuf.running.raised import Number, Shown
 
 MOST_RECORDS = 8
 """How many programs one entry holds."""
@@ -73,7 +74,7 @@ def find(function: FunctionType, options: Options, call: Call) -> Kept | None:
         group = _group(call)
     except NotEncodable:
         return None
-    for record in json.loads(data):
+    for record in marshal.loads(data):
         try:
             return _restored(function, call, group, record)
         except (Stale, NotEncodable) as reason:
@@ -92,10 +93,11 @@ def keep(function: FunctionType, options: Options, call: Call, plan: CallPlan, k
         return
 
     def put() -> None:
-        record = [*looked_at, _CODEC.encode((called, kernel.image, kept_parts(kernel.library)))]
+        body = _CODEC.encode((called, kernel.image, kept_parts(kernel.library)))
+        record = *looked_at, body, _CODEC.encode(tuple(kernel.failures()))
         before = cache.load(key, count=False)
-        records = [record, *(r for r in (json.loads(before) if before else ()) if r != record)]
-        cache.store(key, json.dumps(records[:MOST_RECORDS], separators=(",", ":")).encode())
+        records = [record, *(r for r in (marshal.loads(before) if before else ()) if r != record)]
+        cache.store(key, marshal.dumps(records[:MOST_RECORDS]))
 
     kernel.code.when_fast(put)
 
@@ -105,7 +107,7 @@ def _key(function: FunctionType, options: Options, call: Call) -> bytes:
     """Of a call without what it captures, which only tracing or a record can say."""
     bare = call.without(len(call.hidden)) if call.hidden else call
     parts = [function_digest(function), _options(options), _group(bare)]
-    return cache.digest("program", *environment(), json.dumps(parts, separators=(",", ":")))
+    return cache.digest("program", *environment(), repr(parts))
 
 
 def _options(options: Options) -> Data:
@@ -145,28 +147,37 @@ def environment() -> tuple[str, ...]:
 
 
 def _sources() -> str:
-    """The state of this library's own files: their names, sizes and times."""
-    found: list[tuple[str, int, int]] = []
-    pending = [Path(__file__).resolve().parent]
-    links = [p for p in (pending[0] / "frontends", pending[0] / "backend") if p.is_symlink()]
-    if not links:
-        import tracebuf.backend
-        import tracebuf.frontends
+    """The state of this library's own files."""
+    return cache.digest(repr(sorted(own_files()))).hex()
 
-        pending += [Path(p) for m in (tracebuf.backend, tracebuf.frontends) for p in m.__path__]
-    while pending:
-        with os.scandir(folder := pending.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir():
-                    pending.append(Path(entry.path))
-                elif entry.name.endswith(".py"):
-                    status = entry.stat()
-                    found.append((f"{folder.name}/{entry.name}", status.st_size, status.st_mtime_ns))
-    return cache.digest(repr(sorted(found))).hex()
+
+def own_files() -> list[tuple[str, int, int]]:
+    """The files of this library that programs are made by: their names, sizes and times."""
+    found: list[tuple[str, int, int]] = []
+    own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    pending = [own, *(path for m in (tracebuf.backend, tracebuf.frontends) for path in m.__path__)]
+    for folder in pending:
+        at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # from which the way to each file is short
+        try:
+            with os.scandir(at) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if name.endswith(".py"):
+                        status = entry.stat()
+                        found.append((name, status.st_size, status.st_mtime_ns))
+                    elif name not in _ELSEWHERE and entry.is_dir():
+                        pending.append(f"{folder}/{name}")
+        finally:
+            os.close(at)
+    return found
+
+
+_ELSEWHERE = frozenset({"__pycache__", "py.typed", "testing", "backend", "frontends"})
+"""What no programs are made by, and what is a package of its own, which a checkout has elsewhere."""
 
 
 # -- records
-def _record(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> tuple[list[Data], Any]:
+def _record(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> tuple[tuple[Data, ...], Any]:
     """What a record begins with, and how the program is called, which ends it beside what is known later."""
     if kernel.calls_functions:
         raise NotEncodable("it calls functions of Python's")
@@ -177,14 +188,14 @@ def _record(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) 
         ways.add(value)
     hidden = [ways.hidden(h) for h in call.hidden]
     called = plan.guards, dict(plan.bindings), plan.arguments, plan.stored, plan.plan, plan.writes
-    _CODEC.encode((called, kernel.image))  # raises now what it would then
-    return [captures, hidden, _group(call)], called
+    _CODEC.encode((called, kernel.image, tuple(kernel.failures())))  # raises now what it would then
+    return (captures, hidden, _group(call)), called
 
 
 def _restored(function: FunctionType, call: Call, group: Data, record: Data) -> Kept:
     """The program of a record. Raises Stale where it does not serve the call, NewCapture where that cannot be said
     before more is captured."""
-    looked_at, hidden, wanted, body = record
+    looked_at, hidden, wanted, body, failures = record
     ways, captures = Ways(function), []
     for name, way, description in looked_at:
         fetch = ways.fetched(way)
@@ -209,7 +220,7 @@ def _restored(function: FunctionType, call: Call, group: Data, record: Data) -> 
     if not plan.guard_function()(call.values):
         raise Stale("its guards do not hold")
     try:
-        kernel = Kernel.of_parts(image, parts)
+        kernel = Kernel.of_parts(image, parts, _CODEC.decoded_later(failures))
     except (RuntimeError, LookupError, AttributeError, ImportError, OSError) as error:
         raise Stale(f"its machine code cannot be linked: {error}") from None
     if kernel is None:

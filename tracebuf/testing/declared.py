@@ -34,7 +34,7 @@ from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.analysis.one_shot.storages import Storages
-from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.backend.runtime.compiled import kernel_of
 from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.frozen import frozen
 from tracebuf.interpret import memref as memref_interpreter
@@ -288,7 +288,7 @@ def _interpreted(program: Func) -> Run:
 
 
 def _native(program: Func) -> Run:
-    kernel = Kernel(program, "example")
+    kernel = kernel_of(program, "example")
     return lambda args: (kernel.run(args), [])
 
 

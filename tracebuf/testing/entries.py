@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf import api
-from tracebuf.backend.llvm.entry_words import Entry
+from tracebuf.backend.layout.entry_words import Entry
 from tracebuf.backend.runtime.callable import NativeCallable, by_vectorcall, point_at
 from tracebuf.backend.runtime.entries import NativeCalls
 from tracebuf.measure import clone_arguments

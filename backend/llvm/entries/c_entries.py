@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.entry_words import SMALL_INT, Descriptor, Entry, Kind, Writer
+from tracebuf.backend.layout import abi
+from tracebuf.backend.layout.entry_words import SMALL_INT, Descriptor, Entry, Kind
+from tracebuf.backend.llvm.writer import Writer
 from tracebuf.frozen import frozen
 
 MAX_WORDS = 64

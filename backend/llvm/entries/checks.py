@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracebuf.backend.llvm.entry_words import (
+from tracebuf.backend.layout.entry_words import (
     CLASS,
     DATA,
     DTYPE,
@@ -21,8 +21,8 @@ from tracebuf.backend.llvm.entry_words import (
     Guarded,
     Kind,
     Layout,
-    Writer,
-)  # fmt: skip
+)
+from tracebuf.backend.llvm.writer import Writer
 
 
 def array_check() -> Writer:

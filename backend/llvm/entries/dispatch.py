@@ -16,7 +16,24 @@ Source: PEP 590; `PyArrayObject_fields` of numpy/ndarraytypes.h.
 
 from __future__ import annotations
 
-from tracebuf.backend.llvm import abi
+from tracebuf.backend.layout import abi
+from tracebuf.backend.layout.entry_words import (
+    CLASS,
+    MAX_BOUND,
+    MISS,
+    OWN,
+    SMALL_INT,
+    VALUE,
+    VERSION,
+    WALK_WORDS,
+    Descriptor,
+    Entry,
+    Form,
+    Kind,
+    Source,
+    Table,
+    Walk,
+)
 from tracebuf.backend.llvm.entries.checks import (
     apart_by_check,
     apart_check,
@@ -34,25 +51,8 @@ from tracebuf.backend.llvm.entries.results import (
     result_text,
     spare_text,
 )
-from tracebuf.backend.llvm.entry_words import (
-    CLASS,
-    MAX_BOUND,
-    MISS,
-    OWN,
-    SMALL_INT,
-    VALUE,
-    VERSION,
-    WALK_WORDS,
-    Descriptor,
-    Entry,
-    Form,
-    Kind,
-    Source,
-    Table,
-    Walk,
-    Writer,
-)  # fmt: skip
 from tracebuf.backend.llvm.hosted import refer_text
+from tracebuf.backend.llvm.writer import Writer
 
 TYPES = ("Float", "Long", "Unicode", "Bytes", "Tuple", "Range", "Slice")
 """Of what is compared by value."""

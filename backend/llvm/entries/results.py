@@ -9,8 +9,8 @@ what is on it.
 
 from __future__ import annotations
 
-from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.entry_words import (
+from tracebuf.backend.layout import abi
+from tracebuf.backend.layout.entry_words import (
     DATA,
     DTYPE,
     FLAGS,
@@ -24,8 +24,8 @@ from tracebuf.backend.llvm.entry_words import (
     Entry,
     Kind,
     Result,
-    Writer,
-)  # fmt: skip
+)
+from tracebuf.backend.llvm.writer import Writer
 
 
 def result_text() -> Writer:

@@ -42,8 +42,8 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, neg, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, UI64, ScalarType
 from tracebuf.ops.arrays.linalg import element_type
-from tracebuf.ops.control.checks import Raised
 from tracebuf.ops.scalars import arith, casts
+from tracebuf.running.raised import Raised
 
 Wrong = tuple[Raised, str]
 """An exception's class and text, `{}` standing for the name of the object's type."""

@@ -19,6 +19,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
+from functools import cache as once
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -38,7 +39,7 @@ from tracebuf.frontends.numpy.call.encoding import NotEncodable, Stale, name_of,
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, FreeName, Lookup, OfClass
 
 Data = Any
-"""What JSON can hold: None, bools, numbers, texts, lists of these."""
+"""What `marshal` writes and texts show: None, bools, numbers, texts, bytes, lists and tuples of these."""
 LIBRARIES = frozenset({"numpy", "scipy", "tracebuf"}) | sys.stdlib_module_names - {"__main__"}
 """The packages whose code does not change while their version is the same."""
 DEEPEST = 30
@@ -190,8 +191,10 @@ def class_digest(kind: type, within: tuple[int, ...] = ()) -> str:
     return digest(repr(found)).hex()
 
 
-_TUPLE_GETTER = type(vars(NamedTuple("_", [("x", int)]))["x"])
-"""What a named tuple's class holds for each field."""
+@once
+def _tuple_getter() -> type:
+    """The class of what a named tuple's class holds for each field."""
+    return type(vars(NamedTuple("_", [("x", int)]))["x"])
 
 
 def held_by_class(x: Any, within: tuple[int, ...]) -> Data:
@@ -199,7 +202,7 @@ def held_by_class(x: Any, within: tuple[int, ...]) -> Data:
     kind = type(x)
     if kind in (types.MemberDescriptorType, types.GetSetDescriptorType):
         return [kind.__name__, x.__name__]
-    if kind is _TUPLE_GETTER:
+    if kind is _tuple_getter():
         return [kind.__name__, x.__reduce__()[1][0]]
     if kind in (list, dict):  # `__dataclass_fields__` and the like: not fetched anew
         items = list(x.items()) if kind is dict else x

@@ -90,6 +90,7 @@ from tracebuf.ir.dims import Dim, dim_max, dim_min, mul, sub
 from tracebuf.ir.types import F64, I1, SUPPORTED_DTYPES, scalar_type
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith
+from tracebuf.running.ufuncs import ufunc_named
 
 NO_VALUE = np._NoValue
 
@@ -259,7 +260,7 @@ def clip(
         return elementwise(r, np.positive, [a], into)
     if low is None or high is None:
         return elementwise(r, np.minimum if low is None else np.maximum, [a, high if low is None else low], into)
-    return elementwise(r, arith.ufunc_named("clip"), [a, low, high], into)
+    return elementwise(r, ufunc_named("clip"), [a, low, high], into)
 
 
 def clip_method(r: Recorder, a: ArrayRef, min: Any = None, max: Any = None, out: Any = None) -> Any:

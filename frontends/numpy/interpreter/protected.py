@@ -25,6 +25,7 @@ from tracebuf.frontends.numpy.source.liveness import leaves_by
 from tracebuf.ir.core import Block, Op
 from tracebuf.location import Location
 from tracebuf.ops.control import checks
+from tracebuf.running.raised import raised
 
 JUMPS = (ast.Return, ast.Break, ast.Continue)
 """Statements that leave a block."""
@@ -184,7 +185,7 @@ def raises(op: Op, kinds: Kinds) -> bool:
     """Whether an op may raise an exception of these classes."""
     if not isinstance(op, checks.Check):
         return bool(kinds)
-    kind = checks.raised(op.attrs["exception"])
+    kind = raised(op.attrs["exception"])
     kind = kind if isinstance(kind, type) else type(kind)
     return not issubclass(kind, TracebufError) and issubclass(kind, kinds)
 

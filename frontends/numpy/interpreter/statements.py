@@ -59,8 +59,8 @@ from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I64
-from tracebuf.ops.control import checks
 from tracebuf.ops.scalars import arith
+from tracebuf.running.raised import Message, Number, Shown
 
 INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
 """By operator: the ufunc of its in-place form."""
@@ -577,7 +577,7 @@ class Statements(Expressions, Protected):
         else:  # evaluated where the assertion fails, and only there
             trace_if(self.r, known, env, [lambda env: None, fails], (), frozenset(env))
 
-    def message(self, node: ast.AST, args: Sequence[Any]) -> tuple[checks.Message, list[Value]]:
+    def message(self, node: ast.AST, args: Sequence[Any]) -> tuple[Message, list[Value]]:
         """The arguments of an exception, and the traced values in them."""
         if not args:
             return None, []
@@ -585,17 +585,17 @@ class Statements(Expressions, Protected):
         values: list[Value] = []
         for x in args:
             if isinstance(x, Scalar):
-                parts.append(checks.Number(type(stand_in(x))))
+                parts.append(Number(type(stand_in(x))))
             elif isinstance(x, Text) or any(map(is_shown, self.flat([x]))):
                 shown = text_of(self, node, x)
-                parts.append(checks.Shown(shown.template, len(shown.values)))
+                parts.append(Shown(shown.template, len(shown.values)))
                 values += shown.values
                 continue
             else:
                 parts.append(x)
                 continue
             values += text_of(self, node, x).values
-        if len(parts) == 1 and isinstance(parts[0], checks.Shown):
+        if len(parts) == 1 and isinstance(parts[0], Shown):
             return parts[0].template, values
         return escaped(parts[0]) if len(parts) == 1 and isinstance(parts[0], str) else tuple(parts), values
 

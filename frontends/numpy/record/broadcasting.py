@@ -8,14 +8,14 @@ from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.ir.dims import Dim
-from tracebuf.ops.control import checks
 from tracebuf.ops.scalars import arith
+from tracebuf.running.raised import Raised
 
 MISMATCH = "operands could not be broadcast together with shapes {} "
 
 
 def broadcast(
-    r: Recorder, shapes: Sequence[tuple[Dim, ...]], exception: checks.Raised = "ValueError", message: str = MISMATCH
+    r: Recorder, shapes: Sequence[tuple[Dim, ...]], exception: Raised = "ValueError", message: str = MISMATCH
 ) -> tuple[Dim, ...]:
     """The common shape of `shapes`, as NumPy broadcasts them (rule Z2).
 
@@ -49,7 +49,7 @@ def broadcast_dim(
     a: Dim,
     b: Dim,
     shapes: Sequence[tuple[Dim, ...]],
-    exception: checks.Raised = "ValueError",
+    exception: Raised = "ValueError",
     mismatch: str = MISMATCH,
 ) -> Dim:
     """The size of an axis that two shapes share: the sizes are equal, or one of them is 1."""
@@ -86,7 +86,7 @@ def fits_into(r: Recorder, shape: tuple[Dim, ...], target: tuple[Dim, ...]) -> N
 
 
 def require_same_or_one(
-    r: Recorder, size: Dim, wanted: Dim, exception: checks.Raised, message: str, values: list[Dim]
+    r: Recorder, size: Dim, wanted: Dim, exception: Raised, message: str, values: list[Dim]
 ) -> None:
     """size == wanted or size == 1, by proof, guard or check."""
     if r.facts.equal(size, wanted) or r.ask_equal(size, wanted) is True:

@@ -22,6 +22,7 @@ from tracebuf.ir.prover import composites
 from tracebuf.ir.types import I1, I64, INDEX
 from tracebuf.ops.control import checks
 from tracebuf.ops.scalars import arith, division, integers
+from tracebuf.running.raised import Message, Raised, make_error
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
@@ -260,7 +261,7 @@ class Sizes(Regions):
 
     # -- checks
     def check(
-        self, condition: Value, exception: checks.Raised, message: checks.Message, values: Sequence[Value] = ()
+        self, condition: Value, exception: Raised, message: Message, values: Sequence[Value] = ()
     ) -> None:
         """Records an op that raises where the condition is false; `message` has a {} for each of `values`."""
         self.add(checks.Check.of(condition, exception, message, values))
@@ -269,7 +270,7 @@ class Sizes(Regions):
         """i1 of an integer comparison (slt, sge, eq ...)."""
         return self.emit(arith.CmpI.of(predicate, self.index(a), self.index(b)))
 
-    def require_nonneg(self, e: Dim, exception: checks.Raised, message: str, values: Sequence[Dim] = ()) -> None:
+    def require_nonneg(self, e: Dim, exception: Raised, message: str, values: Sequence[Dim] = ()) -> None:
         """e >= 0 by proof, guard or check; `message` has a {} for each of `values`."""
         known = self.ask_nonneg(e)
         if known is False:
@@ -277,7 +278,7 @@ class Sizes(Regions):
         if known is None:
             self.check(self.compare("sge", e, 0), exception, message, [self.index(v) for v in values])
 
-    def require_equal(self, a: Dim, b: Dim, exception: checks.Raised, message: str, values: Sequence[Dim] = ()) -> None:
+    def require_equal(self, a: Dim, b: Dim, exception: Raised, message: str, values: Sequence[Dim] = ()) -> None:
         """a == b by proof, guard or check."""
         known = self.ask_equal(a, b)
         if known is False:
@@ -286,14 +287,14 @@ class Sizes(Regions):
             self.check(self.compare("eq", a, b), exception, message, [self.index(v) for v in values])
 
     def fail(
-        self, exception: checks.Raised, message: checks.Message = None, values: Sequence[Dim | Value] = ()
+        self, exception: Raised, message: Message = None, values: Sequence[Dim | Value] = ()
     ) -> NoReturn:
         """Records that the program raises here: tracing raises at once if this is always reached, else the program does
         when it is reached (an earlier error wins, rule F3)."""
         known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
         if self.certain and len(known) == len(values):
             numbers = [evaluate(v, self.hints) for v in known]
-            error = ask(checks.make_error, exception, message, numbers)  # TypeError where the class takes more
+            error = ask(make_error, exception, message, numbers)  # TypeError where the class takes more
             raise Raises(note_location(error, self.loc), True, self.loc)
         computed = [v if isinstance(v, Value) else self.index(v) for v in values]
         self.check(self.constant(False, I1), exception, message, computed)

@@ -8,9 +8,7 @@ function, with the facts of linalg's named ops.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,7 @@ from tracebuf.ir.core import Form, Interpreter, Op, Use, Value
 from tracebuf.ir.types import MemRefType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.linalg import DestinationOp
+from tracebuf.running.ufuncs import core_dims
 
 Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
 """Computes the outs in place from the inputs (arrays, NumPy scalars, ints)."""
@@ -70,13 +69,6 @@ class MedianLoop:
 
 
 Loop = CoreLoop | SortLoop | MedianLoop
-
-
-@cache
-def core_dims(signature: str) -> tuple[tuple[str, ...], ...]:
-    """The names of the core dimensions of each operand in the signature of a generalised ufunc."""
-    groups = re.findall(r"\(([^)]*)\)", signature)
-    return tuple(tuple(name.strip() for name in group.split(",") if name.strip()) for group in groups)
 
 
 @frozen()

@@ -3,43 +3,13 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.errors import note_location
-from tracebuf.frozen import frozen
 from tracebuf.ir.core import Effect, Effects, Form, FormError, Interpreter, Op, Value
 from tracebuf.location import UNKNOWN, Location
-
-
-@frozen(slots=False)
-class Shown:
-    """An argument of an exception: a text with a {} for each of the next `count` operands."""
-
-    template: str
-    count: int
-
-
-@frozen(slots=False)
-class Number:
-    """An argument of an exception: the next operand, as a number of the type `kind` (Python's or NumPy's)."""
-
-    kind: type
-
-
-Message = str | tuple[object, ...] | None
-"""The arguments of an exception: a text with a {} for each operand, or a tuple of constants, `Shown` and `Number`; None
-where there are none."""
-Raised = str | type[BaseException] | BaseException
-"""An exception to raise: a class, the name of a common one, or one to raise again (by its class and arguments)."""
-EXCEPTIONS: dict[str, type[BaseException]] = {
-    e.__name__: e for e in (IndexError, ValueError, ZeroDivisionError, OverflowError, TypeError, MemoryError)
-}
-
-
-def raised(exception: Raised) -> type[BaseException] | BaseException:
-    return EXCEPTIONS[exception] if isinstance(exception, str) else exception
+from tracebuf.running.raised import Message, Raised, make_error, raised
 
 
 class Check(Op):
@@ -88,21 +58,3 @@ def may_stop(op: Op) -> bool:
 def check_error(check: Check, values: Sequence[Any]) -> BaseException:
     """The exception a failed check raises, with the user's line as a note."""
     return note_location(make_error(check.attrs["exception"], check.attrs["message"], values), check.loc)
-
-
-def make_error(exception: Raised, message: Message, values: Sequence[Any]) -> BaseException:
-    """The exception with its arguments: those of `message`, with `values`."""
-    kind = raised(exception)
-    if isinstance(kind, BaseException):
-        return type(kind)(*kind.args)
-    if isinstance(message, tuple):
-        rest = iter(values)
-        return kind(*(argument(part, rest) for part in message))
-    return kind() if message is None else kind(message.format(*values))
-
-
-def argument(part: object, values: Iterator[Any]) -> object:
-    """One argument of an exception, which takes its operands from `values`."""
-    if isinstance(part, Shown):
-        return part.template.format(*islice(values, part.count))
-    return part.kind(next(values)) if isinstance(part, Number) else part

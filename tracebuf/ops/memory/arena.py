@@ -15,21 +15,13 @@ from math import prod
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Dim, Sym, evaluate, floordiv, sub, terms_of
+from tracebuf.running.lines import LINE, rounded
 
-LINE = 64
-"""What buffers in the arena are aligned to, in bytes."""
-SMALL = 2**16
-"""Bytes that are kept from call to call anyway."""
 MOST_SUMS = 12
 """Of an extent; more become one that is above them."""
 
 Sum = tuple[tuple[Dim, int], ...]
 """So many times the lines of each number of bytes; constants are of one line."""
-
-
-def rounded(n: int) -> int:
-    """Bytes in whole lines."""
-    return -(-n // LINE) * LINE
 
 
 @frozen()
@@ -215,8 +207,6 @@ class Plan:
 
 
 __all__ = [
-    "LINE",
-    "SMALL",
     "Extent",
     "Next",
     "Phase",
@@ -228,5 +218,4 @@ __all__ = [
     "at_most",
     "floordiv",
     "lines_exactly",
-    "rounded",
 ]

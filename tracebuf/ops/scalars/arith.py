@@ -21,6 +21,7 @@ from tracebuf.ir.emitter import Emitter, components, join_components, llvm_type
 from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, ShapedType, TensorType, same_type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.memory.memref import Cast, GetGlobal, forget_layout
+from tracebuf.running.ufuncs import ufunc_named
 
 CONSTANTS = frozenset({*ELEMENTS.values(), INDEX})
 """Types whose constants are Python numbers here; those of others stay MLIR's text."""
@@ -600,12 +601,6 @@ class CopySign(BinaryOp):
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return e.intrinsic(f"llvm.copysign.{self.element}", self.llvm, [(self.llvm, a) for a in args])
-
-
-def ufunc_named(name: str) -> np.ufunc:
-    """The ufunc of a `__name__`: np.clip, for one, is a function around the ufunc of that name."""
-    found: np.ufunc = getattr(umath, name)
-    return found
 
 
 class Ufunc(ScalarOp):

@@ -1,16 +1,14 @@
 """`tracebuf.libm`: what Python's `math` computes by the C library, and what only Python itself can compute.
 
-A function in `HOSTED` is Python's own algorithm, which differs from the C library's: it is called back (with the GIL).
+A function in `HOSTED` (running/python_functions.py) is called back, with the GIL: Python's own algorithm.
 Every other name is the C library's (with an `f` behind it for float32), which Python and NumPy's scalar power call. No
 errors are raised here: the result is NaN or infinite where Python raises, and a `tracebuf.check` follows.
 """
 
 from __future__ import annotations
 
-import cmath
 import ctypes
 import math
-import operator
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -23,46 +21,8 @@ from tracebuf.ir.emitter import Emitter, llvm_type
 from tracebuf.ir.types import F32, F64, I64, ScalarType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.scalars.arith import ScalarOp, convert
+from tracebuf.running.python_functions import HOSTED
 
-
-def _gcd(a: int, b: int) -> int:
-    """math.gcd of two magnitudes of 64 bits; those from 2**63 on, as operands or result, are the negative i64s."""
-    found = math.gcd(a % 2**64, b % 2**64)
-    return found if found < 2**63 else found - 2**64
-
-
-HOSTED: dict[str, Callable[..., Any]] = {
-    "gamma": math.gamma, "lgamma": math.lgamma, "hypot": math.hypot, "ldexp": math.ldexp, "ulp": math.ulp,
-    "gcd": _gcd, "isqrt": math.isqrt, "round": round, "true_divide": operator.truediv,
-}  # fmt: skip
-CODES: dict[type[Exception], float] = {ValueError: 1.0, OverflowError: 2.0, ZeroDivisionError: 3.0}
-"""What a complex function's `error` is; 0 for none."""
-
-
-def _part(function: Callable[..., complex], part: str) -> Callable[..., float]:
-    """One part of a function of complex numbers, which are given part by part; its `error`."""
-
-    def run(*args: float) -> float:
-        try:
-            found = function(*(complex(*args[k : k + 2]) for k in range(0, len(args), 2)))
-        except tuple(CODES) as error:
-            return CODES[type(error)] if part == "error" else math.nan
-        return 0.0 if part == "error" else float(getattr(found, part))
-
-    return run
-
-
-COMPLEX: dict[str, Callable[..., Any]] = {
-    "exp": cmath.exp, "log": cmath.log, "log10": cmath.log10, "sqrt": cmath.sqrt, "sin": cmath.sin, "cos": cmath.cos,
-    "tan": cmath.tan, "asin": cmath.asin, "acos": cmath.acos, "atan": cmath.atan, "sinh": cmath.sinh,
-    "cosh": cmath.cosh, "tanh": cmath.tanh, "asinh": cmath.asinh, "acosh": cmath.acosh, "atanh": cmath.atanh,
-    "pow": pow,
-}  # fmt: skip
-"""Functions of complex numbers that Python computes."""
-HOSTED |= {
-    f"complex_{name}_{part}": _part(function, part)
-    for name, function in COMPLEX.items() for part in ("real", "imag", "error")
-}  # fmt: skip
 _SYMBOLS = {"c_hypot": "hypot"}
 """Of the C library's functions that have another name here: what is hosted is not theirs."""
 _C_TYPES = {F64: ctypes.c_double, F32: ctypes.c_float, I64: ctypes.c_int64}

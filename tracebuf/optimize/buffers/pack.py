@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tracebuf.frozen import plain
 from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
-from tracebuf.ops.memory.arena import Extent, rounded
+from tracebuf.ops.memory.arena import Extent
+from tracebuf.running.lines import rounded
 
 LIKELY = 1000
 """Of a size that is not known."""

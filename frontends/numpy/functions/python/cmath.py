@@ -22,7 +22,8 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars import complex as complex_op
-from tracebuf.ops.scalars.libm import COMPLEX, Libm
+from tracebuf.ops.scalars.libm import Libm
+from tracebuf.running.python_functions import COMPLEX
 
 
 def conjugate(r: Recorder, x: Any) -> Any:

@@ -1,0 +1,13 @@
+"""The lines of the arena: what its plan and its blocks are counted in."""
+
+from __future__ import annotations
+
+LINE = 64
+"""What buffers in the arena are aligned to, in bytes."""
+SMALL = 2**16
+"""Bytes that are kept from call to call anyway."""
+
+
+def rounded(n: int) -> int:
+    """Bytes in whole lines."""
+    return -(-n // LINE) * LINE
