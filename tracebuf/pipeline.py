@@ -83,6 +83,11 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     machine code in memory          backend/llvm/jit.py: compiled or from the cache (cache.py), then laid into
                                     memory by backend/objects/elf.py, LLVM's linker where that refuses;
                                     tests/native/test_objects.py
+    whole programs on disk          persist/programs.py (`keep`, `find`); what they depend on, as data:
+                                    frontends/numpy/call/provenance.py; tests/tools/test_persist.py
+    compiled before it is called    specs.py (`spec`: examples in the place of arguments), persist/compiled.py
+                                    (`Compiled`, `load`), persist/saved.py (its file), persist/precompile.py (the
+                                    command); tests/tools/test_ahead.py
     an error of compiled code       a check ends it: ops/control/checks.py (`check_error`), made into an exception by
                                     backend/runtime/kernel.py (`_error`), with its line by errors.py (`note_location`);
                                     tests/call/test_native_calls.py (`test_errors_have_their_line`)

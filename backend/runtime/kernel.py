@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from tracebuf import cache
 from tracebuf.backend.llvm import abi, roaming
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.jit import Library, forget_images
@@ -123,9 +124,11 @@ class Kernel:
         self._begin(image_of(func, emitted), code, emitted.references)
 
     @classmethod
-    def of_parts(cls, image: Image, parts: Sequence[Part]) -> Kernel | None:
-        """The kernel of an image, whose objects are in the cache on disk; None where one is not (any more)."""
-        library = linked(parts, pool, _address)
+    def of_parts(
+        cls, image: Image, parts: Sequence[Part], load: Callable[[bytes], bytes | None] = cache.load
+    ) -> Kernel | None:
+        """The kernel of an image, whose objects `load` gives by their keys; None where it does not."""
+        library = linked(parts, pool, _address, load)
         if library is None:
             return None
         kernel = cls.__new__(cls)

@@ -16,9 +16,11 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache as once
 from pathlib import Path
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -27,10 +29,10 @@ from tracebuf.backend.llvm.abi import Frame
 from tracebuf.backend.llvm.jit import machine
 from tracebuf.backend.runtime.image import Failure, Image, Result
 from tracebuf.backend.runtime.kernel import Kernel
-from tracebuf.backend.runtime.parts import Part, kept_parts
+from tracebuf.backend.runtime.parts import Part, has_parts, kept_parts
 from tracebuf.frontends.numpy.call.arguments import StaticKey
 from tracebuf.frontends.numpy.call.call import Call
-from tracebuf.frontends.numpy.call.captures import NewCapture
+from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.conditions import Binding, Guard
 from tracebuf.frontends.numpy.call.encoding import Codec, NotEncodable, Stale
 from tracebuf.frontends.numpy.call.flatten import Tree
@@ -43,6 +45,8 @@ from tracebuf.ops.control.checks import Number, Shown
 from tracebuf.options import Options
 from tracebuf.process import log as logger
 
+Capture = tuple[str, Callable[[], Any], Any]
+"""As in `Conditions`."""
 MOST_RECORDS = 8
 """How many programs one entry holds."""
 _CODEC = Codec(
@@ -69,12 +73,12 @@ def find(function: FunctionType, options: Options, call: Call) -> Kept | None:
         data = cache.load(key)
         if data is None:
             return None
-        group = _group(call)
+        group = group_of(call)
     except NotEncodable:
         return None
     for record in json.loads(data):
         try:
-            return _restored(function, call, group, record)
+            return restored(function, call, group, record)
         except (Stale, NotEncodable) as reason:
             logger.debug("a program of %s in the cache is not used: %s", function.__qualname__, reason)
     return None
@@ -83,25 +87,30 @@ def find(function: FunctionType, options: Options, call: Call) -> Kept | None:
 def keep(function: FunctionType, options: Options, call: Call, plan: CallPlan, kernel: Kernel) -> None:
     """Puts a program into the cache, if it can be written down."""
     try:
-        key = _key(function, options, call)
-        record = _record(function, call, plan, kernel)
+        put(function, options, call, plan, kernel)
     except NotEncodable as reason:
         logger.debug("a program of %s is not kept: %s", function.__qualname__, reason)
-        return
+
+
+def put(function: FunctionType, options: Options, call: Call, plan: CallPlan, kernel: Kernel) -> bool:
+    """`keep`; whether it is there now. Raises NotEncodable where it cannot be written down."""
+    key = _key(function, options, call)
+    record = record_of(function, call, plan, kernel)
     before = cache.load(key, count=False)
     records = [record, *(r for r in (json.loads(before) if before else ()) if r != record)]
     cache.store(key, json.dumps(records[:MOST_RECORDS], separators=(",", ":")).encode())
+    after = cache.load(key, count=False)
+    return after is not None and record in json.loads(after) and has_parts(kernel.library)
 
 
 # -- the key
 def _key(function: FunctionType, options: Options, call: Call) -> bytes:
     """Of a call without what it captures, which only tracing or a record can say."""
-    bare = call.without(len(call.hidden)) if call.hidden else call
-    parts = [function_digest(function), _options(options), _group(bare)]
+    parts = [function_digest(function), options_of(options), bare_group(call)]
     return cache.digest("program", *environment(), json.dumps(parts, separators=(",", ":")))
 
 
-def _options(options: Options) -> Data:
+def options_of(options: Options) -> Data:
     if not isinstance(options.strategy, str):
         raise NotEncodable("an analysis of the user's")
     return repr(
@@ -110,7 +119,12 @@ def _options(options: Options) -> Data:
     )  # fmt: skip
 
 
-def _group(call: Call) -> Data:
+def bare_group(call: Call) -> Data:
+    """The group of a call without what it captures."""
+    return group_of(call.without(len(call.hidden)) if call.hidden else call)
+
+
+def group_of(call: Call) -> Data:
     """`Call.group` as data."""
     keys = [described_key(k) if isinstance(k, StaticKey) else repr(k) for k in call.keys]
     tree = None if call.tree is None else [_node(node) for node in call.tree]
@@ -133,13 +147,20 @@ def _node(node: Tree | int | None) -> Data:
 def environment() -> tuple[str, ...]:
     """What programs depend on beside the user's code: Python, NumPy, SciPy's BLAS, LLVM, the processor, this library,
     and the settings that are read while compiling."""
-    versions = sys.version, sys.implementation.cache_tag or "", platform.machine(), np.__version__
-    return *versions, *machine(), str(sys.flags.optimize), os.environ.get("TRACEBUF_GUARD", ""), _sources()
+    states = ((name, status.st_size, status.st_mtime_ns) for name, _, status in own_files())
+    return *versions().values(), cache.digest(repr(sorted(states))).hex()
 
 
-def _sources() -> str:
-    """The state of this library's own files: their names, sizes and times."""
-    found: list[tuple[str, int, int]] = []
+def versions() -> dict[str, str]:
+    """What of the environment is not this library's, by its names."""
+    found = {"Python": sys.version, "Python's bytecode": sys.implementation.cache_tag or "",
+             "machine": platform.machine(), "NumPy": np.__version__}  # fmt: skip
+    found |= {("processor", "LLVM")[min(k, 1)]: part for k, part in enumerate(machine())}
+    return found | {"python -O": str(sys.flags.optimize), "TRACEBUF_GUARD": os.environ.get("TRACEBUF_GUARD", "")}
+
+
+def own_files() -> Iterator[tuple[str, str, os.stat_result]]:
+    """This library's own files: their names, paths and states."""
     pending = [Path(__file__).resolve().parent]
     links = [p for p in (pending[0] / "frontends", pending[0] / "backend") if p.is_symlink()]
     if not links:
@@ -153,13 +174,11 @@ def _sources() -> str:
                 if entry.is_dir():
                     pending.append(Path(entry.path))
                 elif entry.name.endswith(".py"):
-                    status = entry.stat()
-                    found.append((f"{folder.name}/{entry.name}", status.st_size, status.st_mtime_ns))
-    return cache.digest(repr(sorted(found))).hex()
+                    yield f"{folder.name}/{entry.name}", entry.path, entry.stat()
 
 
 # -- records
-def _record(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> Data:
+def record_of(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> Data:
     if kernel.calls_functions:
         raise NotEncodable("it calls functions of Python's")
     ways = Ways(function)
@@ -169,22 +188,29 @@ def _record(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) 
         ways.add(value)
     hidden = [ways.hidden(h) for h in call.hidden]
     called = plan.guards, dict(plan.bindings), plan.arguments, plan.stored, plan.plan, plan.writes
-    return [captures, hidden, _group(call), _CODEC.encode((called, kernel.image, kept_parts(kernel.library)))]
+    return [captures, hidden, group_of(call), _CODEC.encode((called, kernel.image, kept_parts(kernel.library)))]
 
 
-def _restored(function: FunctionType, call: Call, group: Data, record: Data) -> Kept:
+def restored(function: FunctionType, call: Call, group: Data, record: Data) -> Kept:
     """The program of a record. Raises Stale where it does not serve the call, NewCapture where that cannot be said
     before more is captured."""
     looked_at, hidden, wanted, body = record
-    ways, captures = Ways(function), []
-    for name, way, description in looked_at:
-        fetch = ways.fetched(way)
-        value = fetchable(fetch)
-        if described(value) != description:
-            raise Stale(f"`{name}` is not what it was")
-        ways.add(value)
-        captures.append((name, fetch, value))
-    needed = [ways.found(h) for h in hidden]
+    ways, captures = looked_again(function, looked_at)
+    check_captured(call, [ways.found(h) for h in hidden])
+    if group != wanted:
+        raise Stale("the captured values have other keys")
+    plan, image, parts = opened(captures, body)
+    if not plan.guard_function()(call.values):
+        raise Stale("its guards do not hold")
+    kernel = Kernel.of_parts(image, parts)
+    if kernel is None:
+        raise Stale("its machine code is not in the cache")
+    return Kept(plan, kernel)
+
+
+def check_captured(call: Call, needed: Sequence[Hidden]) -> None:
+    """Raises NewCapture where the captured values that a program needs are not in the call yet, Stale where others
+    are."""
     have = [h.place for h in call.hidden]
     if [h.place for h in needed] != have:
         more = [h for h in needed if h.place not in have]
@@ -193,13 +219,22 @@ def _restored(function: FunctionType, call: Call, group: Data, record: Data) -> 
         if more and len(more) + len(have) == len(needed):
             raise NewCapture(more[0], more[1:])
         raise Stale("other values are captured")
-    if group != wanted:
-        raise Stale("the captured values have other keys")
+
+
+def opened(captures: Sequence[Capture], body: str) -> tuple[CallPlan, Image, tuple[Part, ...]]:
+    """How the program of a record is called, and what it is linked of."""
     (guards, bindings, *called), image, parts = _CODEC.decode(body)
-    plan = CallPlan(guards, bindings, tuple(captures), *called)
-    if not plan.guard_function()(call.values):
-        raise Stale("its guards do not hold")
-    kernel = Kernel.of_parts(image, parts)
-    if kernel is None:
-        raise Stale("its machine code is not in the cache")
-    return Kept(plan, kernel)
+    return CallPlan(guards, bindings, tuple(captures), *called), image, parts
+
+
+def looked_again(function: FunctionType, looked_at: Data) -> tuple[Ways, list[Capture]]:
+    """What tracing looked at, as it is now. Raises Stale where that is not what it was."""
+    ways, captures = Ways(function), []
+    for name, way, description in looked_at:
+        fetch = ways.fetched(way)
+        value = fetchable(fetch)
+        if described(value) != description:
+            raise Stale(f"`{name}` is not what it was")
+        ways.add(value)
+        captures.append((name, fetch, value))
+    return ways, captures
