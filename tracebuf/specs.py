@@ -48,7 +48,9 @@ class Spec:
     writable: bool
 
     def __repr__(self) -> str:
-        return f"spec({self.text!r})"
+        options = "" if self.order == spec(self.text).order else f", order={self.order!r}"
+        options += "" if self.writable == spec(self.text).writable else f", writable={self.writable}"
+        return f"spec({self.text!r}{options})"
 
     def example(self, named: Mapping[str, int]) -> Any:
         """An argument of this kind; `named` are the sizes that have names. Raises ValueError where none can be made."""

@@ -96,6 +96,8 @@ def test_options_of_specs() -> None:
         spec("f8[n]", order="K")  # type: ignore[arg-type]
     assert spec("f8[n] (F, read-only)").order == "F" and not spec("f8[n] (F, read-only)").writable
     same = spec("f8[n]", order="strided", writable=False)
+    assert repr(same) == "spec('f8[n]', order='strided', writable=False)"
+    assert repr(spec("f8[n] (F)")) == "spec('f8[n] (F)')"
     assert (same.order, same.writable) == ("strided", False)
 
 

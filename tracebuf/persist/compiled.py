@@ -55,7 +55,8 @@ class Function(Protocol):
 
 class Compiled:
     """One program of a bufferized function, compiled for arguments of one kind: called as the function is, with such
-    arguments alone, it never traces or compiles. `function` is the bufferized function, which has the program too.
+    arguments alone, it never traces or compiles. `function` is the bufferized function, which has the program too; of a
+    method, the object is the first argument. A call costs tens of microseconds, as a function's first calls do.
     Counterpart: jax.stages.Compiled.
 
     >>> import numpy as np, tracebuf

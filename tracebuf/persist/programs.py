@@ -147,7 +147,7 @@ def _node(node: Tree | int | None) -> Data:
 def environment() -> tuple[str, ...]:
     """What programs depend on beside the user's code: Python, NumPy, SciPy's BLAS, LLVM, the processor, this library,
     and the settings that are read while compiling."""
-    states = ((name, status.st_size, status.st_mtime_ns) for name, _, status in own_files())
+    states = ((name, status.st_size, int(status.st_mtime)) for name, _, status in own_files())  # images keep seconds
     return *versions().values(), cache.digest(repr(sorted(states))).hex()
 
 

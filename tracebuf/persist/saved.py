@@ -140,10 +140,13 @@ def write(path: Path, data: bytes) -> None:
 
 # -- reading
 def read(path: Path) -> bytes:
-    """The content of a file, if it is as it was written."""
+    """The content of a file, if it is as it was written, and was made with what is here."""
     with open(path, "rb") as file:
         data = file.read()
     check(data, path)
+    then = _header(data)[0].get("environment", {})
+    if differing := _differences(then, environment()):
+        raise TracebufError(f"{path!s} is of no use here: it was made with {differing}")
     return data
 
 
@@ -196,8 +199,6 @@ def opened(data: bytes, f: Function, path: Path) -> Saved:
     header, at = _header(data)
     function = f.__wrapped__
     where = f"{path!s} is of no use here"
-    if differing := _differences(header["environment"], environment()):
-        raise TracebufError(f"{where}: it was made with {differing}")
     name = ".".join(filter(None, header["function"]))
     try:
         if function_digest(function) != header["digest"]:
