@@ -76,6 +76,7 @@ ROOMS: dict[str, Rooms] = {
             "interpret": BASE,
             "explain": BASE | {"analysis"},
             "frontends": BASE | {"cache"},
+            "specs": BASE | {"frontends"},
             "cache": frozenset({"frozen"}),
             "backend": BASE | {"lower", "cache"},
         },

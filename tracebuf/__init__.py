@@ -3,7 +3,8 @@
 `bufferize` decorates a function; `measure` compares it with eager NumPy; `TracebufError` is the root of tracebuf's
 errors. `release` gives back memory that compiled programs keep, `wait` waits for their fast code. `host_call` calls a
 Python function from compiled code; `fori_loop`, `while_loop` and `cond` are control flow for functions whose source
-cannot be read. `cache` is where machine code is kept for later processes.
+cannot be read. `cache` is where programs are kept for later processes; `spec` stands for an argument of a program that
+is compiled before it is called, and `load` takes one out of a file.
 """
 
 import os
@@ -23,9 +24,12 @@ with importing():
 if TYPE_CHECKING:
     from tracebuf.frontends.numpy.functions.host.declared import host_call
     from tracebuf.frontends.numpy.interpreter.structured import cond, fori_loop, while_loop
+    from tracebuf.persist.compiled import Compiled, load
+    from tracebuf.specs import spec
 
 __all__ = [
     "BufferizedFunction",
+    "Compiled",
     "DonationError",
     "InternalError",
     "Measurement",
@@ -38,18 +42,23 @@ __all__ = [
     "cond",
     "fori_loop",
     "host_call",
+    "load",
     "measure",
     "release",
+    "spec",
     "wait",
     "while_loop",
 ]
 __version__ = "0.1.0.dev0"
 
 
-_LATE = {"host_call": "tracebuf.frontends.numpy.functions.host.declared"} | dict.fromkeys(
-    ("cond", "fori_loop", "while_loop"), "tracebuf.frontends.numpy.interpreter.structured"
-)
-"""Names that need the tracer, by module: they are loaded when they are first asked for (PEP 562)."""
+_LATE = {
+    "host_call": "tracebuf.frontends.numpy.functions.host.declared",
+    "spec": "tracebuf.specs",
+    **dict.fromkeys(("Compiled", "load"), "tracebuf.persist.compiled"),
+    **dict.fromkeys(("cond", "fori_loop", "while_loop"), "tracebuf.frontends.numpy.interpreter.structured"),
+}
+"""Names that few processes need, by module: they are loaded when they are first asked for (PEP 562)."""
 
 
 def __getattr__(name: str) -> Any:

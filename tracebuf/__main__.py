@@ -1,4 +1,4 @@
-"""`python -m tracebuf opt ...`: see tracebuf.opt."""
+"""`python -m tracebuf opt ...`: see tracebuf.opt; `python -m tracebuf precompile ...`: see persist/precompile.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ def main() -> int:
         from tracebuf.opt import main as opt
 
         return opt(sys.argv[2:])
-    print("usage: python -m tracebuf opt FILE [flags] [passes]   (python -m tracebuf opt -h)", file=sys.stderr)
+    if len(sys.argv) > 1 and sys.argv[1] == "precompile":
+        from tracebuf.persist.precompile import main as precompile
+
+        return precompile(sys.argv[2:])
+    print("usage: python -m tracebuf opt FILE [flags] [passes]", file=sys.stderr)
+    print("       python -m tracebuf precompile MODULE:FUNCTION ARGUMENT ...   (-h for help)", file=sys.stderr)
     return 2
 
 

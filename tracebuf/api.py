@@ -28,20 +28,16 @@ from tracebuf import stages
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall
 from tracebuf.errors import InternalError, TracebufWarning, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import (
-    ArrayKey,
     Key,
     Relations,
     RunOriginal,
-    ScalarKey,
-    StaticKey,
-    brief,
     disjoint,
     extent,
     key_of,
     relations,
     signature,
 )
-from tracebuf.frontends.numpy.call.call import Call
+from tracebuf.frontends.numpy.call.call import Call, show_keys
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.conditions import Conditions
 from tracebuf.frontends.numpy.call.donations import donated
@@ -64,6 +60,9 @@ if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
     from tracebuf.explain.report import Explanation
     from tracebuf.frontends.numpy.interpreter.trace import Traced
+    from tracebuf.persist.compiled import Compiled
+    from tracebuf.persist.programs import Kept
+    from tracebuf.persist.saved import Saved
 
 T = TypeVar("T")
 Named = tuple[str, ...]
@@ -129,8 +128,7 @@ class Specialization:
     @property
     def guards(self) -> tuple[str, ...]:
         """The conditions on sizes and int arguments that its calls meet, as text."""
-        signs = {"nonneg": ">= 0", "zero": "== 0", "nonzero": "!= 0"}
-        return tuple(f"{g.expr} {signs[g.kind]}" for g in self.traced.guards)
+        return self.traced.guard_texts
 
     @property
     def compile_seconds(self) -> float:
@@ -199,36 +197,6 @@ class OriginalCalls:
         return f"ran the original function {self.calls} times: {self.reason}"
 
 
-def show_key(key: Key) -> str:
-    """One argument's key as text."""
-    if isinstance(key, ArrayKey):
-        dims = ", ".join("n" if d > 1 else str(d) for d in key.dims)
-        marks = (
-            []
-            if key.layout == "dense" and key.order == tuple(range(len(key.dims)))
-            else [key.layout, f"axes {key.order}"]
-        )
-        marks += [] if key.writable else ["read-only"]
-        return f"{key.dtype}[{dims}]" + (f" ({', '.join(marks)})" if marks else "")
-    if isinstance(key, ScalarKey):
-        return key.kind
-    return key.text or (f"={key.value}" if key.type is tuple else f"={brief(key.value)}")
-
-
-def show_keys(call: Call) -> str:
-    """The keys of a call as text: parameters, buffers of `out=`, captured arrays."""
-    parameters = call.leaves_before(len(call.hidden) + len(labels(call.out)))
-    shown = []
-    for i, (name, key) in enumerate(zip(call.names, call.keys[:parameters])):
-        label = "" if call.tree is None or name.isidentifier() else f"{name}: "
-        shown.append(label + show_key(key) + (", donated" if i in call.donated else ""))
-    first = call.leaves_before(len(call.hidden))
-    for i, (name, key) in enumerate(zip(call.names, call.keys)):
-        if i >= parameters and not isinstance(key, StaticKey):
-            shown.append(f"{'captured ' if i >= first else ''}{name}: {show_key(key)}")
-    return ", ".join(shown)
-
-
 @by_vectorcall
 class BufferizedFunction(NativeCallable):
     """A NumPy function, compiled at the first call with each key of arguments: dtypes, ranks, layouts, sizes 0 and 1.
@@ -258,6 +226,8 @@ class BufferizedFunction(NativeCallable):
         """By signature and places of the arrays: why the original function runs."""
         self._untaken: dict[str, _Original] = {}
         """By reason the refusals of arguments that have no key."""
+        self._offers: list[Callable[[Call], Kept | None]] = []
+        """Programs out of files (`tracebuf.load`), each for the calls that it serves."""
         self._originals: Counter[str] = Counter()
         self._native_originals: list[tuple[str, OriginalEntry]] = []
         """Why it runs in calls that machine code takes."""
@@ -508,11 +478,12 @@ class BufferizedFunction(NativeCallable):
 
     def trace(self, *args: Any, **kwargs: Any) -> tuple[Call, Traced]:
         """The call that these arguments and the captured arrays make, and its tensor program as recorded; nothing is
-        run or changed. Args and errors: those of a call."""
-        try:
-            return self._traced(args, kwargs)
-        except RunOriginal as reason:
-            raise original_runs(str(reason)) from None
+        run or changed. Args and errors: those of a call; `tracebuf.spec` may stand for arguments."""
+        with stages.examples(args, kwargs) as (args, kwargs, _):
+            try:
+                return self._traced(args, kwargs)
+            except RunOriginal as reason:
+                raise original_runs(str(reason)) from None
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, Traced]:
         """What `trace` gives; RunOriginal where the original function runs."""
@@ -520,31 +491,68 @@ class BufferizedFunction(NativeCallable):
 
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
         """The program for these arguments at every stage; nothing is run or changed. Args and errors: those of a call;
-        also UnsupportedError where these arguments run the original function.
+        `tracebuf.spec` may stand for arguments; also UnsupportedError where these arguments run the original function.
 
         >>> "linalg.generic" in bufferize(lambda a: a + 1).lower(np.ones(3)).as_text("tensor")
         True
         """
-        return stages.lowered(self.trace(*args, **kwargs)[1], self.options)
+
+        def prepare(lowered: stages.Lowered) -> Compiled:
+            with stages.importing():
+                from tracebuf.persist.compiled import Compiled
+            return Compiled(self, self._program_for(args, kwargs), as_text=lowered.as_text)
+
+        return stages.lowered(self.trace(*args, **kwargs)[1], self.options, prepare)
+
+    def _program_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Specialization:
+        """The program for these arguments, compiled if it has not been, with its fast code."""
+        with stages.examples(args, kwargs) as (args, kwargs, _):
+            found = self._specialization(args, kwargs, count=False)
+        if found is None:
+            raise original_runs("see specializations()")
+        found[0].kernel.code.wait()
+        return found[0]
+
+    def _call_of(self, args: tuple[Any, ...], kwargs: dict[str, Any], hidden: tuple[Hidden, ...]) -> Call:
+        """The call that these arguments and captured values make. RunOriginal where the original function runs."""
+        if [h.place for h in hidden] == [h.place for h in self._hidden]:
+            hidden = self._hidden
+        values, form = self._values(args, kwargs, hidden)
+        return self._call(values, form, hidden)
+
+    def _adopt(self, call: Call, file: Saved) -> Specialization:
+        """A program out of a file, for calls like this one, which has it from now on unless it captures other arrays
+        than the programs that are here."""
+        with self._lock:
+            programs = self._compiled.get(call.group, ())
+            if (found := next((s for s in programs if s.kernel is file.kernel), None)) is not None:
+                return found
+            spec = self._loaded(call, file.take())
+            if not any(self._compiled.values()):
+                self._keep_captures(call)
+            if call.hidden is self._hidden:
+                self._compiled.setdefault(call.group, []).insert(0, spec)
+            return spec
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """Every allocation, copy and host call of the program for these arguments, with line, bytes and reason.
 
-        Args and errors: those of a call; the program is compiled if it has not been, and not run. Also UnsupportedError
-        where these arguments run the original function.
+        Args and errors: those of a call; the program is compiled if it has not been, and not run. Where `tracebuf.spec`
+        stands for arguments, bytes are formulas. Also UnsupportedError where these arguments run the original function.
 
         >>> print(bufferize(lambda a: np.negative(a, out=a)).explain(np.ones(3)))
         <lambda>: no allocations, no copies
         """
         with stages.importing():
             from tracebuf.explain.report import explain
-        found = self._specialization(args, kwargs, count=False)
-        if found is None:
-            raise original_runs("see specializations()")
-        spec, values, _ = found
-        if spec.made is None:
-            spec.made = stages.bufferized(self._traced(args, kwargs)[1], self.options)
-        env = {s: b.value(values) for s, b in spec.traced.bindings.items()}
+        with stages.examples(args, kwargs) as (args, kwargs, named):
+            found = self._specialization(args, kwargs, count=False)
+            if found is None:
+                raise original_runs("see specializations()")
+            spec, values, _ = found
+            if spec.made is None:
+                spec.made = stages.bufferized(self._traced(args, kwargs)[1], self.options)
+        env = {} if named is not None else {s: b.value(values) for s, b in spec.traced.bindings.items()}
         return explain(spec.program.func, env)
 
     def captured(self, *args: Any, **kwargs: Any) -> list[np.ndarray]:
@@ -713,22 +721,19 @@ class BufferizedFunction(NativeCallable):
             return None
 
     def _fitting(self, call: Call) -> Specialization:
-        spec, related = self._find(call), call.related
-        if not related.shared and (given := self._quick_key(call.values, call.tree)) is not None:
-            self._remember(given, call)
-        touched = {i for pair in related.shared for i in pair} & {related.same[i] for i in spec.traced.stored}
-        if touched:
-            names = " and ".join(
-                f"`{call.names[i]}`" for i in sorted({i for p in related.shared for i in p if touched & set(p)})
-            )
-            verb = "overlap in memory and are" if " and " in names else "overlaps itself in memory and is"
-            reason = f"{names} {verb} stored to"
+        spec = self._find(call)
+        self._remember_call(call)
+        if (reason := call.overlap(spec.traced.stored)) is not None:
             if call.tree is None and (places := self._places(call.values, (call.named, call.out))) is not None:
                 if len(self._overlapping) >= 256:
                     self._overlapping.clear()
                 self._overlapping[places] = _Original(reason)
             raise RunOriginal(reason)
         return spec
+
+    def _remember_call(self, call: Call) -> None:
+        if not call.related.shared and (given := self._quick_key(call.values, call.tree)) is not None:
+            self._remember(given, call)
 
     def _places(self, values: Sequence[Any], form: tuple[Named, Form]) -> tuple[Any, ...] | None:
         """A signature, and where the arrays are beside the first one: how they overlap."""
@@ -786,9 +791,11 @@ class BufferizedFunction(NativeCallable):
 
     def _kept(self, call: Call) -> Specialization | None:
         """The program for a call that an earlier process compiled."""
-        found = stages.kept(self.__wrapped__, self.options, call)
-        if found is None:
-            return None
+        found = next((k for offer in self._offers if (k := offer(call)) is not None), None)
+        found = found or stages.kept(self.__wrapped__, self.options, call)
+        return None if found is None else self._loaded(call, found)
+
+    def _loaded(self, call: Call, found: Kept) -> Specialization:
         logger.info("loaded %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
         bare = replace(call, values=(), containers=())
         return Specialization(bare, found.plan, None, found.kernel, found.plan.guard_function(), loaded=True)

@@ -86,6 +86,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     an error of compiled code       a check ends it: ops/control/checks.py, made into an exception by `make_error` of
                                     running/raised.py (backend/runtime/kernel.py, `_error`), with its line by errors.py
                                     (`note_location`);
+    compiled before it is called    specs.py (`spec`: examples in the place of arguments), persist/compiled.py
+                                    (`Compiled`, `load`), persist/saved.py (its file), persist/precompile.py (the
+                                    command); tests/tools/test_ahead.py
                                     tests/call/test_native_calls.py (`test_errors_have_their_line`)
     a program out of the cache      persist/programs.py; what it loads: backend/runtime/kernel.py and what is below, no
                                     ops (running/, backend/layout); tests/tools/test_persist.py, tests/test_house.py

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tracebuf.frontends.numpy.call.results import CallPlan
     from tracebuf.frontends.numpy.interpreter.trace import Traced
     from tracebuf.ir.func import Func
+    from tracebuf.persist.compiled import Compiled
     from tracebuf.persist.programs import Kept
 
 __all__ = ["Bufferized", "Lowered", "bufferized", "importing", "lowered", "trace"]
@@ -64,6 +66,26 @@ def trace(function: FunctionType, call: Call) -> Traced:
             from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
         return run(function, call)
+
+
+@contextmanager
+def examples(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Iterator[tuple[tuple[Any, ...], dict[str, Any], Mapping[str, int] | None]]:
+    """Arguments with examples in the place of specs, and the sizes that they have by name; None where there are no
+    specs. What is raised meanwhile says what the names stood for."""
+    if "tracebuf.specs" not in sys.modules:  # where specs are made
+        yield args, kwargs, None
+        return
+    from tracebuf.specs import examples as made
+
+    found, named, sizes = made(args, kwargs)
+    try:
+        yield found, named, sizes
+    except Exception as error:
+        if sizes:
+            error.add_note(f"(as an example, {', '.join(f'{name} is {n}' for name, n in sizes.items())})")
+        raise
 
 
 def kept(function: FunctionType, options: Options, call: Call) -> Kept | None:
@@ -161,6 +183,8 @@ class Lowered:
     texts: Mapping[str, str]
     program: Func | None = None
     """The memref program that is compiled."""
+    prepare: Callable[[Lowered], Compiled] | None = None
+    """What `compile` does."""
 
     def __repr__(self) -> str:
         return f"<the program at {len(self.texts)} stages: {', '.join(self.stages)}>"
@@ -183,6 +207,21 @@ class Lowered:
         if name not in self.texts:
             raise ValueError(f"no stage {stage!r}; there are tensor, memref, {', '.join(self.texts)}")
         return self.texts[name]
+
+    def compile(self) -> Compiled:
+        """The program, compiled before it is called; the function has it from then on. For later processes it is kept
+        in the cache on disk, and `save` of the result puts it into a file.
+
+        Waits for the fast code, whatever `Options.tier`. Raises what a call raises; ValueError if there is no function.
+
+        >>> import numpy as np, tracebuf
+        >>> double = tracebuf.bufferize(lambda a: 2 * a)
+        >>> print(double.lower(tracebuf.spec("f8[n]")).compile())
+        <lambda> for (float64[n])
+        """
+        if self.prepare is None:
+            raise ValueError("there is no function that has this program")
+        return self.prepare(self)
 
     def memory(self) -> MemoryUse:
         """What a call takes of memory, as formulas of the sizes of its arguments (no parameters: all of it).
@@ -216,8 +255,8 @@ class Lowered:
         return self.as_text("memref")
 
 
-def lowered(traced: Traced, options: Options) -> Lowered:
-    """All texts of one call's program. Raises what `bufferized` raises."""
+def lowered(traced: Traced, options: Options, prepare: Callable[[Lowered], Compiled] | None = None) -> Lowered:
+    """All texts of one call's program. `prepare` is what `compile` of it does. Raises what `bufferized` raises."""
     with importing():
         from tracebuf.ir.printer import print_func
 
@@ -232,4 +271,4 @@ def lowered(traced: Traced, options: Options) -> Lowered:
     texts["llvm"] = emitted.write()
     if "certificate" in program.func.attrs:
         texts["certificate"] = program.func.attrs["certificate"].as_text()
-    return Lowered(texts, program.func)
+    return Lowered(texts, program.func, prepare)

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from tracebuf import cache
 from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm.jit import Library, forget_images
 from tracebuf.backend.runtime.addresses import address_of
@@ -139,10 +140,14 @@ class Kernel:
 
     @classmethod
     def of_parts(
-        cls, image: Image, parts: Sequence[Part], failures: Callable[[], Sequence[Failure]]
+        cls,
+        image: Image,
+        parts: Sequence[Part],
+        failures: Callable[[], Sequence[Failure]],
+        load: Callable[[bytes], bytes | None] = cache.load,
     ) -> Kernel | None:
-        """The kernel of an image, whose objects are in the cache on disk; None where one is not (any more)."""
-        library = linked(parts, pool, address_of)
+        """The kernel of an image, whose objects `load` gives by their keys; None where it does not."""
+        library = linked(parts, pool, address_of, load)
         return None if library is None else cls(image, Code(library), failures)
 
     @property

@@ -75,9 +75,31 @@ def kept_parts(library: Library) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def linked(parts: Sequence[Part], pool: Pool, address: Callable[[tuple[str, ...]], int]) -> Library | None:
-    """The library of the last of some parts, None where one is not in the cache (any more); of the others, what this
-    process has already serves. `address`: of an import."""
+def has_parts(library: Library) -> bool:
+    """Whether the objects of a library are in the cache on disk."""
+    return all(cache.load(key, count=False) is not None for key in objects_of(library))
+
+
+def objects_of(library: Library) -> dict[bytes, Library]:
+    """By their keys: a library, and those that it takes functions from."""
+    found: dict[bytes, Library] = {}
+    pending = [library]
+    while pending:
+        one = pending.pop()
+        if (key := _origins[one].key) not in found:
+            found[key] = one
+            pending += _origins[one].lenders.values()
+    return found
+
+
+def linked(
+    parts: Sequence[Part],
+    pool: Pool,
+    address: Callable[[tuple[str, ...]], int],
+    load_object: Callable[[bytes], bytes | None] = cache.load,
+) -> Library | None:
+    """The library of the last of some parts, None where one is not there (any more); of the others, what this
+    process has already serves. `address`: of an import; `load_object`: by its key."""
     made: dict[int, Library] = {}
 
     def load(k: int) -> Library | None:
@@ -86,7 +108,7 @@ def linked(parts: Sequence[Part], pool: Pool, address: Callable[[tuple[str, ...]
         part = parts[k]
         found = {s: pool.lenders((s,)).get(s) or load(n) for s, n in part.taken.items()}
         lenders = {s: library for s, library in found.items() if library is not None}
-        data = cache.load(part.key)
+        data = load_object(part.key)
         if data is None or len(lenders) < len(found):
             return None
         level: SpeedLevel = part.level  # type: ignore[assignment]

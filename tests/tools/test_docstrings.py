@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import doctest
 import inspect
-import sys
+from importlib import import_module
 
 import pytest
 
 import tracebuf
 
+EXAMPLES = {"api": 4, "options": 3, "stages": 3, "measure": 3, "specs": 4, "persist.compiled": 4}
 
-@pytest.mark.parametrize(("module", "least"), [("api", 4), ("options", 3), ("stages", 3), ("measure", 3)])
+
+@pytest.mark.parametrize(("module", "least"), EXAMPLES.items())
 def test_examples(module: str, least: int) -> None:
-    found = doctest.testmod(sys.modules[f"tracebuf.{module}"])
+    found = doctest.testmod(import_module(f"tracebuf.{module}"))
     assert found.failed == 0 and found.attempted >= least
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import os
 import sys
 import threading
 import types
@@ -61,6 +62,18 @@ def run(text: str) -> bool:
     (spec,) = f.specializations()
     assert isinstance(spec, tracebuf.api.Specialization)
     return spec.loaded
+
+
+def test_an_image_of_the_files_is_the_same_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Layers of container images keep whole seconds of the times of files, and copies have other places."""
+
+    def state(seconds: float, size: int = 10) -> str:
+        status = os.stat_result((0o644, 0, 0, 1, 0, 0, size, 0, int(seconds), 0, 0.0, seconds, 0.0))
+        monkeypatch.setattr(programs, "own_files", lambda: iter([("tracebuf/api.py", "", status)]))
+        return programs.environment.__wrapped__()[-1]
+
+    assert state(1e9 + 0.25) == state(1e9) != state(1e9 + 1)
+    assert state(1e9) != state(1e9, 11)
 
 
 PLAIN = """

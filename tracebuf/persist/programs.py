@@ -16,6 +16,7 @@ import marshal
 import os
 import platform
 import sys
+from collections.abc import Callable, Sequence
 from functools import cache as once
 from types import FunctionType
 from typing import Any
@@ -29,10 +30,10 @@ from tracebuf.backend.layout.abi import Frame
 from tracebuf.backend.llvm.jit import machine
 from tracebuf.backend.runtime.image import Failure, Image, Result
 from tracebuf.backend.runtime.kernel import Kernel
-from tracebuf.backend.runtime.parts import Part, kept_parts
+from tracebuf.backend.runtime.parts import Part, has_parts, kept_parts
 from tracebuf.frontends.numpy.call.arguments import StaticKey
 from tracebuf.frontends.numpy.call.call import Call
-from tracebuf.frontends.numpy.call.captures import NewCapture
+from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.conditions import Binding, Guard
 from tracebuf.frontends.numpy.call.encoding import Codec, NotEncodable, Stale
 from tracebuf.frontends.numpy.call.flatten import Tree
@@ -45,6 +46,8 @@ from tracebuf.options import Options
 from tracebuf.process import log as logger
 from tracebuf.running.raised import Number, Shown
 
+Capture = tuple[str, Callable[[], Any], Any]
+"""As in `Conditions`."""
 MOST_RECORDS = 8
 """How many programs one entry holds."""
 _CODEC = Codec(
@@ -71,12 +74,12 @@ def find(function: FunctionType, options: Options, call: Call) -> Kept | None:
         data = cache.load(key)
         if data is None:
             return None
-        group = _group(call)
+        group = group_of(call)
     except NotEncodable:
         return None
     for record in marshal.loads(data):
         try:
-            return _restored(function, call, group, record)
+            return restored(function, call, group, record)
         except (Stale, NotEncodable) as reason:
             logger.debug("a program of %s in the cache is not used: %s", function.__qualname__, reason)
     return None
@@ -87,30 +90,36 @@ def keep(function: FunctionType, options: Options, call: Call, plan: CallPlan, k
     at is described at once: until then it may change."""
     try:
         key = _key(function, options, call)
-        looked_at, called = _record(function, call, plan, kernel)
+        looked_at, called = seen(function, call, plan, kernel)
     except NotEncodable as reason:
         logger.debug("a program of %s is not kept: %s", function.__qualname__, reason)
         return
+    kernel.code.when_fast(lambda: _store(key, completed(looked_at, called, kernel)))
 
-    def put() -> None:
-        body = _CODEC.encode((called, kernel.image, kept_parts(kernel.library)))
-        record = *looked_at, body, _CODEC.encode(tuple(kernel.failures()))
-        before = cache.load(key, count=False)
-        records = [record, *(r for r in (marshal.loads(before) if before else ()) if r != record)]
-        cache.store(key, marshal.dumps(records[:MOST_RECORDS]))
 
-    kernel.code.when_fast(put)
+def put(function: FunctionType, options: Options, call: Call, plan: CallPlan, kernel: Kernel) -> bool:
+    """`keep`, of a program that has fast code; whether it is there now. Raises NotEncodable where it cannot be written
+    down."""
+    key, record = _key(function, options, call), record_of(function, call, plan, kernel)
+    _store(key, record)
+    after = cache.load(key, count=False)
+    return after is not None and record in marshal.loads(after) and has_parts(kernel.library)
+
+
+def _store(key: bytes, record: Data) -> None:
+    before = cache.load(key, count=False)
+    records = [record, *(r for r in (marshal.loads(before) if before else ()) if r != record)]
+    cache.store(key, marshal.dumps(records[:MOST_RECORDS]))
 
 
 # -- the key
 def _key(function: FunctionType, options: Options, call: Call) -> bytes:
     """Of a call without what it captures, which only tracing or a record can say."""
-    bare = call.without(len(call.hidden)) if call.hidden else call
-    parts = [function_digest(function), _options(options), _group(bare)]
+    parts = [function_digest(function), options_of(options), bare_group(call)]
     return cache.digest("program", *environment(), repr(parts))
 
 
-def _options(options: Options) -> Data:
+def options_of(options: Options) -> Data:
     if not isinstance(options.strategy, str):
         raise NotEncodable("an analysis of the user's")
     return repr(
@@ -119,7 +128,12 @@ def _options(options: Options) -> Data:
     )  # fmt: skip
 
 
-def _group(call: Call) -> Data:
+def bare_group(call: Call) -> Data:
+    """The group of a call without what it captures."""
+    return group_of(call.without(len(call.hidden)) if call.hidden else call)
+
+
+def group_of(call: Call) -> Data:
     """`Call.group` as data."""
     keys = [described_key(k) if isinstance(k, StaticKey) else repr(k) for k in call.keys]
     tree = None if call.tree is None else [_node(node) for node in call.tree]
@@ -142,18 +156,21 @@ def _node(node: Tree | int | None) -> Data:
 def environment() -> tuple[str, ...]:
     """What programs depend on beside the user's code: Python, NumPy, SciPy's BLAS, LLVM, the processor, this library,
     and the settings that are read while compiling."""
-    versions = sys.version, sys.implementation.cache_tag or "", platform.machine(), np.__version__
-    return *versions, *machine(), str(sys.flags.optimize), os.environ.get("TRACEBUF_GUARD", ""), _sources()
+    states = ((name, status.st_size, int(status.st_mtime)) for name, _, status in own_files())  # images keep seconds
+    return *versions().values(), cache.digest(repr(sorted(states))).hex()
 
 
-def _sources() -> str:
-    """The state of this library's own files."""
-    return cache.digest(repr(sorted(own_files()))).hex()
+def versions() -> dict[str, str]:
+    """What of the environment is not this library's, by its names."""
+    found = {"Python": sys.version, "Python's bytecode": sys.implementation.cache_tag or "",
+             "machine": platform.machine(), "NumPy": np.__version__}  # fmt: skip
+    found |= {("processor", "LLVM")[min(k, 1)]: part for k, part in enumerate(machine())}
+    return found | {"python -O": str(sys.flags.optimize), "TRACEBUF_GUARD": os.environ.get("TRACEBUF_GUARD", "")}
 
 
-def own_files() -> list[tuple[str, int, int]]:
-    """The files of this library that programs are made by: their names, sizes and times."""
-    found: list[tuple[str, int, int]] = []
+def own_files() -> list[tuple[str, str, os.stat_result]]:
+    """The files of this library that programs are made by: their names, paths and states."""
+    found: list[tuple[str, str, os.stat_result]] = []
     own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     pending = [own, *(path for m in (tracebuf.backend, tracebuf.frontends) for path in m.__path__)]
     for folder in pending:
@@ -163,8 +180,7 @@ def own_files() -> list[tuple[str, int, int]]:
                 for entry in entries:
                     name = entry.name
                     if name.endswith(".py"):
-                        status = entry.stat()
-                        found.append((name, status.st_size, status.st_mtime_ns))
+                        found.append((name, f"{folder}/{name}", entry.stat()))
                     elif name not in _ELSEWHERE and entry.is_dir():
                         pending.append(f"{folder}/{name}")
         finally:
@@ -177,8 +193,19 @@ _ELSEWHERE = frozenset({"__pycache__", "py.typed", "testing", "backend", "fronte
 
 
 # -- records
-def _record(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> tuple[tuple[Data, ...], Any]:
-    """What a record begins with, and how the program is called, which ends it beside what is known later."""
+def record_of(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> Data:
+    """The record of a program that has fast code. Raises NotEncodable where it cannot be written down."""
+    return completed(*seen(function, call, plan, kernel), kernel)
+
+
+def completed(looked_at: tuple[Data, ...], called: Any, kernel: Kernel) -> Data:
+    """A record of what was `seen`, and of the fast code."""
+    body = _CODEC.encode((called, kernel.image, kept_parts(kernel.library)))
+    return *looked_at, body, _CODEC.encode(tuple(kernel.failures()))
+
+
+def seen(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> tuple[tuple[Data, ...], Any]:
+    """What a record begins with, and how the program is called."""
     if kernel.calls_functions:
         raise NotEncodable("it calls functions of Python's")
     ways = Ways(function)
@@ -189,22 +216,26 @@ def _record(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) 
     hidden = [ways.hidden(h) for h in call.hidden]
     called = plan.guards, dict(plan.bindings), plan.arguments, plan.stored, plan.plan, plan.writes
     _CODEC.encode((called, kernel.image, tuple(kernel.failures())))  # raises now what it would then
-    return (captures, hidden, _group(call)), called
+    return (captures, hidden, group_of(call)), called
 
 
-def _restored(function: FunctionType, call: Call, group: Data, record: Data) -> Kept:
+def restored(function: FunctionType, call: Call, group: Data, record: Data) -> Kept:
     """The program of a record. Raises Stale where it does not serve the call, NewCapture where that cannot be said
     before more is captured."""
     looked_at, hidden, wanted, body, failures = record
-    ways, captures = Ways(function), []
-    for name, way, description in looked_at:
-        fetch = ways.fetched(way)
-        value = fetchable(fetch)
-        if described(value) != description:
-            raise Stale(f"`{name}` is not what it was")
-        ways.add(value)
-        captures.append((name, fetch, value))
-    needed = [ways.found(h) for h in hidden]
+    ways, captures = looked_again(function, looked_at)
+    check_captured(call, [ways.found(h) for h in hidden])
+    if group != wanted:
+        raise Stale("the captured values have other keys")
+    plan, link = opened(captures, body, failures, cache.load)
+    if not plan.guard_function()(call.values):
+        raise Stale("its guards do not hold")
+    return Kept(plan, link())
+
+
+def check_captured(call: Call, needed: Sequence[Hidden]) -> None:
+    """Raises NewCapture where the captured values that a program needs are not in the call yet, Stale where others
+    are."""
     have = [h.place for h in call.hidden]
     if [h.place for h in needed] != have:
         more = [h for h in needed if h.place not in have]
@@ -213,16 +244,37 @@ def _restored(function: FunctionType, call: Call, group: Data, record: Data) -> 
         if more and len(more) + len(have) == len(needed):
             raise NewCapture(more[0], more[1:])
         raise Stale("other values are captured")
-    if group != wanted:
-        raise Stale("the captured values have other keys")
+
+
+def opened(
+    captures: Sequence[Capture], body: bytes, failures: bytes, load: Callable[[bytes], bytes | None]
+) -> tuple[CallPlan, Callable[[], Kernel]]:
+    """How the program of a record is called, and what links it of the objects that `load` gives by their keys (Stale
+    where that cannot be done)."""
     (guards, bindings, *called), image, parts = _CODEC.decode(body)
+    later = _CODEC.decoded_later(failures)
     plan = CallPlan(guards, bindings, tuple(captures), *called)
-    if not plan.guard_function()(call.values):
-        raise Stale("its guards do not hold")
-    try:
-        kernel = Kernel.of_parts(image, parts, _CODEC.decoded_later(failures))
-    except (RuntimeError, LookupError, AttributeError, ImportError, OSError) as error:
-        raise Stale(f"its machine code cannot be linked: {error}") from None
-    if kernel is None:
-        raise Stale("its machine code is not in the cache")
-    return Kept(plan, kernel)
+
+    def link() -> Kernel:
+        try:
+            kernel = Kernel.of_parts(image, parts, later, load)
+        except (RuntimeError, LookupError, AttributeError, ImportError, OSError) as error:
+            raise Stale(f"its machine code cannot be linked: {error}") from None
+        if kernel is None:
+            raise Stale("its machine code is missing")
+        return kernel
+
+    return plan, link
+
+
+def looked_again(function: FunctionType, looked_at: Data) -> tuple[Ways, list[Capture]]:
+    """What tracing looked at, as it is now. Raises Stale where that is not what it was."""
+    ways, captures = Ways(function), []
+    for name, way, description in looked_at:
+        fetch = ways.fetched(way)
+        value = fetchable(fetch)
+        if described(value) != description:
+            raise Stale(f"`{name}` is not what it was")
+        ways.add(value)
+        captures.append((name, fetch, value))
+    return ways, captures

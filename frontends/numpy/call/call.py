@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.call.arguments import Key, Relations
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, Relations, ScalarKey, StaticKey, brief
 from tracebuf.frontends.numpy.call.captures import Hidden, itself
 from tracebuf.frontends.numpy.call.flatten import Tree
-from tracebuf.frontends.numpy.call.outputs import Form
+from tracebuf.frontends.numpy.call.outputs import Form, labels
 from tracebuf.frozen import frozen
 
 
@@ -51,6 +52,16 @@ class Call:
             tree=tree if tree is not None and any(node is not None for node in tree) else None,
         )  # fmt: skip
 
+    def overlap(self, stored: Collection[int]) -> str | None:
+        """Why the call cannot run a program that stores to these arguments: some overlap. None where none do."""
+        shared = self.related.shared
+        touched = {i for pair in shared for i in pair} & {self.related.same[i] for i in stored}
+        if not touched:
+            return None
+        names = " and ".join(f"`{self.names[i]}`" for i in sorted({i for p in shared for i in p if touched & set(p)}))
+        verb = "overlap in memory and are" if " and " in names else "overlaps itself in memory and is"
+        return f"{names} {verb} stored to"
+
     @property
     def paths(self) -> list[Hidden]:
         """How each argument is fetched."""
@@ -62,3 +73,33 @@ class Call:
     def group(self) -> tuple[Any, ...]:
         """What all specialisations that may serve the call have in common."""
         return self.keys, self.related.same, self.related.objects, self.named, self.out, self.donated, self.tree
+
+
+def show_key(key: Key) -> str:
+    """One argument's key as text."""
+    if isinstance(key, ArrayKey):
+        dims = ", ".join("n" if d > 1 else str(d) for d in key.dims)
+        marks = (
+            []
+            if key.layout == "dense" and key.order == tuple(range(len(key.dims)))
+            else [key.layout, f"axes {key.order}"]
+        )
+        marks += [] if key.writable else ["read-only"]
+        return f"{key.dtype}[{dims}]" + (f" ({', '.join(marks)})" if marks else "")
+    if isinstance(key, ScalarKey):
+        return key.kind
+    return key.text or (f"={key.value}" if key.type is tuple else f"={brief(key.value)}")
+
+
+def show_keys(call: Call) -> str:
+    """The keys of a call as text: parameters, buffers of `out=`, captured arrays."""
+    parameters = call.leaves_before(len(call.hidden) + len(labels(call.out)))
+    shown = []
+    for i, (name, key) in enumerate(zip(call.names, call.keys[:parameters])):
+        label = "" if call.tree is None or name.isidentifier() else f"{name}: "
+        shown.append(label + show_key(key) + (", donated" if i in call.donated else ""))
+    first = call.leaves_before(len(call.hidden))
+    for i, (name, key) in enumerate(zip(call.names, call.keys)):
+        if i >= parameters and not isinstance(key, StaticKey):
+            shown.append(f"{'captured ' if i >= first else ''}{name}: {show_key(key)}")
+    return ", ".join(shown)

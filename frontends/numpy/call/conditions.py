@@ -32,6 +32,12 @@ class Conditions:
         predicate: Callable[[Sequence[Any]], bool] = eval(f"lambda args: {text}", {})
         return predicate
 
+    @property
+    def guard_texts(self) -> tuple[str, ...]:
+        """The guards as text."""
+        signs = {"nonneg": ">= 0", "zero": "== 0", "nonzero": "!= 0"}
+        return tuple(f"{g.expr} {signs[g.kind]}" for g in self.guards)
+
     def captures_hold(self) -> bool:
         """Whether names from outside still have the values that tracing saw."""
         try:
