@@ -120,9 +120,17 @@ class Walk:
     OUTSIDE = 5
     """`Source`, where, name."""
     GET = 6
-    """An attribute as Python finds it; its name in place of the class."""
+    """An attribute as Python finds it; its name in place of the class, what stands for none (null: nothing does)."""
     SAME = 7
     """It is another object met before; its number in place of a length."""
+    ITEM = 8
+    """As Python finds it; its key in place of the class."""
+    CONSTANT = 9
+    """An object, in place of the class."""
+    IS = 10
+    """It is this object, in place of the class."""
+    OF_PARTS = (ATTRIBUTE, GET, SAME, ITEM, CONSTANT, IS)
+    """What asks for no class."""
 
 
 WALK_WORDS = 5
@@ -278,7 +286,9 @@ SIGNATURES = {
     "PyGILState_Release": "void @(i32)",
     "PyObject_RichCompareBool": "i32 @(ptr, ptr, i32)",
     "PyObject_Hash": "i64 @(ptr)",
-    "PyObject_GenericGetAttr": "ptr @(ptr, ptr)",
+    "PyObject_GetAttr": "ptr @(ptr, ptr)",
+    "PyObject_GetItem": "ptr @(ptr, ptr)",
+    "PyErr_ExceptionMatches": "i32 @(ptr)",
     "_PyType_Lookup": "ptr @(ptr, ptr)",
     "PyObject_GenericSetAttr": "i32 @(ptr, ptr, ptr)",
 }

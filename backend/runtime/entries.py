@@ -128,8 +128,9 @@ class Plan:
 class Steps:
     """The way from the `given` values of a call to arguments and containers, which are given by number.
 
-    Each step: TUPLE, LIST or DICT with object, class, length or keys; OBJECT with object, class; ATTRIBUTE with object,
-    name, what stands for none; GET with object, name; SAME with object, object; OUTSIDE with source, where, name.
+    Each step: TUPLE, LIST or DICT with object, class, length or keys; OBJECT with object, class; ATTRIBUTE and GET with
+    object, name, what stands for none (None: nothing does); ITEM with object, key, None; SAME with object, object;
+    OUTSIDE with source, where, name; CONSTANT with 0, object; IS with object (by number), object.
     """
 
     given: int
@@ -341,8 +342,8 @@ class ProgramEntry:
                 v[at + 3] = rest[0]
                 continue
             v[at + 2] = w.of(rest[0])
-            if kind == Walk.ATTRIBUTE:
-                v[at + 3] = w.of(rest[1])
+            if kind in (Walk.ATTRIBUTE, Walk.GET, Walk.ITEM):
+                v[at + 3] = 0 if rest[1] is None else w.of(rest[1])
             elif kind == Walk.DICT:
                 v[at + 3] = len(rest[1])
                 w.pointer(at + 4, w.add([w.of(k) for k in rest[1]]))

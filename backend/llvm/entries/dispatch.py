@@ -89,6 +89,7 @@ def entries_text() -> str:
     return "\n".join([
         "@_Py_TrueStruct = external global i8", "@_Py_FalseStruct = external global i8",
         "@_Py_NoneStruct = external global i8", "@PyArray_Type = external global i8",
+        "@PyExc_AttributeError = external global ptr",
         *(f"@Py{name}_Type = external global i8" for name in TYPES),
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)", *declared.values(),
         *(f.function() for f in functions), "",
@@ -459,13 +460,22 @@ def _walk() -> Writer:
         next_, of_class = c.new_label(), c.new_label()
         kind, expected, length = c.word(p), c.pointer(p, 2), c.word(p, 3)
         c.need(c.icmp("ne", kind, str(Walk.OUTSIDE)), "outside_")
+
+        def absent(p: str = p, next_: str = next_) -> None:
+            """Where Python has said that there is no such attribute: what stands for it."""
+            instead = c.pointer(p, 3)
+            c.refuse(c.is_null(instead), no)
+            error = c.inst("load ptr, ptr @PyExc_AttributeError")
+            c.need(c.icmp("ne", c.py("PyErr_ExceptionMatches", error), "0", "i32"), no)
+            c.py("PyErr_Clear")
+            meet(instead)
+            c.jump(next_)
+
         x = c.pointer(nodes, c.word(p, 1))
-        for other_kind, label in ((Walk.ATTRIBUTE, "attribute"), (Walk.GET, "get"), (Walk.SAME, "same")):
-            c.need(c.icmp("ne", kind, str(other_kind)), label)
-        c.need(c.icmp("eq", c.pointer(x, CLASS), expected, "ptr"), no)
-        c.jump(of_class)
+        case = c.switch(kind, Walk.OF_PARTS, of_class)
         c.place(of_class)
-        case = c.switch(kind, [Walk.TUPLE, Walk.LIST, Walk.DICT, Walk.OBJECT], no)
+        c.need(c.icmp("eq", c.pointer(x, CLASS), expected, "ptr"), no)
+        case |= c.switch(kind, [Walk.TUPLE, Walk.LIST, Walk.DICT, Walk.OBJECT], no)
         for one, size, get in (
             (Walk.TUPLE, "PyTuple_Size", "PyTuple_GetItem"), (Walk.LIST, "PyList_Size", "PyList_GetItem"),
         ):  # fmt: skip
@@ -489,9 +499,10 @@ def _walk() -> Writer:
         c.jump(next_)
         c.place(case[Walk.OBJECT])
         c.jump(next_)
-        c.place("attribute")
+        c.place(case[Walk.ATTRIBUTE])
         own = c.py("PyObject_GenericGetDict", x, "null")
-        c.refuse(c.is_null(own), no)
+        with c.when(c.is_null(own), leaves=True):
+            absent()
         found = c.py("PyDict_GetItemWithError", own, expected)
         with c.when(c.is_null(found)):
             with c.when(c.icmp("ne", c.py("PyErr_Occurred"), "null", "ptr"), leaves=True):
@@ -500,14 +511,24 @@ def _walk() -> Writer:
         meet(c.select(c.is_null(found), "ptr", c.pointer(p, 3), found))  # else what stands for none
         c.py("Py_DecRef", own)
         c.jump(next_)
-        c.place("get")
-        found = c.py("PyObject_GenericGetAttr", x, expected)
+        c.place(case[Walk.GET])
+        found = c.py("PyObject_GetAttr", x, expected)
+        with c.when(c.is_null(found), leaves=True):
+            absent()
+        meet(found, owned=True)
+        c.jump(next_)
+        c.place(case[Walk.ITEM])
+        found = c.py("PyObject_GetItem", x, expected)
         c.refuse(c.is_null(found), no)
         meet(found, owned=True)
         c.jump(next_)
-        c.place("same")
-        c.need(c.icmp("eq", x, c.pointer(nodes, length), "ptr"), no)
+        c.place(case[Walk.CONSTANT])
+        meet(expected)
         c.jump(next_)
+        c.place(case[Walk.IS])
+        c.branch(c.icmp("eq", x, expected, "ptr"), next_, no)
+        c.place(case[Walk.SAME])
+        c.branch(c.icmp("eq", x, c.pointer(nodes, length), "ptr"), next_, no)
         c.place("outside_")
         source, where, name = c.word(p, 1), c.pointer(p, 2), c.pointer(p, 3)
         found = c.inst(f"call ptr @look_up(i64 {source}, ptr {where}, ptr {name})")
