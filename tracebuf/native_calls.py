@@ -20,6 +20,7 @@ import numpy as np
 from tracebuf.backend.llvm.entry_words import GUARD_ROOM, REPEATED, Guarded, Layout, Result, Source, Walk
 from tracebuf.backend.runtime.callable import NativeCallable
 from tracebuf.backend.runtime.entries import (
+    UNBOUND,
     Argument,
     ArrayArgument,
     Factor,
@@ -44,7 +45,7 @@ from tracebuf.frontends.numpy.call.captures import (
     itself,
     own_attribute_of,
 )
-from tracebuf.frontends.numpy.call.lookups import Attribute, Lookup
+from tracebuf.frontends.numpy.call.lookups import NOTHING, Attribute, Lookup
 from tracebuf.frontends.numpy.call.results import CallPlan, ContainerWrite, NewContainer, ResultLeaf, build_results
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.ir.dims import Atom, Dim, FloorDiv, Max, Min, Sym, terms_of
@@ -206,7 +207,10 @@ def _outside(under: Conditions) -> tuple[tuple[tuple[int, Any, str, Any], ...], 
     for _, fetch, value in under.captures:
         if isinstance(fetch, Lookup) and (place := fetch.place()) is not None:
             where, name = place
-            found.append((_source(where), where, name, fetch.held(value)))
+            held = fetch.held(value)
+            if isinstance(where, type) and fetch() is not value:
+                raise _NoPlan  # it has changed just now
+            found.append((_source(where), where, name, UNBOUND if held is NOTHING else held))
         else:
             others.append((fetch, value))
     return tuple(found), others

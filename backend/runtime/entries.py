@@ -102,6 +102,10 @@ Term = tuple[int, tuple[Factor, ...]]
 """A coefficient, and factors."""
 
 
+UNBOUND = object()
+"""The value from outside of a name that a class and its bases do not have."""
+
+
 @frozen(eq=False)
 class Plan:
     """What a program takes, assumes and gives.
@@ -319,7 +323,10 @@ class ProgramEntry:
             (in_dicts if name[0] in (Source.DICT, Source.DICTS) and _versioned() else others).append(name)
         dicts = {id(d): d for _, where, _, _ in in_dicts for d in (where if isinstance(where, tuple) else (where,))}
         w.pointer(Entry.NAMES, first := w.add([len(outside), len(in_dicts), 0]))
-        places = [w.add([source, 0, w.of(name), w.of(value)]) for source, _, name, value in (*in_dicts, *others)]
+        places = [
+            w.add([source, 0, w.of(name), 0 if value is UNBOUND else w.of(value)])
+            for source, _, name, value in (*in_dicts, *others)
+        ]
         for at, (_, where, _, _) in zip(places, (*in_dicts, *others)):
             self._place(w, at + 1, where)
         w.pointer(first + 2, w.add([len(dicts), *(word for d in dicts.values() for word in (w.of(d), 0))]))

@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.call.captures import (
     own_attribute_of,
 )
 from tracebuf.frontends.numpy.call.encoding import NotEncodable, Stale, name_of, named
-from tracebuf.frontends.numpy.call.lookups import Attribute, FreeName, OfClass
+from tracebuf.frontends.numpy.call.lookups import NOTHING, Attribute, FreeName, OfClass
 
 Data = Any
 """What JSON can hold: None, bools, numbers, texts, lists of these."""
@@ -51,6 +51,8 @@ def described(x: Any, within: tuple[int, ...] = ()) -> Data:
         return [kind.__name__, repr(x)]
     if isinstance(x, np.ndarray) or kind in (list, dict):
         return ["argument"]  # it is fetched anew at each call, and has a key
+    if x is NOTHING:
+        return ["nothing"]
     if id(x) in within or len(within) > DEEPEST:
         return ["above", len(within)]
     within = (*within, id(x))
