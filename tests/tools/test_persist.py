@@ -234,3 +234,11 @@ def test_other_versions_have_other_programs(what: str, monkeypatch: pytest.Monke
     assert not run(PLAIN) and run(PLAIN)
     monkeypatch.setattr(programs, "environment", lambda: ("another", what))
     assert not run(PLAIN)
+
+
+def test_each_file_of_the_library_counts() -> None:
+    names = {name for name, *_ in programs.own_files()}
+    assert {
+        "tracebuf/passes.py", "persist/programs.py", "scalars/arith.py", "one_shot/rules.py", "tensors/fuse.py",
+        "interpreter/records.py", "llvm/emit.py", "runtime/kernel.py",
+    } <= names  # fmt: skip

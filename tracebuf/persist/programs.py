@@ -139,8 +139,12 @@ def environment() -> tuple[str, ...]:
 
 def _sources() -> str:
     """The state of this library's own files: their names, sizes and times."""
+    return cache.digest(repr(sorted(own_files()))).hex()
+
+
+def own_files() -> list[tuple[str, int, int]]:
     found: list[tuple[str, int, int]] = []
-    pending = [Path(__file__).resolve().parent]
+    pending = [Path(__file__).resolve().parents[1]]
     links = [p for p in (pending[0] / "frontends", pending[0] / "backend") if p.is_symlink()]
     if not links:
         import tracebuf.backend
@@ -155,7 +159,7 @@ def _sources() -> str:
                 elif entry.name.endswith(".py"):
                     status = entry.stat()
                     found.append((f"{folder.name}/{entry.name}", status.st_size, status.st_mtime_ns))
-    return cache.digest(repr(sorted(found))).hex()
+    return found
 
 
 # -- records
