@@ -27,6 +27,7 @@ from tracebuf.backend.runtime.entries import (
     NativeCalls,
     NumberArgument,
     ObjectArgument,
+    OriginalEntry,
     Plan,
     ProgramEntry,
     SameArgument,
@@ -75,6 +76,21 @@ def entry_of(plan: Plan, traced: CallPlan, kernel: Kernel) -> ProgramEntry:
         return build_results(result, raw, values, containers, writes)
 
     return ProgramEntry(kernel, plan, build)
+
+
+def original_of(
+    function: FunctionType, values: Sequence[Any], by_name: tuple[str, ...], call: Call | None
+) -> OriginalEntry | None:
+    """The entry of calls that run the original function: for arrays that overlap as those of `call` do; or, where there
+    is none, for values of these classes, dtypes and ranks. None where only Python can tell which calls these are."""
+    if not supported():
+        return None
+    if call is None:
+        return OriginalEntry(function, values, by_name, anywhere=True)
+    try:
+        return OriginalEntry(function, call.values, by_name, anywhere=False, walk=walk_of(call))
+    except _NoPlan:
+        return None
 
 
 def calls_of(target: NativeCallable, python: Any, function: FunctionType) -> NativeCalls:

@@ -243,6 +243,42 @@ class _Words:
         return memory
 
 
+def _lay_out_walk(w: _Words, walk: Steps) -> None:
+    """`Entry.WALK`, and what belongs to it."""
+    v = w.values
+    v[Entry.GIVEN], v[Entry.NODES], v[Entry.CONTAINERS] = walk.given, walk.nodes, len(walk.containers)
+    w.pointer(Entry.LEAVES, w.add([*walk.leaves, *walk.containers]))
+    w.pointer(Entry.WALK, w.add([len(walk.steps)]))
+    first = w.add([0] * (words.WALK_WORDS * len(walk.steps)))
+    for i, (kind, x, *rest) in enumerate(walk.steps):
+        at = first + words.WALK_WORDS * i
+        v[at], v[at + 1] = kind, x
+        if kind == Walk.OUTSIDE:
+            where, name = rest
+            v[at + 3] = w.of(name)
+            _place(w, at + 2, where)
+            continue
+        if kind == Walk.SAME:
+            v[at + 3] = rest[0]
+            continue
+        v[at + 2] = w.of(rest[0])
+        if kind in (Walk.ATTRIBUTE, Walk.GET, Walk.ITEM):
+            v[at + 3] = 0 if rest[1] is None else w.of(rest[1])
+        elif kind == Walk.DICT:
+            v[at + 3] = len(rest[1])
+            w.pointer(at + 4, w.add([w.of(k) for k in rest[1]]))
+        elif kind in (Walk.TUPLE, Walk.LIST):
+            v[at + 3] = rest[1]
+
+
+def _place(w: _Words, at: int, where: Any) -> None:
+    """The word that says where a name is looked up."""
+    if isinstance(where, tuple):
+        w.pointer(at, w.add([w.of(one) for one in where]))
+    else:
+        w.values[at] = w.of(where)
+
+
 Build = Callable[[list[Any], Sequence[Any], Sequence[Any]], Any]
 """Makes a call's result of the kernel's results, the arguments and the containers."""
 
@@ -276,7 +312,7 @@ class ProgramEntry:
         v[Entry.ARGUMENTS], v[Entry.ARRAYS], v[Entry.LONG] = number, arrays, self._long()
         v[Entry.GIVEN] = number
         if plan.walk is not None:
-            self._lay_out_walk(w, plan.walk)
+            _lay_out_walk(w, plan.walk)
         v[Entry.FRAME], v[Entry.CONTEXT] = ctypes.addressof(context.frame), ctypes.addressof(context.slots)
         w.kept += [context, context.frame, context.slots]
         w.pointer(Entry.DESCRIPTORS, first := w.add([0] * (number * Descriptor.SIZE)))
@@ -328,41 +364,8 @@ class ProgramEntry:
             for source, _, name, value in (*in_dicts, *others)
         ]
         for at, (_, where, _, _) in zip(places, (*in_dicts, *others)):
-            self._place(w, at + 1, where)
+            _place(w, at + 1, where)
         w.pointer(first + 2, w.add([len(dicts), *(word for d in dicts.values() for word in (w.of(d), 0))]))
-
-    def _lay_out_walk(self, w: _Words, walk: Steps) -> None:
-        v = w.values
-        v[Entry.GIVEN], v[Entry.NODES], v[Entry.CONTAINERS] = walk.given, walk.nodes, len(walk.containers)
-        w.pointer(Entry.LEAVES, w.add([*walk.leaves, *walk.containers]))
-        w.pointer(Entry.WALK, w.add([len(walk.steps)]))
-        first = w.add([0] * (words.WALK_WORDS * len(walk.steps)))
-        for i, (kind, x, *rest) in enumerate(walk.steps):
-            at = first + words.WALK_WORDS * i
-            v[at], v[at + 1] = kind, x
-            if kind == Walk.OUTSIDE:
-                where, name = rest
-                v[at + 3] = w.of(name)
-                self._place(w, at + 2, where)
-                continue
-            if kind == Walk.SAME:
-                v[at + 3] = rest[0]
-                continue
-            v[at + 2] = w.of(rest[0])
-            if kind in (Walk.ATTRIBUTE, Walk.GET, Walk.ITEM):
-                v[at + 3] = 0 if rest[1] is None else w.of(rest[1])
-            elif kind == Walk.DICT:
-                v[at + 3] = len(rest[1])
-                w.pointer(at + 4, w.add([w.of(k) for k in rest[1]]))
-            elif kind in (Walk.TUPLE, Walk.LIST):
-                v[at + 3] = rest[1]
-
-    def _place(self, w: _Words, at: int, where: Any) -> None:
-        """The word that says where a name is looked up."""
-        if isinstance(where, tuple):
-            w.pointer(at, w.add([w.of(one) for one in where]))
-        else:
-            w.values[at] = w.of(where)
 
     def _describe(self, w: _Words, d: int, argument: Argument, at: int) -> None:
         v = w.values
@@ -489,15 +492,20 @@ CONSTANTS = (str, bytes, type, NoneType)
 
 class OriginalEntry:
     """The entry of calls that run the original function: with arrays that overlap in memory like these, or, where they
-    are `anywhere`, with values of these classes, dtypes and ranks. The last ones are passed `by_name`."""
+    are `anywhere`, with values of these classes, dtypes and ranks. The last ones are passed `by_name`. Where there is a
+    `walk`, the values are those that it leads to."""
 
-    def __init__(self, function: Any, values: Sequence[Any], by_name: tuple[str, ...], *, anywhere: bool) -> None:
+    def __init__(
+        self, function: Any, values: Sequence[Any], by_name: tuple[str, ...], *, anywhere: bool,
+        walk: Steps | None = None,
+    ) -> None:  # fmt: skip
         w = _Words()
         v = w.values
         w.add([0] * Entry.SIZE)
-        v[Entry.GIVEN] = len(values)
+        v[Entry.GIVEN] = v[Entry.ARGUMENTS] = len(values)
         names = w.of(by_name) if by_name else 0
-        w.pointer(Entry.ORIGINAL, w.add([w.of(function), len(values) - len(by_name), names]))
+        given = len(values) if walk is None else walk.given
+        w.pointer(Entry.ORIGINAL, w.add([w.of(function), given - len(by_name), names]))
         parts = w.add([0] * (Given.SIZE * len(values)))
         first = next((address(x) for x in values if isinstance(x, np.ndarray)), 0)
         for at, x in zip(range(parts, len(v), Given.SIZE), values):
@@ -511,6 +519,8 @@ class OriginalEntry:
                 v[at + Given.KIND], v[at + Given.EXPECTED] = kind, w.of(type(x))
             else:
                 v[at + Given.KIND], v[at + Given.EXPECTED] = Kind.IS, w.of(x)
+        if walk is not None:
+            _lay_out_walk(w, walk)
         self.memory, self._kept = w.made(), w.kept
         self.address = ctypes.addressof(self.memory)
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tests.support.native_calls import by_python, natively, taken
+from tests.support.native_calls import by_original, by_python, natively, taken
 from tracebuf import UnsupportedError, api, bufferize
 from tracebuf.testing.entries import same
 
@@ -427,3 +427,61 @@ def test_no_reference_is_lost_or_kept(function: Any, make: Any) -> None:
     assert taken(f) >= calls + 300
     more = [sys.getrefcount(one) - n for one, n in zip(watched, before)]
     assert all(abs(n) <= 30 for n in more), more
+
+
+def add_halves(p: Any) -> Any:
+    """Stores to one of two arrays in a container."""
+    p[0][:] += p[1] * 0.5
+    return p[0]
+
+
+def test_arrays_within_containers_that_overlap_and_are_stored_to() -> None:
+    f, w = bufferize(add_halves), np.arange(12.0)
+
+    def pair(first: int = 1, second: int = 0, n: int = 6) -> list[Any]:
+        w[:] = np.arange(12.0)
+        return [w[first : first + n], w[second : second + n]]
+
+    wanted = add_halves(pair()).tolist()
+    for _ in range(4):
+        assert by_original(f, pair()).tolist() == wanted
+    assert natively(f, pair()).tolist() == wanted
+    for args in ((2, 0), (0, 1), (6, 0), (6, 0, 5), (1, 0, 5)):
+        wanted = add_halves(pair(*args)).tolist()
+        for _ in range(3):
+            assert f(pair(*args)).tolist() == wanted
+        assert natively(f, pair(*args)).tolist() == wanted
+    before = str(f.specializations())
+    assert natively(f, pair()) is not None and "overlap in memory and are stored to" in before
+    p = pair()
+    with pytest.raises(TypeError):
+        f(tuple(p)[0], p)
+    for bad in ([w], [w, None], None, [w, "x"]):
+        with pytest.raises((TypeError, IndexError, UnsupportedError)):
+            f(bad)
+    assert f((p[0], p[1])).tolist() == add_halves(pair()).tolist()
+
+
+def test_arrays_of_an_object_that_overlap_and_are_stored_to() -> None:
+    w = np.arange(12.0)
+
+    def step(u: Any, x: Any) -> Any:
+        u.w += x
+        return x * u.b
+
+    f, u = bufferize(step), Layer()
+    u.w, x = w[:6], w[1:7]
+    u.b = np.ones(6)
+
+    def call(how: Any) -> tuple[Any, Any]:
+        w[:] = np.arange(12.0)
+        return how(u, x).tolist(), w.tolist()
+
+    wanted = call(step)
+    for _ in range(4):
+        assert call(f) == wanted
+    before = taken(f)
+    assert call(f) == wanted and taken(f) == before + 1
+    u.w = np.arange(6.0)
+    f(u, x)
+    same(natively(f, u, x), x * u.b, "result")

@@ -293,24 +293,37 @@ def _attempt() -> Writer:
             mine, its = c.pointer(form, at), c.pointer("%form", at)
             with c.when(c.icmp("ne", mine, its, "ptr")):
                 c.need(_equal(c, mine, its), miss)
-    original = c.pointer(entry, Entry.ORIGINAL)
-    with c.when(c.icmp("ne", original, "null", "ptr"), leaves=True):
-        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr %given, i64 %n)"), miss)
+    original, steps = c.pointer(entry, Entry.ORIGINAL), c.pointer(entry, Entry.WALK)
+
+    def call_original() -> None:
         c.put(entry, Entry.CALLS, c.add(c.word(entry, Entry.CALLS), "1"))
         by_position, names = c.word(original, 1), c.pointer(original, 2)
         c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(original), '%given', by_position, names)}")
+
+    with c.when(c.both(c.icmp("ne", original, "null", "ptr"), c.is_null(steps)), leaves=True):
+        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr %given, i64 %n)"), miss)
+        call_original()
     names = c.pointer(entry, Entry.NAMES)
     with c.when(c.icmp("ne", names, "null", "ptr")):
         c.need(c.inst(f"call i1 @outside(ptr {names})"), miss)
-    steps = c.pointer(entry, Entry.WALK)
     with c.when(c.icmp("ne", steps, "null", "ptr"), leaves=True):
         nodes = c.inst(f"alloca ptr, i64 {c.word(entry, Entry.NODES)}, align 8")
         leaves = c.add(c.word(entry, Entry.ARGUMENTS), c.word(entry, Entry.CONTAINERS))
         values = c.inst(f"alloca ptr, i64 {c.add(leaves, '1')}, align 8")
         c.need(c.inst(f"call i1 @walk(ptr {entry}, ptr %given, ptr {nodes}, ptr {values})"), miss)
+
+        def leave() -> None:
+            with c.loop(c.word(entry, Entry.NODES), start="%n") as loop:
+                c.py("Py_DecRef", c.pointer(nodes, loop.index))
+
+        with c.when(c.icmp("ne", original, "null", "ptr"), leaves=True):
+            arguments = c.word(entry, Entry.ARGUMENTS)
+            fits = c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr {values}, i64 {arguments})")
+            leave()
+            c.need(fits, miss)
+            call_original()
         result = c.inst(f"call ptr @run(ptr {entry}, ptr {values})")
-        with c.loop(c.word(entry, Entry.NODES), start="%n") as loop:
-            c.py("Py_DecRef", c.pointer(nodes, loop.index))
+        leave()
         c.do(f"ret ptr {result}")
     c.do(f"ret ptr {c.inst(f'call ptr @run(ptr {entry}, ptr %given)')}")
     c.place(miss)
