@@ -470,8 +470,8 @@ class ProgramEntry:
         number = len(self.plan.arguments)
         values, containers = given[:number], given[number:]
         context = self.context
-        fresh = (ctypes.c_size_t * (2 * self.memory[Entry.FRESH_COUNT])).from_address(self.memory[Entry.FRESH] or 8)
-        for at in fresh[::2]:
+        count = self.memory[Entry.FRESH_COUNT]
+        for at in (ctypes.c_size_t * (2 * count)).from_address(self.memory[Entry.FRESH])[::2] if count else ():
             array = ctypes.cast(at, ctypes.py_object).value
             context.owners[array.__array_interface__["data"][0]] = array
         try:
