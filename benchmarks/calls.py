@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,34 @@ class Layer:
     def step(self, x: Any) -> None:
         """A method that sets an attribute."""
         self.w = self.w + x
+
+
+LAYERS = [Layer(), Layer()]
+SCALED = partial(lambda by, x: x * by + 1, 3.0)
+
+
+@dataclass
+class Scaled:
+    """A dataclass with a default."""
+
+    x: Any
+    by: float = 3.0
+
+    def double(self) -> Any:
+        """A method."""
+        return self.x * self.by
+
+
+def through(layers: Any, x: Any) -> Any:
+    """Attributes of objects in a list."""
+    for layer in layers:
+        x = x * layer.w + layer.b
+    return x
+
+
+def of_list(p: Any) -> None:
+    """In place, in a list."""
+    p[0][:] += p[1] * 0.5
 
 
 def by_four(a: Any, b: Any, c: Any, d: Any) -> None:
@@ -179,6 +208,12 @@ def rows() -> Iterator[Row]:
     yield arguments("one list in two places", lambda p, q: p[0] + q[1], (w := [a, b]), w)
     layer = Layer()
     yield Row("arguments", "method", Layer.apply, (layer, a))
+    yield arguments("list of objects", through, [Layer(), Layer()], a)
+    yield arguments("object in an object", lambda o, x: x * o.x.w + o.x.b, Box(layer, b), a)
+    yield Row("arguments", "captured objects", lambda x: through(LAYERS, x), (a,))
+    yield arguments("default of a dataclass", lambda x: Scaled(x * 2).double(), a)
+    yield Row("arguments", "captured partial", lambda x: SCALED(x), (a,))
+    yield arguments("overlapping arrays in a list, stored to", of_list, [(w := np.ones(9))[1:], w[:-1]])
     yield arguments("string", lambda x, how: x + 1 if how == "up" else x - 1, a, "up")
     yield arguments("tuple of ints", lambda x, s: x.reshape(s) * 2, a, (4, 2))
     yield arguments("None", lambda x, y=None: x + 1 if y is None else x + y, a, None)

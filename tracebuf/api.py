@@ -256,7 +256,7 @@ class BufferizedFunction(NativeCallable):
         array([1., 3., 5.])
         """
         given, form = self._values(args, kwargs)
-        if self._overlapping and (overlap := self._overlapping.get(self._places(given, form))) is not None:  # type: ignore[arg-type]
+        if self._overlapping and (overlap := self._overlap(given, form)) is not None:
             self._count_original(overlap, given, form)
             return self.eager(*args, **kwargs)
         try:
@@ -363,7 +363,7 @@ class BufferizedFunction(NativeCallable):
         why.by_python += 1
         if why.settled or why.by_python < (MANY_REFUSED if why.refused else NATIVE_AFTER):
             return
-        bare = form == ((), None) and not self._hidden and (why.refused or not self._static)
+        bare = form == ((), None) and not (self._hidden if why.refused else self._static)
         apart = self._star is not None and len(self._names) > self._positional  # what `*args` takes comes last
         if not NATIVE or not bare or apart or len(self._native_originals) >= MAX_ORIGINALS:
             why.settled = True
@@ -378,11 +378,15 @@ class BufferizedFunction(NativeCallable):
 
     def _add_original(self, why: _Original, values: tuple[Any, ...]) -> None:
         with stages.importing():
-            from tracebuf.backend.runtime.entries import OriginalEntry, supported
-            from tracebuf.native_calls import calls_of
+            from tracebuf.native_calls import calls_of, original_of
+        hidden = self._hidden
+        given = values[: len(values) - len(hidden)]
+        if any(h.value(given) is not x for h, x in zip(hidden, values[len(given) :], strict=True)):
+            return  # they are captured now, and were not when the call began
         why.settled = True
-        if supported():
-            entry = OriginalEntry(self.__wrapped__, values, self._names[self._positional :], anywhere=why.refused)
+        call = None if why.refused else self._call(values, ((), None), hidden)
+        entry = original_of(self.__wrapped__, values, self._names[self._positional :], call)
+        if entry is not None:
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(entry)
@@ -724,7 +728,7 @@ class BufferizedFunction(NativeCallable):
         spec = self._find(call)
         self._remember_call(call)
         if (reason := call.overlap(spec.traced.stored)) is not None:
-            if call.tree is None and (places := self._places(call.values, (call.named, call.out))) is not None:
+            if (places := self._places(call.values, (call.named, call.out), call.tree)) is not None:
                 if len(self._overlapping) >= 256:
                     self._overlapping.clear()
                 self._overlapping[places] = _Original(reason)
@@ -735,9 +739,22 @@ class BufferizedFunction(NativeCallable):
         if not call.related.shared and (given := self._quick_key(call.values, call.tree)) is not None:
             self._remember(given, call)
 
-    def _places(self, values: Sequence[Any], form: tuple[Named, Form]) -> tuple[Any, ...] | None:
+    def _overlap(self, values: Sequence[Any], form: tuple[Named, Form]) -> _Original | None:
+        """Why the original function ran in an earlier call whose arrays overlap as these do."""
+        places = self._places(values, form)
+        if places is None and not self._static:
+            try:
+                flat = flatten(values)
+            except UnsupportedError:
+                return None
+            places = None if flat.tree is None else self._places(flat.values, form, flat.tree)
+        return None if places is None else self._overlapping.get(places)
+
+    def _places(
+        self, values: Sequence[Any], form: tuple[Named, Form], tree: Tree | None = None
+    ) -> tuple[Any, ...] | None:
         """A signature, and where the arrays are beside the first one: how they overlap."""
-        given = self._quick_key(values)
+        given = self._quick_key(values, tree)
         arrays = [address(x) for x in values if isinstance(x, np.ndarray)]
         return None if given is None else (given, form, *(a - arrays[0] for a in arrays))
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tracebuf.backend.layout.entry_words import Walk
 from tracebuf.backend.llvm.entries.c_entries import MAX_WORDS, Thunk, thunk_text
 from tracebuf.backend.runtime.c_entry import Filling, c_function
 from tracebuf.backend.runtime.entries import ArrayArgument, NumberArgument, ObjectArgument, SameArgument
@@ -170,7 +169,7 @@ class _Making:
         self.plan, self.frame = spec.entry.plan, spec.kernel.frame
         self.kept: list[Any] = []
         """The captured arrays."""
-        if self.plan.walk is not None and any(s[0] != Walk.OUTSIDE for s in self.plan.walk.steps):
+        if self.plan.walk is not None and self.plan.walk.containers:
             raise self.refused("containers")
         if len(self.words()) >= MAX_WORDS:
             raise self.refused("so many arguments")

@@ -83,7 +83,11 @@ class DonationError(TracebufError):
 
 def excerpt(location: Location) -> str:
     """The user's line with carets under the expression; the line alone where the columns are unknown."""
-    line = linecache.getline(location.file, location.line).rstrip("\n")
+    return _marked(location, linecache.getline(location.file, location.line).rstrip("\n"))
+
+
+@functools.lru_cache(maxsize=256)
+def _marked(location: Location, line: str) -> str:
     if not line.strip():
         return ""
     stripped, encoded = line.lstrip(), line.encode()  # columns count UTF-8 bytes, as in the syntax tree

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,12 +20,14 @@ import numpy as np
 from tracebuf.backend.layout.entry_words import GUARD_ROOM, REPEATED, Guarded, Layout, Result, Source, Walk
 from tracebuf.backend.runtime.callable import NativeCallable
 from tracebuf.backend.runtime.entries import (
+    UNBOUND,
     Argument,
     ArrayArgument,
     Factor,
     NativeCalls,
     NumberArgument,
     ObjectArgument,
+    OriginalEntry,
     Plan,
     ProgramEntry,
     SameArgument,
@@ -36,9 +38,15 @@ from tracebuf.backend.runtime.entries import (
     supported,
 )
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, ScalarKey, StaticKey, is_static
-from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, attribute_of, itself, own_attribute_of
-from tracebuf.frontends.numpy.call.flatten import Tree
-from tracebuf.frontends.numpy.call.lookups import Lookup
+from tracebuf.frontends.numpy.call.captures import (
+    ABSENT,
+    attribute_of,
+    default_of,
+    item_of,
+    itself,
+    own_attribute_of,
+)
+from tracebuf.frontends.numpy.call.lookups import NOTHING, Attribute, Lookup
 from tracebuf.frontends.numpy.call.results import CallPlan, ContainerWrite, NewContainer, ResultLeaf, build_results
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.ir.dims import Atom, Dim, FloorDiv, Max, Min, Sym, terms_of
@@ -70,6 +78,21 @@ def entry_of(plan: Plan, traced: CallPlan, kernel: Kernel) -> ProgramEntry:
     return ProgramEntry(kernel, plan, build)
 
 
+def original_of(
+    function: FunctionType, values: Sequence[Any], by_name: tuple[str, ...], call: Call | None
+) -> OriginalEntry | None:
+    """The entry of calls that run the original function: for arrays that overlap as those of `call` do; or, where there
+    is none, for values of these classes, dtypes and ranks. None where only Python can tell which calls these are."""
+    if not supported():
+        return None
+    if call is None:
+        return OriginalEntry(function, values, by_name, anywhere=True)
+    try:
+        return OriginalEntry(function, call.values, by_name, anywhere=False, walk=walk_of(call))
+    except _NoPlan:
+        return None
+
+
 def calls_of(target: NativeCallable, python: Any, function: FunctionType) -> NativeCalls:
     """The native calls of a function, none yet; `python` takes the calls that no entry does."""
     p = parameters_of(function.__code__)
@@ -97,7 +120,8 @@ def plan_of(call: Call, traced: CallPlan, kernel: Kernel, calls_users: bool) -> 
         guards = _Guards(traced, slots).found
         result, noted = _result(call, traced, kernel)
         form = tuple(map(sys.intern, call.named)), call.out is True
-        return Plan(arguments, tuple(slots), guards, _outside(traced), result, noted, walk_of(call), *form)
+        names, others = _outside(traced)
+        return Plan(arguments, tuple(slots), guards, names, result, noted, walk_of(call, others), *form)
     except _NoPlan:
         return None
 
@@ -189,71 +213,175 @@ class _Guards:
         return self._parts[atom]
 
 
-def _outside(under: Conditions) -> tuple[tuple[int, Any, str, Any], ...]:
-    """The values from outside, and where they are looked up."""
-    found = []
+Ways = Sequence[tuple[Callable[[], Any], Any]]
+"""Fetches, and what they are to give."""
+
+
+def _outside(under: Conditions) -> tuple[tuple[tuple[int, Any, str, Any], ...], Ways]:
+    """The values from outside: those that are looked up by a name, and where; the others, by how they are fetched."""
+    found, others = [], []
     for _, fetch, value in under.captures:
-        if not isinstance(fetch, Lookup) or (place := fetch.place()) is None:
-            raise _NoPlan
-        where, name = place
-        found.append((_source(where), where, name, fetch.held(value)))
-    return tuple(found)
+        if isinstance(fetch, Lookup) and (place := fetch.place()) is not None:
+            where, name = place
+            held = fetch.held(value)
+            if isinstance(where, type) and fetch() is not value:
+                raise _NoPlan  # it has changed just now
+            found.append((_source(where), where, name, UNBOUND if held is NOTHING else held))
+        else:
+            others.append((fetch, value))
+    return tuple(found), others
 
 
-def walk_of(call: Call) -> Steps | None:
-    """How containers among the arguments are taken apart, and values from outside are fetched."""
-    if call.tree is None and not call.hidden:
+def walk_of(call: Call, wanted: Ways = ()) -> Steps | None:
+    """How containers among the arguments are taken apart, and values from outside are fetched; what `wanted` fetches
+    must be the value that is with it."""
+    if call.tree is None and not call.hidden and not wanted:
         return None
-    given = len(call.tops) - len(call.hidden)
-    steps: list[tuple[Any, ...]] = []
-    leaves: list[int] = []
-    containers: list[int] = []
-    nodes = given
+    return _Walking(call).steps(wanted)
 
-    def meet(x: int, node: Any) -> None:
-        nonlocal nodes
+
+class _Walking:
+    """The steps of a walk in the making, and what is known by then of the objects that it meets, by their numbers:
+    containers with their nodes of the tree, leaves with their keys. Of others nothing is known but where they are."""
+
+    def __init__(self, call: Call) -> None:
+        self.call, self.given = call, len(call.tops) - len(call.hidden)
+        self.tree = call.tree or (None,) * len(call.tops)
+        self.count = self.given
+        self.made: list[tuple[Any, ...]] = []
+        self.leaves: list[int] = []
+        self.containers: list[int] = []
+        self.nodes: dict[int, tuple[Any, int]] = {}
+        """Of a container: its node, the number of its first item."""
+        self.keys: dict[int, Key] = {}
+        self.known: dict[Any, int] = {}
+        """By the way to it: the number of an object."""
+
+    def steps(self, wanted: Ways) -> Steps:
+        for i in range(self.given):
+            self.meet(i, self.tree[i])
+        for hidden, node in zip(self.call.hidden, self.tree[self.given :]):
+            x = self.place(hidden.fetch, hidden.root)
+            if not hidden.from_object and self.is_constant(x, ABSENT):
+                x = self.constant(None)  # `Hidden.value`
+            self.meet(x, node)
+        for fetch, value in wanted:
+            self.made.append((Walk.IS, self.place(fetch), value))
+        return Steps(self.given, tuple(self.made), tuple(self.leaves), tuple(self.containers), self.count)
+
+    def step(self, *step: Any) -> int:
+        """Appends a step that meets one object; its number."""
+        self.made.append(step)
+        self.count += 1
+        return self.count - 1
+
+    def constant(self, value: Any) -> int:
+        way = "constant", id(value)
+        if way not in self.known:
+            x = self.known[way] = self.step(Walk.CONSTANT, 0, value)
+            if value is None or value is ABSENT:
+                self.keys[x] = StaticKey(type(value), value)
+        return self.known[way]
+
+    def is_constant(self, x: int, value: Any) -> bool:
+        return self.known.get(("constant", id(value))) == x
+
+    def meet(self, x: int, node: Any) -> None:
+        """Takes an object apart."""
         if node is None:
-            leaves.append(x)
+            self.keys[x] = self.call.keys[len(self.leaves)]
+            self.leaves.append(x)
             return
         if isinstance(node, int):  # a container that occurs again
-            steps.append((Walk.SAME, x, containers[node]))
+            first = self.containers[node]
+            if x != first:
+                self.made.append((Walk.SAME, x, first))
+                self.nodes[x] = self.nodes[first]
             return
         kind, keys, items = node
-        containers.append(x)
-        first, nodes = nodes, nodes + len(items)
+        self.containers.append(x)
+        first, self.count = self.count, self.count + len(items)
+        self.nodes[x] = node, first
         if kind is dict:
-            steps.append((Walk.DICT, x, kind, tuple(map(_dict_key, keys))))
+            self.made.append((Walk.DICT, x, kind, tuple(map(_dict_key, keys))))
         elif issubclass(kind, (tuple, list)):
-            steps.append((Walk.LIST if kind is list else Walk.TUPLE, x, kind, len(items)))
+            self.made.append((Walk.LIST if kind is list else Walk.TUPLE, x, kind, len(items)))
         else:
-            steps.append((Walk.OBJECT, x, kind))
+            self.made.append((Walk.OBJECT, x, kind))
         for i, item in enumerate(items):
-            meet(first + i, item)
+            self.meet(first + i, item)
 
-    tree = call.tree or (None,) * len(call.tops)
-    for i in range(given):
-        meet(i, tree[i])
-    for i, hidden in enumerate(call.hidden, given):
-        steps.append(_fetched(hidden, tree))
-        nodes += 1
-        meet(nodes - 1, tree[i])
-    return Steps(given, tuple(steps), tuple(leaves), tuple(containers), nodes)
-
-
-def _fetched(hidden: Hidden, tree: Tree) -> tuple[Any, ...]:
-    """The step that fetches a value from outside, or the attribute of an argument."""
-    fetch: Any = hidden.fetch
-    if hidden.root is None:
-        if hidden.from_object or not isinstance(fetch, Lookup) or (place := fetch.place()) is None:
+    def place(self, fetch: Any, root: int | None = None) -> int:
+        """The number of what a fetch gives, from argument `root` if that is set: ABSENT's where it gives nothing."""
+        if fetch is itself and root is not None:
+            return root if root < self.given else self.constant(ABSENT)
+        way: tuple[Any, ...]
+        if isinstance(fetch, Lookup) and (place := fetch.place()) is not None:
+            where, name = place
+            way = (*map(id, where if isinstance(where, tuple) else (where,)), name)
+            if isinstance(where, type) and isinstance(fetch.held(None), (staticmethod, classmethod)):
+                raise _NoPlan  # not what is there, but the function in it
+            if way not in self.known:
+                self.known[way] = self.step(Walk.OUTSIDE, _source(where), where, name)
+            return self.known[way]
+        if isinstance(fetch, Attribute):
+            return self.part(attribute_of, self.constant(fetch.x), fetch.name)
+        if not isinstance(fetch, partial) or fetch.keywords or len(fetch.args) != 2:
             raise _NoPlan
-        return (Walk.OUTSIDE, _source(place[0]), *place)
-    if not isinstance(fetch, partial) or fetch.keywords or fetch.args[0] is not itself or tree[hidden.root] is None:
-        raise _NoPlan
-    if fetch.func is own_attribute_of:
-        return Walk.ATTRIBUTE, hidden.root, fetch.args[1], ABSENT
-    if fetch.func is attribute_of:
-        return Walk.GET, hidden.root, fetch.args[1]
-    raise _NoPlan
+        inner, key = fetch.args
+        if fetch.func is default_of:
+            return self.default(inner, key)
+        return self.part(fetch.func, self.place(inner, root), key)
+
+    def default(self, function: FunctionType, name: str) -> int:
+        """The default of a function's parameter (`default_of`)."""
+        code, f = function.__code__, self.constant(function)
+        if name in (function.__kwdefaults__ or {}):
+            return self.part(item_of, self.part(attribute_of, f, "__kwdefaults__"), name)
+        at = code.co_varnames.index(name) - code.co_argcount
+        return self.part(item_of, self.part(attribute_of, f, "__defaults__"), at)
+
+    def part(self, how: Any, x: int, key: Any) -> int:
+        """The number of an item or an attribute of an object (`item_of`, `attribute_of`, `own_attribute_of`)."""
+        way = how, x, type(key), key
+        if way not in self.known:
+            if x in self.nodes:
+                self.known[way] = self.part_of_container(how, x, key)
+            elif x in self.keys:
+                if not _has_not(self.keys[x], how, key):
+                    raise _NoPlan
+                self.known[way] = self.constant(ABSENT)
+            elif how in (item_of, attribute_of):
+                self.known[way] = self.step(Walk.ITEM if how is item_of else Walk.GET, x, key, None)
+            else:
+                raise _NoPlan
+        return self.known[way]
+
+    def part_of_container(self, how: Any, x: int, key: Any) -> int:
+        (kind, keys, items), first = self.nodes[x]
+        is_object = not issubclass(kind, (tuple, list, dict))
+        if how is item_of and not is_object:
+            names = range(len(items)) if keys is None else [*map(_dict_key, keys)]
+            if keys is None and (type(key) is not int or key < 0):
+                raise _NoPlan
+            return first + names.index(key) if key in names else self.constant(ABSENT)
+        if how is own_attribute_of and is_object:
+            return self.step(Walk.ATTRIBUTE, x, key, ABSENT)
+        if how is attribute_of and is_object:
+            return self.step(Walk.GET, x, key, ABSENT)
+        if how is item_of or kind not in (tuple, list, dict) or hasattr(kind, key):
+            raise _NoPlan
+        return self.constant(ABSENT)
+
+
+def _has_not(key: Key, how: Any, name: Any) -> bool:
+    """Whether what has this key has no such part, whichever object it is."""
+    if isinstance(key, ArrayKey):
+        return how is not item_of and not hasattr(np.ndarray, name)
+    if isinstance(key, ScalarKey):
+        kind = _PYTHON.get(key.kind) or np.dtype(key.kind.removeprefix("np.")).type
+        return how is item_of or not hasattr(kind, name)
+    return (key.value is None or key.value is ABSENT) and (how is item_of or not hasattr(key.value, name))
 
 
 def _dict_key(key: Any) -> Any:

@@ -115,9 +115,17 @@ class Walk:
     OUTSIDE = 5
     """`Source`, where, name."""
     GET = 6
-    """An attribute as Python finds it; its name in place of the class."""
+    """An attribute as Python finds it; its name in place of the class, what stands for none (null: nothing does)."""
     SAME = 7
     """It is another object met before; its number in place of a length."""
+    ITEM = 8
+    """As Python finds it; its key in place of the class."""
+    CONSTANT = 9
+    """An object, in place of the class."""
+    IS = 10
+    """It is this object, in place of the class."""
+    OF_PARTS = (ATTRIBUTE, GET, SAME, ITEM, CONSTANT, IS)
+    """What asks for no class."""
 
 
 WALK_WORDS = 5

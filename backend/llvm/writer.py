@@ -53,7 +53,9 @@ SIGNATURES = {
     "PyGILState_Release": "void @(i32)",
     "PyObject_RichCompareBool": "i32 @(ptr, ptr, i32)",
     "PyObject_Hash": "i64 @(ptr)",
-    "PyObject_GenericGetAttr": "ptr @(ptr, ptr)",
+    "PyObject_GetAttr": "ptr @(ptr, ptr)",
+    "PyObject_GetItem": "ptr @(ptr, ptr)",
+    "PyErr_ExceptionMatches": "i32 @(ptr)",
     "_PyType_Lookup": "ptr @(ptr, ptr)",
     "PyObject_GenericSetAttr": "i32 @(ptr, ptr, ptr)",
 }

@@ -92,6 +92,10 @@ Term = tuple[int, tuple[Factor, ...]]
 """A coefficient, and factors."""
 
 
+UNBOUND = object()
+"""The value from outside of a name that a class and its bases do not have."""
+
+
 @frozen(eq=False)
 class Plan:
     """What a program takes, assumes and gives.
@@ -118,8 +122,9 @@ class Plan:
 class Steps:
     """The way from the `given` values of a call to arguments and containers, which are given by number.
 
-    Each step: TUPLE, LIST or DICT with object, class, length or keys; OBJECT with object, class; ATTRIBUTE with object,
-    name, what stands for none; GET with object, name; SAME with object, object; OUTSIDE with source, where, name.
+    Each step: TUPLE, LIST or DICT with object, class, length or keys; OBJECT with object, class; ATTRIBUTE and GET with
+    object, name, what stands for none (None: nothing does); ITEM with object, key, None; SAME with object, object;
+    OUTSIDE with source, where, name; CONSTANT with 0, object; IS with object (by number), object.
     """
 
     given: int
@@ -228,6 +233,42 @@ class _Words:
         return memory
 
 
+def _lay_out_walk(w: _Words, walk: Steps) -> None:
+    """`Entry.WALK`, and what belongs to it."""
+    v = w.values
+    v[Entry.GIVEN], v[Entry.NODES], v[Entry.CONTAINERS] = walk.given, walk.nodes, len(walk.containers)
+    w.pointer(Entry.LEAVES, w.add([*walk.leaves, *walk.containers]))
+    w.pointer(Entry.WALK, w.add([len(walk.steps)]))
+    first = w.add([0] * (words.WALK_WORDS * len(walk.steps)))
+    for i, (kind, x, *rest) in enumerate(walk.steps):
+        at = first + words.WALK_WORDS * i
+        v[at], v[at + 1] = kind, x
+        if kind == Walk.OUTSIDE:
+            where, name = rest
+            v[at + 3] = w.of(name)
+            _place(w, at + 2, where)
+            continue
+        if kind == Walk.SAME:
+            v[at + 3] = rest[0]
+            continue
+        v[at + 2] = w.of(rest[0])
+        if kind in (Walk.ATTRIBUTE, Walk.GET, Walk.ITEM):
+            v[at + 3] = 0 if rest[1] is None else w.of(rest[1])
+        elif kind == Walk.DICT:
+            v[at + 3] = len(rest[1])
+            w.pointer(at + 4, w.add([w.of(k) for k in rest[1]]))
+        elif kind in (Walk.TUPLE, Walk.LIST):
+            v[at + 3] = rest[1]
+
+
+def _place(w: _Words, at: int, where: Any) -> None:
+    """The word that says where a name is looked up."""
+    if isinstance(where, tuple):
+        w.pointer(at, w.add([w.of(one) for one in where]))
+    else:
+        w.values[at] = w.of(where)
+
+
 Build = Callable[[list[Any], Sequence[Any], Sequence[Any]], Any]
 """Makes a call's result of the kernel's results, the arguments and the containers."""
 
@@ -261,7 +302,7 @@ class ProgramEntry:
         v[Entry.ARGUMENTS], v[Entry.ARRAYS], v[Entry.LONG] = number, arrays, self._long()
         v[Entry.GIVEN] = number
         if plan.walk is not None:
-            self._lay_out_walk(w, plan.walk)
+            _lay_out_walk(w, plan.walk)
         v[Entry.FRAME], v[Entry.CONTEXT] = ctypes.addressof(context.frame), ctypes.addressof(context.slots)
         w.kept += [context, context.frame, context.slots]
         w.pointer(Entry.DESCRIPTORS, first := w.add([0] * (number * Descriptor.SIZE)))
@@ -308,43 +349,13 @@ class ProgramEntry:
             (in_dicts if name[0] in (Source.DICT, Source.DICTS) and _versioned() else others).append(name)
         dicts = {id(d): d for _, where, _, _ in in_dicts for d in (where if isinstance(where, tuple) else (where,))}
         w.pointer(Entry.NAMES, first := w.add([len(outside), len(in_dicts), 0]))
-        places = [w.add([source, 0, w.of(name), w.of(value)]) for source, _, name, value in (*in_dicts, *others)]
+        places = [
+            w.add([source, 0, w.of(name), 0 if value is UNBOUND else w.of(value)])
+            for source, _, name, value in (*in_dicts, *others)
+        ]
         for at, (_, where, _, _) in zip(places, (*in_dicts, *others)):
-            self._place(w, at + 1, where)
+            _place(w, at + 1, where)
         w.pointer(first + 2, w.add([len(dicts), *(word for d in dicts.values() for word in (w.of(d), 0))]))
-
-    def _lay_out_walk(self, w: _Words, walk: Steps) -> None:
-        v = w.values
-        v[Entry.GIVEN], v[Entry.NODES], v[Entry.CONTAINERS] = walk.given, walk.nodes, len(walk.containers)
-        w.pointer(Entry.LEAVES, w.add([*walk.leaves, *walk.containers]))
-        w.pointer(Entry.WALK, w.add([len(walk.steps)]))
-        first = w.add([0] * (words.WALK_WORDS * len(walk.steps)))
-        for i, (kind, x, *rest) in enumerate(walk.steps):
-            at = first + words.WALK_WORDS * i
-            v[at], v[at + 1] = kind, x
-            if kind == Walk.OUTSIDE:
-                where, name = rest
-                v[at + 3] = w.of(name)
-                self._place(w, at + 2, where)
-                continue
-            if kind == Walk.SAME:
-                v[at + 3] = rest[0]
-                continue
-            v[at + 2] = w.of(rest[0])
-            if kind == Walk.ATTRIBUTE:
-                v[at + 3] = w.of(rest[1])
-            elif kind == Walk.DICT:
-                v[at + 3] = len(rest[1])
-                w.pointer(at + 4, w.add([w.of(k) for k in rest[1]]))
-            elif kind in (Walk.TUPLE, Walk.LIST):
-                v[at + 3] = rest[1]
-
-    def _place(self, w: _Words, at: int, where: Any) -> None:
-        """The word that says where a name is looked up."""
-        if isinstance(where, tuple):
-            w.pointer(at, w.add([w.of(one) for one in where]))
-        else:
-            w.values[at] = w.of(where)
 
     def _describe(self, w: _Words, d: int, argument: Argument, at: int) -> None:
         v = w.values
@@ -449,8 +460,8 @@ class ProgramEntry:
         number = len(self.plan.arguments)
         values, containers = given[:number], given[number:]
         context = self.context
-        fresh = (ctypes.c_size_t * (2 * self.memory[Entry.FRESH_COUNT])).from_address(self.memory[Entry.FRESH] or 8)
-        for at in fresh[::2]:
+        count = self.memory[Entry.FRESH_COUNT]
+        for at in (ctypes.c_size_t * (2 * count)).from_address(self.memory[Entry.FRESH])[::2] if count else ():
             array = ctypes.cast(at, ctypes.py_object).value
             context.owners[array.__array_interface__["data"][0]] = array
         try:
@@ -471,15 +482,20 @@ CONSTANTS = (str, bytes, type, NoneType)
 
 class OriginalEntry:
     """The entry of calls that run the original function: with arrays that overlap in memory like these, or, where they
-    are `anywhere`, with values of these classes, dtypes and ranks. The last ones are passed `by_name`."""
+    are `anywhere`, with values of these classes, dtypes and ranks. The last ones are passed `by_name`. Where there is a
+    `walk`, the values are those that it leads to."""
 
-    def __init__(self, function: Any, values: Sequence[Any], by_name: tuple[str, ...], *, anywhere: bool) -> None:
+    def __init__(
+        self, function: Any, values: Sequence[Any], by_name: tuple[str, ...], *, anywhere: bool,
+        walk: Steps | None = None,
+    ) -> None:  # fmt: skip
         w = _Words()
         v = w.values
         w.add([0] * Entry.SIZE)
-        v[Entry.GIVEN] = len(values)
+        v[Entry.GIVEN] = v[Entry.ARGUMENTS] = len(values)
         names = w.of(by_name) if by_name else 0
-        w.pointer(Entry.ORIGINAL, w.add([w.of(function), len(values) - len(by_name), names]))
+        given = len(values) if walk is None else walk.given
+        w.pointer(Entry.ORIGINAL, w.add([w.of(function), given - len(by_name), names]))
         parts = w.add([0] * (Given.SIZE * len(values)))
         first = next((address(x) for x in values if isinstance(x, np.ndarray)), 0)
         for at, x in zip(range(parts, len(v), Given.SIZE), values):
@@ -493,6 +509,8 @@ class OriginalEntry:
                 v[at + Given.KIND], v[at + Given.EXPECTED] = kind, w.of(type(x))
             else:
                 v[at + Given.KIND], v[at + Given.EXPECTED] = Kind.IS, w.of(x)
+        if walk is not None:
+            _lay_out_walk(w, walk)
         self.memory, self._kept = w.made(), w.kept
         self.address = ctypes.addressof(self.memory)
 

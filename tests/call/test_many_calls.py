@@ -99,6 +99,47 @@ def grown(a: Any, n: Any) -> Any:
     return np.outer(t, a).T, t.sum()
 
 
+OUTER = Layer(64)
+LAYERS = [Layer(8), Layer(8, 0.5)]
+
+
+def through(layers: Any, x: Any) -> Any:
+    """Attributes of objects within containers, and of captured ones."""
+    for layer in layers:
+        x = layer.w * x + layer.k * layer.rate
+    return x * OUTER.w[: len(x)] + LAYERS[1].k
+
+
+def nested(net: Any, x: Any) -> Any:
+    """Attributes of attributes, which are changed."""
+    net.w.w = net.w.w + x
+    for layer in net.k:
+        layer.k += 1
+        x = x * layer.w if hasattr(layer, "w") else x
+    return net.w, x
+
+
+def layers(r: random.Random, n: int) -> list[Any]:
+    """Objects, some of another class, with other attributes, or twice the same."""
+    found: list[Any] = [Layer(n, number(r)) for _ in range(r.randrange(4))]
+    kind = r.randrange(6)
+    if found and kind == 0:
+        found.append(found[0])
+    elif found and kind == 1:
+        found[0].w = vector(r, n)
+    elif found and kind == 2:
+        del found[-1].w
+    elif kind == 3:
+        found.append(Pair(r.uniform(-2, 2), n))
+    return found
+
+
+def both(net: Layer, inner: Any, held: Any) -> Layer:
+    """An object that holds others."""
+    net.w, net.k = inner, held
+    return net
+
+
 def array(r: random.Random) -> Any:
     n = r.choice([0, 1, 2, 3, 5, 8, 40])
     return np.array([r.uniform(-9, 100) for _ in range(n)])
@@ -174,6 +215,14 @@ FORMS: list[tuple[Any, list[Form]]] = [
     (Layer.apply, [
         lambda r: ([Layer(n := r.choice([2, 5, 9])), vector(r, n)], {}),
         lambda r: ([Layer(3, number(r)), number(r)], {}),
+    ]),
+    (through, [
+        lambda r: ([layers(r, n := r.choice([2, 5])), vector(r, n)], {}),
+        lambda r: ([tuple(layers(r, 8)), LAYERS[r.randrange(2)].w], {}),
+    ]),
+    (nested, [
+        lambda r: ([Layer(0), vector(r, 3)], {}),
+        lambda r: ([both(Layer(n := r.choice([2, 5])), Layer(n), layers(r, n)), vector(r, n)], {}),
     ]),
 ]  # fmt: skip
 

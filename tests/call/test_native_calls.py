@@ -18,7 +18,6 @@ import time
 import tracemalloc
 import types
 import weakref
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -1127,20 +1126,6 @@ def test_finalizers_may_call_a_function_that_dies() -> None:
         f(np.ones(3))
     f.__init__(f.__wrapped__, f.options)  # type: ignore[misc]
     assert f(np.ones(3)).tolist() == [2.0] * 3
-
-
-@pytest.fixture
-def checked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """`TRACEBUF_CHECK_ENTRY`, for one test."""
-    from tracebuf.testing import entries
-
-    for name in ("NATIVE_AFTER", "WORTH"):
-        monkeypatch.setattr(api, name, getattr(api, name))
-    monkeypatch.setattr(api.BufferizedFunction, "__call__", api.BufferizedFunction.__call__)
-    entries.install()
-    yield entries
-    monkeypatch.undo()
-    by_vectorcall(api.BufferizedFunction)  # which later Pythons take from a class that gets another `__call__`
 
 
 def test_calls_are_checked_both_ways(checked: Any) -> None:

@@ -333,3 +333,11 @@ def test_what_was_looked_at_is_written_down_before_the_fast_code_is_made(
         agree(other.f, other.X.copy())
         tracebuf.wait()
     assert run(LONG)
+
+
+def test_each_file_of_the_library_counts() -> None:
+    names = {name for name, *_ in programs.own_files()}
+    assert {
+        "tracebuf/passes.py", "persist/programs.py", "scalars/arith.py", "one_shot/rules.py", "tensors/fuse.py",
+        "interpreter/records.py", "llvm/emit.py", "runtime/kernel.py",
+    } <= names  # fmt: skip

@@ -180,7 +180,7 @@ def own_files() -> list[tuple[str, str, os.stat_result]]:
                 for entry in entries:
                     name = entry.name
                     if name.endswith(".py"):
-                        found.append((name, f"{folder}/{name}", entry.stat()))
+                        found.append((f"{os.path.basename(folder)}/{name}", f"{folder}/{name}", entry.stat()))
                     elif name not in _ELSEWHERE and entry.is_dir():
                         pending.append(f"{folder}/{name}")
         finally:

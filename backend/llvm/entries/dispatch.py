@@ -89,6 +89,7 @@ def entries_text() -> str:
     return "\n".join([
         "@_Py_TrueStruct = external global i8", "@_Py_FalseStruct = external global i8",
         "@_Py_NoneStruct = external global i8", "@PyArray_Type = external global i8",
+        "@PyExc_AttributeError = external global ptr",
         *(f"@Py{name}_Type = external global i8" for name in TYPES),
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)", *declared.values(),
         *(f.function() for f in functions), "",
@@ -292,24 +293,37 @@ def _attempt() -> Writer:
             mine, its = c.pointer(form, at), c.pointer("%form", at)
             with c.when(c.icmp("ne", mine, its, "ptr")):
                 c.need(_equal(c, mine, its), miss)
-    original = c.pointer(entry, Entry.ORIGINAL)
-    with c.when(c.icmp("ne", original, "null", "ptr"), leaves=True):
-        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr %given, i64 %n)"), miss)
+    original, steps = c.pointer(entry, Entry.ORIGINAL), c.pointer(entry, Entry.WALK)
+
+    def call_original() -> None:
         c.put(entry, Entry.CALLS, c.add(c.word(entry, Entry.CALLS), "1"))
         by_position, names = c.word(original, 1), c.pointer(original, 2)
         c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(original), '%given', by_position, names)}")
+
+    with c.when(c.both(c.icmp("ne", original, "null", "ptr"), c.is_null(steps)), leaves=True):
+        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr %given, i64 %n)"), miss)
+        call_original()
     names = c.pointer(entry, Entry.NAMES)
     with c.when(c.icmp("ne", names, "null", "ptr")):
         c.need(c.inst(f"call i1 @outside(ptr {names})"), miss)
-    steps = c.pointer(entry, Entry.WALK)
     with c.when(c.icmp("ne", steps, "null", "ptr"), leaves=True):
         nodes = c.inst(f"alloca ptr, i64 {c.word(entry, Entry.NODES)}, align 8")
         leaves = c.add(c.word(entry, Entry.ARGUMENTS), c.word(entry, Entry.CONTAINERS))
         values = c.inst(f"alloca ptr, i64 {c.add(leaves, '1')}, align 8")
         c.need(c.inst(f"call i1 @walk(ptr {entry}, ptr %given, ptr {nodes}, ptr {values})"), miss)
+
+        def leave() -> None:
+            with c.loop(c.word(entry, Entry.NODES), start="%n") as loop:
+                c.py("Py_DecRef", c.pointer(nodes, loop.index))
+
+        with c.when(c.icmp("ne", original, "null", "ptr"), leaves=True):
+            arguments = c.word(entry, Entry.ARGUMENTS)
+            fits = c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr {values}, i64 {arguments})")
+            leave()
+            c.need(fits, miss)
+            call_original()
         result = c.inst(f"call ptr @run(ptr {entry}, ptr {values})")
-        with c.loop(c.word(entry, Entry.NODES), start="%n") as loop:
-            c.py("Py_DecRef", c.pointer(nodes, loop.index))
+        leave()
         c.do(f"ret ptr {result}")
     c.do(f"ret ptr {c.inst(f'call ptr @run(ptr {entry}, ptr %given)')}")
     c.place(miss)
@@ -459,13 +473,22 @@ def _walk() -> Writer:
         next_, of_class = c.new_label(), c.new_label()
         kind, expected, length = c.word(p), c.pointer(p, 2), c.word(p, 3)
         c.need(c.icmp("ne", kind, str(Walk.OUTSIDE)), "outside_")
+
+        def absent(p: str = p, next_: str = next_) -> None:
+            """Where Python has said that there is no such attribute: what stands for it."""
+            instead = c.pointer(p, 3)
+            c.refuse(c.is_null(instead), no)
+            error = c.inst("load ptr, ptr @PyExc_AttributeError")
+            c.need(c.icmp("ne", c.py("PyErr_ExceptionMatches", error), "0", "i32"), no)
+            c.py("PyErr_Clear")
+            meet(instead)
+            c.jump(next_)
+
         x = c.pointer(nodes, c.word(p, 1))
-        for other_kind, label in ((Walk.ATTRIBUTE, "attribute"), (Walk.GET, "get"), (Walk.SAME, "same")):
-            c.need(c.icmp("ne", kind, str(other_kind)), label)
-        c.need(c.icmp("eq", c.pointer(x, CLASS), expected, "ptr"), no)
-        c.jump(of_class)
+        case = c.switch(kind, Walk.OF_PARTS, of_class)
         c.place(of_class)
-        case = c.switch(kind, [Walk.TUPLE, Walk.LIST, Walk.DICT, Walk.OBJECT], no)
+        c.need(c.icmp("eq", c.pointer(x, CLASS), expected, "ptr"), no)
+        case |= c.switch(kind, [Walk.TUPLE, Walk.LIST, Walk.DICT, Walk.OBJECT], no)
         for one, size, get in (
             (Walk.TUPLE, "PyTuple_Size", "PyTuple_GetItem"), (Walk.LIST, "PyList_Size", "PyList_GetItem"),
         ):  # fmt: skip
@@ -489,9 +512,10 @@ def _walk() -> Writer:
         c.jump(next_)
         c.place(case[Walk.OBJECT])
         c.jump(next_)
-        c.place("attribute")
+        c.place(case[Walk.ATTRIBUTE])
         own = c.py("PyObject_GenericGetDict", x, "null")
-        c.refuse(c.is_null(own), no)
+        with c.when(c.is_null(own), leaves=True):
+            absent()
         found = c.py("PyDict_GetItemWithError", own, expected)
         with c.when(c.is_null(found)):
             with c.when(c.icmp("ne", c.py("PyErr_Occurred"), "null", "ptr"), leaves=True):
@@ -500,14 +524,24 @@ def _walk() -> Writer:
         meet(c.select(c.is_null(found), "ptr", c.pointer(p, 3), found))  # else what stands for none
         c.py("Py_DecRef", own)
         c.jump(next_)
-        c.place("get")
-        found = c.py("PyObject_GenericGetAttr", x, expected)
+        c.place(case[Walk.GET])
+        found = c.py("PyObject_GetAttr", x, expected)
+        with c.when(c.is_null(found), leaves=True):
+            absent()
+        meet(found, owned=True)
+        c.jump(next_)
+        c.place(case[Walk.ITEM])
+        found = c.py("PyObject_GetItem", x, expected)
         c.refuse(c.is_null(found), no)
         meet(found, owned=True)
         c.jump(next_)
-        c.place("same")
-        c.need(c.icmp("eq", x, c.pointer(nodes, length), "ptr"), no)
+        c.place(case[Walk.CONSTANT])
+        meet(expected)
         c.jump(next_)
+        c.place(case[Walk.IS])
+        c.branch(c.icmp("eq", x, expected, "ptr"), next_, no)
+        c.place(case[Walk.SAME])
+        c.branch(c.icmp("eq", x, c.pointer(nodes, length), "ptr"), next_, no)
         c.place("outside_")
         source, where, name = c.word(p, 1), c.pointer(p, 2), c.pointer(p, 3)
         found = c.inst(f"call ptr @look_up(i64 {source}, ptr {where}, ptr {name})")

@@ -106,4 +106,7 @@ class OfClass(Lookup):
 
     def held(self, value: Any) -> Any:
         """What is there, as it is; NOTHING where there is nothing."""
-        return next((vars(c)[self.name] for c in self.kind.__mro__ if self.name in vars(c)), NOTHING)
+        for c in self.kind.__mro__:
+            if self.name in (own := vars(c)):
+                return own[self.name]
+        return NOTHING

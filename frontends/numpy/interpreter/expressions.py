@@ -290,7 +290,7 @@ class Expressions(Comprehensions):
         if is_traced(x) or not known or any(is_traced(i) for i in items):
             raise self.refuse(node, "`in` needs values known at trace time", refusals.CONTAINS)
         objects = [o for o in (x, *items) if is_tracers(o)]
-        if not all(isinstance(o, Record) and records.is_equal_to_itself_alone(o.kind) for o in objects):
+        if not all(isinstance(o, Record) and records.is_equal_to_itself_alone(self, o.kind) for o in objects):
             raise self.refuse(node, "`in` compares objects by their `__eq__`", "compare their items")
         return hold(operator.contains, items, x) if objects else ask(operator.contains, items, x)
 
@@ -600,7 +600,7 @@ class Expressions(Comprehensions):
             return tuple(self.as_index(node, part) for part in index)
         if not isinstance(index, Record):
             return index
-        if records.in_class(index.kind.__mro__, "__index__") is records.MISSING:
+        if records.lacks(self, index.kind, "__index__"):
             if (asked := records.asked_of(index.kind)) is not None:
                 raise self.refuse(node, f"an object with `{asked}` as an index", "pass int(index) as an argument")
             return without_methods(index)

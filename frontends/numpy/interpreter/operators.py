@@ -50,7 +50,10 @@ def method(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
     """A special method of an object; None if its class has none."""
     if not isinstance(x, (Record, tuple)) or type(x) is tuple:
         return None
-    found = records.in_class(records.kind_of_object(x).__mro__, f"__{name}__")
+    kind = records.kind_of_object(x)
+    found = records.in_class(kind.__mro__, f"__{name}__")
+    if isinstance(x, Record):
+        records.keeps(i, kind, f"__{name}__")
     if not isinstance(found, Callable) or not hasattr(found, "__code__"):  # type: ignore[arg-type]
         return None
     return records.from_class(i, node, x, found, f"__{name}__")

@@ -81,6 +81,8 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
             return from_class(i, node, base, found, name)
         value = field(i, base, name, found)
         if value is not MISSING:
+            if found is MISSING or hasattr(type(found), "__get__"):
+                keeps(i, kind, name)
             return value
         if isinstance(found, functools.cached_property):
             value = i.call_function(found.func, [base], {})
@@ -89,7 +91,8 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
     elif name in kind._fields:
         return base[kind._fields.index(name)]
     if found is MISSING or isinstance(found, types.MemberDescriptorType):
-        if in_class(kind.__mro__, "__getattr__") is not MISSING:
+        keeps(i, kind, name)
+        if not lacks(i, kind, "__getattr__"):
             raise i.refuse(node, f"{kind.__name__} has a `__getattr__` of its own", PASS_IT)
         i.captures.setdefault((name, id(kind)), (name, OfClass(kind, name), OfClass(kind, name).held(None)))
         raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
@@ -98,14 +101,29 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
 
 def special(i: Evaluator, node: ast.AST, base: Record, name: str, without: str) -> Any:
     """A call of a special method; TypeError where the class has none."""
-    found = in_class(base.kind.__mro__, name)
-    if found is MISSING:
+    if lacks(i, base.kind, name):
         raise Raises(TypeError(f"'{base.kind.__name__}' object {without}"))
-    return from_class(i, node, base, found, name)
+    return from_class(i, node, base, in_class(base.kind.__mro__, name), name)
 
 
-def is_equal_to_itself_alone(kind: type) -> bool:
+def keeps(i: Evaluator, kind: type, name: str) -> None:
+    """Guards what a class or its bases hold, or do not: what is put there later may come before what an object has."""
+    if kind is not types.SimpleNamespace:
+        fetch = OfClass(kind, name)
+        i.captures.setdefault((name, id(kind)), (name, fetch, fetch()))
+
+
+def lacks(i: Evaluator, kind: type, name: str) -> bool:
+    """Whether neither a class nor its bases have an attribute; guarded where they have not."""
+    if in_class(kind.__mro__, name) is not MISSING:
+        return False
+    keeps(i, kind, name)
+    return True
+
+
+def is_equal_to_itself_alone(i: Evaluator, kind: type) -> bool:
     """Whether the objects of a class are compared by identity."""
+    keeps(i, kind, "__eq__")
     return in_class(kind.__mro__[:-1], "__eq__") is MISSING
 
 
@@ -208,12 +226,12 @@ def part_of(i: Evaluator, base: Any, name: str, found: functools.partialmethod[A
     """A functools.partialmethod read from an object; what it holds is guarded, for the class may get another one."""
     kind = kind_of_object(base.owner if isinstance(base, Super) else base)
 
-    def now() -> Any:
-        return in_class(kind.__mro__, name)
+    def now(part: str) -> Callable[[], Any]:
+        return partial(attribute_of, OfClass(kind, name), part)
 
-    args = i.capture(f"{name}.args", lambda: now().args, found.args, kind)
-    named = {k: i.capture(k, partial(lambda k: now().keywords[k], k), x, found) for k, x in found.keywords.items()}
-    return Partial(BoundMethod(i.capture(name, lambda: now().func, found.func, kind), base), args, named)
+    args = i.capture(f"{name}.args", now("args"), found.args, kind)
+    named = {k: i.capture(k, partial(item_of, now("keywords"), k), x, found) for k, x in found.keywords.items()}
+    return Partial(BoundMethod(i.capture(f"{name}.func", now("func"), found.func, kind), base), args, named)
 
 
 def guarded(i: Evaluator, base: Any, name: str, found: Any) -> Any:
@@ -240,6 +258,9 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
         if is_frozen(kind):
             raise Raises(dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}"))
         raise i.refuse(node, f"{kind.__name__} has a `__setattr__` of its own", "return the value, and set it outside")
+    keeps(i, kind, "__setattr__")
+    if found is MISSING or hasattr(type(found), "__get__"):
+        keeps(i, kind, name)
     if isinstance(found, property):
         if found.fset is None:
             raise Raises(AttributeError(f"property '{name}' of '{kind.__name__}' object has no setter"))
@@ -331,7 +352,7 @@ def fill_dataclass(i: Evaluator, made: Record, args: Sequence[Any], kwargs: dict
         else:
             made.fields[name] = value
     after = in_class(made.kind.__mro__, "__post_init__")
-    if after is not MISSING:
+    if not lacks(i, made.kind, "__post_init__"):
         i.call_function(guarded(i, made, "__post_init__", after), [made, *extra], {})
 
 
@@ -443,7 +464,7 @@ def call_with_objects(i: Evaluator, node: ast.AST, function: Any, args: list[Any
     if function is pow and len(args) == 2 and not kwargs:
         return i.operate("Pow", *args)
     first, name = args[0] if args else None, CONVERTED.get(function) if is_hashable(function) else None
-    if isinstance(first, Record) and name is not None and in_class(first.kind.__mro__, name) is not MISSING:
+    if isinstance(first, Record) and name is not None and not lacks(i, first.kind, name):
         return i.call(node, special(i, node, first, name, f"has no {name}"), args[1:], kwargs)
     for x in held:
         if (has := asked_of(x.kind)) is not None and (function is not bool or hasattr(x.kind, "__len__")):
@@ -456,7 +477,7 @@ def call_with_objects(i: Evaluator, node: ast.AST, function: Any, args: list[Any
 
 def iterator_of(i: Evaluator, node: ast.AST, x: Any) -> Any:
     """What is iterated over: of an object, the iterator that its class's `__iter__` gives."""
-    if not isinstance(x, Record) or in_class(x.kind.__mro__, "__iter__") is MISSING:
+    if not isinstance(x, Record) or lacks(i, x.kind, "__iter__"):
         return x
     found = i.call(node, special(i, node, x, "__iter__", "is not iterable"), [], {})
     if not isinstance(found, (OneShotIterator, Record)):
