@@ -25,13 +25,11 @@ from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
 from tracebuf.ir.emitter import join_components, llvm_type
 from tracebuf.ir.types import ScalarType, Type
-from tracebuf.ops.arrays.host import CoreLoop, Loop, MedianLoop, SortLoop
+from tracebuf.ops.arrays.host import ROW, CoreLoop, Loop, MedianLoop, SortLoop
 
 SMALL = 2**14
 """Elements of an operand, up to which the loop is called: beyond, its work is many times what the function adds. Copies
 of so few elements are not refused memory."""
-ROW = 512
-"""Elements of a row that is sorted for its median."""
 _SLOTS = 3000
 
 
@@ -106,9 +104,15 @@ class HostWriter:
         if not wanted and not loop.kind:  # quicksort needs no memory
             self._sort(loop, buffers)
             return "sort of rows, by pointer"
-        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
+        slow, end = code.new_label(), code.new_label()
         if wanted:
-            code.branch(code.every(wanted), fast, slow)
+            fast, apart, copied = code.new_label(), code.new_label(), code.new_label()
+            code.branch(code.every(wanted), fast, apart)
+            code.place(apart)
+            code.branch(code.icmp("sle", n, str(ROW)), copied, slow)
+            code.place(copied)
+            failed = self._sort(loop, buffers, copies=True)
+            code.branch(code.icmp("slt", failed, "0", "i32"), slow, end, code.rarely())
             code.place(fast)
         failed = self._sort(loop, buffers)
         code.branch(code.icmp("slt", failed, "0", "i32"), slow, end, code.rarely())
@@ -116,7 +120,7 @@ class HostWriter:
         call_back()
         code.jump(end)
         code.place(end)
-        return "sort of rows, by pointer where they are contiguous"
+        return f"sort of rows, by pointer where they are contiguous or have at most {ROW} elements"
 
     def _call_median(self, loop: MedianLoop, buffers: Sequence[Buffer], call_back: Callable[[], None]) -> str | None:
         try:
@@ -181,22 +185,32 @@ class HostWriter:
         code.declare(f"{name}_array", "void @()")
         return name, f"@{name}_array"
 
-    def _sort(self, loop: SortLoop, buffers: Sequence[Buffer]) -> str:
-        """Sorts each row; what is negative where one failed."""
+    def _sort(self, loop: SortLoop, buffers: Sequence[Buffer], copies: bool = False) -> str:
+        """Sorts each row (`copies`: a copy of it, of at most `ROW` elements); what is negative where one failed."""
         code, out = self.code, buffers[-1]
         n = out.sizes[-1]
+        kinds = [memory_type(b.type.element) for b in buffers]
+        stack = [code.fresh_slot(f"[{ROW} x {kind}]", align=64) for kind in kinds] if copies else []
         name, array = self._sort_function(loop)
         failed = code.slot("i32", _SLOTS)
         code.do(f"store i32 0, ptr {failed}")
         with ExitStack() as loops:
             indices = [loops.enter_context(self._plain_loop(size)).index for size in out.sizes[:-1]]
-            rows = [self._at(b, [*indices, "0"]) for b in buffers]
+            rows = stack or [self._at(b, [*indices, "0"]) for b in buffers]
+            if copies:
+                with self._plain_loop(n) as each:
+                    value = code.load(buffers[0].type.element, self._at(buffers[0], [*indices, each.index]))
+                    code.store(buffers[0].type.element, value, code.offset(rows[0], kinds[0], each.index))
             if loop.indirect:
                 with self._plain_loop(n) as each:
                     code.do(f"store i64 {each.index}, ptr {code.offset(rows[-1], 'i64', each.index)}")
             done = code.call("i32", name, [*(("ptr", row) for row in rows), ("i64", n), ("ptr", array)])
             worst = code.inst(f"or i32 {done}, {code.inst(f'load i32, ptr {failed}')}")
             code.do(f"store i32 {worst}, ptr {failed}")
+            if copies:
+                with self._plain_loop(n) as each:
+                    value = code.load(out.type.element, code.offset(rows[-1], kinds[-1], each.index))
+                    code.store(out.type.element, value, self._at(out, [*indices, each.index]))
         self.polls.spend(code.mul(code.product(out.sizes), "8"))
         return code.inst(f"load i32, ptr {failed}")
 

@@ -100,7 +100,7 @@ class Reference:
                 self.scalars.append((k, size, value.type))
                 size += scalar_slots(value.type)
         self.several: list[tuple[int, Sequence[Any]]] = []
-        """The arguments that are tuples of arrays: the word where each goes, and what it is made of."""
+        """The arguments that are tuples or lists of arrays: the word where each goes, and what it is made of."""
         self.made: list[Any] = []
         """Those of the arrays of the last call."""
         self.type = ctypes.c_int64 * size
@@ -116,13 +116,11 @@ class Reference:
         scalars = {k: (at, of) for k, at, of in self.scalars}
         arguments: list[int] = []
         for x in direct.arguments:
-            if isinstance(x, tuple) and is_passed(x):
+            if isinstance(x, tuple | list) and is_passed(x):
                 if not all(isinstance(p, Passed) and p.type is None and p.place in number for p in x):
                     return None
                 self.several.append((len(arguments) + 1, x))
                 arguments += [Passing.OBJECT, 0, 0]
-            elif isinstance(x, list) and is_passed(x):
-                return None
             elif not isinstance(x, Passed):
                 arguments += [Passing.OBJECT, id(x), 0]
             elif x.type is None and x.place in number:
@@ -179,11 +177,13 @@ class Reference:
                 self._show_several()
 
     def _show_several(self) -> None:
-        """Makes the tuples of arrays anew; they are asked for where all arrays are there."""
+        """Makes the tuples and lists of arrays anew; they are asked for where all arrays are there."""
         arrays = {k: last[0].array if last else None for k, *_, last in self.arrays}
-        self.made = [tuple(arrays[p.place] for p in x) for _, x in self.several]
-        for (word, _), made in zip(self.several, self.made, strict=True):
-            self.words[word] = id(made)
+        self.made = []
+        for word, pattern in self.several:
+            kind: Any = type(pattern)
+            self.made.append(kind([arrays[p.place] for p in pattern]))
+            self.words[word] = id(self.made[-1])
 
     def forget(self) -> None:
         """Drops the arrays of the last call."""

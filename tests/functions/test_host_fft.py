@@ -162,11 +162,12 @@ def test_in_place_and_in_loops(strategy: Any) -> None:
 
 def test_native_code_calls_the_loops() -> None:
     def f(a):
-        return np.fft.rfft(a), np.fft.ifft(a, axis=0)
+        return np.fft.rfft(a), np.fft.ifft(a, axis=0), np.fft.hfft(a), np.fft.ihfft(a)
 
     text = tracebuf.bufferize(f).lower(A).as_text("llvm")
-    for name in ("rfft_n_even_dd_D", "rfft_n_odd_dd_D", "ifft_Dd_D"):
+    for name in ("rfft_n_even_dd_D", "rfft_n_odd_dd_D", "ifft_Dd_D", "irfft_Dd_d"):
         assert f"@numpy_{name}" in text
+    assert "hfft" not in tracebuf.bufferize(f).lower(A).as_text("memref")
     agree(f, A)
 
 

@@ -134,3 +134,27 @@ def test_matrix_power(n: int) -> None:
     for m in (r.random((4, 4)), several, np.eye(3, dtype=int) * 2, np.ones((2, 3)), np.ones(3)):
         agree(f, m)
     agree(program("def f(m, k):\n    return np.linalg.matrix_power(m, k)"), r.random((3, 3)), n)
+
+
+def chain(a, b, c):
+    return np.linalg.multi_dot([a, b, c]), np.linalg.multi_dot((a, b)), np.linalg.multi_dot([a[0], b, c[:, 0]])
+
+
+def test_multi_dot() -> None:
+    """The order of three products hangs on the sizes of each call, as NumPy's."""
+    r, f = np.random.default_rng(5), bufferize(verify=True)(chain)
+    for m, k, n, p in ((2, 9, 3, 4), (9, 2, 4, 3)):
+        agree(f, r.random((m, k)), r.random((k, n)), r.random((n, p)), ulp=64)
+    text = f.lower(r.random((2, 9)), r.random((9, 3)), r.random((3, 4))).as_text("memref")
+    assert "host_call" not in text
+    assert isinstance(agree(f, np.ones((2, 3)), np.ones((3, 4)), np.ones((5, 2))), ValueError)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", ["[a]", "(a, a[0], a)", "a", "[a, 2.0]", "[a, a, a, a]", "[a[0], a]", "[a, a, a[0]]"])
+def test_multi_dot_of_what(given: str) -> None:
+    f = program(f"def f(a):\n    return np.linalg.multi_dot({given})")
+    for a in (np.arange(9.0).reshape(3, 3), np.arange(9).reshape(3, 3), np.ones((2, 2, 2)), np.ones(3)):
+        if given != "a":
+            agree(f, a, ulp=64)
+    agree(program("def f(a, b):\n    return np.linalg.multi_dot([a, a, a], out=b), b"), np.eye(3), np.ones((3, 3)))

@@ -79,12 +79,21 @@ FUNCTIONS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (lambda a, t: np.linalg.pinv(a, t), (WIDE, 0.1)),
     (lambda a: np.linalg.pinv(a, a[0, 1] / 100), (WIDE,)),
     (lambda a: np.fft.fftfreq(len(a), 0.5), (VALUES,)),
+    (lambda a, b: np.lexsort([a, b]), (VALUES, VALUES[::-1])),
+    (lambda a, b: np.linalg.multi_dot([a, b, a, b]), (WIDE, WIDE.T)),
+    (lambda a, b: np.fft.rfft(a, out=b), (VALUES, np.zeros(5, complex))),
+    (lambda a, b: np.percentile(a, 30, axis=0, out=b), (WIDE, np.zeros(4))),
+    (lambda a: np.fft.fft(a, 5, axis=1), (WIDE.astype(np.float16),)),
+    (lambda a: np.sort(a, axis=None), (WIDE.T,)),
+    (lambda a: np.partition(a, 3, axis=None), (WIDE,)),
+    (lambda a: np.argsort(a[:, ::2]), (np.arange(3000.0).reshape(2, 1500) % 71,)),
+    (lambda a: np.argsort(a), (np.asfortranarray(np.arange(3000.0).reshape(2, 1500) % 71),)),
 ]
 
 
 @pytest.mark.parametrize("k", one_in(2, range(len(FUNCTIONS))))
 def test_native_code_calls_the_function(k: int, by_python: list[str]) -> None:
-    """Tuples of arrays, numbers, results of which only the elements tell the size."""
+    """Tuples and lists of arrays, numbers, arrays that are written, results whose sizes only the elements tell."""
     f, args = FUNCTIONS[k]
     g = ready(f, *args)
     by_python.clear()

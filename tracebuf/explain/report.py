@@ -16,7 +16,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType
 from tracebuf.location import Location
 from tracebuf.ops.arrays import bufferization
-from tracebuf.ops.arrays.host import HostCall
+from tracebuf.ops.arrays.host import ROW, HostCall, SortLoop
 from tracebuf.ops.memory import memref
 
 NEW = "a new array"
@@ -158,6 +158,10 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
 
 def made_by_callee(op: HostCall, env: Mapping[Sym, int]) -> list[Entry]:
     """The arrays that a called function makes for its results, which are copied into buffers of the program."""
+    if isinstance(op.loop, SortLoop):
+        row = known(op.operand(0).memref_type.shape[-1], env)
+        if row is not None and row <= ROW:
+            return []
     sizes = [u.value.memref_type.byte_size for u in op.out_uses[: op.makes] if u.value.memref_type.rank]
     reason = f"{op.callee} makes its result, which is copied"
     return [

@@ -26,6 +26,10 @@ Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
 """Computes the outs in place from the inputs (arrays, NumPy scalars, ints)."""
 
 
+ROW = 512
+"""Elements of a row, up to which native code copies it to be sorted."""
+
+
 @frozen()
 class CoreLoop:
     """The inner loop of a generalised ufunc of NumPy's, which native code calls by pointer: it computes the outs from
@@ -52,7 +56,8 @@ class CoreLoop:
 class SortLoop:
     """NumPy's sort of one row of contiguous elements, which native code calls by pointer for each row along the last
     axis: of the only out, in place, or (`indirect`) of the input, where the out gets the indices. `kind`: NumPy's
-    number of the algorithm. The function is called where rows are not contiguous."""
+    number of the algorithm. Rows that are not contiguous are copied up to `ROW`; of longer ones the function is
+    called."""
 
     dtype: str
     kind: int
@@ -87,8 +92,8 @@ def is_passed(pattern: Any) -> bool:
 
 @frozen(eq=False)
 class Direct:
-    """A host call as native code makes it: a function of Python's, its arguments (each `Passed`, a tuple of such
-    arrays, or the same each time), the last ones by `names`. The outs get the result, or those at `places` of a
+    """A host call as native code makes it: a function of Python's, its arguments (each `Passed`, a tuple or list of
+    such arrays, or the same each time), the last ones by `names`. The outs get the result, or those at `places` of a
     result that is a tuple of the class `kind`. Those with an axis in `bounds` may be shorter along it; how long they
     are goes to one more out for each. `put` stores what is of other types and shapes, or refuses it."""
 

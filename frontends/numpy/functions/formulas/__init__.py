@@ -18,15 +18,17 @@ from tracebuf.frontends.numpy.functions.formulas import (
     lookup,
     mapping,
     padding,
-    powers,
+    products,
     sequences,
     statistics,
+    transforms,
 )
 
 HERE = str(Path(__file__).parent)
 FORMULAS: dict[Any, Callable[..., Any]] = {
     **joining.FORMULAS, **logic.FORMULAS, **padding.FORMULAS, **lookup.FORMULAS, **mapping.FORMULAS,
-    **sequences.FORMULAS, **statistics.FORMULAS, **powers.FORMULAS
+    **sequences.FORMULAS, **statistics.FORMULAS, **products.FORMULAS,
+    **transforms.FORMULAS,
 }  # fmt: skip
 """By NumPy's function: the Python function that is traced in its place."""
 GRIDS = sequences.GRIDS

@@ -52,6 +52,10 @@ def matrix_power_by_numpy(a: Any, n: Any) -> Any:
     """np.linalg.matrix_power, called."""
 
 
+def multi_dot_by_numpy(arrays: Any, *, out: Any = None) -> Any:
+    """np.linalg.multi_dot, called."""
+
+
 def argsort_of(x: tuple[int, ...]) -> Any:
     """The indices that sort known numbers."""
 
@@ -152,7 +156,7 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     pad_pairs: lambda r, w, n: tuple(tuple(map(as_int_value, p)) for p in padding.pad_widths(r, w, n)),
     check_writable: lambda r, a: r.check_writable(a), broadcast_view: _broadcast_view,
     bits_of: lambda r, x: tuple(map(int, f"{x:b}"[::-1])) if type(x) is int and x > 0 else (),
-    matrix_power_by_numpy: linalg.MATRIX_POWER,
+    matrix_power_by_numpy: linalg.MATRIX_POWER, multi_dot_by_numpy: linalg.MULTI_DOT,
     fresh_as: _fresh_as, dtype_of: _dtype_of,
     divide_by_count: divide, refuse: _refuse, is_array: lambda r, x: isinstance(x, ArrayRef),
     linspace_of_numbers: linspace, normalize_axis_index: _axis, normalize_axis_tuple: _axes,

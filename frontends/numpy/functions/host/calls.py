@@ -79,7 +79,8 @@ class HostEntry:
     `arrays` are the parameters that are converted to arrays, `values` those that may be traced numbers, or tuples of
     numbers or arrays; all others must be known when the function is traced. `shapes` gives the shape of each array in
     the result, one size of which may be `UpTo`. `stand_ins` replaces arguments in the call that finds the dtypes, where
-    small arrays are not representative; `into` computes the result into its memory.
+    small arrays are not representative; `into` says of a call whether the function's own `out=` takes the memory of the
+    result.
     """
 
     function: Callable[..., Any]
@@ -87,7 +88,7 @@ class HostEntry:
     shapes: Shapes
     values: tuple[str, ...] = ()
     stand_ins: Mapping[str, Any] | None = None
-    into: Callable[[Arguments, np.ndarray], None] | None = None
+    into: Callable[[Given], bool] | None = None
     refuses: Callable[[Recorder, Given], None] | None = None
     counts: bool = False
     """Whether a size in the result may be `UpTo`."""
@@ -134,11 +135,12 @@ class HostEntry:
         counts = [(I64, (), ())] * sum(shapes[k].axis is not None for k in new)
         ins: list[Value] = []
         pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
-        bounds = {k: shapes[k] for k in new}
-        run = self.runner(pattern, bounds)
-        direct = self.direct(pattern, found.kind, bounds) if self.into is None else None
-        returns = 0 if self.into is not None else len(fresh)
-        function = HostFunction(self.name, run, returns=returns, direct=direct)
+        if new and self.into is not None and self.into(given):
+            function = self.writer(pattern, len(ins))
+        else:
+            bounds = {k: shapes[k] for k in new}
+            direct = self.direct(pattern, found.kind, bounds)
+            function = HostFunction(self.name, self.runner(pattern, bounds), returns=len(fresh), direct=direct)
         made = iter(record(r, function, ins, [*fresh, *counts]))
         whole = {k: next(made) for k in new}
         results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
@@ -186,15 +188,21 @@ class HostEntry:
         if not isinstance(out, ArrayRef):
             raise Raises(TypeError("return arrays must be of ArrayType"))
         ins: list[Value] = []
-        call = self.caller({k: pass_on(r, v, ins) for k, v in given.items()})
+        function = self.writer({k: pass_on(r, v, ins) for k, v in given.items()}, len(ins))
+        writable = not out.read_only and all(s.writable for s in storages_of(out))
+        record(r, function, ins if writable else [*ins, r.read(out)], [], [out] if writable else [])
+        r.check_writable(out)
+        return out
+
+    def writer(self, pattern: Given, place: int) -> HostFunction:
+        """The call with `out=`, the operand at `place`: an out, or the last input, which may not be written."""
+        call = self.caller(pattern)
 
         def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
             call(ins, out=outs[0] if outs else ins[-1])
 
-        writable = not out.read_only and all(s.writable for s in storages_of(out))
-        record(r, HostFunction(self.name, run), ins if writable else [*ins, r.read(out)], [], [out] if writable else [])
-        r.check_writable(out)
-        return out
+        direct = self.direct({**pattern, "out": Passed(place)}, None, {})
+        return HostFunction(self.name, run, direct=direct)
 
     def fails(self, r: Recorder, given: Given, error: BaseException) -> NoReturn:
         """Records a call that raises by all that is known now: the function is called, for other errors may come
@@ -223,7 +231,7 @@ class HostEntry:
 
     def laid_out(self, pattern: Given) -> tuple[list[Any], Arguments]:
         """The arguments that are passed by position, and those by name."""
-        leading = list(takewhile(lambda name: name in pattern, positional_of(self.function)))
+        leading = list(takewhile(lambda name: name in pattern and name != "out", positional_of(self.function)))
         return [pattern[name] for name in leading], {k: p for k, p in pattern.items() if k not in leading}
 
     def direct(self, pattern: Given, kind: type | None, shapes: Mapping[int, Bounded]) -> Direct:
@@ -257,15 +265,8 @@ class HostEntry:
     def runner(self, pattern: Given, shapes: Mapping[int, Bounded]) -> Run:
         """The Python function that runs at the call: the function on the operands, its results of these numbers stored
         into the outs."""
-        into, call = self.into, self.caller(pattern)
-
-        def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-            if into is not None and shapes:
-                into({name: fill(p, ins) for name, p in pattern.items()}, outs[0])
-            else:
-                put(call(ins), outs, shapes, self.name)
-
-        return run
+        call = self.caller(pattern)
+        return lambda ins, outs: put(call(ins), outs, shapes, self.name)
 
 
 def in_type(r: Recorder, ref: ArrayRef, element: ScalarType) -> ArrayRef:

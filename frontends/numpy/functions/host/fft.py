@@ -14,7 +14,6 @@ from tracebuf.frontends.numpy.arrays.creation import asarray, indexed
 from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import filled, k_order, only
 from tracebuf.frontends.numpy.functions.host.calls import (
-    Arguments,
     Fresh,
     Given,
     HostEntry,
@@ -29,7 +28,7 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     record,
     result_in_type,
 )
-from tracebuf.frontends.numpy.functions.host.kinds import call_by_name, has_known_place
+from tracebuf.frontends.numpy.functions.host.kinds import has_known_place
 from tracebuf.frontends.numpy.functions.joining.stacking import part
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
@@ -122,18 +121,10 @@ def sure(r: Recorder, ref: ArrayRef, shape: Shape, steps: int = 1) -> Shape:
     return shape
 
 
-def into_out(function: Callable[..., Any]) -> Callable[[Arguments, np.ndarray], None]:
-    """The call with the function's own `out=`: not used where sizes change on the way; np.fft.hfft ignores it."""
-
-    def run(arguments: Arguments, out: np.ndarray) -> None:
-        axes = arguments.get("axes") or ()
-        once = len({axis % out.ndim for axis in axes}) == len(axes)
-        more = {"out": out} if arguments.get("s") is None and once else {}
-        result = call_by_name(function, {**arguments, **more})
-        if result is not out:
-            out[...] = result
-
-    return run
+def keeps_sizes(given: Given) -> bool:
+    """Whether no size changes on the way, so that the function's own `out=` takes every step."""
+    axes, ndim = given.get("axes") or (), len(dims(given["a"]))
+    return given.get("s") is None and len({axis % ndim for axis in axes}) == len(axes)
 
 
 # -- transforms that native code makes
@@ -154,9 +145,12 @@ def transform(name: str, inverse: bool = False, odd: str = "") -> Parts:
         axis %= a.ndim
         chosen, other, points = name, "", shape[axis]
         if odd:
-            points = a.shape[axis] if n is None else n
-            if not isinstance(points, int) and n is not None:
-                return None
+            if n is not None:
+                if (known := as_int(r, n)) is None or not isinstance(known, int) and known != a.shape[axis]:
+                    return None
+                points = known
+            else:
+                points = a.shape[axis]
             chosen, other = (name, odd) if not isinstance(points, int) else ((name, odd)[points % 2], "")
         factor = factor_of(r, SWAPPED[norm] if inverse else norm, points, a.dtype)
         ufunc = gufunc(UMATH, chosen)
@@ -245,10 +239,10 @@ PARTS: dict[Any, Parts] = {
 }  # fmt: skip
 """By NumPy's function: how native code makes it."""
 ENTRIES: tuple[HostEntry, ...] = tuple(
-    HostEntry(f, ("a",), shapes, ("n", "s"), {"n": None, "s": None}, into_out(f), parts=PARTS.get(f))
+    HostEntry(f, ("a",), shapes, ("n", "s"), {"n": None, "s": None}, keeps_sizes, parts=PARTS.get(f))
     for f, shapes in (
         (fft.fft, along(whole, whole)), (fft.ifft, along(whole, whole)), (fft.rfft, along(whole, half)),
-        (fft.irfft, along(double, whole)), (fft.hfft, along(double, whole)), (fft.ihfft, along(whole, half)),
+        (fft.irfft, along(double, whole)),
         (fft.fft2, over(whole, whole, (-2, -1))), (fft.ifft2, over(whole, whole, (-2, -1))),
         (fft.rfft2, over(whole, half, (-2, -1))), (fft.irfft2, over(double, whole, (-2, -1))),
         (fft.fftn, over(whole, whole)), (fft.ifftn, over(whole, whole)), (fft.rfftn, over(whole, half)),

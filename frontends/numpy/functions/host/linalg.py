@@ -228,7 +228,6 @@ ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(la.eigvals, ("a",), of_square(1), refuses=only_complex),
     HostEntry(la.matrix_rank, ("A", "tol", "rtol"), rank_shapes),
     HostEntry(la.cond, ("x",), leading, values=("p",)),
-    HostEntry(la.multi_dot, (), dots_shapes, values=("arrays",)),
     HostEntry(la.lstsq, ("a", "b"), lstsq_shapes, values=("rcond",), counts=True),
     HostEntry(la.tensorinv, ("a",), tensorinv_shapes),
     HostEntry(la.tensorsolve, ("a", "b"), tensorsolve_shapes),
@@ -241,5 +240,7 @@ NORM = HostEntry(la.norm, ("x",), norm_shapes, values=("ord",))
 """The norms that functions/products/matmul.norm does not record as loops, or by singular values."""
 MATRIX_POWER = HostEntry(la.matrix_power, ("a",), of_square(2))
 """What the formula of np.linalg.matrix_power leaves to NumPy."""
+MULTI_DOT = HostEntry(la.multi_dot, (), dots_shapes, values=("arrays",))
+"""What the formula of np.linalg.multi_dot leaves to NumPy."""
 FUNCTIONS: dict[Any, HostEntry] = {entry.function: entry for entry in ENTRIES}
 """By NumPy's function: its handler."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
+from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.arrays.reshape import flatten
 from tracebuf.frontends.numpy.functions.host.calls import (
-    Arguments,
     Fresh,
     Given,
     HostEntry,
+    Parts,
     Shape,
     Shapes,
     UpTo,
@@ -39,17 +40,6 @@ def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
     """The array's shape; ravelled where `axis` is None."""
     shape = dims(given["a"])
     return [shape if given.get("axis", -1) is not None else (product(shape),)]
-
-
-def in_place(name: str) -> Callable[[Arguments, np.ndarray], None]:
-    """np.sort or np.partition of all elements into a buffer: a copy, and the method on it."""
-
-    def run(arguments: Arguments, out: np.ndarray) -> None:
-        a, axis = arguments.pop("a"), arguments.pop("axis", -1)
-        out[...] = a.reshape(-1) if axis is None else a
-        getattr(out, name)(axis=-1 if axis is None else axis, **arguments)
-
-    return run
 
 
 def lexsort_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
@@ -185,31 +175,36 @@ def put_nothing(result: Any, outs: Sequence[np.ndarray]) -> None:
     """Such a method has no result."""
 
 
-def partitioned_copy(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | None:
-    """np.partition along an axis: a copy, and the method on it."""
-    array = given["a"]
-    if not isinstance(array, ArrayRef) or given.get("axis", -1) is None:
-        return None
-    element, shape, order = fresh[0]
-    copy = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
-    r.store(copy, r.read(array))
+def put_there(result: Any, outs: Sequence[np.ndarray]) -> None:
+    """Such a function has one."""
+    outs[0][...] = result
+
+
+def in_place(name: str) -> Parts:
+    """np.sort or np.partition: a copy, flat without an axis, and the method on it."""
+
+    def parts(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef:
+        ((element, shape, order),) = fresh
+        array, how = asarray(r, given["a"]), {k: v for k, v in given.items() if k != "a"}
+        if how.get("axis", -1) is None:
+            copy, how["axis"] = flatten(r, array), -1
+        else:
+            copy = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+            r.store(copy, r.read(array))
+        change(r, name, copy, how)
+        return copy
+
+    return parts
+
+
+def change(r: Recorder, name: str, array: ArrayRef, given: Given) -> None:
+    """Records a.sort(...) or a.partition(...)."""
+    if name == "sort" and array.ndim and (rows := rows_of(given, array)) is not None:
+        sort_rows(r, array, given, *rows)
+        return
     ins: list[Value] = []
-    pattern = {name: pass_on(r, value, ins) for name, value in given.items() if name != "a"}
-    record(r, method_in_place("partition", pattern, ins), ins, [], [copy])
-    return copy
-
-
-def sorted_copy(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | None:
-    """np.sort: a copy, and its rows in place."""
-    array = given["a"]
-    rows = rows_of(given, array) if isinstance(array, ArrayRef) and array.ndim else None
-    if rows is None:
-        return None
-    element, shape, order = fresh[0]
-    copy = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
-    r.store(copy, r.read(array))
-    sort_rows(r, copy, {name: value for name, value in given.items() if name != "a"}, *rows)
-    return copy
+    pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
+    record(r, method_in_place(name, pattern, ins), ins, [], [array])
 
 
 def sorting_indices(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | None:
@@ -223,7 +218,8 @@ def sorting_indices(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayR
     def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
         outs[0][...] = np.argsort(ins[0], **how)
 
-    function = HostFunction("numpy.argsort", run, returns=1, loop=rows[0])
+    direct = Direct(np.argsort, (Passed(0), *how.values()), tuple(how), None, (0,), (None,), put_there)
+    function = HostFunction("numpy.argsort", run, returns=1, loop=rows[0], direct=direct)
     return record(r, function, [r.read(array)], [(I64, array.shape, fresh[0][2])])[0]
 
 
@@ -245,9 +241,6 @@ def medians(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | NpS
         else:
             out[...] = np.median(array)
 
-    def put_there(result: Any, outs: Sequence[np.ndarray]) -> None:
-        outs[0][...] = result
-
     direct = Direct(np.median, (Passed(0), -1), ("axis",), None, (0,), (None,), put_there)
     function = HostFunction("numpy.median", run, loop=MedianLoop(a.dtype.char), direct=direct)
     made = record(r, function, [r.read(moved(a, axis))], fresh)[0]
@@ -257,11 +250,10 @@ def medians(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | NpS
 QUANTILE = ("q", "weights")
 """The parameters of quantiles that may be traced."""
 ENTRIES: tuple[HostEntry, ...] = (
-    HostEntry(np.sort, ("a",), along_axis, into=in_place("sort"), parts=sorted_copy),
+    HostEntry(np.sort, ("a",), along_axis, parts=in_place("sort")),
     HostEntry(np.argsort, ("a",), along_axis, parts=sorting_indices),
     HostEntry(
-        np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, into=in_place("partition"),
-        parts=partitioned_copy,
+        np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, parts=in_place("partition"),
     ),
     HostEntry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}),
     HostEntry(np.lexsort, (), lexsort_shapes, ("keys",)),
@@ -311,17 +303,13 @@ def changed_in_place(name: str) -> Callable[..., None]:
     def method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> None:
         given = entry.bind(r, (a, *args), kwargs)
         array = given.pop("a")
-        if name == "sort" and array.ndim and is_stored_to(array) and (rows := rows_of(given, array)) is not None:
-            sort_rows(r, array, given, *rows)
+        if is_stored_to(array):
+            change(r, name, array, given)
             return
         ins: list[Value] = []
-        pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
-        called = method_in_place(name, pattern, ins)
-        if is_stored_to(array):
-            record(r, called, ins, [], [array])
-        else:
-            record(r, replace(called, direct=None), [*ins, r.read(array)], [])  # which raises what comes first
-            r.check_writable(array)
+        called = method_in_place(name, {k: pass_on(r, v, ins) for k, v in given.items()}, ins)
+        record(r, called, [*ins, r.read(array)], [])  # which raises what comes first
+        r.check_writable(array)
 
     return method
 

@@ -1,0 +1,59 @@
+"""Formulas of np.linalg.matrix_power and multi_dot (numpy/linalg/_linalg.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.functions.formulas.primitives import (
+    bits_of,
+    is_array,
+    matrix_power_by_numpy,
+    multi_dot_by_numpy,
+)
+
+MOST = 8
+"""The bits of exponents whose products are written out."""
+
+
+def matrix_power(a: Any, n: Any) -> Any:
+    a, bits = np.asarray(a), bits_of(n)
+    if not 0 < len(bits) <= MOST or a.ndim < 2:
+        return matrix_power_by_numpy(a, n)
+    if a.shape[-1] != a.shape[-2]:
+        return matrix_power_by_numpy(a, n)  # which raises
+    if n == 3:
+        return (a @ a) @ a
+    square, result = a, None
+    for k, bit in enumerate(bits):
+        if k > 0:
+            square = square @ square
+        if bit:
+            result = square if result is None else result @ square
+    return result
+
+
+def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    if is_array(arrays) or not 2 <= len(arrays) <= 3:
+        return multi_dot_by_numpy(arrays, out=out)
+    if len(arrays) == 2:
+        return np.dot(arrays[0], arrays[1], out=out)
+    first, second, third = np.asarray(arrays[0]), np.asarray(arrays[1]), np.asarray(arrays[2])
+    if second.ndim != 2 or not (1 <= first.ndim <= 2 and 1 <= third.ndim <= 2):
+        return multi_dot_by_numpy(arrays, out=out)  # which raises
+    a = np.atleast_2d(first)
+    c = third if third.ndim == 2 else np.atleast_2d(third).T
+    (rows, inner), (outer, columns) = a.shape, c.shape
+    if rows * outer * (inner + columns) < inner * columns * (rows + outer):
+        result = np.dot(np.dot(a, second), c, out=out)
+    else:
+        result = np.dot(a, np.dot(second, c), out=out)
+    if first.ndim == 1 and third.ndim == 1:
+        return result[0, 0]
+    return result.ravel() if first.ndim == 1 or third.ndim == 1 else result
+
+
+FORMULAS: dict[Any, Callable[..., Any]] = {np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot}
+"""By NumPy's function: its formula."""
