@@ -86,13 +86,13 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     an error of compiled code       a check ends it: ops/control/checks.py, made into an exception by `make_error` of
                                     running/raised.py (backend/runtime/kernel.py, `_error`), with its line by errors.py
                                     (`note_location`);
+                                    tests/call/test_native_calls.py (`test_errors_have_their_line`)
     compiled before it is called    specs.py (`spec`: examples in the place of arguments), persist/compiled.py
                                     (`Compiled`, `load`), persist/saved.py (its file), persist/precompile.py (the
                                     command); tests/tools/test_ahead.py
-                                    tests/call/test_native_calls.py (`test_errors_have_their_line`)
     a program out of the cache      persist/programs.py; what it loads: backend/runtime/kernel.py and what is below, no
                                     ops (running/, backend/layout); tests/tools/test_persist.py, tests/test_house.py
-                                    (`test_a_program_out_of_the_cache_...`); what makes a kernel: runtime/compiled.py
+                                    (`test_a_program_out_of_the_cache_...`); what makes one: backend/runtime/compiled.py
     what programs share             backend/llvm/nests.py: which loops are functions of their own; shared.py names
                                     them, backend/runtime/pool.py keeps them for `Kernel`; tests/native/test_shared.py
     an exception that NumPy raises  the handler's `r.fail` or `Raises` (an index: frontends/numpy/arrays/indexing.py,

@@ -303,19 +303,20 @@ def test_threads_load_and_unload_at_once(whole: CompiledObject) -> None:
 
 
 def test_loading_does_not_give_up_the_gil(whole: CompiledObject) -> None:
-    """A thread that computes in Python would keep it for 5 ms each time."""
+    """A thread that waits for it would have it then; it gets none by the switch interval."""
     turns, stop, interval = [0], threading.Event(), sys.getswitchinterval()
 
     def compute() -> None:
         while not stop.is_set():
             turns[0] += 1
+            time.sleep(0)
 
     thread = threading.Thread(target=compute)
     thread.start()
     try:
-        while not turns[0]:
-            time.sleep(0.001)
-        sys.setswitchinterval(1)
+        sys.setswitchinterval(1000)
+        while turns[0] < 10:
+            time.sleep(0.01)  # in which the thread comes to wait with the new interval
         before = turns[0]
         for _ in range(100):
             jit.link_object(whole, WHOLE, "whole", GIVEN)

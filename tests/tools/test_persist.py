@@ -260,7 +260,7 @@ def test_what_was_changed_is_traced_anew(what: str) -> None:
 
 
 def test_all_files_that_programs_are_made_by_are_looked_at() -> None:
-    names = [name for name, _, _ in programs.own_files()]
+    names = [Path(name).name for name, _, _ in programs.own_files()]
     folders = [Path(tracebuf.__file__).parent, *(Path(p) for m in (backend, frontends) for p in m.__path__)]
     for folder in folders:
         there = [p.name for p in folder.rglob("*.py") if "testing" not in p.parts]
