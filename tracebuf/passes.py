@@ -238,6 +238,7 @@ def partial_bufferize(dialects: str) -> Callable[[Module, str, Compat], Module]:
         words = "copy-before-write allow-unknown-ops unknown-type-conversion=identity-layout-map"
         if "func" in chosen.split(","):
             words += " bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map"
+        module = on_functions(remove_all_dead)(module, text, compat)  # what the pass before has left
         return one_shot_bufferize(module, f"{words} dialect-filter={chosen}", compat)
 
     return run
