@@ -91,8 +91,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     (`Compiled`, `load`), persist/saved.py (its file), persist/precompile.py (the
                                     command); tests/tools/test_ahead.py
     a program out of the cache      persist/programs.py; what it loads: backend/runtime/kernel.py and what is below, no
-                                    ops (running/, backend/layout); tests/tools/test_persist.py, tests/test_house.py
-                                    (`test_a_program_out_of_the_cache_...`); what makes one: backend/runtime/compiled.py
+                                    ops (running/, backend/layout); what makes one: backend/runtime/compiled.py;
+                                    tests/tools/test_persist.py, tests/test_house.py (`COMPILES`)
     what programs share             backend/llvm/nests.py: which loops are functions of their own; shared.py names
                                     them, backend/runtime/pool.py keeps them for `Kernel`; tests/native/test_shared.py
     an exception that NumPy raises  the handler's `r.fail` or `Raises` (an index: frontends/numpy/arrays/indexing.py,

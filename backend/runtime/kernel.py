@@ -12,6 +12,7 @@ import ctypes
 import struct
 import weakref
 from collections.abc import Callable, Sequence
+from functools import cache as once
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -119,7 +120,7 @@ class Kernel:
     ) -> None:
         """`failures`: what its checks raise. `refer`: the functions of Python's that it calls, for one context;
         `calls_back`: ops' references are among them."""
-        self.image, self.code, self.failures, self._refer = image, code, failures, refer
+        self.image, self.code, self.failures, self._refer = image, code, once(failures), refer
         self.calls_back = calls_back
         self.calls_functions = refer is not None
         self.name, self.frame = image.name, image.frame
