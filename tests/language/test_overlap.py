@@ -296,6 +296,7 @@ def every_second_and_every_one(a, k):
     v = a.ravel()
     np.negative(v[k::2], out=v[: len(v) // 2])
     v[-k : -k - 3 : -1] += v[-k - 1 : -k - 6 : -2]
+    v[: k - len(v) + 1] -= v[-len(v) : 1 - len(v)]
 
 
 @pytest.mark.parametrize(

@@ -268,8 +268,8 @@ def _reads_ahead(w: IndexWriter, goal: Slice, source: Slice, map_: AffineMap) ->
         if s is not None and g[0] == s[0] and (0 < g[1] <= s[1] or 0 > g[1] >= s[1]):
             shift = w.sub(source.offsets[g[0]], goal.offsets[g[0]])
             ahead = w.both(ahead, w.test("sge", shift, 0) if g[1] > 0 else w.test("sge", 0, shift))
-        elif len(loops) == 1 or (s is not None and isinstance(n := source.sizes[s[0]], int) and n > 1):
-            ahead = False  # NumPy makes a temporary for one element too, where it is a vector
+        elif s is not None and isinstance(n := source.sizes[s[0]], int) and n > 1:
+            ahead = False
         else:
             ahead = w.both(ahead, w.test("eq", goal.sizes[g[0]], 1))
     moving = [(g, s) for g, s in loops if g or s]
