@@ -1,22 +1,23 @@
-"""Float products through BLAS: gemm, gemv, dot by pointer, straight into strided sub-views, with loops where strides
-forbid it.
+"""Float products through BLAS: gemm, gemv, dot by pointer, straight into strided sub-views. Operands whose strides BLAS
+does not take are copied block by block, to working memory that is not counted, as NumPy copies them whole for `matmul`.
 
 All products of a kind are one function, which programs share, so that one of many products is not long to compile.
 BLAS is column-major; a row-major C = A B is read as C^T = B^T A^T. Which operand is to be called transposed, its
-leading dimension, and whether BLAS can be called at all (a unit stride, sizes and leading dimensions of 32 bits,
-nothing empty) is decided at run time by a few integer instructions. Arguments are passed by address, from stack slots
-in the entry block. Beta is 1, or 0 where the fill with zero before the product was left out; then the loops fill
-first.
+leading dimension, and whether BLAS can take it as it is (a unit stride, leading dimensions of 32 bits) is decided at
+run time by a few integer instructions; where sizes are beyond 32 bits, or 0, there are loops. Arguments are passed by
+address, from stack slots in the entry block. Beta is 1, or 0 where the fill with zero before the product was left out;
+then the loops fill first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Around, Buffer, NestWriter, Scopes
 from tracebuf.backend.llvm.polls import Polls
-from tracebuf.backend.llvm.scalars import ELEMENT_SLOT
+from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block
 from tracebuf.ir.dims import Sym
@@ -35,6 +36,10 @@ def by_blas(op: la.Contraction, element: ScalarType) -> bool:
 
 
 _LIMIT = str(2**31 - 1)
+NO, YES = "78", "84"
+"""The letters N and T: is an operand to be called transposed?"""
+SMALL, LARGE = 2**14, 2**22
+"""Bytes of an operand that is copied to the stack; of a block of a larger one, which is copied to memory of malloc."""
 
 
 @frozen()
@@ -86,16 +91,14 @@ class ProductWriter:
         """The parameters of `i64 (context, budget left, whether out is overwritten, operands)`, see `Polls`."""
         code, element = self.code, self.element
         call, loops, end = code.new_label(), code.new_label(), code.new_label()
-        nothing, one = (components(element, literal(element, v)) for v in (0, 1))
-        beta = [code.select("%fresh", llvm_type(t), x, y) for (t, x), (_, y) in zip(nothing, one, strict=True)]
-        factors = literal(element, -1 if self.op.negative else 1), join_components(beta)
+        alpha = literal(element, -1 if self.op.negative else 1)
         a, b, out = self.operands
         if isinstance(self.op, la.MatMul):
-            self._gemm(matrix(a), matrix(b), matrix(out), out, factors, (call, loops))
+            self._gemm(matrix(a), matrix(b), matrix(out), out, alpha, (call, loops))
         elif isinstance(self.op, la.MatVec):
-            self._gemv(matrix(a), b, out, factors, (call, loops))
+            self._gemv(matrix(a), b, out, alpha, (call, loops))
         elif isinstance(self.op, la.VecMat):
-            self._gemv(matrix(b).transposed, a, out, factors, (call, loops))
+            self._gemv(matrix(b).transposed, a, out, alpha, (call, loops))
         else:
             self._dot(a, b, out, (call, loops))
         code.jump(end)
@@ -123,40 +126,61 @@ class ProductWriter:
     def _nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
         NestWriter(nest.as_rare(), operands, Around(self.code, self.polls, {}, Scopes({}, {}))).write()
 
-    def _gemm(
-        self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, factors: tuple[str, str], labels: tuple[str, str]
-    ) -> None:
-        code, (alpha, beta) = self.code, factors
-        as_it_is, _ = self._rows(c)
+    def _gemm(self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, alpha: str, labels: tuple[str, str]) -> None:
+        """z += x @ y by blocks: an operand that BLAS cannot take is copied block by block, and if none is, all of it is
+        one block."""
+        code, element = self.code, out.type.element
+        (rows_ok, _), (columns_ok, _) = self._rows(c), self._rows(c.transposed)
+        as_it_is = code.select(columns_ok, "i1", rows_ok, self._is_row_major(c))
+        as_it_is = code.inst(f"or i1 {rows_ok}, {as_it_is}")
         x, y = self._either(as_it_is, a, b.transposed), self._either(as_it_is, b, a.transposed)
         z = self._either(as_it_is, c, c.transposed)
         z_ok, z_ld = self._rows(z)
-        (x_ok, x_t, x_ld), (y_ok, y_t, y_ld) = self._oriented(x), self._oriented(y)
-        sizes = (z.sizes[1], z.sizes[0], x.sizes[1])
-        code.branch(code.every([z_ok, x_ok, y_ok, *self._in_range(sizes)]), *labels)
+        x_ok, y_ok = self._oriented(x), self._oriented(y)
+        sizes = (z.sizes[0], z.sizes[1], x.sizes[1])
+        code.branch(code.every(self._in_range(sizes)), *labels)
         code.place(labels[0])
-        element = llvm_type(out.type.element)
-        self._call(
-            out, "gemm", "void",
-            [("i8", y_t), ("i8", x_t), *(("i32", s) for s in sizes), (element, alpha), ("ptr", y.pointer),
-             ("i32", y_ld), ("ptr", x.pointer), ("i32", x_ld), (element, beta), ("ptr", z.pointer), ("i32", z_ld)],
-        )  # fmt: skip
+        steps, (left_copy, right_copy, out_copy), heap = self._blocks(sizes, (x_ok[0], y_ok[0], z_ok), labels[1])
+        with self._each(sizes[0], steps[0]) as (i, rows):
+            with self._each(sizes[2], steps[2]) as (k, depth):
+                left, left_t, left_ld = self._packed(x, x_ok, (i, k), (rows, depth), left_copy)
+                with self._each(sizes[1], steps[1]) as (j, columns):
+                    right, right_t, right_ld = self._packed(y, y_ok, (k, j), (depth, columns), right_copy)
+                    place = self._at(z, i, j)
+                    into = code.select(z_ok, "ptr", place, out_copy)
+                    ld = code.select(z_ok, "i64", z_ld, columns)
+                    fresh = self._is_fresh(k)
+                    beta = self._beta(code.select(z_ok, "i1", fresh, "true"))
+                    self._call(
+                        out, "gemm", "void",
+                        [("i8", right_t), ("i8", left_t), ("i32", columns), ("i32", rows), ("i32", depth),
+                         (llvm_type(element), alpha), ("ptr", right), ("i32", right_ld), ("ptr", left),
+                         ("i32", left_ld), (llvm_type(element), beta), ("ptr", into), ("i32", ld)],
+                    )  # fmt: skip
+                    self._unpacked(z, z_ok, place, (rows, columns), out_copy, fresh)
+        self._free(heap)
 
-    def _gemv(self, a: Matrix, x: Buffer, out: Buffer, factors: tuple[str, str], labels: tuple[str, str]) -> None:
-        code, (alpha, beta) = self.code, factors
-        ok, transposed, ld = self._oriented(a)
-        m = code.select(code.icmp("eq", transposed, "78", "i8"), "i64", a.sizes[1], a.sizes[0])  # 78 is "N"
-        n = code.select(code.icmp("eq", transposed, "78", "i8"), "i64", a.sizes[0], a.sizes[1])
-        steps = [self._step(x), self._step(out)]
-        code.branch(code.every([ok, *self._in_range((m, n, *steps))]), *labels)
+    def _gemv(self, a: Matrix, x: Buffer, out: Buffer, alpha: str, labels: tuple[str, str]) -> None:
+        """out += a @ x by blocks, as `_gemm`."""
+        code, element = self.code, out.type.element
+        oriented, steps = self._oriented(a), [self._step(x), self._step(out)]
+        code.branch(code.every([*self._in_range(a.sizes), *map(self._is_step, steps)]), *labels)
         code.place(labels[0])
-        element = llvm_type(out.type.element)
-        flipped = code.select(code.icmp("eq", transposed, "78", "i8"), "i8", "84", "78")
-        self._call(
-            out, "gemv", "void",
-            [("i8", flipped), ("i32", m), ("i32", n), (element, alpha), ("ptr", a.pointer), ("i32", ld),
-             ("ptr", x.pointer), ("i32", steps[0]), (element, beta), ("ptr", out.pointer), ("i32", steps[1])],
-        )  # fmt: skip
+        sizes = (a.sizes[0], "1", a.sizes[1])
+        blocks, (copy, _, _), heap = self._blocks(sizes, (oriented[0], "true", "true"), labels[1])
+        with self._each(a.sizes[0], blocks[0]) as (i, rows):
+            with self._each(a.sizes[1], blocks[2]) as (k, columns):
+                matrix, kind, ld = self._packed(a, oriented, (i, k), (rows, columns), copy)
+                straight = code.icmp("eq", kind, NO, "i8")
+                m, n = code.select(straight, "i64", columns, rows), code.select(straight, "i64", rows, columns)
+                vectors = [self._vector(v, s, *part) for v, s, part in zip((x, out), steps, ((k, columns), (i, rows)))]
+                self._call(
+                    out, "gemv", "void",
+                    [("i8", code.select(straight, "i8", YES, NO)), ("i32", m), ("i32", n), (llvm_type(element), alpha),
+                     ("ptr", matrix), ("i32", ld), ("ptr", vectors[0]), ("i32", steps[0]),
+                     (llvm_type(element), self._beta(self._is_fresh(k))), ("ptr", vectors[1]), ("i32", steps[1])],
+                )  # fmt: skip
+        self._free(heap)
 
     def _dot(self, a: Buffer, b: Buffer, out: Buffer, labels: tuple[str, str]) -> None:
         code, element = self.code, llvm_type(out.type.element)
@@ -168,6 +192,152 @@ class ProductWriter:
         before = code.load(out.type.element, out.pointer)
         added = code.inst(f"fadd {element} {before}, {total}")
         code.store(out.type.element, code.select("%fresh", element, total, added), out.pointer)
+
+    # -- blocks
+    def _blocks(
+        self, sizes: tuple[str, str, str], ok: tuple[str, str, str], fails: str
+    ) -> tuple[list[str], list[str], str]:
+        """The sizes (m, n, k) of the blocks of a product x @ y = z (m, k by k, n), the place of each operand's copy,
+        and what is to be freed (null: nothing).
+
+        Those that are not `ok` are copied block by block, each of at most `LARGE` bytes; all of them at once to the
+        stack where they are `SMALL`. `fails` is where it goes on without memory."""
+        code, itemsize = self.code, self.element.itemsize
+        (m, n, k), (x, y, z) = sizes, ok
+        stack = [code.fresh_slot(f"[{SMALL} x i8]", align=64) if fine != "true" else "null" for fine in ok]
+        areas = [(fine, code.mul(*pair)) for fine, pair in ((x, (m, k)), (y, (k, n)), (z, (m, n)))]
+        fits = [code.inst(f"or i1 {fine}, {code.icmp('sle', area, str(SMALL // itemsize))}") for fine, area in areas]
+        before, cut, ready, end = code.label, code.new_label(), code.new_label(), code.new_label()
+        code.branch(code.every(fits), end, cut)
+        code.place(cut)
+        room = LARGE // itemsize
+        side = str(1 << (room.bit_length() - 1) // 2)
+
+        def fitting(size: str, *others: tuple[str, str]) -> str:
+            for fine, other in others:
+                size = code.least(size, code.select(fine, "i64", size, code.inst(f"udiv i64 {room}, {other}")))
+            return size
+
+        rows, columns = (
+            code.select(code.every([one, z]), "i64", size, code.least(size, side)) for one, size in ((x, m), (y, n))
+        )
+        depth = fitting(k, (x, rows), (y, columns))
+        rows = fitting(m, (x, depth), (z, columns))
+        columns = fitting(n, (y, depth), (z, rows))
+        ends = ["0"]
+        for fine, pair in ((x, (rows, depth)), (y, (depth, columns)), (z, (rows, columns))):
+            nbytes = code.select(fine, "i64", "0", code.mul(code.mul(*pair), str(itemsize)))
+            ends.append(code.add(ends[-1], code.inst(f"and i64 {code.add(nbytes, '63')}, -64")))
+        code.declare("PyMem_RawMalloc", "ptr @(i64)")
+        heap = code.call("ptr", "PyMem_RawMalloc", [("i64", ends[-1])])
+        code.branch(code.icmp("eq", heap, "null", "ptr"), fails, ready, code.rarely())
+        code.place(ready)
+        copies = [code.offset(heap, "i8", start) for start in ends[:-1]]
+        code.jump(end)
+        code.place(end)
+
+        def either(type_: str, small: str, large: str) -> str:
+            return code.inst(f"phi {type_} [ {small}, %{before} ], [ {large}, %{ready} ]")
+
+        steps = [either("i64", *pair) for pair in zip(sizes, (rows, columns, depth), strict=True)]
+        places = [either("ptr", *pair) for pair in zip(stack, copies, strict=True)]
+        return steps, places, either("ptr", "null", heap)
+
+    def _free(self, heap: str) -> None:
+        code, free, end = self.code, self.code.new_label(), self.code.new_label()
+        code.branch(code.icmp("eq", heap, "null", "ptr"), end, free)
+        code.place(free)
+        code.declare("PyMem_RawFree", "void @(ptr)")
+        code.call("void", "PyMem_RawFree", [("ptr", heap)])
+        code.jump(end)
+        code.place(end)
+
+    @contextmanager
+    def _each(self, size: str, step: str) -> Iterator[tuple[str, str]]:
+        """The blocks of an axis: where each begins, and its size."""
+        with self.code.loop(size, step=step) as loop:
+            yield loop.index, self.code.least(self.code.sub(size, loop.index), step)
+
+    def _at(self, m: Matrix, i: str, j: str) -> str:
+        code = self.code
+        where = code.add(code.mul(i, m.strides[0]), code.mul(j, m.strides[1]))
+        return code.offset(m.pointer, memory_type(self.element), where)
+
+    def _packed(
+        self, m: Matrix, oriented: tuple[str, str, str], at: tuple[str, str], sizes: tuple[str, str], stack: str
+    ) -> tuple[str, str, str]:
+        """A block of a matrix for BLAS, copied where it has to be: pointer, orientation, leading dimension."""
+        code, (ok, kind, ld) = self.code, oriented
+        place, before = self._at(m, *at), code.label
+        pack, end = code.new_label(), code.new_label()
+        code.branch(ok, end, pack)
+        code.place(pack)
+        as_it_is = self._is_row_major(m)
+        block = self._either(as_it_is, Matrix(place, sizes, m.strides), Matrix(place, sizes, m.strides).transposed)
+        self._copy_rows(block, stack)
+        copied, last = code.select(as_it_is, "i8", NO, YES), code.label
+        code.jump(end)
+        code.place(end)
+        ways = (("ptr", place, stack), ("i8", kind, copied), ("i64", ld, block.sizes[1]))
+        pointer, kind, ld = (code.inst(f"phi {t} [ {a}, %{before} ], [ {b}, %{last} ]") for t, a, b in ways)
+        return pointer, kind, ld
+
+    def _is_row_major(self, m: Matrix) -> str:
+        return self.code.icmp("sge", *map(self._size, m.strides))
+
+    def _size(self, stride: str) -> str:
+        return self.code.intrinsic("llvm.abs.i64", "i64", [("i64", stride), ("i1", "false")])
+
+    def _copy_rows(self, m: Matrix, to: str) -> None:
+        code, (rows, columns), (outer, inner) = self.code, m.sizes, m.strides
+        kind = f"i{8 * self.element.itemsize}"
+        align = (self.element.component if self.element.is_complex else self.element).itemsize
+        nbytes = code.mul(columns, str(self.element.itemsize))
+        dense = code.icmp("eq", inner, "1")
+        with code.loop(rows) as row:
+            start = code.offset(m.pointer, kind, code.mul(row.index, outer))
+            target = code.offset(to, kind, code.mul(row.index, columns))
+            whole, each, end = code.new_label(), code.new_label(), code.new_label()
+            code.branch(dense, whole, each)
+            code.place(whole)
+            code.declare("llvm.memcpy.p0.p0.i64", "void @(ptr, ptr, i64, i1)")
+            code.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {start}, i64 {nbytes}, i1 false)")
+            code.jump(end)
+            code.place(each)
+            with code.loop(columns) as one:
+                place = code.offset(start, kind, code.mul(one.index, inner))
+                value = code.inst(f"load {kind}, ptr {place}, align {align}")
+                code.do(f"store {kind} {value}, ptr {code.offset(target, kind, one.index)}, align {align}")
+            code.jump(end)
+            code.place(end)
+
+    def _unpacked(self, z: Matrix, ok: str, place: str, sizes: tuple[str, str], stack: str, fresh: str) -> None:
+        """Adds a block of the product to its place, or stores it there."""
+        code, element = self.code, self.element
+        store, end = code.new_label(), code.new_label()
+        code.branch(ok, end, store)
+        code.place(store)
+        with code.loop(sizes[0]) as row, code.loop(sizes[1]) as column:
+            at = self._at(Matrix(place, sizes, z.strides), row.index, column.index)
+            index = code.add(code.mul(row.index, sizes[1]), column.index)
+            new = code.load(element, code.offset(stack, memory_type(element), index))
+            totals = [
+                code.select(fresh, llvm_type(t), v, code.inst(f"fadd {llvm_type(t)} {v}, {w}"))
+                for (t, v), (_, w) in zip(components(element, new), components(element, code.load(element, at)))
+            ]
+            code.store(element, join_components(totals), at)
+        code.jump(end)
+        code.place(end)
+
+    def _is_fresh(self, k: str) -> str:
+        """Whether a block of the product is the first one of a result that is overwritten."""
+        return self.code.every(["%fresh", self.code.icmp("eq", k, "0")])
+
+    def _beta(self, fresh: str) -> str:
+        nothing, one = (components(self.element, literal(self.element, v)) for v in (0, 1))
+        return join_components(
+            [self.code.select(fresh, llvm_type(t), x, y) for (t, x), (_, y) in zip(nothing, one, strict=True)]
+        )
 
     # -- what BLAS can take
     def _rows(self, m: Matrix) -> tuple[str, str]:
@@ -185,7 +355,7 @@ class ProductWriter:
         code = self.code
         (rows, ld), (columns, other) = self._rows(m), self._rows(m.transposed)
         ok = code.inst(f"or i1 {rows}, {columns}")
-        return ok, code.select(rows, "i8", "78", "84"), code.select(rows, "i64", ld, other)
+        return ok, code.select(rows, "i8", NO, YES), code.select(rows, "i64", ld, other)
 
     def _either(self, condition: str, a: Matrix, b: Matrix) -> Matrix:
         code = self.code
@@ -200,6 +370,17 @@ class ProductWriter:
     def _step(self, vector: Buffer) -> str:
         """A vector's increment; 1 where there is only one element."""
         return self.code.select(self.code.icmp("sle", vector.sizes[0], "1"), "i64", "1", vector.strides[0])
+
+    def _is_step(self, step: str) -> str:
+        """Whether BLAS takes an increment: any but 0."""
+        return self._in_range([self._size(step)])[0]
+
+    def _vector(self, vector: Buffer, step: str, start: str, size: str) -> str:
+        """The pointer to a part of a vector: its lowest element, which is its last where the increment is negative."""
+        code = self.code
+        backward = code.icmp("slt", step, "0")
+        first = code.select(backward, "i64", code.sub(code.add(start, size), "1"), start)
+        return code.offset(vector.pointer, memory_type(self.element), code.mul(first, step))
 
     def _in_range(self, values: Sequence[str]) -> list[str]:
         """Conditions: each is from 1 to the largest 32-bit integer."""

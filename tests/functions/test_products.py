@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +14,9 @@ from tests.support.agreement import agree, program, refused
 from tests.support.arrays import LAYOUTS
 from tests.support.forms import expression, judge, split
 from tests.support.params import one_in, slow_but
-from tracebuf import bufferize
+from tracebuf import bufferize, measure
+from tracebuf.backend.llvm import blas_calls
+from tracebuf.measure import clone_arguments
 from tracebuf.testing.ladder import climb
 
 RNG = np.random.default_rng(3)
@@ -136,18 +141,16 @@ def test_matrix_power(n: int) -> None:
     agree(program("def f(m, k):\n    return np.linalg.matrix_power(m, k)"), r.random((3, 3)), n)
 
 
-def chain(a, b, c):
-    return np.linalg.multi_dot([a, b, c]), np.linalg.multi_dot((a, b)), np.linalg.multi_dot([a[0], b, c[:, 0]])
-
-
-def test_multi_dot() -> None:
-    """The order of three products hangs on the sizes of each call, as NumPy's."""
-    r, f = np.random.default_rng(5), bufferize(verify=True)(chain)
-    for m, k, n, p in ((2, 9, 3, 4), (9, 2, 4, 3)):
-        agree(f, r.random((m, k)), r.random((k, n)), r.random((n, p)), ulp=64)
-    text = f.lower(r.random((2, 9)), r.random((9, 3)), r.random((3, 4))).as_text("memref")
-    assert "host_call" not in text
-    assert isinstance(agree(f, np.ones((2, 3)), np.ones((3, 4)), np.ones((5, 2))), ValueError)
+@pytest.mark.parametrize("given", slow_but(["(a, b)"], ["[a, b, c]", "[a[0], b, c[:, 0]]", "(a, b, c[:, 0])"]))
+def test_multi_dot(given: str) -> None:
+    """Traced; the order of three products hangs on the sizes of each call, as NumPy's."""
+    r, f = np.random.default_rng(5), bufferize(program(f"def f(a, b, c):\n    return np.linalg.multi_dot({given})"))
+    for m, k, n, p in ((2, 9, 3, 4), (9, 2, 4, 3), (3, 3, 3, 3), (5, 1, 7, 2))[: 1 + 3 * ("c" in given)]:
+        args = r.random((m, k)), r.random((k, n)), r.random((n, p))
+        agree(f, *args, ulp=64)
+        assert "host_call" not in f.lower(*args).as_text("memref")
+    if "c" in given:
+        assert isinstance(agree(f, np.ones((2, 3)), np.ones((3, 4)), np.ones((5, 2))), ValueError)
 
 
 @pytest.mark.slow
@@ -158,3 +161,56 @@ def test_multi_dot_of_what(given: str) -> None:
         if given != "a":
             agree(f, a, ulp=64)
     agree(program("def f(a, b):\n    return np.linalg.multi_dot([a, a, a], out=b), b"), np.eye(3), np.ones((3, 3)))
+
+
+def in_all_ways(a, b, c, v, w):
+    """Products of any strides, into any strides, plain and added."""
+    made = a @ b, a @ v, w @ a, (a @ b[::-1, ::-1]).sum()
+    c[:] = a @ b
+    c -= a @ b[:, ::-1]
+    w += a @ v[::-1]
+    return made
+
+
+STRIDED: list[Callable[[np.ndarray], np.ndarray]] = [
+    lambda a: a, np.asfortranarray, lambda a: a[::-1].copy()[::-1], lambda a: np.repeat(a, 2, -1)[..., ::2],
+    lambda a: np.repeat(a, 3, 0).T.copy().T[::3], lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", slow_but(["f8"], ["f4", "c8", "c16"]))
+@pytest.mark.parametrize("blocks", [False, *slow_but((), [True])])
+def test_products_without_a_unit_stride(dtype: str, blocks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BLAS gets copies of what it cannot take, on the stack, or (`blocks`) a part at a time."""
+    if blocks:
+        monkeypatch.setattr(blas_calls, "SMALL", 128)
+        monkeypatch.setattr(blas_calls, "LARGE", 512)
+    r = np.random.default_rng(0)
+    f = bufferize(in_all_ways, max_specializations=1000)
+    pairs = itertools.product(range(6), repeat=2) if blocks else [(3, 4)]
+    factor = np.dtype(dtype).type(1 + 1j if dtype[0] == "c" else 1)
+    for (i, j), (m, k, n) in itertools.product(pairs, ((17, 30, 13), (1, 40, 2), (0, 3, 2), (2, 0, 3))):
+        a, b, c, v, w = ((r.random(s) - 0.5).astype(dtype) * factor for s in ((m, k), (k, n), (m, n), k, m))
+        args = STRIDED[i](a), STRIDED[j](b), STRIDED[(i + j) % 6](c), np.repeat(v, 2)[::2], w[::-1].copy()[::-1]
+        near(f, *args)
+        if not blocks:
+            break
+
+
+def near(f: Callable[..., Any], *args: Any) -> None:
+    """The results and arguments of `f` are those of its original but for rounding."""
+    (want, mine), (found, theirs) = ([x, copies] for x, copies in map(partial(called, args), (f.__wrapped__, f)))
+    for x, y in zip((*want, *mine), (*found, *theirs), strict=True):
+        assert x.dtype == y.dtype and x.shape == y.shape
+        np.testing.assert_allclose(y, x, rtol=0, atol=float(np.finfo(x.dtype).eps) * 200)
+
+
+def called(args: tuple[Any, ...], f: Callable[..., Any]) -> tuple[Any, Any]:
+    copies = clone_arguments(args, {})[0]
+    return f(*copies), copies
+
+
+def test_a_strided_product_allocates_its_result_only() -> None:
+    counted = measure(bufferize(lambda a: a[:, ::2] @ a[::-1, ::-2]), np.ones((60, 120)), repeat=1)
+    assert counted.native.allocations == 1 and counted.native.copies == 0
+    assert counted.native.allocated_bytes <= counted.eager.allocated_bytes

@@ -148,6 +148,6 @@ def test_blocks_of_one_matrix(order) -> None:
 def test_every_rung_subtracts(function) -> None:
     rng = np.random.default_rng(1)
     args = tuple(rng.random((5, 5)) for _ in range(3))
-    odd = tuple(np.repeat(x, 2, axis=1)[:, ::2] for x in args)  # strides that BLAS cannot take: the loops
+    odd = tuple(np.repeat(x, 2, axis=1)[:, ::2] for x in args)  # strides that BLAS cannot take: copies
     for values in (args, odd, tuple(map(np.asfortranarray, args))):
         climb(function, values, tolerance=1e-13)
