@@ -121,12 +121,13 @@ def nested(net: Any, x: Any) -> Any:
 
 def layers(r: random.Random, n: int) -> list[Any]:
     """Objects, some of another class, with other attributes, or twice the same."""
-    found: list[Any] = [Layer(n, number(r)) for _ in range(r.randrange(4))]
+    k = r.choice([2, 0.5])
+    found: list[Any] = [Layer(n, k) for _ in range(r.randrange(3))]
     kind = r.randrange(6)
     if found and kind == 0:
         found.append(found[0])
     elif found and kind == 1:
-        found[0].w = vector(r, n)
+        found[0].w = np.arange(2.0 * n)[::2]
     elif found and kind == 2:
         del found[-1].w
     elif kind == 3:
@@ -217,12 +218,12 @@ FORMS: list[tuple[Any, list[Form]]] = [
         lambda r: ([Layer(3, number(r)), number(r)], {}),
     ]),
     (through, [
-        lambda r: ([layers(r, n := r.choice([2, 5])), vector(r, n)], {}),
+        lambda r: ([layers(r, n := r.choice([2, 5])), np.arange(float(n))], {}),
         lambda r: ([tuple(layers(r, 8)), LAYERS[r.randrange(2)].w], {}),
     ]),
     (nested, [
         lambda r: ([Layer(0), vector(r, 3)], {}),
-        lambda r: ([both(Layer(n := r.choice([2, 5])), Layer(n), layers(r, n)), vector(r, n)], {}),
+        lambda r: ([both(Layer(n := r.choice([2, 5])), Layer(n), layers(r, n)), np.arange(float(n))], {}),
     ]),
 ]  # fmt: skip
 
