@@ -22,6 +22,7 @@ from tracebuf.interpret import memref as interpret
 from tracebuf.ir.core import Block, Builder, Op, Value
 from tracebuf.ir.dims import Dim, Sym, sym, symbols
 from tracebuf.ir.func import Func
+from tracebuf.ir.printer import print_func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F32, F64, I1, I64, INDEX, MemRefType, ScalarType, Type, row_major, scalar_type
 from tracebuf.location import UNKNOWN as L
@@ -507,7 +508,7 @@ def test_f3_a_check_raises_any_class_with_values_of_any_type() -> None:
     p.add(checks.Check.of(wanted, OwnError, "{} {} {} {} {} {{}}", values, L))
     p.add(checks.Check.of(never, KeyError, None, [], L))
     p.result(p.index(0))
-    assert '{exception = "OwnError", message = "{} {} {} {} {} {{}}"}' in str(p.func)
+    assert '{exception = "OwnError", message = "{} {} {} {} {} {{}}"}' in print_func(p.func)
     arguments = (3, np.int64(-4), 0.1, np.float32(0.5), True)
     with pytest.raises(OwnError, match=r"^3 -4 0\.1 0\.5 True \{\}$"):
         p(True, *arguments)
