@@ -264,6 +264,25 @@ def test_updates_by_new_axes_and_crossing_vectors() -> None:
     assert np.array_equal(bufferize(verify=True)(program)(floats(5, 5)), program(floats(5, 5)))
 
 
+@pytest.mark.parametrize(("p", "q"), one_in(4, [(1, 2), (2, 1), (1, 1), (-1, -2)], rows=True))
+def test_a_vector_copied_onto_itself_whose_length_is_known_at_run_time(p: int, q: int) -> None:
+    """Rule S2: one that may be a single element, stored to all, was copied through a temporary."""
+
+    def f(a, i, j, k, n):
+        v = a[1:]
+        v[i:j:p] = v[k:n:q]
+
+    bufferized = bufferize(verify=True)(f)
+    picks = np.random.default_rng(0).integers(0, 9, (20, 4)).tolist()
+    for i, j, k, n in picks:
+        a, b = floats(12), floats(12)
+        source = a[1:][k:n:q].copy()
+        if source.size in (1, a[1:][i:j:p].size):
+            a[1:][i:j:p] = source
+            _, counters = bufferized.call_counted(b, i, j, k, n)
+            assert np.array_equal(a, b) and counters is not None and counters.allocations == 0
+
+
 def rows_upwards_and_downwards(a, k):
     a[::-1][-k::-1] += a[: k - 2 : -1]
 

@@ -3,7 +3,8 @@
 `b[d0 + i*p] = b[s0 + i*q]` for all i, as if everything were read first: element i overwrites what j(i) = (d0 - s0 +
 i*p)/q reads, so i comes after j(i). With p and q of one sign, j > i holds on one side of a fixed point and j < i on
 the other, so one side runs upwards and the other downwards, and no temporary is needed. A row stored from a column of
-the same matrix meets it in one element, which decides the direction.
+the same matrix meets it in one element, which decides the direction. Where the source turns out to be one element at
+run time, which is stored to all, any order is right.
 
 Why: eager NumPy makes no temporary for one-dimensional copies in one direction either (though it picks a wrong order
 where p and q differ, rules C4 and S2). Limitations: not for more dimensions or opposite directions, for which NumPy
@@ -14,13 +15,16 @@ from __future__ import annotations
 
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.frozen import frozen
+from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Block, Mixed, Op, Value
 from tracebuf.ir.effects import is_effect_free
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
-from tracebuf.location import Location
+from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
+from tracebuf.ops.memory.indexing import constant_index
+from tracebuf.ops.scalars import arith
 from tracebuf.optimize.buffers.writer import IndexWriter
 
 
@@ -31,7 +35,7 @@ def order_copies(func: Func) -> None:
         for op in block.ops:
             if isinstance(op, memref.Alloc) and (found := _round_trip(op)) is not None:
                 there, back = found
-                replacement = _ordered(there.operand(0), back.operand(1), back.loc)
+                replacement = _replacement(there, back)
                 if replacement is not None:
                     new |= {op: [], there: [], back: replacement}
                     for gone in (there, back, op):
@@ -43,38 +47,72 @@ def order_copies(func: Func) -> None:
 def _round_trip(alloc: memref.Alloc) -> tuple[Op, Op] | None:
     """The copy into a temporary and the copy out of it, if it serves nothing else and no effect lies between."""
     users, block = [u.op for u in alloc.result.uses], alloc.block
-    if block is None or len(users) != 2 or not all(isinstance(o, memref.Copy) and o.block is block for o in users):
+    if block is None or len(users) != 2 or any(o.block is not block for o in users):
         return None
     there, back = sorted(users, key=block.op_index)
-    if there.operand(1) is not alloc.result or back.operand(0) is not alloc.result:
+    if not isinstance(back, memref.Copy) or back.operand(0) is not alloc.result:
+        return None
+    if not (isinstance(there, memref.Copy) or _copies(there)) or there.operand(1) is not alloc.result:
         return None
     between = block.ops[block.op_index(there) + 1 : block.op_index(back)]
     return (there, back) if all(map(is_effect_free, between)) else None
 
 
+def _copies(op: Op) -> bool:
+    """Whether loops copy one operand into the other, which may repeat elements."""
+    if not isinstance(op, linalg.Generic) or len(op.operands) != 2 or op.n_ins != 1 or len(op.body.ops) != 1:
+        return False
+    return op.all_parallel and all(m.is_identity for m in op.maps) and op.body.ops[0].operand(0) is op.body.args[0]
+
+
 @frozen()
 class _Vector:
-    """Elements `offsets[axis] + i * step` of a buffer along one axis, at fixed indices along the others."""
+    """Elements `offsets[axis] + i * step` of a buffer along one axis, at fixed indices along the others; the first one
+    again and again where `repeated` holds."""
 
     base: Value
     axis: int
     step: int
     offsets: tuple[Mixed, ...]
     size: Mixed
+    repeated: Value | None
 
 
-def _vector(buffer: Value) -> _Vector | None:
-    while isinstance(op := buffer.defining_op, memref.Cast):
-        buffer = op.operand(0)
+def _vector(w: IndexWriter, buffer: Value) -> _Vector | None:
+    op = (buffer := _uncast(buffer)).defining_op
     if buffer.memref_type.rank != 1 or not isinstance(op, memref.Subview):
         return None
-    base, s = op.operand(0), op.slice
-    while isinstance(cast := base.defining_op, memref.Cast):
-        base = cast.operand(0)
-    axis = s.dims[0]
-    if axis is None or not isinstance(step := s.strides[axis], int) or step == 0:
+    base, s = _uncast(op.operand(0)), op.slice
+    axis, offsets = s.dims[0], list(s.offsets)
+    if axis is None:
         return None
-    return _Vector(base, axis, step, s.offsets, s.sizes[axis])
+    size, (step, repeated) = s.sizes[axis], _step(s.strides[axis])
+    if not step:
+        return None
+    while isinstance(outer := base.defining_op, memref.Subview):  # a view of a view
+        strides, along = [constant_index(x) for x in outer.slice.strides], outer.slice.dims[axis]
+        if None in strides or along is None:
+            break
+        inner, offsets = offsets, list(outer.slice.offsets)
+        for k, d in enumerate(outer.slice.dims):
+            if d is not None:
+                offsets[d] = w.add(offsets[d], w.mul(inner[k], strides[d] or 0))
+        base, axis, step = _uncast(outer.operand(0)), along, step * (strides[along] or 0)
+    return _Vector(base, axis, step, tuple(offsets), size, repeated) if step else None
+
+
+def _step(stride: Mixed) -> tuple[int | None, Value | None]:
+    """The step of a vector, and the condition under which it is 0 instead."""
+    op = None if isinstance(stride, int) else stride.defining_op
+    if isinstance(op, arith.Select) and constant_index(op.operand(1)) == 0:
+        return constant_index(op.operand(2)), op.operand(0)
+    return constant_index(stride), None
+
+
+def _uncast(buffer: Value) -> Value:
+    while isinstance(op := buffer.defining_op, memref.Cast):
+        buffer = op.operand(0)
+    return buffer
 
 
 def _copy(w: IndexWriter, source: Value, target: Value, low: Mixed, high: Mixed, down: bool) -> None:
@@ -91,12 +129,30 @@ def _copy(w: IndexWriter, source: Value, target: Value, low: Mixed, high: Mixed,
     w.ops.append(scf.For.of([w.value(b) for b in (low, high, 1)], [], body, w.loc))
 
 
-def _ordered(source: Value, target: Value, loc: Location) -> list[Op] | None:
-    """Loops that copy one vector onto another of the same buffer as if the source had been read first."""
-    s, d = _vector(source), _vector(target)
-    if s is None or d is None or s.base is not d.base:
-        return None
-    w = IndexWriter([], loc)
+def _replacement(there: Op, back: Op) -> list[Op] | None:
+    """What copies without the temporary; None where that is not known."""
+    w, target = IndexWriter([], back.loc), back.operand(1)
+    s, d = _vector(w, there.operand(0)), _vector(w, target)
+    if s is None or d is None or s.base is not d.base or d.repeated is not None:
+        found = False
+    elif s.repeated is None:
+        found = isinstance(there, memref.Copy) and _ordered(w, there.operand(0), target, s, d)
+    elif found := _ordered(inner := IndexWriter([], back.loc), there.operand(0), target, s, d):
+        direct, ordered = Block(), Block()
+        clone_op(there, {there.operand(1): target}, lambda op: (direct.append(op), op)[1])  # type: ignore[func-returns-value]
+        direct.ops[0].attrs["ordered"] = True  # LLVM must not take its iterations for independent
+        direct.append(scf.Yield.of([], back.loc))
+        ordered.replace_ops([*inner.ops, scf.Yield.of([], back.loc)])
+        w.ops.append(scf.If.of(s.repeated, [], direct, ordered, back.loc))
+    if not found:
+        for unused in w.ops:
+            unused.drop_uses()
+    return w.ops if found else None
+
+
+def _ordered(w: IndexWriter, source: Value, target: Value, s: _Vector, d: _Vector) -> bool:
+    """Writes loops that copy one vector onto another of the same buffer as if the source had been read first; whether
+    there are any."""
     n = d.size
     if s.axis != d.axis:
         i = w.quotient(w.sub(s.offsets[d.axis], d.offsets[d.axis]), d.step)
@@ -104,7 +160,7 @@ def _ordered(source: Value, target: Value, loc: Location) -> list[Op] | None:
         turn: Mixed = w.choose(w.test("sge", i, j), n, 0)
         parts = [(0, turn, False), (turn, n, True)]
     elif (s.step > 0) != (d.step > 0):
-        return None
+        return False
     else:
         sign = 1 if s.step > 0 else -1
         shift = w.sub(d.offsets[d.axis], s.offsets[s.axis])
@@ -121,4 +177,4 @@ def _ordered(source: Value, target: Value, loc: Location) -> list[Op] | None:
     for low, high, down in parts:
         if low is not high and low != high:
             _copy(w, source, target, low, high, down)
-    return w.ops
+    return True
