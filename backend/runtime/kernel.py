@@ -20,7 +20,7 @@ import numpy as np
 from tracebuf.backend.llvm import abi, roaming
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.jit import Library, forget_images
-from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
+from tracebuf.backend.llvm.numpy_loops import core_loop, extreme_loop, inner_loop, sort_loop, status_flags
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.backend.runtime.entry import enter, runtime_address
@@ -140,7 +140,7 @@ class Kernel:
         """Whether it calls ops' references."""
         self.calls_functions = bool(references)
         """Whether it calls functions of Python's."""
-        self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in image.imports.values())
+        self.calls_blas = any(what[0] in ("blas", "core", "sort", "extreme") for what in image.imports.values())
         self.refuses = any(_is_refusal(failure.exception) for failure in image.failures)
         """Whether one of its checks stands for what is outside the language."""
         self._alone = all(kind not in ("runtime", "roaming") for kind, *_ in image.imports.values())
@@ -362,6 +362,9 @@ def _address(what: tuple[str, ...]) -> int:
     if what[0] in ("sort", "sort array"):
         address, array = sort_loop(what[1], int(what[2]), what[3] == "indirect")
         return address if what[0] == "sort" else id(array)
+    if what[0] in ("extreme", "extreme array"):
+        address, array = extreme_loop(what[1], what[2])
+        return address if what[0] == "extreme" else id(array)
     if what[0] in ("core", "core data"):
         loop, data = core_loop(*what[1:])
         return loop if what[0] == "core" else data
