@@ -20,12 +20,12 @@ from tracebuf.backend.layout.abi import scalar_slots
 from tracebuf.backend.llvm.code import Code, OpenLoop, literal
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.memory import Memory
-from tracebuf.backend.llvm.numpy_loops import core_loop, sort_loop, status_flags
+from tracebuf.backend.llvm.numpy_loops import core_loop, extreme_loop, sort_loop, status_flags
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
 from tracebuf.ir.emitter import join_components, llvm_type
 from tracebuf.ir.types import ScalarType, Type
-from tracebuf.ops.arrays.host import ROW, CoreLoop, Loop, MedianLoop, SortLoop
+from tracebuf.ops.arrays.host import ROW, CoreLoop, ExtremeLoop, Loop, MedianLoop, SortLoop
 
 SMALL = 2**14
 """Elements of an operand, up to which the loop is called: beyond, its work is many times what the function adds. Copies
@@ -49,6 +49,8 @@ class HostWriter:
         """What is called, for the kernel's plan; None where there is no such loop."""
         if isinstance(loop, SortLoop):
             return self._call_sort(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
+        if isinstance(loop, ExtremeLoop):
+            return self._call_extreme(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
         if isinstance(loop, MedianLoop):
             return self._call_median(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
         return self._call_core(loop, operands, types, call_back)
@@ -122,6 +124,58 @@ class HostWriter:
         code.place(end)
         return f"sort of rows, by pointer where they are contiguous or have at most {ROW} elements"
 
+    def _call_extreme(self, loop: ExtremeLoop, buffers: Sequence[Buffer], call_back: Callable[[], None]) -> str | None:
+        try:
+            extreme_loop(loop.dtype, loop.name)
+        except LookupError:
+            call_back()
+            return None
+        code, source = self.code, buffers[0]
+        n, dense = source.sizes[-1], source.strides[-1]
+        if dense == "1":
+            self._extremes(loop, buffers)
+            return "search of rows, by pointer"
+        fast, apart, copied, slow, end = (code.new_label() for _ in range(5))
+        code.branch(code.inst(f"or i1 {code.icmp('eq', dense, '1')}, {code.icmp('sle', n, '1')}"), fast, apart)
+        code.place(apart)
+        code.branch(code.icmp("sle", n, str(ROW)), copied, slow)
+        code.place(copied)
+        self._extremes(loop, buffers, copies=True)
+        code.jump(end)
+        code.place(fast)
+        self._extremes(loop, buffers)
+        code.jump(end)
+        code.place(slow)
+        call_back()
+        code.jump(end)
+        code.place(end)
+        return f"search of rows, by pointer where they are contiguous or have at most {ROW} elements"
+
+    def _extremes(self, loop: ExtremeLoop, buffers: Sequence[Buffer], copies: bool = False) -> None:
+        """Searches each row, or a copy of it, of at most `ROW` elements."""
+        code, (source, out) = self.code, buffers
+        n, name = source.sizes[-1], f"numpy_{loop.name}_{loop.dtype}"
+        code.imports[name] = ("extreme", loop.dtype, loop.name)
+        code.imports[f"{name}_array"] = ("extreme array", loop.dtype, loop.name)
+        code.declare(name, "i32 @(ptr, i64, ptr, ptr)")
+        code.declare(f"{name}_array", "void @()")
+        kind = memory_type(source.type.element)
+        stack = code.fresh_slot(f"[{ROW} x {kind}]", align=64) if copies else ""
+        with ExitStack() as loops:
+            indices = [loops.enter_context(self._plain_loop(size)).index for size in out.sizes]
+            if copies:
+                self._copy_row(source, indices, stack)
+            row = stack or self._at(source, [*indices, "0"])
+            place = self._at(out, indices)
+            code.call("i32", name, [("ptr", row), ("i64", n), ("ptr", place), ("ptr", f"@{name}_array")])
+        self.polls.spend(code.mul(code.product(source.sizes), "2"))
+
+    def _copy_row(self, source: Buffer, indices: Sequence[str], to: str) -> None:
+        code, element = self.code, source.type.element
+        with self._plain_loop(source.sizes[-1]) as each:
+            value = code.load(element, self._at(source, [*indices, each.index]))
+            code.store(element, value, code.offset(to, memory_type(element), each.index))
+
     def _call_median(self, loop: MedianLoop, buffers: Sequence[Buffer], call_back: Callable[[], None]) -> str | None:
         try:
             sort_loop(loop.dtype, 0, False)
@@ -149,9 +203,7 @@ class HostWriter:
 
         with ExitStack() as loops:
             indices = [loops.enter_context(self._plain_loop(size)).index for size in out.sizes]
-            with self._plain_loop(n) as each:
-                value = code.load(element, self._at(source, [*indices, each.index]))
-                code.store(element, value, code.offset(row, memory_type(element), each.index))
+            self._copy_row(source, indices, row)
             code.call("i32", name, [("ptr", row), ("i64", n), ("ptr", array)])
             half = code.inst(f"lshr i64 {n}, 1")
             odd = code.inst(f"trunc i64 {n} to i1")
@@ -198,9 +250,7 @@ class HostWriter:
             indices = [loops.enter_context(self._plain_loop(size)).index for size in out.sizes[:-1]]
             rows = stack or [self._at(b, [*indices, "0"]) for b in buffers]
             if copies:
-                with self._plain_loop(n) as each:
-                    value = code.load(buffers[0].type.element, self._at(buffers[0], [*indices, each.index]))
-                    code.store(buffers[0].type.element, value, code.offset(rows[0], kinds[0], each.index))
+                self._copy_row(buffers[0], indices, rows[0])
             if loop.indirect:
                 with self._plain_loop(n) as each:
                     code.do(f"store i64 {each.index}, ptr {code.offset(rows[-1], 'i64', each.index)}")

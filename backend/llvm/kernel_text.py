@@ -32,7 +32,8 @@ class KernelText:
     imports: dict[str, tuple[str, ...]]
     """External symbols: ("blas", name), ("python", function, signature), ("builtin", name), ("loop" | "data", ufunc,
     types), ("core" | "core data", module, ufunc, types), ("sort" | "sort array", dtype, kind, "indirect" or ""),
-    ("status", "test" | "clear"), ("roaming", name), or ("runtime", name)."""
+    ("extreme" | "extreme array", dtype, name), ("status", "test" | "clear"), ("roaming", name), or ("runtime",
+    name)."""
     frame: Frame
     checks: tuple[Check, ...]
     arena_slots: int

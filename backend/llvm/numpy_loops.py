@@ -33,7 +33,7 @@ import numpy as np
 
 from tracebuf.running.ufuncs import core_dims
 
-__all__ = ["core_loop", "inner_loop", "sort_loop", "status_flags"]
+__all__ = ["core_loop", "extreme_loop", "inner_loop", "sort_loop", "status_flags"]
 
 
 class _UFunc(ctypes.Structure):
@@ -186,14 +186,8 @@ def sort_loop(dtype: str, kind: int, indirect: bool) -> tuple[int, Any]:
     2: stable), or of `argsort(start, indices, n, array)`, and an array to pass. It sorts contiguous
     elements without the GIL; a negative number is an error. Raises LookupError where there is none.
     """
-    array, core = np.array([3, 1, 2, 0]).astype(dtype), import_module("numpy._core._multiarray_umath")
-    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
-    api = (ctypes.c_void_p * (_ARR_FUNCS + 1)).from_address(pointer(core._ARRAY_API, None))
-    found = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(api[_ARR_FUNCS] or 0)(array.dtype)
-    at = _CASTS + _BEFORE_SORTS + (_KINDS if indirect else 0)
-    address = (ctypes.c_void_p * (at + _KINDS)).from_address(found)[at + kind]
+    array = np.array([3, 1, 2, 0]).astype(dtype)
+    address = _array_function(array.dtype, _CASTS + _BEFORE_SORTS + (_KINDS if indirect else 0) + kind)
     if not address:
         raise LookupError(f"NumPy has no C function of its own that sorts {dtype}")
     call = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * (2 + indirect), ctypes.c_void_p)(address)
@@ -207,6 +201,38 @@ def sort_loop(dtype: str, kind: int, indirect: bool) -> tuple[int, Any]:
 
 
 _NAMES: dict[int, Any] = {0: "quicksort", 2: "stable"}
+
+
+def _array_function(dtype: np.dtype[Any], place: int) -> int | None:
+    """The address at a place of a dtype's `PyArray_ArrFuncs`."""
+    core = import_module("numpy._core._multiarray_umath")
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    api = (ctypes.c_void_p * (_ARR_FUNCS + 1)).from_address(pointer(core._ARRAY_API, None))
+    found = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(api[_ARR_FUNCS] or 0)(dtype)
+    return (ctypes.c_void_p * (place + 1)).from_address(found)[place]
+
+
+_EXTREMES = {"argmax": _CASTS + 5, "argmin": _CASTS + _BEFORE_SORTS + 2 * _KINDS + 7}
+"""Where `PyArray_ArrFuncs` has them."""
+
+
+@cache
+def extreme_loop(dtype: str, name: str) -> tuple[int, Any]:
+    """Address of NumPy's `int argmax(void *start, npy_intp n, npy_intp *index, void *array)` for a dtype, or of
+    `argmin`, and an array to pass: of contiguous elements, one at least, without the GIL. Raises LookupError where
+    there is none.
+    """
+    array = np.array([3, 9, 0, 9, 0]).astype(dtype)
+    address = _array_function(array.dtype, _EXTREMES[name])
+    if not address:
+        raise LookupError(f"NumPy has no C function of its own for {name} of {dtype}")
+    found = ctypes.c_ssize_t(-1)
+    call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_void_p)(address)
+    if call(array.ctypes.data, 5, ctypes.addressof(found), id(array)) or found.value != getattr(array, name)():
+        raise LookupError(f"the C function for {dtype} is not {name}")
+    return address, array
 
 
 # -- the floating-point status

@@ -35,13 +35,16 @@ def address_of(what: tuple[str, ...]) -> int:
 
 def _in_numpy(what: tuple[str, ...]) -> int:
     with importing():
-        from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
+        from tracebuf.backend.llvm.numpy_loops import core_loop, extreme_loop, inner_loop, sort_loop, status_flags
         from tracebuf.running.ufuncs import ufunc_named
     if what[0] == "status":
         return status_flags()[("test", "clear").index(what[1])]
     if what[0] in ("sort", "sort array"):
         address, array = sort_loop(what[1], int(what[2]), what[3] == "indirect")
         return address if what[0] == "sort" else id(array)
+    if what[0] in ("extreme", "extreme array"):
+        address, array = extreme_loop(what[1], what[2])
+        return address if what[0] == "extreme" else id(array)
     if what[0] in ("core", "core data"):
         loop, data = core_loop(*what[1:])
         return loop if what[0] == "core" else data

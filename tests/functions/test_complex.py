@@ -352,3 +352,33 @@ def test_complex_constants() -> None:
         return np.minimum(a, (-1.5) ** 0.5)
 
     climb(program, (floats(3),))
+
+
+SEARCHES = [
+    "a.argmax()", "np.argmin(a)", "np.argmax(a, 0)", "a.argmin(-1)", "np.argmax(a, axis=1, keepdims=True)",
+    "a[:, 1].argmin()",
+]  # fmt: skip
+
+
+def test_an_index_of_an_extreme() -> None:
+    a = np.array([1 + 2j, 3, 3 + 1j, 3 + 1j, complex(1, np.nan), complex(np.nan, 0)])
+    f = tracebuf.bufferize(lambda a: a.argmax())
+    assert "numpy_argmax_D" in f.lower(a).as_text("llvm")
+    for x in (a, a[:4]):
+        agree(f, x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", SEARCHES)
+def test_indices_of_extremes(text: str) -> None:
+    """By NumPy's own search: the order is lexicographic, the first NaN wins."""
+    f = tracebuf.bufferize(program(f"def f(a):\n    return {text}"))
+    r = np.random.default_rng(0)
+    for dtype in (np.complex64, np.complex128):
+        a = (r.integers(0, 3, (7, 9)) + 1j * r.integers(-2, 2, (7, 9))).astype(dtype)
+        b = a.copy()
+        b[r.random(a.shape) < 0.1] = complex(np.nan, 1)
+        for x in (a, b, np.asfortranarray(a), np.repeat(b, 2, 1)[:, ::2], a[::-1, ::-1], np.tile(a, (100, 90)).T):
+            agree(f, x)
+    for shape in ((0, 3), (3, 0)):
+        agree(f, np.zeros(shape, complex))

@@ -85,6 +85,8 @@ FUNCTIONS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (lambda a, b: np.percentile(a, 30, axis=0, out=b), (WIDE, np.zeros(4))),
     (lambda a: np.fft.fft(a, 5, axis=1), (WIDE.astype(np.float16),)),
     (lambda a: np.sort(a, axis=None), (WIDE.T,)),
+    (lambda a: a[::2].argmax(), (np.arange(3000) % 71 * 1j,)),
+    (lambda a: np.argmin(a, axis=0), (np.arange(3000).reshape(1500, 2) % 71 * 1j,)),
     (lambda a: np.partition(a, 3, axis=None), (WIDE,)),
     (lambda a: np.argsort(a[:, ::2]), (np.arange(3000.0).reshape(2, 1500) % 71,)),
     (lambda a: np.argsort(a), (np.asfortranarray(np.arange(3000.0).reshape(2, 1500) % 71),)),

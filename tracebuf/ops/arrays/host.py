@@ -27,7 +27,7 @@ Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
 
 
 ROW = 512
-"""Elements of a row, up to which native code copies it to be sorted."""
+"""Elements of a row, up to which native code copies it to be sorted or searched."""
 
 
 @frozen()
@@ -73,7 +73,17 @@ class MedianLoop:
     dtype: str
 
 
-Loop = CoreLoop | SortLoop | MedianLoop
+@frozen()
+class ExtremeLoop:
+    """NumPy's search for the index of the largest or least number of a row of contiguous elements, by the `name` of the
+    function, which native code calls by pointer for each row along the last axis of the input. Rows that are not
+    contiguous are copied up to `ROW`; of longer ones the function is called."""
+
+    dtype: str
+    name: str
+
+
+Loop = CoreLoop | SortLoop | MedianLoop | ExtremeLoop
 
 
 @frozen()

@@ -24,6 +24,8 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     moved,
     number,
     pass_on,
+    put_nothing,
+    put_there,
     record,
     reduced,
 )
@@ -169,15 +171,6 @@ def method_in_place(name: str, pattern: Given, ins: Sequence[Value], loop: SortL
     arguments = Passed(len(ins)), *pattern.values()
     direct = Direct(getattr(np.ndarray, name), arguments, tuple(pattern), None, (), (), put_nothing)
     return HostFunction(f"numpy.ndarray.{name}", run, loop=loop, direct=direct)
-
-
-def put_nothing(result: Any, outs: Sequence[np.ndarray]) -> None:
-    """Such a method has no result."""
-
-
-def put_there(result: Any, outs: Sequence[np.ndarray]) -> None:
-    """Such a function has one."""
-    outs[0][...] = result
 
 
 def in_place(name: str) -> Parts:

@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import as_array
 from tracebuf.frontends.numpy.arrays.reshape import ravelled_values
 from tracebuf.frontends.numpy.arrays.shapes import diagonal
 from tracebuf.frontends.numpy.functions.reductions.ordered import reduce_any
-from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, arg_extreme, mean, reduce, std, var
+from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, mean, reduce, std, var
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.operands import out_of
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
@@ -68,15 +68,6 @@ def _truth(ufunc: np.ufunc) -> Handler:
         r: Recorder, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
     ) -> Any:
         return reduce(r, ufunc, as_array(r, a), axis, np.bool_, out_of(r, out), keepdims, NO_VALUE, where)
-
-    return run
-
-
-def _index(ufunc: np.ufunc) -> Handler:
-    """The handler of np.argmax or np.argmin."""
-
-    def run(r: Recorder, a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
-        return arg_extreme(r, ufunc, as_array(r, a), axis, out_of(r, out), keepdims)
 
     return run
 
@@ -157,7 +148,7 @@ FUNCTIONS: dict[Any, Handler] = {
     np.sum: _sum(np.add), np.prod: _sum(np.multiply), np.max: _extreme(np.maximum), np.min: _extreme(np.minimum),
     np.amax: _extreme(np.maximum), np.amin: _extreme(np.minimum), np.any: _truth(np.logical_or),
     np.all: _truth(np.logical_and), np.mean: _mean, np.var: _variance(var), np.std: _variance(std),
-    np.argmax: _index(np.maximum), np.argmin: _index(np.minimum), np.cumsum: _running(np.add),
+    np.cumsum: _running(np.add),
     np.cumprod: _running(np.multiply), np.trace: trace, np.ptp: ptp, np.count_nonzero: count_nonzero,
     np.nanmax: _extreme(np.fmax), np.nanmin: _extreme(np.fmin),
 }  # fmt: skip
@@ -179,7 +170,7 @@ def _variance_method(function: Callable[..., Any]) -> Handler:
 METHODS: dict[str, Handler] = {
     name: FUNCTIONS[getattr(np, name)]
     for name in (
-        "sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "argmax", "argmin", "cumsum", "cumprod",
+        "sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "cumsum", "cumprod",
         "trace",
     )
 } | {"var": _variance_method(np.var), "std": _variance_method(np.std)}  # fmt: skip
