@@ -124,7 +124,7 @@ class Kernel:
         self.calls_back = calls_back
         self.calls_functions = refer is not None
         self.name, self.frame = image.name, image.frame
-        self.calls_blas = any(what[0] in ("blas", "core", "sort") for what in image.imports.values())
+        self.calls_blas = any(what[0] in ("blas", "core", "sort", "extreme") for what in image.imports.values())
         self._alone = all(kind not in ("runtime", "roaming") for kind, *_ in image.imports.values())
         self.address = self.library.address(self.name)
         self._enter = self._entered()
