@@ -20,8 +20,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
 
     an op, its facts, its rewrite   ops/, by dialect
     `a[i] = v` recorded             frontends/numpy: functions/indices/subscripts.py; then arrays/indexing.py, or
-                                    functions/indices/gathers.py, or masks.py (`store_masked`: one value for all places
-                                    is a `select`, others `expand`); then record/recorder.py (`store`,
+                                    functions/indices/masks.py (`store_advanced`): a mask by `store_masked` (one value
+                                    for all places is a `select`, others `expand`), integers by `scattered` of
+                                    gathers.py; then record/recorder.py (`store`,
                                     `store_element`); tests/language/test_references.py (slices),
                                     tests/functions/test_masks.py, tests/functions/test_gathers.py
     a call's key                    its parts: frontends/numpy/call/arguments.py (`key_of`); put together: api.py
@@ -33,6 +34,12 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     backend/llvm/entries/checks.py; rule B4, tests/call/test_api.py (`test_b4_*`)
     a captured array                one more argument, with a key: frontends/numpy/call/captures.py; api.py
                                     (`_complete`, `_keep_captures`)
+    a value from outside            met: `capture` of frontends/numpy/interpreter/interpreter.py (a field's default:
+                                    records.py, `fill_dataclass`); compared at each call: `captures_hold` of
+                                    frontends/numpy/call/conditions.py; rule B5, tests/call/test_captures.py; by a later
+                                    process: frontends/numpy/call/provenance.py (`described`, `class_digest`)
+    a `while`'s condition           frontends/numpy/interpreter/statements.py (`stmt_While`); traced with the iteration
+                                    by paths/loops/trace.py (`Loop.iteration`); rule S10
     what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py; close.py records it);
                                     storages at their first touch: record/recorder.py (`_value_in`). A `for` over a
                                     list, tuple or dict carries nothing, it is unrolled: paths/iteration.py
@@ -40,7 +47,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     `try`, `with`                   frontends/numpy/interpreter/protected.py; tests/language/test_protected.py
     adding a function of NumPy      frontends/numpy/functions/ (table.py, formulas/); steps in CONTRIBUTING.md. Every
                                     ufunc is taken, with `out=` and `where=` (functions/ufunc_calls.py); a line in
-                                    numbers/rules.py makes one native; tests/functions/test_out_where.py
+                                    numbers/rules.py gives it ops of its own in place of NumPy's inner loop, which is
+                                    compiled and fuses too; tests/functions/test_out_where.py
     np.linalg, fft, sort natively   frontends/numpy/functions/host/ names NumPy's loop, which
                                     backend/llvm/host_calls.py calls for arrays up to `SMALL` (sorts: contiguous
                                     rows of any size; addresses: numpy_loops.py); for larger ones, and what has no
@@ -98,11 +106,14 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     an exception that NumPy raises  the handler's `r.fail` or `Raises` (an index: frontends/numpy/arrays/indexing.py,
                                     `index_parts`, `normalise`); NumPy is asked first: record/judged.py;
                                     tests/language/test_errors.py (`RAISED`)
-    quick code, then fast code      backend/runtime/tiers.py (`MachineCode` of a `Kernel`, the thread, the queue), nests
-                                    by pointer in backend/llvm/shared.py; `Options.tier`; tests/native/test_tiers.py
-    a program of another process    persist/programs.py (`find`, `keep`), called by `_kept` and `_compile` of api.py;
-                                    what tracing looked at, as data: frontends/numpy/call/provenance.py;
-                                    tests/tools/test_persist.py
+    quick code, then fast code      backend/runtime/tiers.py (`MachineCode`: `_improve` makes it), nests by pointer in
+                                    backend/llvm/shared.py (the same bits: `leaves_choice`); the program's own switch:
+                                    backend/runtime/kernel.py (`_await_code`); `Options.tier`;
+                                    tests/native/test_tiers.py
+    a program of another process    persist/programs.py (`find`, `keep`; stale: `restored`), called through stages.py
+                                    (`kept`, `keep`); what tracing looked at, as data:
+                                    frontends/numpy/call/provenance.py; tests/tools/test_persist.py
+    a copy that one branch needs    optimize/buffers/copy_on_paths.py; tests/passes/test_storage.py
     Ctrl-C in a compiled loop       backend/llvm/polls.py writes the polls, backend/runtime/entry.py has `poll`;
                                     rule C3; tests/native/test_interrupts.py
     a call without Python           native_calls.py says for which programs (`plan_of`; which calls Python takes:
@@ -115,9 +126,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/call/test_fallback.py
     a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it
     what a decision costs           analysis/cost/cost.py; other decisions: choose.py, optimal.py
-    the text of a refusal           frontends/numpy/interpreter/expressions.py (`call`): what cannot be traced;
-                                    record/refusals.py: what to write instead; errors.py shows it; its page in
-                                    tests/language/golden_errors is written by
+    the text of a refusal           grep its words in frontends/numpy: they stand where it is refused (`r.refuse`): a
+                                    callee in interpreter/expressions.py (`call`), a generator in interpreter.py beside
+                                    it (`call_function`), statements in frontends/numpy/record/refusals.py, with what to
+                                    write instead; its page in tests/language/golden_errors is written by
                                     `python -m tests.language.test_golden_errors --write`
     what may import what            tests/test_house.py (`ROOMS`; `test_imports_run_one_way`)
 """

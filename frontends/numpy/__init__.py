@@ -25,9 +25,9 @@ Where is ...?
                             `grep -rw np.take` finds the file; formulas are in functions/formulas
     np.linalg.f, np.fft.f   functions/host (linalg, fft), where the former are `la.f`; sorting beside them
     abs, len, int, math.f   functions/python, functions/table
-    a ufunc                 functions/ufunc_calls (out=, where=, .reduce); numbers/ufuncs; its native form is a line
-                            of `RULES` in numbers/rules; without one it runs NumPy's inner loop, and takes `where=`
-                            with `out=` all the same
+    a ufunc                 functions/ufunc_calls (out=, where=, .reduce); numbers/ufuncs; a line of `RULES` in
+                            numbers/rules gives it ops of its own; without one it runs NumPy's inner loop, and fuses
+                            and takes `where=` with `out=` all the same
     a @ b                   functions/products/matmul; whether c += a @ b accumulates in place is a pass:
                             tracebuf/optimize/tensors/accumulate_products
     an `if`                 paths/joins (`trace_if`)
@@ -43,13 +43,14 @@ Where is ...?
                             paths/container_joins
     a captured array        met: `capture` of interpreter/interpreter; fetched at each call: `Hidden.value` of
                             call/captures, called by `BufferizedFunction._values` of tracebuf/api.py
-    a guard                 made: record/sizes (`ask_nonneg`, `ask_equal`); checked: call/conditions
+    a guard                 made: record/sizes (`ask_nonneg`, `ask_equal`); checked: call/conditions, and there
+                            values from outside (`captures_hold`)
     f(..., out=b)           paths/outputs, call/outputs; the caller's side is `BufferizedFunction._values` of
                             tracebuf/api.py
     the key of a call       its parts: call/arguments (`key_of`, `signature`); what finds the program:
                             `Call.group` of call/call
-    a refusal               interpreter/expressions (`call`): what cannot be traced; record/refusals: what to write
-                            instead; tests/language/golden_errors: each with its page
+    a refusal               where something is refused (`r.refuse`: grep its words); statements and expressions, and
+                            what to write instead: record/refusals; tests/language/golden_errors: each with its page
     an error of the code    record/raises (`Raises`); where it is reached: `reached` of interpreter/statements
     a bug in a handler      caught: `block` of interpreter/statements; record/raises (`internal_error`) makes it an
                             InternalError with the user's line and the handler
