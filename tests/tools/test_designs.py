@@ -26,7 +26,9 @@ def test_each_design_has_its_counts() -> None:
     assert list(found.designs) == names
     counts = [found.designs[name] for name in names[1:]]
     assert counts[0].copies >= counts[1].copies >= counts[2].copies >= counts[3].copies == 0  # type: ignore[operator]
-    assert counts[0].peak_bytes >= counts[1].peak_bytes > counts[2].peak_bytes > counts[3].peak_bytes == 0
+    assert counts[0].peak_bytes >= counts[1].peak_bytes >= counts[2].peak_bytes > counts[3].peak_bytes == 0
+    copied = [c.copied_bytes or 0 for c in counts]
+    assert copied[0] >= copied[1] > copied[2] > copied[3] == 0
     assert str(found).splitlines()[-1].split() == ["tracebuf", "0", "0", "0", "0", "0"]
 
 

@@ -394,10 +394,15 @@ def replaced(i: Evaluator, node: ast.AST, x: Any, /, **changes: Any) -> Any:
     return construct(i, node, x.kind, [], {**given, **changes})
 
 
+def super_in(kind: type, owner: Any) -> Super:
+    """super(kind, owner)."""
+    return Super(kind, owner)
+
+
 def super_of(i: Evaluator, node: ast.AST, *args: Any) -> Super:
     """super() or super(Class, self)."""
     if args:
-        return call_handler(Super, *args)
+        return call_handler(super_in, *args)
     if not i.scopes:
         raise i.refuse(node, "super() in a function whose source cannot be read", "super(Class, self)")
     scope = i.scope
