@@ -26,7 +26,8 @@ LAYOUTS: list[Callable[[np.ndarray], np.ndarray]] = [
 ANY = [
     "np.fft.fft(a)", "np.fft.ifft(a, axis=0)", "np.fft.fft(a, n)", "np.fft.ifft(a.T, 2 * n + 1, 0, 'ortho')",
     "np.fft.fft(a, norm='forward')", "np.fft.fft2(a)", "np.fft.ifft2(a, axes=(1, 0))", "np.fft.fft2(a, (n, n + 1))",
-    "np.fft.fftn(a)", "np.fft.fftn(a, axes=(0,))", "np.fft.ifftn(a, s=(n, -1), axes=(0, 1))", "np.fft.fft(a[0])",
+    "np.fft.fftn(a)", "np.fft.fftn(a, axes=())", "np.fft.fftn(a[0, 0])",
+    "np.fft.fftn(a, axes=(0,))", "np.fft.ifftn(a, s=(n, -1), axes=(0, 1))", "np.fft.fft(a[0])",
     "np.fft.irfft(a, n)", "np.fft.hfft(a, n, axis=0)", "np.fft.irfft2(a, (n, n))", "np.fft.irfftn(a, (n, 4), (1, 0))",
     "np.fft.fft(a[::-1, ::2])", "np.fft.fft(a, len(a))", "np.fft.fft([1.0, a[0, 0], 2])",
 ]  # fmt: skip

@@ -179,7 +179,7 @@ class _Reader:
         return made
 
     def _g(self, items: tuple[Any, ...]) -> Any:
-        return np.frombuffer(items[1], items[0])[0]
+        return np.ndarray((), items[0], items[1])[()]
 
     def _n(self, items: tuple[int]) -> Any:
         return self.named[items[0]]

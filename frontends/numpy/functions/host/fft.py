@@ -123,7 +123,10 @@ def sure(r: Recorder, ref: ArrayRef, shape: Shape, steps: int = 1) -> Shape:
 
 def keeps_sizes(given: Given) -> bool:
     """Whether no size changes on the way, so that the function's own `out=` takes every step."""
-    axes, ndim = given.get("axes") or (), len(dims(given["a"]))
+    axes, ndim = given.get("axes"), len(dims(given["a"]))
+    if not (ndim if axes is None else axes):  # nothing is transformed, and `out=` not looked at
+        return False
+    axes = axes or ()
     return given.get("s") is None and len({axis % ndim for axis in axes}) == len(axes)
 
 
