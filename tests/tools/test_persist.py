@@ -168,6 +168,24 @@ def f(a, b, d, mode):
 def args():
     return X.copy(), X[:4].copy(), {"k": 2.0}, "one"
 """
+SAME = """
+ONE = (2, 3)
+TWO = tuple([2, 3])
+
+def differs():
+    return False
+
+class Kind(enum.Enum):
+    A = 1
+    __hash__ = enum.Enum.__hash__
+    def __eq__(self, other):
+        return differs()
+
+@bufferize
+def f(x):
+    x = x * 2 if ONE is TWO else x + 1
+    return x - 1 if Kind.A == 5 else x
+"""
 OPTIONAL = """
 class Settings:
     pass
@@ -236,6 +254,8 @@ CHANGES = {
     "a guard": (ARGUMENTS, "X[:4].copy()", "X.copy()"),
     "an attribute that was missing": (OPTIONAL, "    pass", "    scale = 3"),
     "a name that was missing": (OPTIONAL, "@bufferize", "OFFSET = 3\n\n@bufferize"),
+    "which names are one object": (SAME, "tuple([2, 3])", "ONE"),
+    "what Python calls to compare": (SAME, "return False", "return True"),
     "a message": (ERRORS, '"large"', '"huge"'),
 }
 

@@ -16,7 +16,7 @@ import marshal
 import os
 import platform
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache as once
 from types import FunctionType
 from typing import Any
@@ -37,7 +37,7 @@ from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.conditions import Binding, Guard
 from tracebuf.frontends.numpy.call.encoding import Codec, NotEncodable, Stale
 from tracebuf.frontends.numpy.call.flatten import Tree
-from tracebuf.frontends.numpy.call.provenance import Data, Ways, described, fetchable, function_digest
+from tracebuf.frontends.numpy.call.provenance import Data, Ways, described, fetchable, function_digest, related
 from tracebuf.frontends.numpy.call.results import CallPlan, ChosenResult, ContainerWrite, NewContainer, ResultLeaf
 from tracebuf.frozen import frozen
 from tracebuf.ir.types import ELEMENTS, INDEX, MemRefType
@@ -216,17 +216,34 @@ def seen(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> 
     hidden = [ways.hidden(h) for h in call.hidden]
     called = plan.guards, dict(plan.bindings), plan.arguments, plan.stored, plan.plan, plan.writes
     _CODEC.encode((called, kernel.image, tuple(kernel.failures())))  # raises now what it would then
-    return (captures, hidden, group_of(call)), called
+    return (captures, hidden, group_of(call), related(_looked_at(function, call, ways))), called
+
+
+def _looked_at(function: FunctionType, call: Call, ways: Ways) -> list[Any]:
+    """The function, what is part of the call's key and what tracing fetched."""
+    static = [x for k in call.keys if isinstance(k, StaticKey) for x in (k.type, k.value)]
+    nodes = [node for node in call.tree or () if node is not None]
+    return [function, *static, *_kinds(nodes), *ways.values]
+
+
+def _kinds(nodes: Iterable[Tree | int | None]) -> Iterator[Any]:
+    """The classes of containers and objects among the arguments."""
+    for node in nodes:
+        if node is not None and not isinstance(node, int):
+            yield node[0]
+            yield from _kinds(node[2])
 
 
 def restored(function: FunctionType, call: Call, group: Data, record: Data) -> Kept:
     """The program of a record. Raises Stale where it does not serve the call, NewCapture where that cannot be said
     before more is captured."""
-    looked_at, hidden, wanted, body, failures = record
+    looked_at, hidden, wanted, relations, body, failures = record
     ways, captures = looked_again(function, looked_at)
     check_captured(call, [ways.found(h) for h in hidden])
     if group != wanted:
         raise Stale("the captured values have other keys")
+    if related(_looked_at(function, call, ways)) != relations:
+        raise Stale("other values are one object")
     plan, link = opened(captures, body, failures, cache.load)
     if not plan.guard_function()(call.values):
         raise Stale("its guards do not hold")

@@ -209,7 +209,7 @@ def opened(data: bytes, f: Function, path: Path) -> Saved:
         for key, size in header["objects"]:
             objects[bytes.fromhex(key)] = data[at : at + size]
             at += size
-        looked_at, hidden, group, *encoded = header["record"]
+        looked_at, hidden, group, _, *encoded = header["record"]
         ways, captures = looked_again(function, looked_at)
         needed = tuple(ways.found(h) for h in hidden)
         body, failures = map(bytes.fromhex, encoded)

@@ -33,7 +33,10 @@ class Stale(Exception):
 
 def name_of(x: Any) -> tuple[str, str]:
     """The module and the name in it that lead to a class or a function. Raises NotEncodable where none do."""
-    module, name = getattr(x, "__module__", None), getattr(x, "__qualname__", getattr(x, "__name__", None))
+    try:
+        module, name = getattr(x, "__module__", None), getattr(x, "__qualname__", getattr(x, "__name__", None))
+    except Exception as error:  # of a `__getattr__` of the user's
+        raise NotEncodable(f"a {type(x).__name__}, which raises {error!r}") from None
     if module is None:  # ufuncs, and what C code made: they are looked for where NumPy's user finds them
         module = "numpy" if isinstance(name, str) and getattr(np, name, None) is x else None
     if isinstance(module, str) and isinstance(name, str):

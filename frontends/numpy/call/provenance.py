@@ -17,6 +17,7 @@ import linecache
 import os
 import sys
 import types
+from abc import ABCMeta
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import cache as once
@@ -129,19 +130,20 @@ def is_at_home(x: Any, package: str) -> bool:
     return code.startswith(("<", os.path.dirname(file) + os.sep))
 
 
-def function_digest(f: types.FunctionType, within: tuple[int, ...] = ()) -> str:
+def function_digest(f: types.FunctionType, within: tuple[int, ...] = (), run: bool = False) -> str:
     """Of a function's code, the text of its file, and its defaults. Not of what it looks up, which tracing fetches and
-    notes; but where there is no text, the function is run instead of traced, and what it names belongs to it."""
+    notes; but where there is no text, or Python calls it while tracing (`run`), what it names belongs to it."""
     code = f.__code__
     own, has_text = code_digest(code, code.co_filename, code.co_firstlineno)
     found = [
         [described(x, within) for x in f.__defaults__ or ()],
         [[k, described(x, within)] for k, x in (f.__kwdefaults__ or {}).items()],
     ]
-    if not has_text:
-        cells = dict(zip(code.co_freevars, (c.cell_contents for c in f.__closure__ or ())))
+    if run or not has_text:
+        cells = dict(zip(code.co_freevars, map(cell_contents, f.__closure__ or ())))
         held = {**f.__globals__, **cells}
-        found.append([[n, described(held[n], within)] for n in sorted(names_in(code)) if n in held])
+        inner = as_run if run else described
+        found.append([[n, inner(held[n], within)] for n in sorted(names_in(code)) if n in held])
     return digest(f.__module__ or "", f.__name__, f.__qualname__, own, repr(found)).hex()
 
 
@@ -152,6 +154,33 @@ def code_digest(code: types.CodeType, file: str, line: int) -> tuple[bytes, bool
     linecache.checkcache(file)
     text = "".join(linecache.getlines(file))
     return digest(repr(list(parts_of(code))), text), bool(text)
+
+
+def as_run(x: Any, within: tuple[int, ...]) -> Data:
+    """The description of what a function that Python calls while tracing is, or names."""
+    if id(x) in within:
+        return ["above"]
+    if type(x) is property:
+        return ["property", *[as_run(f, within) for f in (x.fget, x.fset, x.fdel)]]
+    if type(x) in (staticmethod, classmethod):
+        return [type(x).__name__, as_run(x.__func__, within)]
+    if (own := of_library(x)) is not None:
+        return own
+    if type(x) is types.FunctionType:
+        return ["function", function_digest(x, (*within, id(x)), run=True)]
+    if type(x) is types.ModuleType and x.__name__.partition(".")[0] not in LIBRARIES:
+        raise NotEncodable(f"a function that is not traced names the module {x.__name__}")
+    if isinstance(x, (list, dict, np.ndarray)):
+        raise NotEncodable(f"a function that is not traced names a {type(x).__name__}")
+    return described(x, within)
+
+
+def cell_contents(cell: types.CellType) -> Any:
+    """What a cell holds, NOTHING while it is empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return NOTHING
 
 
 def names_in(code: types.CodeType) -> set[str]:
@@ -180,15 +209,29 @@ _MADE_BY_CLASS = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", 
 def class_digest(kind: type, within: tuple[int, ...] = ()) -> str:
     """Of all that a class and its bases hold."""
     found: list[Data] = [described(type(kind), within)]
+    constant = issubclass(kind, (Enum, type, tuple, *_NUMBERS_AND_TEXTS))
     for c in kind.__mro__:
         if (own := of_library(c)) is not None:
             found.append(own)
             continue
         found.append([c.__module__, c.__qualname__])
         for name, x in sorted(vars(c).items()):
-            if name not in _MADE_BY_CLASS:
-                found.append([name, held_by_class(x, within)])
+            if name in _MADE_BY_CLASS:
+                continue
+            asked = constant and name not in _MAKING and (type(x) is property or name[:2] == name[-2:] == "__")
+            found.append([name, (as_run if asked and is_code(x) else held_by_class)(x, within)])
     return digest(repr(found)).hex()
+
+
+_NUMBERS_AND_TEXTS = (int, float, complex, str, bytes)
+_MAKING = frozenset({"__new__", "__init__", "__init_subclass__", "__set_name__", "__post_init__", "__prepare__"})
+"""Methods that make objects and classes: what they made is described itself."""
+
+
+def is_code(x: Any) -> bool:
+    """Whether what a class holds is a function of Python's, or made of some. Those of objects that are constants to
+    tracing, as members of an Enum are, are called by Python where it compares, shows or reads the objects."""
+    return type(x) in (types.FunctionType, property, staticmethod, classmethod)
 
 
 @once
@@ -226,6 +269,65 @@ def field_value(x: Any, within: tuple[int, ...]) -> Data:
         if isinstance(x, type) or type(x).__module__ in ("dataclasses", "typing", "types"):
             return ["type", repr(x) if isinstance(x, type) else type(x).__name__]
         raise
+
+
+# -- relations
+def related(roots: Sequence[Any]) -> Data:
+    """Which of the values that tracing looked at are one object, with the namespaces and cells of functions and the
+    bases of classes; and what classes that say so themselves (`abc`) take for their subclasses."""
+    numbers: dict[int, int] = {}
+    pattern: list[int] = []
+    held: list[Any] = []
+    """The objects, so that no id is used twice."""
+    kinds: list[type] = []
+    asked: list[type] = []
+
+    def visit(x: Any) -> None:
+        met = id(x) in numbers
+        pattern.append(numbers.setdefault(id(x), len(numbers)))
+        if met:
+            return
+        held.append(x)
+        kind = type(x)
+        kinds.extend(kind.__mro__)
+        if isinstance(x, type):
+            kinds.extend(x.__mro__)
+            for c in x.__mro__[1:]:
+                pattern.append(numbers.setdefault(id(c), len(numbers)))
+            if kind.__instancecheck__ is ABCMeta.__instancecheck__:  # type: ignore[comparison-overlap]
+                asked.append(x)
+            elif kind.__instancecheck__ is not type.__instancecheck__:  # type: ignore[comparison-overlap]
+                raise NotEncodable(f"{x.__name__} says itself what its instances are")
+        for part in parts_to_visit(x):
+            visit(part)
+
+    for x in roots:
+        visit(x)
+    others = list(dict.fromkeys([*kinds, *_KINDS])) if asked else []
+    try:
+        return [pattern, [[issubclass(other, kind) for other in others] for kind in asked]]
+    except Exception as error:  # a `__subclasshook__` of the user's
+        raise NotEncodable(f"a class that cannot say what its subclasses are: {error!r}") from None
+
+
+_KINDS = (np.ndarray, *_NUMBERS_AND_TEXTS, bool, tuple, list, dict, range, slice, type(None), *np.sctypeDict.values())
+"""Classes of values that tracing meets, beside the user's."""
+
+
+def parts_to_visit(x: Any) -> Iterator[Any]:
+    """The values in a value whose identity a trace may ask for, and where its names are looked up."""
+    if isinstance(x, tuple):
+        yield from x
+    elif type(x) is partial:
+        yield from (x.func, x.args, *x.keywords.values())
+    elif getattr(type(x), "__tracebuf__", False) is True:
+        yield x.__wrapped__
+    elif isinstance(x, Enum):
+        yield type(x)
+    elif isinstance(x, types.FunctionType):
+        home = sys.modules.get(x.__globals__.get("__name__") or "")
+        yield from (x.__globals__, None if home is None else vars(home), *(x.__closure__ or ()), x.__defaults__)
+        yield from (x.__kwdefaults__ or {}).values()
 
 
 # -- ways

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from abc import ABCMeta
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -354,6 +355,10 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
             raise unknown_origin(r.loc)
         return answers.pop()
     if isinstance(x, Record):
+        for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+            says = getattr(type(kind), "__instancecheck__", None)
+            if isinstance(kind, type) and says not in (type.__instancecheck__, ABCMeta.__instancecheck__):
+                raise r.refuse(f"{kind.__name__} has an `__instancecheck__` of its own", "compare type(x)")
         return ask(issubclass, x.kind, kinds)
     like: Any = x
     if isinstance(x, ArrayRef):

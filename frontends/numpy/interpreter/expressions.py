@@ -456,8 +456,9 @@ class Expressions(Comprehensions):
             raise
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
-            put_there = isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith("numpy")
-            return value if ours and not put_there else self.capture(name, Attribute(base, name), value, base)
+            return value if ours and not put_there(base, name, value) else self.capture(
+                name, Attribute(base, name), value, base
+            )
         if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
             plain = records.in_class(base.__mro__, name) is value and not hasattr(type(base), name)
             return self.capture(name, OfClass(base, name) if plain else Attribute(base, name), value, base)
@@ -618,6 +619,18 @@ def known_range(x: Any) -> Any:
     if isinstance(x, Range) and x.count is None and all(isinstance(d, int) for d in (x.start, x.stop, x.step)):
         return range(x.start, x.stop, x.step)  # type: ignore[arg-type]
     return x
+
+
+NUMBERS_OF_MATH = frozenset({"pi", "e", "tau", "inf", "nan", "infj", "nanj"})
+
+
+def put_there(module: types.ModuleType, name: str, value: Any) -> bool:
+    """Whether what a module of NumPy's, or math, holds is the user's, who may put something else there."""
+    if isinstance(value, types.FunctionType):
+        return not (value.__module__ or "").startswith("numpy")
+    if isinstance(value, types.ModuleType) or name in getattr(module, "__all__", NUMBERS_OF_MATH):
+        return False
+    return getattr(value, "__name__", None) != name
 
 
 def is_known_number(x: Any) -> bool:
