@@ -381,8 +381,8 @@ def test_control_flow_never_reaches_the_user() -> None:
 @pytest.mark.slow
 def test_nothing_in_the_front_end_catches_every_exception() -> None:
     """Handlers are called in no `try` that takes what a bug raises: `except Exception` stands only where its exception
-    becomes InternalError, around the repr of an object of the user's, or around a function of NumPy's that is
-    asked what it raises."""
+    becomes InternalError, around what an object or class of the user's answers (its repr, name, subclasses), or around
+    a function of NumPy's that is asked what it raises."""
     root = Path(statements.__file__).parents[1]
     found = []
     for path in sorted(root.rglob("*.py")):
@@ -392,7 +392,15 @@ def test_nothing_in_the_front_end_catches_every_exception() -> None:
                 if caught in ("", "Exception", "BaseException") and "internal_error" not in ast.unparse(node):
                     found.append((path.relative_to(root).as_posix(), ast.unparse(node.body[0])))
     asked = ("record/judged.py", "if (late := by_signal(error)) is not None:\n    raise late")
-    assert found == [("call/arguments.py", "return f'<{type(x).__name__}>'"), asked]
+    of_users = [
+        ("call/arguments.py", "return f'<{type(x).__name__}>'"),
+        ("call/encoding.py", "raise NotEncodable(f'a {type(x).__name__}, which raises {error!r}') from None"),
+        (
+            "call/provenance.py",
+            "raise NotEncodable(f'a class that cannot say what its subclasses are: {error!r}') from None",
+        ),
+    ]
+    assert found == [*of_users, asked]
 
 
 def test_no_object_of_the_tracer_gets_to_numpy() -> None:

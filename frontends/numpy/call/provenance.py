@@ -38,6 +38,7 @@ from tracebuf.frontends.numpy.call.captures import (
 )
 from tracebuf.frontends.numpy.call.encoding import NotEncodable, Stale, name_of, named
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, FreeName, Lookup, OfClass
+from tracebuf.ir.types import SUPPORTED_DTYPES
 
 Data = Any
 """What `marshal` writes and texts show: None, bools, numbers, texts, bytes, lists and tuples of these."""
@@ -310,7 +311,10 @@ def related(roots: Sequence[Any]) -> Data:
         raise NotEncodable(f"a class that cannot say what its subclasses are: {error!r}") from None
 
 
-_KINDS = (np.ndarray, *_NUMBERS_AND_TEXTS, bool, tuple, list, dict, range, slice, type(None), *np.sctypeDict.values())
+_KINDS: tuple[type, ...] = (
+    np.ndarray, *_NUMBERS_AND_TEXTS, bool, tuple, list, dict, range, slice, type(None),
+    *(dtype.type for dtype in SUPPORTED_DTYPES),
+)  # fmt: skip
 """Classes of values that tracing meets, beside the user's."""
 
 
