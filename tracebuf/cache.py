@@ -98,17 +98,17 @@ def info() -> Info:
     from pathlib import Path  # which takes as long to load as an entry does
 
     folder = _folder()
-    files = [entry.stat().st_size for entry in _files(folder)] if folder is not None else []
+    sizes = [status.st_size for inner in _inner(folder) for entry, status in _files(inner) if _is_entry(entry)]
     directory = None if folder is None else Path(folder)
-    return Info(directory, len(files), sum(files), _State.limit, _State.hits, _State.misses)
+    return Info(directory, len(sizes), sum(sizes), _State.limit, _State.hits, _State.misses)
 
 
 def clear() -> None:
     """Removes every entry. Programs that this process has compiled or loaded stay as they are."""
-    folder = _folder()
-    for entry in _files(folder) if folder is not None else ():
-        with suppress(OSError):
-            os.unlink(entry.path)
+    for inner in _inner(_folder()):
+        for entry, _ in _files(inner):
+            with suppress(OSError):
+                os.unlink(entry.path)
 
 
 def digest(*parts: bytes | str) -> bytes:
@@ -224,14 +224,12 @@ def _sweep(inner: str) -> None:
     """Removes the entries of a folder that were not used for longest, while it is over its part of the limit; and what
     processes that ended meanwhile have not renamed."""
     now, found = time.time(), []
-    with os.scandir(inner) as entries:
-        for entry in entries:
+    for entry, status in _files(inner):
+        if _is_entry(entry):
+            found.append((status.st_mtime, status.st_size, entry.path))
+        elif status.st_mtime < now - _STALE:
             with suppress(OSError):
-                status = entry.stat(follow_symlinks=False)
-                if "." not in entry.name:
-                    found.append((status.st_mtime, status.st_size, entry.path))
-                elif status.st_mtime < now - _STALE:
-                    os.unlink(entry.path)
+                os.unlink(entry.path)
     over = sum(size for _, size, _ in found) - _State.limit // FOLDERS
     for _, size, path in sorted(found):
         if over <= 0:
@@ -241,11 +239,24 @@ def _sweep(inner: str) -> None:
         over -= size
 
 
-def _files(folder: str) -> Iterator[os.DirEntry[str]]:
-    """What lies in the cache's own folders."""
-    for k in range(FOLDERS):
-        with suppress(OSError), os.scandir(os.path.join(folder, f"{k:x}")) as entries:
-            yield from (entry for entry in entries if entry.is_file(follow_symlinks=False))
+def _inner(folder: str | None) -> list[str]:
+    """The folders in which entries lie."""
+    return [] if folder is None else [os.path.join(folder, f"{k:x}") for k in range(FOLDERS)]
+
+
+def _files(inner: str) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
+    """The files in one of them, with their states; those that other processes take away meanwhile are not there."""
+    with suppress(OSError), os.scandir(inner) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode):
+                    yield entry, status
+
+
+def _is_entry(file: os.DirEntry[str]) -> bool:
+    """Whether a file has its name, and is not being written."""
+    return "." not in file.name
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,38 @@ def test_what_is_kept_is_found(folder: Path) -> None:
     assert found.size == sum(p.stat().st_size for p in entries(folder))
     cache.clear()
     assert (cache.load(KEY), cache.info().entries, entries(folder)) == (None, 0, [])
+
+
+def test_what_goes_while_it_is_looked_at_does_not_count(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process renames or removes a file after its folder was read: that was FileNotFoundError."""
+    cache.store(KEY, DATA)
+    (kept,) = entries(folder)
+    scandir = os.scandir
+
+    @contextmanager
+    def and_then_it_goes(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+        beside = Path(path) / f"{kept.name}.1.1"
+        beside.write_bytes(DATA)
+        with scandir(path) as found:
+            there = list(found)
+        beside.unlink()
+        yield iter(there)
+
+    for k in range(cache.FOLDERS):
+        (folder / f"{k:x}").mkdir(exist_ok=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", and_then_it_goes)
+        found = cache.info()
+        assert (found.entries, found.size) == (1, kept.stat().st_size)
+        cache.clear()
+    assert entries(folder) == []
+
+
+def test_what_is_not_renamed_yet_is_no_entry(folder: Path) -> None:
+    cache.store(KEY, DATA)
+    (kept,) = entries(folder)
+    kept.with_name(f"{kept.name}.1.1").write_bytes(DATA)
+    assert cache.info().entries == 1
 
 
 def test_keys_say_where_their_parts_end() -> None:
