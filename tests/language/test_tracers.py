@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import random
+import sys
 import textwrap
 import time
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -311,3 +314,24 @@ def test_errors_carry_the_users_line() -> None:
     assert any('File "<string>", line 3, in f' in note for note in caught.value.__notes__)
     error = refused(body("b = 1\nreturn a.tobytes()"), np.arange(3.0), 2)
     assert error.location is not None and (error.location.line, error.location.column) == (3, 11)
+
+
+@pytest.mark.parametrize("reloaded", [False, True])
+def test_a_file_that_is_edited_after_its_import(
+    reloaded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What runs is the code that was imported, whose text is not there any more."""
+    file = tmp_path / "edited_example.py"
+    text = "def f(x):\n    return x * 2\n"
+    file.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    try:
+        module = importlib.import_module("edited_example")
+        file.write_text(text.replace("2", "3"))
+        if reloaded:
+            importlib.reload(module)
+    finally:
+        del sys.modules["edited_example"]
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(tracebuf.bufferize(module.f)(x), x * (3 if reloaded else 2))

@@ -6,6 +6,7 @@ import ast
 import linecache
 import os
 import threading
+import time
 import types
 from functools import lru_cache
 
@@ -15,6 +16,8 @@ from tracebuf.frozen import frozen
 from tracebuf.location import Location
 from tracebuf.process.aside import aside
 
+_BEGAN = time.time() - 1
+"""When this module was imported, and what file systems round."""
 _parsing = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_parsing.acquire, after_in_parent=_parsing.release, after_in_child=_parsing.release)
@@ -42,8 +45,36 @@ def read_source(code: types.CodeType, file: str, line: int) -> Source | None:
     text = "".join(linecache.getlines(file))
     if not text or file in ("<string>", "<stdin>"):  # a name that many texts share
         return None
+    if is_newer(file) and not has_code(text, file, code):
+        return None
     found = [n for n in definitions(text).get(line, ()) if matches(n, code)]
     return make_source(found[0], file) if len(found) == 1 else None
+
+
+def is_newer(file: str) -> bool:
+    """Whether a file was written after this process began: its text may be another than what was imported."""
+    try:
+        return os.stat(file).st_mtime > _BEGAN
+    except OSError:  # no file: a cell of a notebook
+        return False
+
+
+def has_code(text: str, file: str, code: types.CodeType) -> bool:
+    """Whether compiling a file's text gives this code object, at its place."""
+
+    def compiled() -> types.CodeType:
+        with _parsing:
+            return compile(parsed(text), file, "exec", dont_inherit=True)
+
+    try:
+        pending = [aside(compiled)]
+    except (SyntaxError, ValueError):
+        return False
+    while pending:
+        if (one := pending.pop()) == code:
+            return True
+        pending += [x for x in one.co_consts if isinstance(x, types.CodeType)]
+    return False
 
 
 def heading(function: types.FunctionType) -> Location:
