@@ -523,6 +523,23 @@ def test_what_differs_without_another_text(tmp_path: Path) -> None:
         load(path)
 
 
+def test_which_values_are_one_object_is_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "program"
+    text = (
+        "def g(x):\n    return x\n"
+        "H = g\n"
+        "@bufferize\ndef f(x):\n    return x + 1 if g is H else x - 1\n"
+    )
+    module_of(text).f.lower(spec("f8[n]")).compile().save(path)
+    module = module_of(text)
+    module.H = types.FunctionType(module.g.__code__, module.__dict__, "g")
+    loaded = load(path)
+    with pytest.raises(TracebufError, match="is stale"):
+        loaded(np.ones(3))
+    agree(module.f, np.ones(3))
+    assert not program(module.f).loaded
+
+
 def test_what_changes_after_loading_is_seen_at_the_call(tmp_path: Path) -> None:
     path = tmp_path / "program"
     module_of(CHANGED).f.lower(spec("f8[n]"), spec("float")).compile().save(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import math
 import os
 import sys
 import threading
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tracebuf
@@ -42,10 +44,11 @@ X = np.arange(6.0)
 """
 
 
-def module_of(text: str) -> types.ModuleType:
-    """A module of this text, made anew, under one name and in one file, as in another process."""
+def module_of(text: str, k: int = 1) -> types.ModuleType:
+    """A module of this text, made anew, under one name and in one file, as in another process; `K` in it is `k`."""
     made = types.ModuleType("kept_example")
     made.__file__ = file = "<kept example>"
+    made.K = k  # type: ignore[attr-defined]
     full = HEAD + text
     linecache.cache[file] = (len(full), None, full.splitlines(True), file)
     sys.modules["kept_example"] = made
@@ -53,9 +56,9 @@ def module_of(text: str) -> types.ModuleType:
     return made
 
 
-def run(text: str) -> bool:
+def run(text: str, k: int = 1) -> bool:
     """Whether `f` of the module was loaded, for the call `args`; its answer is eager's."""
-    module = module_of(text)
+    module = module_of(text, k)
     f: BufferizedFunction = module.f
     args = module.args() if hasattr(module, "args") else (module.X.copy(),)
     agree(f, *args)
@@ -285,6 +288,368 @@ def test_all_files_that_programs_are_made_by_are_looked_at() -> None:
     for folder in folders:
         there = [p.name for p in folder.rglob("*.py") if "testing" not in p.parts]
         assert len(there) > 20 and not Counter(there) - Counter(names)
+
+
+SETTINGS = {
+    "a property of a member": """
+class Mode(enum.Enum):
+    A = 1.5
+    @property
+    def scale(self):
+        return self.value * K
+
+@bufferize
+def f(x):
+    return x * Mode.A.scale
+""",
+    "the text of a member": """
+class Mode(enum.Enum):
+    A = 1.5
+    def __str__(self):
+        return "ab" * K
+
+@bufferize
+def f(m, x):
+    return x + 1 if f"{m}" == "ab" else x + 2
+
+def args():
+    return Mode.A, X.copy()
+""",
+    "how members compare": """
+class Mode(enum.IntEnum):
+    A = 1
+    def __eq__(self, other):
+        return same(K)
+    __hash__ = int.__hash__
+
+def same(k):
+    return k == 2
+
+M = Mode.A
+
+@bufferize
+def f(x):
+    return x + (M == 1)
+""",
+    "what is registered with an abstract class": """
+import abc
+class Shape(abc.ABC):
+    pass
+
+class Model:
+    def __init__(self):
+        self.w = np.ones(6)
+
+if K == 2:
+    Shape.register(Model)
+
+@bufferize
+def f(m, x):
+    return x + m.w if isinstance(m, Shape) else x - m.w
+
+def args():
+    return Model(), X.copy()
+""",
+    "what an abstract class says": """
+import abc
+class Shape(abc.ABC):
+    @classmethod
+    def __subclasshook__(cls, other):
+        return K == 2
+
+class Model:
+    def __init__(self):
+        self.w = np.ones(6)
+
+@bufferize
+def f(m, x):
+    return x + m.w if isinstance(m, Shape) else x - m.w
+
+def args():
+    return Model(), X.copy()
+""",
+    "what classes are": """
+import abc
+class Shape(abc.ABC):
+    pass
+
+class Plain:
+    pass
+
+if K == 2:
+    Shape.register(type)
+
+@bufferize
+def f(x):
+    return x + 1 if isinstance(Plain, Shape) else x - 1
+""",
+    "whether two functions are one": """
+def g(x):
+    return x
+
+H = g if K == 1 else types.FunctionType(g.__code__, g.__globals__, "g")
+
+@bufferize
+def f(x):
+    return x + 1 if g is H else x - 1
+""",
+    "which function is an argument": """
+def g(x):
+    return x
+
+H = types.FunctionType(g.__code__, g.__globals__, "g")
+
+@bufferize
+def f(q, x):
+    return x + 1 if q is H else x - 1
+
+def args():
+    return (g if K == 1 else H), X.copy()
+""",
+    "which of two alike classes an object has": """
+def make():
+    class Model:
+        def __init__(self):
+            self.w = np.ones(6)
+    return Model
+
+A, B = make(), make()
+
+@bufferize
+def f(m, x):
+    return x + m.w if isinstance(m, A) else x - m.w
+
+def args():
+    return (A if K == 1 else B)(), X.copy()
+""",
+    "where a function looks names up": """
+W = 3.0
+def g(x):
+    return x * W
+
+H = g if K == 1 else types.FunctionType(g.__code__, {**globals(), "W": 7.0}, "g")
+
+@bufferize
+def f(x):
+    return H(x) + W
+""",
+    "where an argument does": """
+W = 3.0
+def g(x):
+    return x * W
+
+H = g if K == 1 else types.FunctionType(g.__code__, {**globals(), "W": 7.0}, "g")
+
+@bufferize
+def f(q, x):
+    return q(x) + W
+
+def args():
+    return H, X.copy()
+""",
+    "which cell a closure has": """
+def make(k):
+    def a(x):
+        return x * k
+    def b(x):
+        return x + k
+    return a, b
+
+(A, B), (C, D) = make(2.0), make(5.0)
+E = B if K == 1 else D
+
+@bufferize
+def f(x):
+    return A(x) + E(x)
+""",
+    "a number put into NumPy": """
+np._of_the_users = 2.5 * K
+
+@bufferize
+def f(x):
+    return x * np._of_the_users
+""",
+    "a function put into NumPy": """
+np._of_the_users = np.add if K == 1 else np.subtract
+
+@bufferize
+def f(x):
+    return np._of_the_users(x, 2)
+""",
+    "a number put into math": """
+import math
+math._of_the_users = 2.5 * K
+
+@bufferize
+def f(x):
+    return x * math._of_the_users
+""",
+    "a named tuple's default": """
+class Pair(NamedTuple):
+    a: float = 1.5
+
+Pair.__new__.__defaults__ = (2.5 * K,)
+
+@bufferize
+def f(x):
+    return Pair().a + x
+""",
+    "a function's code": """
+def g(x):
+    return x + 1
+
+def h(x):
+    return x + 2
+
+g.__code__ = g.__code__ if K == 1 else h.__code__
+
+@bufferize
+def f(x):
+    return g(x)
+""",
+    "a name of Python's": """
+if K == 2:
+    max = min
+
+@bufferize
+def f(x):
+    return x + max(1, 2)
+""",
+    "which class has the name": """
+class A:
+    def __init__(self, w):
+        self.w = w
+
+Q = A
+if K == 2:
+    class A:
+        pass
+    A.__init__ = Q.__init__
+    A.__module__ = Q.__module__
+
+@bufferize
+def f(x):
+    return Q(x + 1)
+""",
+    "the sign of a NaN": """
+N = float("nan") if K == 1 else -float("nan")
+
+@bufferize
+def f(x):
+    return x, np.signbit(N)
+""",
+    "a slice of NumPy's ints": """
+N = slice(1 if K == 1 else np.int64(1), None)
+
+@bufferize
+def f(x):
+    return x[N], N.start
+""",
+    "how NumPy's numbers are shown": """
+N = np.float64(1.5)
+np.set_printoptions(legacy=False if K == 1 else "1.25")
+
+@bufferize
+def f(x):
+    return x + len(repr(N))
+""",
+    "which arrays are one": """
+A = np.ones(6)
+B = A if K == 1 else A[:]
+
+@bufferize
+def f(x):
+    return x + 1 if A is B else x
+""",
+    "what a function without text names": """
+names = {"W": 3.0 * K}
+exec("def g(x): return x * W", names)
+G = names["g"]
+
+@bufferize
+def f(x):
+    return G(x)
+""",
+}
+"""Modules of one text that hold other things, where K is another."""
+
+
+@pytest.mark.parametrize("what", SETTINGS)
+def test_what_the_text_does_not_say_is_traced_anew(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(np, "_of_the_users", 0, raising=False)
+    monkeypatch.setattr(math, "_of_the_users", 0, raising=False)
+    with np.printoptions():
+        check_that_it_is_traced_anew(what)
+
+
+def check_that_it_is_traced_anew(what: str) -> None:
+    text = "import types\n" + SETTINGS[what]
+    assert not run(text), "the cache is empty"
+    assert run(text), "nothing has changed"
+    assert not run(text, k=2)
+    assert run(text, k=2) or what in NOT_KEPT
+    assert run(text), "both are kept"
+
+
+NOT_KEPT = {"where an argument does", "which class has the name", "which of two alike classes an object has"}
+"""What cannot be described where K is 2."""
+UNKNOWN = {
+    "a module, in what Python calls": """
+import kept_example
+class Mode(enum.Enum):
+    A = 1.5
+    @property
+    def scale(self):
+        return self.value * kept_example.K
+
+@bufferize
+def f(x):
+    return x * Mode.A.scale
+""",
+    "an object whose attributes are made": """
+class Maker:
+    def __getattr__(self, name):
+        raise KeyError(name)
+    def __hash__(self):
+        return 3
+
+@bufferize(static_argnames=("m",))
+def f(m, x):
+    return x + 1
+
+M = Maker()
+
+def args():
+    return M, X.copy()
+""",
+    "an abstract class that fails": """
+import abc
+class Shape(abc.ABC):
+    @classmethod
+    def __subclasshook__(cls, other):
+        if other is range:
+            raise KeyError
+        return NotImplemented
+
+class Model:
+    def __init__(self):
+        self.w = np.ones(6)
+
+@bufferize
+def f(m, x):
+    return x + m.w if isinstance(m, Shape) else x - m.w
+
+def args():
+    return Model(), X.copy()
+""",
+}
+
+
+@pytest.mark.parametrize("what", UNKNOWN)
+def test_what_cannot_be_described_is_not_kept(what: str) -> None:
+    assert not run(UNKNOWN[what])
+    assert not run(UNKNOWN[what])
+    assert not run(UNKNOWN[what], k=2)
 
 
 @pytest.mark.parametrize("what", ["numpy", "processor", "sources", "settings"])

@@ -108,7 +108,7 @@ class Compiled:
         if not guard(call.values):
             guards = ", ".join(plan.guard_texts)
             raise ValueError(f"{self._named} was compiled for ({self._shown}) with {guards}: these arguments have not")
-        if not plan.captures_hold():
+        if not plan.captures_hold() or not (program or self._file is None or self._file.is_as_it_was(call)):
             raise TracebufError(f"{self._named} is stale: a name from outside that it was made with has changed")
         if (overlap := call.overlap(plan.stored)) is not None:
             raise ValueError(

@@ -35,7 +35,7 @@ from tracebuf.frontends.numpy.call.arguments import StaticKey
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.conditions import Binding, Guard
-from tracebuf.frontends.numpy.call.encoding import Codec, NotEncodable, Stale
+from tracebuf.frontends.numpy.call.encoding import Codec, NotEncodable, Stale, named
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.provenance import Data, Ways, described, fetchable, function_digest, related
 from tracebuf.frontends.numpy.call.results import CallPlan, ChosenResult, ContainerWrite, NewContainer, ResultLeaf
@@ -116,7 +116,12 @@ def _store(key: bytes, record: Data) -> None:
 def _key(function: FunctionType, options: Options, call: Call) -> bytes:
     """Of a call without what it captures, which only tracing or a record can say."""
     parts = [function_digest(function), options_of(options), bare_group(call)]
-    return cache.digest("program", *environment(), repr(parts))
+    return cache.digest("program", *environment(), shown_as(), repr(parts))
+
+
+def shown_as() -> str:
+    """How NumPy shows its numbers in texts."""
+    return repr(np.get_printoptions()["legacy"])
 
 
 def options_of(options: Options) -> Data:
@@ -215,8 +220,28 @@ def seen(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> 
         ways.add(value)
     hidden = [ways.hidden(h) for h in call.hidden]
     called = plan.guards, dict(plan.bindings), plan.arguments, plan.stored, plan.plan, plan.writes
-    _CODEC.encode((called, kernel.image, tuple(kernel.failures())))  # raises now what it would then
-    return (captures, hidden, group_of(call), related(_looked_at(function, call, ways))), called
+    body = _CODEC.encode((called, kernel.image, tuple(kernel.failures())))  # raises now what it would then
+    names = _CODEC.named_in(body)
+    relations = [names, relations_of(function, call, ways, names)]
+    return (captures, hidden, group_of(call), _plain(relations)), called
+
+
+def _plain(data: Data) -> Data:
+    """Data as JSON gives it back."""
+    return [_plain(x) for x in data] if isinstance(data, (list, tuple)) else data
+
+
+def check_related(function: FunctionType, call: Call, ways: Ways, relations: Data) -> None:
+    """Raises Stale where what tracing looked at, or what a program names, is related otherwise."""
+    names, then = relations
+    if _plain(relations_of(function, call, ways, names)) != then:
+        raise Stale("other values are one object, or what it names is not what it was")
+
+
+def relations_of(function: FunctionType, call: Call, ways: Ways, names: Sequence[Sequence[str]]) -> Data:
+    """Which of the values are one object that tracing looked at and that a program names, and what the latter are."""
+    objects = [named(module, name) for module, name in names]
+    return [related([*_looked_at(function, call, ways), *objects]), [described(x) for x in objects]]
 
 
 def _looked_at(function: FunctionType, call: Call, ways: Ways) -> list[Any]:
@@ -242,8 +267,7 @@ def restored(function: FunctionType, call: Call, group: Data, record: Data) -> K
     check_captured(call, [ways.found(h) for h in hidden])
     if group != wanted:
         raise Stale("the captured values have other keys")
-    if related(_looked_at(function, call, ways)) != relations:
-        raise Stale("other values are one object")
+    check_related(function, call, ways, relations)
     plan, link = opened(captures, body, failures, cache.load)
     if not plan.guard_function()(call.values):
         raise Stale("its guards do not hold")

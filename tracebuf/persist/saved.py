@@ -32,6 +32,7 @@ from tracebuf.persist.programs import (
     Kept,
     bare_group,
     check_captured,
+    check_related,
     group_of,
     looked_again,
     options_of,
@@ -60,12 +61,12 @@ class Saved:
 
     def __init__(
         self, data: bytes, shown: str, groups: tuple[Data, Data], hidden: tuple[Hidden, ...], plan: CallPlan,
-        link: Callable[[], Kernel],
+        link: Callable[[], Kernel], check: Callable[[Call], None],
     ) -> None:  # fmt: skip
         self.data, self.shown, self.hidden, self.plan = data, shown, hidden, plan
         self.bare, self.group = groups
         self.guard = plan.guard_function()
-        self._link = link
+        self._link, self._check_related = link, check
         self.kernel, self._taken = link(), False
         """That of the last one who took it."""
 
@@ -83,6 +84,14 @@ class Saved:
         except NotEncodable:
             return False
 
+    def is_as_it_was(self, call: Call) -> bool:
+        """Whether what tracing looked at is related as it was then, for a call of the kind that the program is for."""
+        try:
+            self._check_related(call)
+        except (NotEncodable, Stale):
+            return False
+        return True
+
     def serve(self, call: Call) -> Kept | None:
         """The program, if it serves a call. Raises NewCapture where that needs values that are not in it yet."""
         try:
@@ -91,7 +100,7 @@ class Saved:
             check_captured(call, self.hidden)
         except (NotEncodable, Stale):
             return None
-        fits = self.is_for(call) and self.guard(call.values) and self.plan.captures_hold()
+        fits = self.is_for(call) and self.guard(call.values) and self.plan.captures_hold() and self.is_as_it_was(call)
         return self.take() if fits else None
 
 
@@ -209,12 +218,16 @@ def opened(data: bytes, f: Function, path: Path) -> Saved:
         for key, size in header["objects"]:
             objects[bytes.fromhex(key)] = data[at : at + size]
             at += size
-        looked_at, hidden, group, _, *encoded = header["record"]
+        looked_at, hidden, group, relations, *encoded = header["record"]
         ways, captures = looked_again(function, looked_at)
         needed = tuple(ways.found(h) for h in hidden)
         body, failures = map(bytes.fromhex, encoded)
         plan, link = opened_record(captures, body, failures, objects.get)
-        return Saved(data, header["shown"], (header["bare"], group), needed, plan, link)
+
+        def check(call: Call) -> None:
+            check_related(function, call, ways, relations)
+
+        return Saved(data, header["shown"], (header["bare"], group), needed, plan, link, check)
     except (Stale, NotEncodable) as reason:
         raise TracebufError(f"{where}: {reason}") from None
 

@@ -81,6 +81,10 @@ class Codec:
         symbols = [(s.serial, s.name, s.kind, s.lo, s.hi) for s in ordered]
         return marshal.dumps((symbols, list(writer.named), body))
 
+    def named_in(self, data: bytes) -> list[tuple[str, str]]:
+        """The modules and names that what `encode` gave leads to."""
+        return [(module, name) for module, name in marshal.loads(data)[1]]
+
     def decode(self, data: bytes) -> Any:
         """The value of what `encode` gave, with symbols of its own. Raises Stale where a name leads nowhere."""
         return self.decoded_later(data)()

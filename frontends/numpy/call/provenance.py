@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import struct
 import sys
 import types
 from abc import ABCMeta
@@ -51,8 +52,12 @@ DEEPEST = 30
 def described(x: Any, within: tuple[int, ...] = ()) -> Data:
     """What a trace may depend on in a value from outside. Raises NotEncodable where that cannot be said."""
     kind = type(x)
-    if x is None or x is Ellipsis or kind in (bool, int, float, complex, str, bytes, range, slice):
+    if x is None or x is Ellipsis or x is NotImplemented or kind in (bool, int, str, bytes, range):
         return [kind.__name__, repr(x)]
+    if kind in (float, complex):  # the bits: NaNs have signs
+        return [kind.__name__, struct.pack("dd", x.real, x.imag).hex()]
+    if kind is slice:
+        return ["slice", *[described(i, within) for i in (x.start, x.stop, x.step)]]
     if x is NOTHING:
         return ["nothing"]
     if isinstance(x, np.ndarray) or kind in (list, dict):
