@@ -20,39 +20,40 @@ Imports = Mapping[str, tuple[str, ...]]
 
 
 @frozen(slots=False)
-class Part:
-    """One object: its key in the cache on disk, what it imports, the functions in it that other programs may take
-    (`shared`), and those that it takes itself, by the number of the part that has them."""
-
-    name: str
-    key: bytes
-    level: int
-    imports: Imports
-    shared: tuple[str, ...]
-    taken: Mapping[str, int]
-
-
-@frozen(eq=False)
 class Origin:
-    """Of a library: as in `Part`, with the libraries that it takes functions from, which it keeps alive."""
+    """One object: its key in the cache on disk, what it imports, and the functions in it that other programs may take
+    (`shared`)."""
 
     name: str
     key: bytes
     level: SpeedLevel
     imports: Imports
     shared: tuple[str, ...]
+
+
+@frozen(slots=False)
+class Part(Origin):
+    """An object of a program, with the functions that it takes from others, by the number of the part that has them."""
+
+    taken: Mapping[str, int]
+
+
+@frozen(slots=False)
+class Linked(Origin):
+    """An object in memory, with the libraries that it takes functions from, which this keeps alive."""
+
     lenders: Mapping[str, Library]
 
 
-_origins: weakref.WeakKeyDictionary[Library, Origin] = weakref.WeakKeyDictionary()
+_origins: weakref.WeakKeyDictionary[Library, Linked] = weakref.WeakKeyDictionary()
 
 
-def note(library: Library, origin: Origin) -> None:
+def note(library: Library, origin: Linked) -> None:
     """Says where a library comes from."""
     _origins[library] = origin
 
 
-def origin_of(library: Library) -> Origin:
+def origin_of(library: Library) -> Linked:
     return _origins[library]
 
 
@@ -111,13 +112,12 @@ def linked(
         data = load_object(part.key)
         if data is None or len(lenders) < len(found):
             return None
-        level: SpeedLevel = part.level  # type: ignore[assignment]
         imports = {s: address(what) for s, what in part.imports.items()}
         imports |= {s: library.address(s) for s, library in lenders.items()}
         start = time.thread_time()
         compiled = CompiledObject.of_bytes(data, time.thread_time() - start)
-        made[k] = library = link_object(compiled, "", part.name, imports, speed_level=level)
-        note(library, Origin(part.name, part.key, level, part.imports, part.shared, lenders))
+        made[k] = library = link_object(compiled, "", part.name, imports, speed_level=part.level)
+        note(library, Linked(part.name, part.key, part.level, part.imports, part.shared, lenders))
         pool.lend(library, part.shared)
         return library
 

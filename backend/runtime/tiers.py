@@ -45,7 +45,7 @@ from tracebuf.backend.llvm.jit import (
 from tracebuf.backend.llvm.kernel_text import KernelText
 from tracebuf.backend.llvm.shared import Shared, leaves_choice, pointer_to
 from tracebuf.backend.runtime.code import Code
-from tracebuf.backend.runtime.parts import Origin, note
+from tracebuf.backend.runtime.parts import Linked, note
 from tracebuf.backend.runtime.pool import pool
 from tracebuf.options import Tier
 from tracebuf.process import log as logger
@@ -147,7 +147,7 @@ class MachineCode(Code):
     ) -> None:
         needs = frozenset(library.object.needs)
         imports = {s: what for s, what in self._emitted.imports.items() if s in needs}
-        note(library, Origin(name, key, library.speed_level, imports, shared, lenders))
+        note(library, Linked(name, key, library.speed_level, imports, shared, lenders))
 
     # -- the quick tier
     def _begun(self, apart: Callable[[], KernelText], always: bool) -> bool:

@@ -142,8 +142,8 @@ def group_of(call: Call) -> Data:
     """`Call.group` as data."""
     keys = [described_key(k) if isinstance(k, StaticKey) else repr(k) for k in call.keys]
     tree = None if call.tree is None else [_node(node) for node in call.tree]
-    related = call.related
-    return [keys, list(related.same), list(related.objects), list(call.named), repr(call.out), list(call.donated), tree]
+    same, objects = list(call.related.same), list(call.related.objects)
+    return [keys, same, objects, list(call.named), repr(call.out), list(call.donated), tree]
 
 
 def described_key(key: StaticKey) -> Data:
@@ -159,8 +159,9 @@ def _node(node: Tree | int | None) -> Data:
 
 @once
 def environment() -> tuple[str, ...]:
-    """What programs depend on beside the user's code: Python, NumPy, SciPy's BLAS, LLVM, the processor, this library,
-    and the settings that are read while compiling."""
+    """What programs depend on beside the user's code: Python, NumPy, LLVM, the processor, this library, and the
+    settings that are read while compiling. (SciPy's version belongs to what of it was looked at; its BLAS is found by
+    name.)"""
     states = ((name, status.st_size, int(status.st_mtime)) for name, _, status in own_files())  # images keep seconds
     return *versions().values(), cache.digest(repr(sorted(states))).hex()
 

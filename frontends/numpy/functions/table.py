@@ -358,7 +358,8 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
         for kind in kinds if isinstance(kinds, tuple) else (kinds,):
             says = getattr(type(kind), "__instancecheck__", None)
             if isinstance(kind, type) and says not in (type.__instancecheck__, ABCMeta.__instancecheck__):
-                raise r.refuse(f"{kind.__name__} has an `__instancecheck__` of its own", "ask what it asks, or compare type(x)")
+                reason = f"{kind.__name__} has an `__instancecheck__` of its own"
+                raise r.refuse(reason, "ask what it asks, or compare type(x)")
         return ask(issubclass, x.kind, kinds)
     like: Any = x
     if isinstance(x, ArrayRef):
