@@ -1067,3 +1067,26 @@ def test_c1_what_another_name_held_by_the_path_before_the_loop():
     for path in ([1, 0, 1], [2, 1, 0], [1, 0, 0]):
         for n in (2, 0, 1, 3):
             agree(bufferized, np.array([1, 3, 2]), np.array(path), n)
+
+
+def two_arguments_exchanged_then_viewed(a, b, n):
+    for _k in range(n):
+        for _j in range(n):
+            a, b = b, a
+        b = b[:]
+    return a, b
+
+
+def a_view_handed_to_the_other_name(a, b, n):
+    for _k in range(n):
+        a, b = b[:], a
+    return a, b
+
+
+@pytest.mark.parametrize("f", [two_arguments_exchanged_then_viewed, a_view_handed_to_the_other_name])
+def test_c1_names_that_exchange_arguments_and_views_of_them(f):
+    """After two iterations the arrays are the first ones again, but not their objects: a new view counted as the
+    argument that it shows, where the name that took it had begun as a view that nothing else held."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for n in (3, 0, 1, 2, 5):
+        agree(bufferized, np.arange(4.0), np.ones(4), n)

@@ -404,7 +404,8 @@ class Loop(LoopClose):
             return 0
         if all(i.head.storage.arg is None for i in items) and not {i.head.storage for i in items} & self.anchored():
             return 0  # private arrays are carried, and their buffers are exchanged
-        order = [predecessor(i, items, self.observed(i)) for i in items]
+        exactly = any(map(self.observed, items))  # an observed object comes to each of the names in its turn
+        order = [predecessor(i, items, exactly) for i in items]
         if sorted(order) != list(range(len(items))):
             return 0
         now, period = list(order), 1
