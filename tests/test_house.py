@@ -122,8 +122,13 @@ MODULES = modules()
 def mentions(name: str, tree: ast.AST) -> bool:
     """Whether a module may import another by its name as a string."""
     own = name in MODULES and tree is tree_of(name)
-    text = MODULES[name].read_text() if own else ast.unparse(tree)
+    text = text_of(name) if own else ast.unparse(tree)
     return "import_module" in text or "__import__" in text
+
+
+@cache
+def text_of(name: str) -> str:
+    return MODULES[name].read_text()
 
 
 def is_package(name: str) -> bool:

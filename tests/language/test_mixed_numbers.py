@@ -4,6 +4,7 @@ programs in the style of numerical code."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from tests.support.agreement import agree, refused
 from tests.support.arrays import floats
-from tests.support.params import slow_but
+from tests.support.params import one_in, slow_but
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
@@ -158,10 +159,10 @@ PERHAPS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", [float, complex])
-@pytest.mark.parametrize("use", INTS.values(), ids=INTS)
-def test_the_larger_of_an_int_and_a_float_as_an_int(use: Callable[[Any, Any], Any], dtype: type) -> None:
+@pytest.mark.parametrize(("name", "dtype"), one_in(3, product(INTS, [float, complex]), rows=True))
+def test_the_larger_of_an_int_and_a_float_as_an_int(name: str, dtype: type) -> None:
     """Beside complex numbers it raised what a complex number raises."""
+    use = INTS[name]
 
     def program(a, b):
         return use(a, max(2, b[0]))

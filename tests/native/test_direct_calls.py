@@ -93,7 +93,7 @@ FUNCTIONS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize("k", one_in(2, range(len(FUNCTIONS))))
+@pytest.mark.parametrize("k", one_in(4, range(len(FUNCTIONS))))
 def test_native_code_calls_the_function(k: int, by_python: list[str]) -> None:
     """Tuples and lists of arrays, numbers, arrays that are written, results whose sizes only the elements tell."""
     f, args = FUNCTIONS[k]

@@ -20,13 +20,14 @@ import pytest
 import tracebuf
 from tests.support.agreement import agree
 from tests.support.corpus import PROGRAMS
-from tests.support.params import one_in
+from tests.support.params import one_in, slow_but
 from tracebuf import api, cache
 from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm import jit
 from tracebuf.backend.objects import locked
 from tracebuf.backend.runtime import tiers
 from tracebuf.backend.runtime.kernel import Kernel, release
+from tracebuf.options import Tier
 
 
 @pytest.fixture(autouse=True)
@@ -103,23 +104,20 @@ def test_programs_that_are_quick_to_compile_have_one_tier(monkeypatch: pytest.Mo
     assert code_of(f).tier == "fast"
 
 
-def test_what_is_kept_has_one_tier(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", slow_but(["auto"], ["fast", "auto"]))
+def test_what_is_kept_has_one_tier(kept: Tier, tmp_path: Path) -> None:
     """In this process, or on disk, whether it was compiled as a whole or part by part. Quick code is not kept."""
     cache.use(tmp_path)
-    for kept in ("fast", "auto"):
-        cache.clear()
-        release()
-        quick = tracebuf.bufferize(tier="quick")(smooth)
-        result = quick(*values())
-        f = tracebuf.bufferize(tier="auto")(smooth)
-        if kept == "fast":
-            f = tracebuf.bufferize(tier="fast")(smooth)
-        f(*values())
-        f.wait()
-        release()
-        again = tracebuf.bufferize(tier="auto")(smooth)
-        same(result, again(*values()))
-        assert code_of(again).tier == "fast" and not code_of(again).pending
+    release()
+    quick = tracebuf.bufferize(tier="quick")(smooth)
+    result = quick(*values())
+    f = tracebuf.bufferize(tier=kept)(smooth)
+    f(*values())
+    f.wait()
+    release()
+    again = tracebuf.bufferize(tier="auto")(smooth)
+    same(result, again(*values()))
+    assert code_of(again).tier == "fast" and not code_of(again).pending
 
 
 def test_a_call_in_quick_code_goes_on_with_fast_nests(held: threading.Event) -> None:
@@ -217,7 +215,7 @@ def test_others_go_first() -> None:
     assert order == ["other", "background"]
 
 
-@pytest.mark.parametrize("name", one_in(9, list(PROGRAMS)))
+@pytest.mark.parametrize("name", one_in(15, list(PROGRAMS)))
 def test_both_tiers_give_the_same_bits(name: str) -> None:
     function, arguments = PROGRAMS[name]
     for n in (6, 23):

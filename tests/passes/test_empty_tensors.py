@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import tracebuf
 from tests.support.growth import growth
 from tests.support.ir_programs import PROGRAMS, Maker, Program, array
+from tests.support.params import one_in
 from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.interpret.tensor import run
 from tracebuf.ir.core import Op
@@ -340,9 +342,10 @@ def shifted_on_one_path(a: Any, n: int) -> Any:
     return a
 
 
-@pytest.mark.parametrize(
-    ("f", "times"), [(sums_again, 5), (sums_in_two_loops, 3), (stored_to_a_new_array, 5), (shifted_on_one_path, 10)]
-)
+FROM_ITS_LAST = [(sums_again, 5), (sums_in_two_loops, 3), (stored_to_a_new_array, 5), (shifted_on_one_path, 10)]
+
+
+@pytest.mark.parametrize(("f", "times"), one_in(3, FROM_ITS_LAST, rows=True))
 def test_f1_an_array_that_a_while_loop_makes_from_its_last_one_is_stored_to_directly(
     f: Callable[..., Any], times: int
 ) -> None:
@@ -377,14 +380,15 @@ def by_a_turned_part(z):
     z[:, 3] = z[:, 3].real[::-1]
 
 
-@pytest.mark.parametrize(
-    "f, least",
-    [(column_by_its_part, 0), (all_by_its_part, 0), (added_to_by_its_part, 0), (rows_by_both_parts, 0),
-     (by_the_part_of_other_rows, 1), (by_a_turned_part, 1)],
-)  # fmt: skip
-@pytest.mark.parametrize("dtype", ["c8", "c16"])
-def test_complex_numbers_replaced_by_what_is_made_of_their_parts(f, least, dtype) -> None:
+BY_PARTS = {
+    column_by_its_part: 0, all_by_its_part: 0, added_to_by_its_part: 0, rows_by_both_parts: 0,
+    by_the_part_of_other_rows: 1, by_a_turned_part: 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "f"), one_in(4, product(["c8", "c16"], BY_PARTS), rows=True))
+def test_complex_numbers_replaced_by_what_is_made_of_their_parts(dtype, f) -> None:
     """The real or imaginary part of a number is read where the number is overwritten: it took a buffer."""
     z = (np.arange(30.0) + 1j * np.arange(30.0, 60.0)).reshape(6, 5).astype(dtype)
     climb(f, (z,), again=[(z[:, ::-1],), (z[::2],)])
-    assert tracebuf.bufferize(f).call_counted(z.copy())[1].allocations == least
+    assert tracebuf.bufferize(f).call_counted(z.copy())[1].allocations == BY_PARTS[f]

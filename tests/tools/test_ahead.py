@@ -19,6 +19,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
+from tests.support.params import slow_but
 from tracebuf import BufferizedFunction, Compiled, TracebufError, UnsupportedError, bufferize, cache, load, spec
 from tracebuf.api import Specialization
 from tracebuf.errors import InternalError
@@ -360,7 +361,7 @@ def test_texts_alone_are_not_compiled() -> None:
         tracebuf.stages.Lowered({}).compile()
 
 
-@pytest.mark.parametrize("tier", ["auto", "fast"])
+@pytest.mark.parametrize("tier", slow_but(["auto"], ["auto", "fast"]))
 def test_compiled_programs_have_fast_code(tier: str) -> None:
     def f(x: Any) -> Any:
         for k in range(30):
@@ -426,7 +427,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("case", FILES)
+@pytest.mark.parametrize("case", slow_but(["plain", "captured", "containers", "constants"], FILES))
 def test_a_saved_program_is_loaded_and_runs_without_tracing(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.params import slow_but
 from tracebuf import cache
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="who may write to a file cannot be asked here")
@@ -98,11 +99,12 @@ def test_no_cache() -> None:
         cache.use(before.directory, limit=before.limit)
 
 
-def test_each_damaged_byte_makes_a_miss(folder: Path) -> None:
+@pytest.mark.parametrize("step", slow_but([7], [1, 7]))
+def test_each_damaged_byte_makes_a_miss(step: int, folder: Path) -> None:
     cache.store(KEY, DATA)
     (entry,) = entries(folder)
     whole = entry.read_bytes()
-    for k in range(len(whole)):
+    for k in range(0, len(whole), step):
         entry.write_bytes(whole[:k] + bytes([whole[k] ^ (1 << k % 8)]) + whole[k + 1 :])
         assert cache.load(KEY) is None
         entry.write_bytes(whole[:k])

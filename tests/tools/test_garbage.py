@@ -84,9 +84,20 @@ def test_all_collections(before: tuple[int, int, int]) -> None:
         assert gc.get_threshold()[0] == 0
 
 
+@pytest.fixture
+def unfrozen() -> Iterator[None]:
+    """Nothing is frozen. Afterwards what conftest has frozen is so again: each collection of the tests that follow
+    would walk through it."""
+    frozen = gc.get_freeze_count()
+    gc.unfreeze()
+    yield
+    if frozen:
+        gc.freeze()
+
+
+@pytest.mark.usefixtures("unfrozen")
 def test_what_was_imported_is_old(before: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     gc.set_threshold(MANY, 10, 10)
-    gc.unfreeze()  # what conftest has frozen
     held: list[Any] = [[]]
     assert any(x is held for x in gc.get_objects(0))
     with importing():
@@ -97,14 +108,12 @@ def test_what_was_imported_is_old(before: tuple[int, int, int], monkeypatch: pyt
     assert any(x is held for x in gc.get_objects(2)) and not gc.get_freeze_count()
 
 
+@pytest.mark.usefixtures("unfrozen")
 def test_what_was_frozen_stays_frozen() -> None:
     gc.freeze()
     count = gc.get_freeze_count()
-    try:
-        promote()
-        assert gc.get_freeze_count() == count
-    finally:
-        gc.unfreeze()
+    promote()
+    assert 0 < gc.get_freeze_count() <= count  # another thread may have freed some
 
 
 def test_several_threads(before: tuple[int, int, int]) -> None:

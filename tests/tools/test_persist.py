@@ -18,6 +18,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
+from tests.support.params import one_in, slow_but
 from tracebuf import BufferizedFunction, backend, cache, frontends
 from tracebuf.backend.runtime import tiers
 from tracebuf.persist import programs
@@ -273,7 +274,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("what", one_in(3, CHANGES))
 def test_what_was_changed_is_traced_anew(what: str) -> None:
     text, old, new = CHANGES[what]
     assert old in text
@@ -580,7 +581,7 @@ def f(x):
 """Modules of one text that hold other things, where K is another."""
 
 
-@pytest.mark.parametrize("what", SETTINGS)
+@pytest.mark.parametrize("what", one_in(3, SETTINGS))
 def test_what_the_text_does_not_say_is_traced_anew(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(np, "_of_the_users", 0, raising=False)
     monkeypatch.setattr(math, "_of_the_users", 0, raising=False)
@@ -696,7 +697,7 @@ def f(x):
 """
 
 
-@pytest.mark.parametrize("changed", ["", "FACTOR = 3.0", "helper.__defaults__ = (3.0,)"])
+@pytest.mark.parametrize("changed", slow_but(["FACTOR = 3.0"], ["", "FACTOR = 3.0", "helper.__defaults__ = (3.0,)"]))
 def test_what_was_looked_at_is_written_down_before_the_fast_code_is_made(
     changed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
