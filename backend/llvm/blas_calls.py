@@ -2,6 +2,8 @@
 does not take are copied block by block, to working memory that is not counted, as NumPy copies them whole for `matmul`.
 
 All products of a kind are one function, which programs share, so that one of many products is not long to compile.
+Those of matrices are compiled at a low level: their time is BLAS's, and LLVM would write all their loops once for each
+way to call it.
 BLAS is column-major; a row-major C = A B is read as C^T = B^T A^T. Which operand is to be called transposed, its
 leading dimension, and whether BLAS can take it as it is (a unit stride, leading dimensions of 32 bits) is decided at
 run time by a few integer instructions; where sizes are beyond 32 bits, or 0, there are loops. Arguments are passed by
@@ -18,6 +20,7 @@ from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Around, Buffer, NestWriter, Scopes
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
+from tracebuf.backend.objects.image import SpeedLevel
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block
 from tracebuf.ir.dims import Sym
@@ -66,7 +69,8 @@ def write_product(code: Code, polls: Polls, op: la.Contraction, operands: Sequen
     name = f"{_LETTERS[element]}_{op.name.replace('.', '_')}"
     if name not in code.products:
         writer = ProductWriter(Code(), op, element)
-        code.products[name] = code.share(writer.code, name, writer.write())
+        level: SpeedLevel = 3 if isinstance(op, la.Dot) else 1
+        code.products[name] = code.share(writer.code, name, writer.write(), level)
     parts = [part for b in operands for part in (("ptr", b.pointer), *(("i64", v) for v in (*b.sizes, *b.strides)))]
     polls.resume(code.call("i64", code.products[name], [*polls.state(), ("i1", str(overwrite).lower()), *parts]))
 

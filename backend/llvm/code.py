@@ -15,6 +15,7 @@ from dataclasses import field
 from typing import Any
 
 from tracebuf.backend.llvm.shared import Shared, module_text, named
+from tracebuf.backend.objects.image import SpeedLevel
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.types import I1, ScalarType
@@ -303,9 +304,9 @@ class Code:
     def _body(self) -> str:
         return "\n".join(["{", "entry:", *self.entry, *self.lines, "}"])
 
-    def share(self, inner: Code, kind: str, parameters: Sequence[tuple[str, str]]) -> str:
+    def share(self, inner: Code, kind: str, parameters: Sequence[tuple[str, str]], level: SpeedLevel = 3) -> str:
         """The symbol of the function that `inner` is the whole code of, for modules to share."""
-        symbol, function = named(kind, parameters, inner._body(), inner._declared, inner._metadata)
+        symbol, function = named(kind, parameters, inner._body(), inner._declared, inner._metadata, level)
         self.shared[symbol] = function
         self.imports.update(inner.imports)
         return symbol

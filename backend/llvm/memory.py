@@ -38,8 +38,8 @@ class Memory:
         self._has_floating = any(p.floats for phases in plan.phases.values() for p in phases)
         self._begun: dict[Phase, tuple[str, dict[Dim, str]]] = {}
         """By phase its block's pointer, and the sizes of its buffers in whole lines."""
-        self._floating: dict[Phase, tuple[str, str]] = {}
-        """By phase that floats where it begins in the first block, and where it ends."""
+        self._entries = _entries(plan)
+        self._lowest_is_written = False
 
     def context_slot(self, slot: int) -> str:
         return self.code.offset(self.context, "i64", str(slot))
@@ -161,6 +161,9 @@ class Memory:
         else:
             base = self._own_block(at, phase, total)
         self._begun[phase] = base, sizes
+        for r, entry in self._entries.items():
+            if r.phase is phase and not phase.floats:
+                self._set(entry, self.extent(r.first, sizes), self.extent(r.end, sizes))
 
     def _own_block(self, at: int, phase: Phase, total: str) -> str:
         """The phase's own block, grown by a call back where it is too small."""
@@ -182,7 +185,7 @@ class Memory:
         after the call."""
         code, there = self.code, abi.ARENA
         end = code.add(first, total)
-        self._floating[phase] = first, end
+        self._set(self._entries[Range(phase)], first, end)
         room = code.inst(f"load i64, ptr {self.context_slot(there + 1)}")
         inside, outside, ready = code.new_label(), code.new_label(), code.new_label()
         code.branch(code.icmp("sle", end, room), inside, outside)
@@ -205,46 +208,46 @@ class Memory:
 
     def _offset(self, phase: Phase, total: str, sizes: Mapping[Dim, str], real: Callable[[Dim], str]) -> str:
         """The lowest gap of the first block; or the lowest one beside the next that floats, where both end lower so."""
-        code, taken = self.code, self._taken(phase.beside)
+        code, taken, own = self.code, self._numbers(phase.beside), self._entries[Range(phase)]
         first = self._lowest(taken, total)
         if phase.next is None:
             return first
         needed = self.extent(phase.next.total, sizes)
         fits = code.inst(f"fcmp olt double {self._real_sum(phase.next.total, real)}, {literal(F64, 2.0**60)}")
         needed = code.select(fits, "i64", needed, str(2**60))
-        others, end = self._taken(phase.next.beside), code.add(first, total)
-        end = code.greatest(end, code.add(self._lowest([*others, (first, end)], needed), needed))
+        others, end = self._numbers(phase.next.beside), code.add(first, total)
+        self._set(own, first, end)
+        end = code.greatest(end, code.add(self._lowest([*others, own], needed), needed))
         below = self._lowest(others, needed)
         above = code.add(below, needed)
-        second = self._lowest([*taken, (below, above)], total)
+        self._set(own, below, above)
+        second = self._lowest([*taken, own], total)
         lower = code.icmp("slt", code.greatest(above, code.add(second, total)), end)
         return code.select(lower, "i64", second, first)
 
-    def _taken(self, beside: Sequence[Range]) -> list[tuple[str, str]]:
-        """Where ranges begin and end."""
-        taken = list[tuple[str, str]]()
-        for r in beside:
-            lines = self._begun[r.phase][1]
-            start_end = self.extent(r.first, lines), self.extent(r.end, lines)
-            taken.append(self._floating[r.phase] if r.phase.floats else start_end)
-        return taken
+    def _numbers(self, beside: Sequence[Range]) -> list[int]:
+        return [self._entries[_entry(r)] for r in beside]
 
-    def _lowest(self, taken: Sequence[tuple[str, str]], total: str) -> str:
+    def _table(self) -> str:
+        """Where ranges of the first block are kept, each by its first place and its end."""
+        return self.code.slot(f"[{2 * len(self._entries)} x i64]")
+
+    def _set(self, entry: int, first: str, end: str) -> None:
+        for k, place in enumerate((first, end)):
+            self.code.do(f"store i64 {place}, ptr {self.code.offset(self._table(), 'i64', str(2 * entry + k))}")
+
+    def _lowest(self, taken: Sequence[int], total: str) -> str:
         """The lowest offset at which so many bytes are in none of the ranges that are in use: 0, or the end of one."""
+        if not taken:
+            return "0"
         code = self.code
-        best = ""
-        for at in dict.fromkeys(["0", *(end for _, end in taken)]):
-            stop, fits = code.add(at, total), ""
-            for first, end in taken:
-                if end == at:
-                    continue
-                apart = code.icmp("sle", stop, first)
-                if at != "0":
-                    apart = code.inst(f"or i1 {apart}, {code.icmp('sge', at, end)}")
-                fits = code.inst(f"and i1 {fits}, {apart}") if fits else apart
-            found = code.select(fits, "i64", at, str(2**62)) if fits else at
-            best = code.intrinsic("llvm.smin.i64", "i64", [("i64", best), ("i64", found)]) if best else found
-        return best
+        if not self._lowest_is_written:
+            self._lowest_is_written = True
+            code.define(LOWEST, _lowest_gap(code.beside()))
+        entries = b"".join(entry.to_bytes(4, "little") for entry in taken)
+        which = code.constant(f"{LOWEST}.{'.'.join(map(str, taken))}", entries)
+        args = [("ptr", self._table()), ("ptr", which), ("i64", str(len(taken))), ("i64", total)]
+        return code.call("i64", LOWEST, args)
 
     def _note_asked(self, at: int, nbytes: str) -> None:
         asked = self.context_slot(at + 2)
@@ -456,6 +459,46 @@ class Memory:
             halves = [str(int(s) // 2) if s[0] != "%" else code.inst(f"sdiv i64 {s}, 2") for s in strides[:-1]]
             return sizes[:-1], halves
         return sizes, strides
+
+
+def _entries(plan: Plan) -> dict[Range, int]:
+    """The ranges of the first block that something may float beside, each with its number in a table."""
+    floating = [phase for phases in plan.phases.values() for phase in phases if phase.floats]
+    beside = [r for phase in floating for r in (*phase.beside, *(phase.next.beside if phase.next is not None else ()))]
+    return {r: k for k, r in enumerate(dict.fromkeys([*map(Range, floating), *map(_entry, beside)]))}
+
+
+def _entry(r: Range) -> Range:
+    """That of a phase which floats is all of it."""
+    return Range(r.phase) if r.phase.floats else r
+
+
+LOWEST = "tracebuf_lowest"
+
+
+def _lowest_gap(code: Code) -> str:
+    """The function by which `Memory._lowest` finds it, among those ranges of a table that are in use. Written out where
+    it is asked for, the code would grow with the cube of their number, and be most of a long program."""
+    as_it_stands = code.loop_metadata(*code.as_it_stands())
+
+    def place(k: str, end: int) -> str:
+        entry = code.inst(f"load i32, ptr {code.offset('%which', 'i32', k)}")
+        entry = code.mul(code.inst(f"zext i32 {entry} to i64"), "2")
+        return code.inst(f"load i64, ptr {code.offset('%table', 'i64', code.add(entry, str(end)))}")
+
+    with code.loop("%count", "-1", carried=[("i64", str(2**62))], metadata=as_it_stands) as each:
+        at = code.select(code.icmp("slt", each.index, "0"), "i64", "0", place(code.greatest(each.index, "0"), 1))
+        stop = code.add(at, "%total")
+        with code.loop("%count", carried=[("i1", "true")], metadata=as_it_stands) as other:
+            below, above = code.icmp("sle", stop, place(other.index, 0)), code.icmp("sge", at, place(other.index, 1))
+            apart = code.inst(f"or i1 {below}, {above}")
+            other.next = [code.inst(f"and i1 {other.carried[0]}, {apart}")]
+        found = code.select(other.carried[0], "i64", at, str(2**62))
+        each.next = [code.least(each.carried[0], found)]
+    code.do(f"ret i64 {each.carried[0]}")
+    parameters = "ptr %table, ptr %which, i64 %count, i64 %total"
+    attributes = "noinline nounwind willreturn memory(argmem: read)"
+    return code.function_text(f"define internal i64 @{LOWEST}({parameters}) {attributes}")
 
 
 def layout_order(type_: MemRefType) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping, Sequence
 
+from tracebuf.backend.objects.image import SpeedLevel
 from tracebuf.cache import blake2b
 from tracebuf.frozen import frozen
 
@@ -26,13 +27,14 @@ ATTRIBUTES = 'noinline nounwind "prefer-vector-width"="512"'
 @frozen()
 class Shared:
     """A function by its symbol: its parameters with their names, its body, what it needs: declarations and definitions
-    by name, metadata nodes in the order of their numbers."""
+    by name, metadata nodes in the order of their numbers; the level at which it is compiled when it is alone."""
 
     symbol: str
     parameters: tuple[tuple[str, str], ...]
     body: str
     needs: Mapping[str, str]
     metadata: tuple[str, ...]
+    level: SpeedLevel = 3
 
     @property
     def declaration(self) -> str:
@@ -70,19 +72,20 @@ class Shared:
         def moved(text: str) -> str:
             return _NUMBER.sub(lambda m: f"!{int(m[1]) + first}", text)
 
-        needs = {name: moved(text) for name, text in self.needs.items()}
-        return Shared(self.symbol, self.parameters, moved(self.body), needs, tuple(map(moved, self.metadata)))
+        needs, metadata = {name: moved(text) for name, text in self.needs.items()}, tuple(map(moved, self.metadata))
+        return Shared(self.symbol, self.parameters, moved(self.body), needs, metadata, self.level)
 
 
 def named(
-    kind: str, parameters: Sequence[tuple[str, str]], body: str, needs: Mapping[str, str], metadata: Sequence[str]
-) -> tuple[str, Shared]:
+    kind: str, parameters: Sequence[tuple[str, str]], body: str, needs: Mapping[str, str], metadata: Sequence[str],
+    level: SpeedLevel = 3,
+) -> tuple[str, Shared]:  # fmt: skip
     """The symbol of a function that gives an i64, and the function. `parameters`: types and names."""
     given = ", ".join(f"{t} {v}" for t, v in parameters)
     defined = [text for text in needs.values() if text.startswith("define")]
     whole = "\n".join([given, body, *metadata, *defined])
     symbol = f"{kind}_{blake2b(whole.encode(), digest_size=10).hexdigest()}"
-    return symbol, Shared(symbol, tuple(parameters), body, dict(needs), tuple(metadata))
+    return symbol, Shared(symbol, tuple(parameters), body, dict(needs), tuple(metadata), level)
 
 
 def pointer_to(symbol: str) -> str:

@@ -35,10 +35,12 @@ class Pool:
             if len(lenders) == len(before[1]):
                 return before[0], lenders
         lenders = self.lenders(emitted.shared)
-        text = emitted.write(lenders) if lenders else whole
-        self._written[whole] = text, tuple(lenders)
+        return emitted.write(lenders) if lenders else whole, lenders
+
+    def note_written(self, whole: str, text: str, elsewhere: Iterable[str]) -> None:
+        """`text` was compiled of it, without the functions that are elsewhere."""
+        self._written[whole] = text, tuple(elsewhere)
         _trim(self._written, IMAGES)
-        return text, lenders
 
     def lenders(self, symbols: Iterable[str]) -> dict[str, Library]:
         """The libraries that have these functions, where one has."""

@@ -118,7 +118,7 @@ class MachineCode(Code):
             text = emitted.write(emitted.shared)
             if (found := find_object(text, name, speed_level=self._level)) is None:
                 return False
-            parts = {symbol: find_object(one.text(), symbol) for symbol, one in missing.items()}
+            parts = {symbol: find_object(one.text(), symbol, speed_level=one.level) for symbol, one in missing.items()}
             if None in parts.values():
                 return False
             lenders |= {s: self._linked(missing[s], part) for s, part in parts.items() if part is not None}
@@ -126,6 +126,9 @@ class MachineCode(Code):
         return True
 
     def _make_fast(self) -> None:
+        for symbol, one in self._emitted.shared.items():
+            if one.level < self._level and not pool.lenders([symbol]):
+                self._compiled(one)
         text, lenders = pool.written(self._emitted, self._whole)
         compiled = compile_object(text, self._emitted.name, speed_level=self._level)
         self._link_fast(compiled, text, lenders)
@@ -137,6 +140,7 @@ class MachineCode(Code):
         library = link_object(compiled, self._whole, name, imports, speed_level=self._level)
         self._note(library, name, object_key(text, name, self._level), own, lenders)
         pool.lend(library, own)
+        pool.note_written(self._whole, text, lenders)
         self.cpu_seconds += library.cpu_seconds
         if self._quick is not None:
             self._kept += (self._quick[1].life, *(library.life for library in self.lenders.values()))
@@ -152,13 +156,15 @@ class MachineCode(Code):
     # -- the quick tier
     def _begun(self, apart: Callable[[], KernelText], always: bool) -> bool:
         """Whether there is quick code; none where it would not be much quicker, unless `always`."""
-        text, _ = pool.written(self._emitted, self._whole)
+        text, before = pool.written(self._emitted, self._whole)
         short = SHORT_LOOPS if self._emitted.scalar_loops else SHORT
         if text.count("\n") <= short and not always:
             return False
         quick = apart() if self._emitted.inlined else self._emitted
         if leaves_choice(quick.write(quick.shared)) or not _alike(quick, self._emitted):
             return False
+        if always:  # what it lends is no part of what an equal program is compiled of, and is looked for as
+            pool.note_written(self._whole, text, before)
         lenders = pool.lenders(quick.shared)
         for symbol, one in quick.shared.items():
             if symbol not in lenders and one.leaves_choice:
@@ -175,12 +181,12 @@ class MachineCode(Code):
 
     def _compiled(self, one: Shared) -> Library:
         """A shared function as in the fast tier, which from now on others have too."""
-        return self._linked(one, compile_object(one.text(), one.symbol))
+        return self._linked(one, compile_object(one.text(), one.symbol, speed_level=one.level))
 
     def _linked(self, one: Shared, compiled: CompiledObject) -> Library:
         text = one.text()
-        library = link_object(compiled, text, one.symbol, self._imports)
-        self._note(library, one.symbol, object_key(text, one.symbol, 3), (one.symbol,), {})
+        library = link_object(compiled, text, one.symbol, self._imports, speed_level=one.level)
+        self._note(library, one.symbol, object_key(text, one.symbol, one.level), (one.symbol,), {})
         self.cpu_seconds += library.cpu_seconds
         pool.lend(library, [one.symbol])
         return library

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ import tracebuf
 from tests.support.agreement import agree
 from tests.support.arrays import floats, vector
 from tests.support.params import one_in
+from tests.support.syntax import tree_of
+from tracebuf.frontends.numpy.source import liveness
 from tracebuf.testing.ladder import climb
 
 Program = Callable[..., Any]
@@ -619,3 +623,10 @@ def test_names_that_exchange_arrays_of_other_ranks(n: int) -> None:
 
     agree(counted, floats(3), n)
     agree(tested, floats(3), n)
+
+
+def test_a_walk_meets_all_but_contexts_and_operators() -> None:
+    """Which names are live is found by walks that leave out these alone."""
+    tree = tree_of(Path(tracebuf.__file__).with_name("api.py"))
+    skipped = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+    assert set(liveness.nodes(tree)) == {n for n in ast.walk(tree) if not isinstance(n, skipped)}

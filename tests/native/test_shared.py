@@ -14,6 +14,7 @@ from tests.support.agreement import agree
 from tests.support.threads import at_once
 from tracebuf.backend.runtime.kernel import Kernel, release
 from tracebuf.backend.runtime.pool import Pool
+from tracebuf.options import Tier
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +62,17 @@ def test_products_are_compiled_once() -> None:
     ready(lambda a, b: a @ b, M, M + 1)
     _, second = ready(lambda a, b: (a.T @ b)[::2] - 1, M, M + 1)
     assert any(s.startswith("d_linalg_matmul_") for s in second.code.lenders)
+
+
+@pytest.mark.parametrize("tier", ["fast", "auto"])
+def test_products_are_compiled_at_a_low_level(tier: Tier) -> None:
+    """At the highest one LLVM takes five times as long, for loops that only prepare BLAS's call."""
+    f = tracebuf.bufferize(lambda a, b: (a @ b)[::2] - 1, tier=tier)
+    f(M, M + 1)
+    f.wait()
+    kernel = next(iter(f._compiled.values()))[0].kernel
+    products = [one for s, one in kernel.code.lenders.items() if "matmul" in s]
+    assert [one.speed_level for one in products] == [1] and kernel.library.speed_level == 3
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,25 @@ def test_the_fast_code_takes_the_place_of_the_quick(held: threading.Event) -> No
     same(first, tracebuf.bufferize(tier="fast")(smooth)(*values()))
 
 
+def test_the_fast_code_of_a_nest_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was compiled alone, to replace the quick one, and then again as a part of the program."""
+    texts: list[str] = []
+    compiled = tiers.compile_object
+
+    def noted(text: str, name: str, **given: Any) -> jit.CompiledObject:
+        texts.append(text)
+        return compiled(text, name, **given)
+
+    monkeypatch.setattr(tiers, "compile_object", noted)
+    f = tracebuf.bufferize(tier="auto")(smooth)
+    f(*values())
+    f.wait()
+    nests = [s for s in code_of(f).lenders if s.startswith("nest")]
+    assert nests and not code_of(f).shared
+    for symbol in nests:
+        assert sum(f"define i64 @{symbol}(" in t and f"@{symbol}.first(" not in t for t in texts) == 1
+
+
 def test_fast_waits() -> None:
     f = tracebuf.bufferize(tier="fast")(smooth)
     f(*values())

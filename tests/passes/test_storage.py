@@ -17,6 +17,7 @@ from tests.support.growth import growth
 from tests.support.memref_programs import Maker, N, buffer_type, run
 from tests.support.params import slow_but
 from tracebuf import bufferize, host_call, measure
+from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
@@ -297,6 +298,28 @@ def test_a_late_size_gets_the_lowest_gap() -> None:
     assert len(floating) == 2 and floating[1].beside[-1].phase is floating[0]
     for size in (1, 8, 100):
         run(f, 4, None, size)
+
+
+def test_code_of_places_that_float_grows_with_their_number() -> None:
+    """Each was compared with all others, in code of its own for each of their ends: it grew with the cube."""
+
+    def lines(count: int) -> int:
+        m = Maker(BUFFER, INDEX)
+        first = m.alloc(N, 8)
+        m.copy(first, first)
+        made = [late(m) for _ in range(count)]
+        for one in made:
+            m.copy(one, one)
+        m.copy(first, first)
+        f = m.done()
+        place(f)
+        assert sum(p.floats for phases in f.attrs["arena"].phases.values() for p in phases) == count
+        for size in (1, 100):
+            run(f, 4, None, size)
+        return emit_kernel(f, "f").write().count("\n")
+
+    few, more, many = map(lines, (2, 6, 14))
+    assert many - more <= 2.5 * (more - few), (few, more, many)
 
 
 def test_what_only_the_other_branch_uses_shares_bytes() -> None:

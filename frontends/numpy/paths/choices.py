@@ -14,6 +14,7 @@ from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, is_container
 from tracebuf.frontends.numpy.record.conditions import negated
 from tracebuf.frontends.numpy.record.heap import Heap, with_items
 from tracebuf.frontends.numpy.record.values import Env, GuardedRef
+from tracebuf.frontends.numpy.source.liveness import nodes
 from tracebuf.ir.core import Value
 
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert)
@@ -86,4 +87,4 @@ def used(node: ast.AST) -> Iterator[str]:
 
 def names_in(node: ast.AST) -> Iterator[str]:
     """The names that a node reads."""
-    return (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+    return (n.id for n in nodes(node) if isinstance(n, ast.Name))

@@ -12,6 +12,13 @@ from dataclasses import field
 
 from tracebuf.frozen import frozen, plain
 
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+"""By class of nodes the fields in which there are others."""
+_LEAVES = {
+    "ctx", "op", "ops", "id", "name", "attr", "module", "type_comment", "level", "simple", "is_async",
+}  # fmt: skip
+"""The fields in which there are none, or only contexts and operators."""
+
 
 @plain(eq=True)
 class Liveness:
@@ -28,6 +35,25 @@ class Liveness:
     rebound: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     computed: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     floats: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
+    read: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
+    bound: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
+    """What has been asked of expressions, and of statements without others inside: the names that they read, and surely
+    bind. A loop's body is gone through twice or more often, those inside of it again each time."""
+
+    def reads(self, node: ast.AST) -> frozenset[str]:
+        if (found := self.read.get(node)) is None:
+            found = self.read[node] = frozenset(loaded(node))
+        return found
+
+    def binds(self, node: ast.AST) -> frozenset[str]:
+        if (found := self.bound.get(node)) is None:
+            found = self.bound[node] = frozenset(stored([node], surely=True))
+        return found
+
+    def assigns(self, s: ast.stmt, parts: Sequence[ast.AST]) -> None:
+        """Notes what a statement that consists of these assigns."""
+        if s not in self.assigned:
+            self.assigned[s] = stored(parts)
 
 
 @frozen(slots=False)
@@ -44,7 +70,7 @@ def analyse(function: ast.FunctionDef | ast.Lambda) -> Liveness:
     result = Liveness()
     if isinstance(function, ast.Lambda):
         return result
-    always = frozenset(n for f in ast.walk(function) if is_scope(f) and f is not function for n in loaded(f))
+    always = frozenset(n for f in nodes(function) if is_scope(f) and f is not function for n in loaded(f))
     _block(function.body, always, JumpTargets(always), result)
     return result
 
@@ -60,7 +86,7 @@ def is_scope(node: ast.AST) -> bool:
 def loaded(node: ast.AST) -> set[str]:
     """Names read anywhere in a node (an augmented assignment reads its target)."""
     names: set[str] = set()
-    for n in ast.walk(node):
+    for n in nodes(node):
         if isinstance(n, ast.Name):
             if isinstance(n.ctx, ast.Load):
                 names.add(n.id)
@@ -86,16 +112,44 @@ def stored(nodes: Iterable[ast.AST], surely: bool = False) -> tuple[str, ...]:
     return tuple(found)
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below one, in order."""
+    kind = node.__class__
+    if (fields := _FIELDS.get(kind)) is None:
+        inner = () if issubclass(kind, (ast.Constant, ast.alias, ast.Global, ast.Nonlocal)) else kind._fields
+        fields = _FIELDS[kind] = tuple(f for f in inner if f not in _LEAVES)
+    found: list[ast.AST] = []
+    for name in fields:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [v for v in value if isinstance(v, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+def nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all below it, each before those below it, as of `ast.walk`, but for contexts and operators: a third of
+    all, in half of the time."""
+    work = [node]
+    while work:
+        node = work.pop()
+        yield node
+        work += children(node)[::-1]
+
+
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes below one whose names are the function's own; the target of a `:=` counts with the `:=`."""
-    yield node
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-        return
-    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        yield from (n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
-        return
-    for child in [node.value] if isinstance(node, ast.NamedExpr) else ast.iter_child_nodes(node):
-        yield from own_nodes(child)
+    work = [node]
+    while work:
+        node = work.pop()
+        yield node
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            continue
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            yield from (n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+        else:
+            work += [node.value] if isinstance(node, ast.NamedExpr) else children(node)[::-1]
 
 
 def _block(body: Sequence[ast.stmt], live: frozenset[str], place: JumpTargets, out: Liveness) -> frozenset[str]:
@@ -111,33 +165,32 @@ def _statement(s: ast.stmt, live: frozenset[str], place: JumpTargets, out: Liven
     """The names live before a statement, where `live` are live after it."""
     if isinstance(s, ast.If):
         out.after[s] = live
-        out.assigned[s] = stored([s])
-        return _block(s.body, live, place, out) | _block(s.orelse, live, place, out) | loaded(s.test)
+        out.assigns(s, [s])
+        return _block(s.body, live, place, out) | _block(s.orelse, live, place, out) | out.reads(s.test)
     if isinstance(s, (ast.For, ast.While)):
         return _loop(s, live, place, out)
     if isinstance(s, (ast.Return, ast.Raise)):
-        return place.always | loaded(s)
+        return place.always | out.reads(s)
     if isinstance(s, (ast.Break, ast.Continue)):
         return place.after if isinstance(s, ast.Break) else place.head
     if isinstance(s, ast.With):
-        out.assigned[s] = stored([s])
-        return _block(s.body, live, place, out) | {n for i in s.items for n in loaded(i)}
+        out.assigns(s, [s])
+        return _block(s.body, live, place, out).union(*map(out.reads, s.items))
     if isinstance(s, ast.Try):
-        out.assigned[s] = stored([s])
+        out.assigns(s, [s])
         after = _block(s.finalbody, live, place, out)
         handled = after.union(*(_block(h.body, after, place, out) for h in s.handlers))
         inside = JumpTargets(place.always | handled, place.head | handled, place.after | handled)
         body = _block(s.body, _block(s.orelse, after, place, out) | handled, inside, out)
-        return body | {n for h in s.handlers if h.type is not None for n in loaded(h.type)}
-    return (live - frozenset(stored([s], surely=True))) | loaded(s) | place.always
+        return body.union(*(out.reads(h.type) for h in s.handlers if h.type is not None))
+    return (live - out.binds(s)) | out.reads(s) | place.always
 
 
 def _loop(s: ast.For | ast.While, live: frozenset[str], place: JumpTargets, out: Liveness) -> frozenset[str]:
     """The names live before a loop: its body is analysed to a fixed point, for its end leads back to its head."""
     live_after = _block(s.orelse, live, place, out) | live
-    target = [s.target] if isinstance(s, ast.For) else []
-    bound = frozenset(stored(target))
-    test = loaded(s.test) if isinstance(s, ast.While) else set()
+    bound = out.binds(s.target) if isinstance(s, ast.For) else frozenset[str]()
+    test = out.reads(s.test) if isinstance(s, ast.While) else frozenset[str]()
     head = live_after | test
     while True:  # what is live at the head: the body with what is live after it, to a fixed point
         inside = JumpTargets(place.always, head, live_after)
@@ -146,14 +199,21 @@ def _loop(s: ast.For | ast.While, live: frozenset[str], place: JumpTargets, out:
             break
         head |= entry
     out.after[s], out.head[s] = live_after, head
-    results = [n for b in s.body for n in ast.walk(b) if isinstance(n, ast.Assign) and isinstance(n.value, ast.BinOp)]
+    if s not in out.assigned:
+        _note_what_is_bound(s, out)
+    return head | (out.reads(s.iter) if isinstance(s, ast.For) else frozenset())
+
+
+def _note_what_is_bound(s: ast.For | ast.While, out: Liveness) -> None:
+    """By the form of a loop's body alone."""
+    inside = [n for b in s.body for n in nodes(b)]
+    results = [n for n in inside if isinstance(n, ast.Assign) and isinstance(n.value, ast.BinOp)]
     out.computed[s] = frozenset(t.id for n in results for t in n.targets if isinstance(t, ast.Name))
-    out.floats[s] = frozenset(n for b in s.body for a in ast.walk(b) for n in bound_to_floats(a))
-    changed = [n.target for b in s.body for n in ast.walk(b) if isinstance(n, ast.AugAssign)]
-    bound_anew = [n for b in s.body for n in ast.walk(b) if isinstance(n, ast.Name) and n not in changed]
+    out.floats[s] = frozenset(n for a in inside for n in bound_to_floats(a))
+    changed = {n.target for n in inside if isinstance(n, ast.AugAssign)}
+    bound_anew = [n for n in inside if isinstance(n, ast.Name) and n not in changed]
     out.rebound[s] = frozenset(n.id for n in bound_anew if isinstance(n.ctx, ast.Store))
-    out.assigned[s] = stored([*target, *s.body, *([s.test] if isinstance(s, ast.While) else [])])
-    return head | (loaded(s.iter) if isinstance(s, ast.For) else set())
+    out.assigns(s, [s.target, *s.body] if isinstance(s, ast.For) else [*s.body, s.test])
 
 
 def bound_to_floats(s: ast.AST) -> list[str]:

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tracebuf.frontends.numpy.source.liveness import nodes
+
 SEQUENCES: tuple[type, ...] = (tuple, list, range, *((np.ndarray,) if np.ndarray.__flags__ & 1 << 5 else ()))
 """What `[a, b]` matches: arrays too, from NumPy 2.5 on, where they have Py_TPFLAGS_SEQUENCE."""
 ITSELF = ("bool", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple")
@@ -28,7 +30,7 @@ class UnsupportedPattern(Exception):
 
 def without_match(tree: ast.Module) -> ast.Module:
     """The tree with every `match` that is handled replaced by `if`s."""
-    if any(isinstance(n, ast.Match) for n in ast.walk(tree)):
+    if any(isinstance(n, ast.Match) for n in nodes(tree)):
         tree = Rewriter().visit(tree)
     return tree
 

@@ -11,6 +11,7 @@ import types
 from functools import lru_cache
 
 from tracebuf.frontends.numpy.source import liveness
+from tracebuf.frontends.numpy.source.liveness import nodes
 from tracebuf.frontends.numpy.source.matching import without_match
 from tracebuf.frozen import frozen
 from tracebuf.location import Location
@@ -109,7 +110,7 @@ def definitions(text: str) -> dict[int, list[Definition]]:
     except SyntaxError:
         return {}
     found: dict[int, list[Definition]] = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             found.setdefault(first, []).append(node)
@@ -127,7 +128,7 @@ def matches(node: Definition, code: types.CodeType) -> bool:
     used: set[str] = set()
     plain = {n for n in code.co_names if n.isidentifier() and not n.startswith(("@", "_"))}
     imported = False
-    for inner in ast.walk(node):
+    for inner in nodes(node):
         if isinstance(inner, ast.Name):
             used.add(inner.id)
         elif isinstance(inner, ast.Attribute):
