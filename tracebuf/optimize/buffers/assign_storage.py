@@ -1,9 +1,9 @@
 """Decides where each buffer lives: on the stack, in the arena, or as a NumPy array from birth (rule B6).
 
 Stack (memref.alloca): small, of static size, freed unconditionally in the block that allocates it. Array (kind
-"array"): what may be returned; of that what is absent is nowhere (kind "nowhere"). Arena (kind "arena"): everything else, at an offset (attrs "slot", "offset") of a phase,
-which is as long as some of its buffers are alive (lifetimes.py); those that are never alive together share bytes
-(pack.py).
+"array"): what may be returned; of that what is absent is nowhere (kind "nowhere"). Arena (kind "arena"): everything
+else, at an offset (attrs "slot", "offset") of a phase, which is as long as some of its buffers are alive
+(lifetimes.py); those that are never alive together share bytes (pack.py).
 
 - A buffer that may be alive where the next one of its kind is made (a loop that replaces what it carries) takes turns
   between places: the next one is in a place that no value is in that is alive then.
