@@ -47,7 +47,7 @@ def main() -> None:
             break
         if program.refused:
             continue
-        args = program.arguments(np.random.default_rng(0), max(SIZE, *program.sizes))
+        args = program.at(SIZE)
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")

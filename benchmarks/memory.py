@@ -114,7 +114,7 @@ def tried(name: str, entry: Program, n: int) -> list[Row]:
     try:
         begun = time.process_time()
         with np.errstate(all="ignore"):
-            found = row(name, entry.function, entry.arguments(np.random.default_rng(n), n))
+            found = row(name, entry.function, entry.arguments(np.random.default_rng(n), min(n, entry.most)))
         print(f"{name}: {time.process_time() - begun:.1f} s", file=sys.stderr)
         return [found]
     except Exception as error:

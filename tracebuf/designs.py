@@ -107,8 +107,9 @@ def _run(f: BufferizedFunction, lower: Callable[[Func, Options], Func], args: An
         results, c = kernel.run_counted(values)
     del results
     beside = max(0, seen.allocations - c.arrays), max(0, seen.allocated_bytes - c.array_bytes)
-    peak = c.peak_bytes + max(0, seen.peak_bytes - c.array_bytes)
-    return Counts(c.allocations + beside[0], c.allocated_bytes + beside[1], peak, c.copies, c.copied_bytes)
+    return Counts(
+        c.allocations + beside[0], c.allocated_bytes + beside[1], seen.whole_peak_bytes, c.copies, c.copied_bytes
+    )
 
 
 # -- the designs

@@ -8,8 +8,9 @@ are counted by the compiled code itself, the arrays it returns included.
 What NumPy allocates during a native call is seen by the same handler, and the two views are put together so that
 nothing counts twice and nothing is missed: the arrays that the compiled code makes are in both, so they are taken out
 of what the handler saw, and what remains (an array the call path made on the side) is added to what the compiled code
-counted. The peak is then the sum of both, an upper bound. When the original function ran instead (`call_counted` gives
-None for the counters), native is what the handler saw.
+counted. The peak is the most that both had at once: the handler asks the compiled code what it has
+(`whole_peak_bytes`). When the original function ran instead (`call_counted` gives None for the counters), native is
+what the handler saw.
 
 Beside the data of arrays, NumPy's iterator takes buffers (64 KiB for each operand that is strided, broadcast or
 converted), which no memory handler sees: in a further call tracemalloc counts them on both sides. It counts Python
@@ -208,7 +209,7 @@ def _count_native(f: _Bufferized, given: _Given) -> _Memory:
     return (
         counters.allocations + max(0, seen.allocations - counters.arrays),
         counters.allocated_bytes + max(0, seen.allocated_bytes - counters.array_bytes),
-        counters.peak_bytes + max(0, seen.peak_bytes - counters.array_bytes),
+        seen.whole_peak_bytes,
         counters.copies,
         counters.copied_bytes,
     )

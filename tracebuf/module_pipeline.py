@@ -12,7 +12,6 @@ from tracebuf.analysis.one_shot.chosen import analysis_of
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.bufferize.globals import bring_constants
 from tracebuf.bufferize.module import bufferize_module
-from tracebuf.bufferize.rewrite import branches
 from tracebuf.deallocate.general.canonical import canonicalize_deallocs
 from tracebuf.deallocate.general.lower_deallocations import lower_deallocations
 from tracebuf.deallocate.general.ownership import ownership_based_buffer_deallocation
@@ -184,3 +183,8 @@ def lower_to_machine(func: Func) -> None:
     lower_selects(func)
     lower_reshapes(func)
     add_runtime_checks(func)
+
+
+def branches(func: Func) -> bool:
+    """Whether blocks branch."""
+    return len(func.body.blocks) > 1 or any(len(r.blocks) > 1 for op in func.walk() for r in op.regions)

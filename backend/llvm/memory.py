@@ -115,6 +115,8 @@ class Memory:
             base = self.code.fresh_slot(f"[{count} x {memory_type(type_.element)}]", align=64)
         elif op.attrs.get("kind") == "arena":
             base = self._arena(op, sizes, type_.element.itemsize, nbytes, beside)
+        elif op.attrs.get("kind") == "nowhere":
+            base = self.context  # which no array is at
         else:
             base = self._array(type_, sizes, order, op, nbytes, others)
         if not isinstance(op, memref.Alloca):
@@ -388,7 +390,11 @@ class Memory:
             self.count(abi.LIVE, self.code.sub("0", self.nbytes(base)))
             return
         code, number, roaming = self.code, self.plan.spares.get(op, 0), self.plan.roaming
-        how = str(number)
+        how, after = str(number), code.new_label()
+        if self.plan.nowhere:
+            there = code.new_label()
+            code.branch(code.icmp("eq", base.base, self.context, "ptr"), after, there)
+            code.place(there)
         if number:
             nbytes = self.nbytes(base)
             large = code.icmp("sgt", nbytes, str(SMALL))
@@ -399,6 +405,9 @@ class Memory:
         else:
             freed = self.ask(abi.RELEASE, code.inst(f"ptrtoint ptr {buffer.base} to i64"), how)
         self.count(abi.LIVE, code.sub("0", freed))
+        if self.plan.nowhere:
+            code.jump(after)
+            code.place(after)
 
     def view(self, op: memref.Subview, source: Buffer, values: dict[Value, str]) -> Buffer:
         """A subview: pointer and strides from the slice."""

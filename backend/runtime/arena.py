@@ -14,6 +14,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 import numpy as np
@@ -62,12 +63,29 @@ class Refers(Protocol):
     def forget(self) -> None: ...
 
 
+class Window(Protocol):
+    """What counts NumPy's allocations while a kernel runs (`memory_hook`), and wants to know of its buffers."""
+
+    def begin(self, live: int) -> None:
+        """A call begins; `live`: the address of the bytes that are alive of its buffers and arrays."""
+
+    def hold(self, nbytes: int) -> None:
+        """So many more bytes, or fewer, are counted by both."""
+
+    def end(self, peak: int) -> None:
+        """It ends; it had so many bytes at once."""
+
+
+WINDOW: ContextVar[Window | None] = ContextVar("WINDOW", default=None)
+"""The innermost one."""
+
+
 class Context:
     """The context of `backend.layout.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
         "args", "arrays", "blocks", "called", "frame", "given_back", "guard", "idle", "lent", "most", "owners",
-        "patience", "references", "roaming", "shared", "slots", "spared", "spares", "watch",
+        "patience", "references", "roaming", "shared", "slots", "spared", "spares", "watch", "window",
     )  # fmt: skip
 
     def __init__(
@@ -104,14 +122,21 @@ class Context:
         self.slots[abi.REFERENCES] = ctypes.addressof(self.called)
         self.watch: Callable[[Sequence[Any]], AbstractContextManager[None]] | None = None
         """In what a function of the user's is called from a call by machine code, with these arguments."""
+        self.window: Window | None = None
 
-    def begin(self, args: Sequence[object]) -> None:
+    def begin(self, args: Sequence[object], counted: bool = False) -> None:
         """Before a call with these arguments: counters at zero."""
         self.args, self.arrays = args, (0, 0)
         ctypes.memmove(ctypes.addressof(self.slots) + 8 * abi.ALLOCATIONS, _ZERO, len(_ZERO))
+        if counted and (window := WINDOW.get()) is not None:
+            self.window = window
+            window.begin(ctypes.addressof(self.slots) + 8 * abi.LIVE)
 
     def end(self) -> None:
         """After a call: nothing of it is kept."""
+        if self.window is not None:
+            self.window.end(self.slots[abi.PEAK])
+            self.window = None
         self.owners.clear()
         self.lent.clear()
         self.args = ()
@@ -242,6 +267,8 @@ class Context:
         start = address(array)
         self.owners[start] = array
         self.arrays = (self.arrays[0] + 1, self.arrays[1] + max(array.nbytes, 1))
+        if self.window is not None:
+            self.window.hold(max(array.nbytes, 1))
         if self.roaming is not None:
             held = (*self.owners.values(), *(spare for _, spare, _ in self.spares))
             self.most = max(self.most, sum(one.nbytes for one in held))
@@ -253,6 +280,8 @@ class Context:
             return 0
         if number and self.guard is None and sys.getrefcount(array) <= 2:  # `array`, and the argument
             self._keep(array, number % abi.LARGE_SPARE)
+        elif self.window is not None:
+            self.window.hold(-max(array.nbytes, 1))
         return array.nbytes
 
     def _grow(self, slot: int, nbytes: int) -> int:

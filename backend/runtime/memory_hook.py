@@ -4,6 +4,9 @@
         np.sqrt(x * x + 1)
     c.allocations, c.allocated_bytes, c.peak_bytes, c.frees
 
+A compiled function whose call is counted (`call_counted`) within the window lends it the number of the bytes that its
+buffers take, so that `whole_peak_bytes` is the most that both took at once.
+
 NEP 49 lets a program put a handler (malloc, calloc, realloc, free) between NumPy and the memory of arrays. This one
 counts and hands every request on to the handler that was there before, with nothing changed, so speed, alignment and
 the huge pages that NumPy asks for are what they were. NumPy's own cache of blocks under 1 KiB is part of its default
@@ -33,12 +36,13 @@ from functools import cache
 from typing import Any
 
 from tracebuf.backend.llvm.jit import Library, compile_module
+from tracebuf.backend.runtime.arena import WINDOW
 from tracebuf.frozen import frozen
 
 __all__ = ["Allocations", "counting"]
 
 _NAME = b"tracebuf_counting"
-_COUNTERS = ("allocations", "allocated_bytes", "frees", "live_bytes", "peak_bytes")
+_COUNTERS = ("allocations", "allocated_bytes", "frees", "live_bytes", "peak_bytes", "whole_peak_bytes")
 _SLOT_SET, _SLOT_GET = 304, 305
 
 
@@ -63,14 +67,18 @@ class _Block(ctypes.Structure):
         ("below_capsule", ctypes.c_void_p),
         ("knows_sizes", ctypes.c_int64),
         *[(name, ctypes.c_int64) for name in _COUNTERS],
+        ("twice", ctypes.c_int64),
+        ("none", ctypes.c_int64),
+        ("buffers", ctypes.c_void_p),
     ]
 
 
-# Field numbers in %block: 0 handler, 1 below, 2 below_capsule, 3 knows_sizes, 4.. the counters.
+# Field numbers in %block: 0 handler, 1 below, 2 below_capsule, 3 knows_sizes, 4..9 the counters; 10 what both this and
+# a kernel count, 11 zero, 12 where the bytes are that a kernel's buffers take (at field 11 where none runs).
 _IR = """
 %allocator = type { ptr, ptr, ptr, ptr, ptr }
 %handler = type { [127 x i8], i8, %allocator }
-%block = type { %handler, %allocator, ptr, i64, i64, i64, i64, i64, i64 }
+%block = type { %handler, %allocator, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 
 @capsule_name = constant [12 x i8] c"mem_handler\\00"
 
@@ -91,6 +99,15 @@ define internal void @lives(ptr %block, i64 %by) alwaysinline nounwind {
   %old = atomicrmw add ptr %live, i64 %by monotonic
   %new = add i64 %old, %by
   %before = atomicrmw max ptr %peak, i64 %new monotonic
+  %whole = getelementptr %block, ptr %block, i32 0, i32 9
+  %twice_at = getelementptr %block, ptr %block, i32 0, i32 10
+  %buffers_at = getelementptr %block, ptr %block, i32 0, i32 12
+  %twice = load i64, ptr %twice_at
+  %where = load ptr, ptr %buffers_at
+  %buffers = load i64, ptr %where
+  %more = add i64 %new, %buffers
+  %both = sub i64 %more, %twice
+  %was = atomicrmw max ptr %whole, i64 %both monotonic
   ret void
 }
 define internal ptr @born(ptr %block, ptr %memory, i64 %size, i64 %more) nounwind {
@@ -213,6 +230,7 @@ class Allocations:
 
     `peak_bytes` is the most that was allocated in the window and not yet freed, at any moment of it; memory that was
     there before does not count. `live_bytes` is what was left. Arrays born before the window are freed uncounted.
+    `whole_peak_bytes` is the most with the buffers of compiled functions whose calls were counted.
     """
 
     allocations: int
@@ -220,6 +238,7 @@ class Allocations:
     frees: int
     live_bytes: int
     peak_bytes: int
+    whole_peak_bytes: int
 
     __slots__ = ("_block", "_capsule", "_final")
 
@@ -236,6 +255,22 @@ class Allocations:
     def __repr__(self) -> str:
         return f"Allocations({', '.join(f'{name}={getattr(self, name)}' for name in _COUNTERS)})"
 
+    # -- a kernel's call (`Window` of arena.py)
+    def begin(self, live: int) -> None:
+        assert self._block is not None
+        self._block.buffers = live
+
+    def hold(self, nbytes: int) -> None:
+        assert self._block is not None
+        self._block.twice += nbytes
+
+    def end(self, peak: int) -> None:
+        block = self._block
+        assert block is not None
+        block.buffers = _where_nothing_is(block)
+        block.whole_peak_bytes = max(block.whole_peak_bytes, block.live_bytes - block.twice + peak)
+        block.twice = 0
+
     def _stop(self) -> None:
         self._final = {name: getattr(self, name) for name in _COUNTERS}
         self._block = self._capsule = None
@@ -247,10 +282,11 @@ def counting() -> Iterator[Allocations]:
     api = _api()
     capsule, block = _new_handler(api.get_handler())
     counted = Allocations(capsule, block)
-    before = api.set_handler(capsule)
+    before, token = api.set_handler(capsule), WINDOW.set(counted)
     try:
         yield counted
     finally:
+        WINDOW.reset(token)
         api.set_handler(before)
         counted._stop()
 
@@ -270,5 +306,10 @@ def _new_handler(below: Any) -> tuple[Any, _Block]:
         knows_sizes = bool(_Block.from_address(under.allocator.ctx).knows_sizes)
     handler = _Handler(_NAME, 1, _Allocator(address, *functions))
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(below))
-    ctypes.pointer(block)[0] = _Block(handler, under.allocator, id(below), knows_sizes, 0, 0, 0, 0, 0)
+    ctypes.pointer(block)[0] = _Block(handler, under.allocator, id(below), knows_sizes)
+    block.buffers = _where_nothing_is(block)
     return api.new_capsule(address, native.address("capsule_name"), native.address("destroy")), block
+
+
+def _where_nothing_is(block: _Block) -> int:
+    return ctypes.addressof(block) + _Block.none.offset

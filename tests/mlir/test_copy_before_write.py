@@ -68,8 +68,11 @@ def test_the_corpus(words: str, before: Sequence[str], after: Sequence[str]) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [BOUNDARIES, ""], ids=["boundaries", "inside"])
 def test_random_programs(words: str) -> None:
-    texts = generic([program(random.Random(f"cbw-{i}")) for i in range(200)])
-    assert not differing({str(i): text for i, text in enumerate(texts) if text is not None}, bufferize(words))
+    """All but those that MLIR refuses after it has rewritten them: a call of a function by itself, of which the result
+    got a type that the call does not have."""
+    texts = generic([program(random.Random(f"cbw-{i}")) for i in range(400)])
+    found = differing({str(i): text for i, text in enumerate(texts) if text is not None}, bufferize(words))
+    assert not {name: counts for name, counts in found.items() if counts[0] is not None}
 
 
 CHANGED_BEFORE_A_BUFFER_IS_TAKEN = """
@@ -134,6 +137,36 @@ func.func @f(%x: tensor<4x8xf64>, %n: index, %i: index) -> f64 {
   return %e : f64
 }
 """
+STORED_ONTO_ITSELF = """
+func.func @f(%x: tensor<8xf64>) -> tensor<8xf64> {
+  %r = scf.forall (%k) in (4) shared_outs(%s = %x) -> (tensor<8xf64>) {
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %s into %s[0] [8] [1] : tensor<8xf64> into tensor<8xf64>
+    }
+  }
+  return %r : tensor<8xf64>
+}
+"""
+DENSE_IN_A_BLOCK = """
+func.func @f(%p: i1, %i: index) -> f64 {
+  %x = tensor.empty() : tensor<8x8xf64>
+  cf.cond_br %p, ^a, ^b(%x : tensor<8x8xf64>)
+^a:
+  cf.br ^b(%x : tensor<8x8xf64>)
+^b(%y: tensor<8x8xf64>):
+  %s = tensor.collapse_shape %y [[0, 1]] : tensor<8x8xf64> into tensor<64xf64>
+  %e = tensor.extract %s[%i] : tensor<64xf64>
+  return %e : f64
+}
+"""
+REGROUPED_AND_BACK = """
+func.func @f(%x: tensor<4xf64>, %i: index) -> f64 {
+  %y = tensor.expand_shape %x [[0, 1]] output_shape [2, 2] : tensor<4xf64> into tensor<2x2xf64>
+  %z = tensor.collapse_shape %y [[0, 1]] : tensor<2x2xf64> into tensor<4xf64>
+  %e = tensor.extract %z[%i] : tensor<4xf64>
+  return %e : f64
+}
+"""
 UNUSED_WRITE = """
 func.func @f(%x: tensor<8xf64>, %v: f64, %i: index) -> tensor<8xf64> {
   %w = tensor.insert %v into %x[%i] : tensor<8xf64>
@@ -181,6 +214,9 @@ SMALL: dict[str, tuple[str, Counts]] = {
     "nobody is left in an empty tensor": (LEFT_EMPTY, (1, 0, 0)),
     "sizes are asked of what would have been copied": (COPIED_FOR_ITS_SIZE, (2, 0, 0)),
     "a loop carries what is dense": (COLLAPSED_AFTER_A_LOOP, (1, 1, 0)),
+    "a store onto itself": (STORED_ONTO_ITSELF, (1, 2, 0)),
+    "a block's argument is dense": (DENSE_IN_A_BLOCK, (1, 0, 0)),
+    "regrouped and back": (REGROUPED_AND_BACK, (1, 1, 0)),
     "an unused write": (UNUSED_WRITE, (1, 1, 0)),
     "a loop with an if": (LOOP_IF, (3, 4, 0)),
     "an empty tensor": (EMPTY, (2, 1, 0)),
@@ -197,7 +233,7 @@ def test_small_programs(name: str) -> None:
 
 @needs_mlir
 @pytest.mark.slow
-@pytest.mark.parametrize("text", [LOOP_IF, EMPTY, READ_ONLY], ids=["loop with an if", "an empty tensor", "read only"])
+@pytest.mark.parametrize("text", [LOOP_IF, EMPTY, READ_ONLY, DENSE_IN_A_BLOCK])
 def test_small_programs_without_boundaries(text: str) -> None:
     assert counted(mlir_opt(text, bufferize(""), GENERIC)) == ours(mlir_opt(text, GENERIC), [bufferize("")])
 

@@ -817,3 +817,25 @@ def test_time_grows_with_the_square_of_what_a_loop_hands_round() -> None:
         return lambda: assign_storage(f)
 
     assert growth(prepare, 10) < 32
+
+
+def exchanged(x: Any, n: Any) -> Any:
+    y = np.zeros_like(x)
+    for k in range(n):
+        np.add(x, k, out=y)
+        x, y = y, x
+    return x
+
+
+@pytest.mark.parametrize("n", [4, 5])
+def test_what_another_path_returns_needs_no_array(n: int) -> None:
+    """In the place of the array of the other path an empty one was made, in each call."""
+    f = bufferize(exchanged)
+    for _ in range(3):
+        given, expected = floats(9), exchanged(floats(9), n)
+        result, counters = f.call_counted(given, n)
+        np.testing.assert_array_equal(result, expected)
+        assert (result is given) == (n % 2 == 0)
+    assert counters is not None and counters.arrays == n % 2
+    for _ in range(5):
+        np.testing.assert_array_equal(f(floats(9), n), expected)

@@ -14,7 +14,8 @@ Arguments = Callable[[np.random.Generator, int], tuple[Any, ...]]
 @dataclass(frozen=True)
 class Program:
     """A NumPy function, what it is called with (`arguments(random, n)` for each n of `sizes`), and how often it is
-    compiled for all of them: once, unless `why` says what its guards depend on. `refused`: why it is not compiled."""
+    compiled for all of them: once, unless `why` says what its guards depend on. `refused`: why it is not compiled.
+    `most`: the greatest n, where the arguments grow fast."""
 
     function: Callable[..., Any]
     arguments: Arguments
@@ -22,13 +23,24 @@ class Program:
     compiled: int
     why: str
     refused: str
+    most: int
+
+    def at(self, n: int, seed: int = 0) -> tuple[Any, ...]:
+        """The arguments of size n, or of the greatest size there is."""
+        return self.arguments(np.random.default_rng(seed), min(max(n, *self.sizes), self.most))
 
 
 PROGRAMS: dict[str, Program] = {}
 
 
 def program(
-    arguments: Arguments, *, sizes: tuple[int, ...] = (6, 9), compiled: int = 1, why: str = "", refused: str = ""
+    arguments: Arguments,
+    *,
+    sizes: tuple[int, ...] = (6, 9),
+    compiled: int = 1,
+    why: str = "",
+    refused: str = "",
+    most: int = 1000,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a function under its name, which no other has."""
     assert compiled == 1 or why
@@ -36,7 +48,7 @@ def program(
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
         assert name not in PROGRAMS, name
-        PROGRAMS[name] = Program(function, arguments, sizes, compiled, why, refused)
+        PROGRAMS[name] = Program(function, arguments, sizes, compiled, why, refused, most)
         return function
 
     return register

@@ -66,7 +66,7 @@ def newton_fractal(n, roots, steps):
     return distance.argmin(axis=-1), distance.min(axis=-1) < 1e-6
 
 
-@program(lambda random, n: (complexes(random, 2**n),), sizes=(3, 5))
+@program(lambda random, n: (complexes(random, 2**n),), sizes=(3, 5), most=10)
 def fft_stockham(x):
     n = x.shape[0]
     y = x.reshape(1, n)

@@ -247,7 +247,7 @@ def components_by_union_find(grid):
     return roots, parent
 
 
-@program(lambda random, n: (np.zeros((n, n), int), n - 2))
+@program(lambda random, n: (np.zeros((n, n), int), n - 2), most=10)
 def queens_count(board, n):
     cols = np.zeros(n, dtype=np.int64)
     count = 0

@@ -110,6 +110,40 @@ def test_how_often_a_loop_runs_may_be_unknown() -> None:
     hold_formulas(g, (A,))
 
 
+def left_early(a: Any, n: Any) -> Any:
+    for _ in range(n):
+        a = np.roll(a, 1) / 2
+        if a[0] < 0.01:
+            break
+    return a
+
+
+def counted_too(a: Any, n: Any) -> Any:
+    k = 0
+    while a[0] > 0.01 and k < 20:
+        a = np.roll(a, 1) / 2
+        k += 2 if n > 100 else 1
+        k = k if a[0] > 0 else k + 1
+    return a
+
+
+def counted_down(a: Any, n: Any) -> Any:
+    while a[0] > 0.01 and n > 0:
+        a = np.roll(a, 1) / 2
+        n -= 1
+    return a
+
+
+@pytest.mark.parametrize("f, known", [(left_early, True), (counted_too, False), (counted_down, False)])
+def test_a_loop_that_may_be_left_early_runs_at_most_so_often(f: Callable[..., Any], known: bool) -> None:
+    g = bufferize(f)
+    use = hold_formulas(g, (A + 1, 7))
+    assert use is not None and bool(use.allocated.unknown) == (not known) and not use.allocated.exact
+    assert not known or str(use.allocated) == "at most 8*max(len(a)*max(n - 1, 0) + 2*len(a), len(a))"
+    for n in (0, 1, 60):
+        hold_formulas(g, (A[:9] + 1, n))
+
+
 def of_rows(a: Any, begins: Any) -> Any:
     total = 0.0
     for k in range(len(begins) - 1):

@@ -1,26 +1,33 @@
 """Which buffers of a memref program are C-contiguous though their types do not say so.
 
 A value that control flow passes on has a type without a layout; where all its sources have the identity layout, a cast
-back to it holds at run time, and no copy is needed. MLIR infers such types beforehand (getBufferType).
+back to it holds at run time, and no copy is needed. MLIR infers such types beforehand (getBufferType). In a program
+that is not complete yet, not all sources of a block's argument are there: `known` says of which it is known otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.types import MemRefType
 from tracebuf.ops.control import cf, scf
 from tracebuf.ops.memory import memref
 
+NONE: Mapping[Value, bool] = {}
 
-def lies_dense(value: Value, *, ranked: bool = False) -> bool:
+
+def lies_dense(value: Value, *, ranked: bool = False, known: Mapping[Value, bool] = NONE) -> bool:
     """Whether the buffer certainly is C-contiguous: all sources are, followed back through control flow, each visited
     once. `ranked`: not through types without a rank, in which MLIR loses the layout."""
     work, met = [value], {value}
     while work:
         current = work.pop()
         if isinstance(current.type, MemRefType) and current.type.is_identity:
+            continue
+        if current in known:
+            if not known[current]:
+                return False
             continue
         sources = handed_on(current)
         if not sources or (ranked and not isinstance(current.type, MemRefType)):

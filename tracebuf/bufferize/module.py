@@ -78,7 +78,7 @@ def _inside(f: Func, analysis: ModuleAnalysis, options: OneShotOptions) -> Func:
     if f.external:
         return f
     rewrite = Rewrite(f, analysis.funcs[f.name], [a.type for a in f.args])
-    rewrite.unknown_layout = options.unknown_type_conversion
+    rewrite.unknown_layout, rewrite.infers_own_blocks = options.unknown_type_conversion, False
     new = rewrite.run()
     new.results = f.results
     return new

@@ -4,7 +4,7 @@ Every op emits its own memref form through the `Rewriter` protocol; this class g
 in place has the buffer of its value. Another gets a new buffer, and a copy only if its contents are defined and read;
 where the op only makes an alias (a slice), the result is copied and not the operand, because it is smaller
 (MLIR behaviour 50). Equal slices of one buffer are one view, so a part that is computed in place is stored onto itself,
-which is nothing.
+which is nothing, but in copy-before-write as MLIR has it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tracebuf.bufferize.boundary import (
     order_of_view,
     unknown_type,
 )
-from tracebuf.bufferize.dense import lies_dense
+from tracebuf.bufferize.dense import handed_on, lies_dense
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Block, Mixed, Op, OpT, Region, Use, Value
@@ -57,20 +57,47 @@ class Rewrite:
 
     def __init__(self, func: Func, analysis: Analysis, arg_types: Sequence[Type]) -> None:
         self.func, self.analysis = func, analysis
-        self.new = Func(func.name, arg_types, func.loc)
+        self.unknown_layout: Layout = "fully-dynamic-layout-map"
+        self.may_copy = any(tensor.may_copy(op) for op in func.walk())
+        self.dense: dict[Value, bool] = {}
+        """Of arguments of blocks of the tensor program, whether their buffers are C-contiguous, as far as MLIR infers
+        that."""
+        self.infers_own_blocks = True
+        """Whether that holds for the function's own blocks where they are regrouped."""
+        self.opaque: set[Value] = set()
+        self._begin(arg_types)
+
+    def _begin(self, arg_types: Sequence[Type]) -> None:
+        """Nothing is rewritten yet."""
+        self.new = Func(self.func.name, arg_types, self.func.loc)
         self.target = self.new.block
-        self.placed: dict[Block, Block] = {func.block: self.new.block}
+        self.placed: dict[Block, Block] = {self.func.block: self.new.block}
         self.values: dict[Value, Value] = {}
         self.buffers: dict[Value, Value] = {}
         self.orders: dict[Value, Order] = {}
         self.copied_results: dict[Value, Use] = {}
         self.copies: dict[Op, memref.Copy] = {}
         self.scopes: list[dict[Any, Value]] = [{}]
-        self.unknown_layout: Layout = "fully-dynamic-layout-map"
-        self.may_copy = any(tensor.may_copy(op) for op in func.walk())
-        self.infers = analysis.as_mlir and not branches(func)
+        self.known: dict[Value, bool] = {}
+        """`dense` by the new arguments."""
 
     def run(self) -> Func:
+        """The new function. As MLIR, which infers layouts beforehand, it is made twice where arguments of blocks are
+        regrouped, or given to who wants a layout: the first one says which lie densely."""
+        wants = self.may_copy or any(isinstance(op, bufferization.ToBuffer) for op in self.func.walk())
+        if self.analysis.as_mlir and wants:
+            own = {a for block in self.func.body.blocks[1:] for a in block.args}
+            regions = [r for op in self.func.walk() for r in op.regions]
+            inner = [a for a in (*own, *(a for r in regions for b in r.blocks for a in b.args)) if a.is_tensor]
+            if inner:
+                self._rewrite()
+                made = {a: self.buffers[a] for a in inner if a in self.buffers}
+                self.dense = {a: lies_dense(b, ranked=True) and not _is_given_slice(a) for a, b in made.items()}
+                self.opaque = set() if self.infers_own_blocks else own
+                self._begin([a.type for a in self.new.args])
+        return self._rewrite()
+
+    def _rewrite(self) -> Func:
         new = self.new
         new.arg_attrs, new.attrs = [dict(a) for a in self.func.arg_attrs], dict(self.func.attrs)
         for old, arg in zip(self.func.args, new.args, strict=True):
@@ -110,6 +137,8 @@ class Rewrite:
     def bind(self, old: Value, new: Value) -> None:
         """Maps `old` to `new` from now on: a buffer or a scalar, or a tensor that an unknown op made."""
         new.name = new.name or old.name
+        if old in self.dense:
+            self.known[new] = self.dense[old]
         (self.buffers if old.is_tensor and not new.is_tensor else self.values)[old] = new
 
     @contextmanager
@@ -221,6 +250,8 @@ class Rewrite:
             raise InternalError(f"{op.name} asks for a buffer without saying its sizes")
         order = op.attrs["order"]
         alloc = self.add(memref.Alloc.of(type_.shape, type_.element, self._mixed(op.sizes), order, reason, op.loc))
+        if "absent" in op.attrs:
+            alloc.attrs["absent"] = True
         self.orders[alloc.result] = order
         return alloc.result
 
@@ -242,8 +273,8 @@ class Rewrite:
     def as_type(self, buffer: Value, type: Type, loc: Location) -> Value:
         if same_type(buffer.type, type):
             return buffer
-        dense = self.infers and isinstance(type, MemRefType) and type.is_identity and lies_dense(buffer, ranked=True)
-        if dense or memref.cast_is_safe(buffer.type, type):
+        wanted = self.analysis.as_mlir and isinstance(type, MemRefType) and type.is_identity
+        if (wanted and lies_dense(buffer, ranked=True, known=self.known)) or memref.cast_is_safe(buffer.type, type):
             return self.add(memref.Cast.of(buffer, type, loc)).result
         assert isinstance(type, MemRefType)
         plain = TensorType(type.shape, type.element)
@@ -294,11 +325,15 @@ class Rewrite:
 
     def regroup(self, buffer: Value, op: Op) -> Value:
         shape, source_op = op.result.tensor_type.shape, buffer.defining_op
-        if _undoes(op, source_op) and source_op is not None and source_op.operand(0).memref_type.shape == shape:
+        undone = _undoes(op, source_op) and not self.analysis.to_the_letter
+        if undone and source_op is not None and source_op.operand(0).memref_type.shape == shape:
             return source_op.operand(0)
         if tensor.may_copy(op) and not memref.runs_on(buffer.memref_type, op.attrs["groups"]):
             dense = tensor.dense_buffer(TensorType(buffer.memref_type.shape, buffer.memref_type.element))
-            buffer = self.as_type(buffer, dense, op.loc)
+            lies = self.known
+            if op.operand(0) in self.opaque:
+                self.known = {**lies, buffer: False}
+            buffer, self.known = self.as_type(buffer, dense, op.loc), lies
         sizes = self._mixed(op.sizes) if isinstance(op, tensor.ExpandShape) else ()
         grouped = op.attrs["axes"] if isinstance(op, tensor.ExtractDiagonal) else op.attrs.get("groups", ())
         element = op.result.tensor_type.element
@@ -321,7 +356,7 @@ class Rewrite:
         return view
 
     def copy(self, source: Value, target: Value, op: Op, reason: str) -> None:
-        if source is not target:
+        if source is not target or self.analysis.to_the_letter:
             self.copies[op] = self.add(memref.Copy.of(source, target, reason, op.loc))
 
     def equivalent(self, a: Value, b: Value) -> bool:
@@ -549,9 +584,10 @@ class Rewrite:
             self.orders[passed] = self.orders[then]
 
 
-def branches(func: Func) -> bool:
-    """Whether blocks branch: then not all that a buffer may be is known before the last block is rewritten."""
-    return len(func.body.blocks) > 1 or any(len(r.blocks) > 1 for op in func.walk() for r in op.regions)
+def _is_given_slice(arg: Value) -> bool:
+    """Whether an argument of a block is given a slice: even one of everything has another type than the whole has in
+    MLIR, and then nothing is known of the layout."""
+    return any(isinstance(source.defining_op, tensor.ExtractSlice) for source in handed_on(arg))
 
 
 def _undoes(op: Op, made: Op | None) -> bool:

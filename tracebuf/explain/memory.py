@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from tracebuf.explain.bounds import Bound, counted_by, greatest_of, iterations, lower, upper
+from tracebuf.explain.rounds import rounds_of
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import (
@@ -435,11 +436,31 @@ class _Paths:
 
         leaving: list[Path] = []
         inits = [path.env.get(v) for v in op.operands]
-        ends = self.rounds_of(op, path, inits, body, None)
+        ends = self.rounds_of(op, path, inits, body, None, self.most_rounds(op, path, inits))
         spent = most([p.allocated for p in ends]), most([p.copied for p in ends])
         peak = most([p.peak for p in (*ends, *leaving)])
         peak = peak if peak == path.peak else replace(peak, exact=False)
         return merged([replace(p, allocated=spent[0], copied=spent[1], peak=peak) for p in leaving])
+
+    def most_rounds(self, op: scf.While, path: Path, inits: Sequence[object]) -> Dim | None:
+        """How often the loop's condition is looked at, at most."""
+        found = rounds_of(op)
+        if found is None:
+            return None
+        first, end = inits[found.number], self.computed(found.end, path)
+        if not number_like(first) or not number_like(end):
+            return None
+        times = floordiv(add(sub(end, first), found.step - 1 + found.equal), found.step)  # type: ignore[arg-type]
+        return add(dim_max(times, 0), 1) if symbols(times).isdisjoint(self.bounds) else None
+
+    def computed(self, value: Value, path: Path) -> object:
+        """What is known of a number, also where the op that gives it comes later."""
+        op = value.defining_op
+        if value in path.env or op is None:
+            return path.env.get(value)
+        if isinstance(op, arith.Constant):
+            return self.value(op, path)
+        return number(op, [self.computed(v, path) for v in op.operands])
 
     def rounds_of(
         self,
@@ -448,8 +469,10 @@ class _Paths:
         inits: Sequence[object],
         body: Callable[[Path, Sequence[object]], list[tuple[Path, list[object]]]],
         counted: Range | None,
+        rounds: Dim | None = None,
     ) -> list[Path]:
-        """The ways through a loop: from each state that an iteration may begin with, one iteration."""
+        """The ways through a loop: from each state that an iteration may begin with, one iteration. `rounds`: how many
+        there are at most."""
         carried = self.steady(op, path, inits, body)
         why = f"line {op.loc.line}: how often the loop runs depends on the data"
         work, seen, ends = [(path.fork(), carried)], set[object](), [(path, carried)]
@@ -475,7 +498,10 @@ class _Paths:
                 ends.append((end, new))
         several = len(set(each)) > 1
         spent = [replace(most(a), exact=most(a).exact and not several) for a in zip(*each)] or [Amount(), Amount()]
-        totals = [summed(a, counted, why) for a in spent]
+        if counted is None and rounds is not None:
+            totals = [replace(a, size=mul(rounds, a.size), exact=a.size == 0 and a.exact) for a in spent]
+        else:
+            totals = [summed(a, counted, why) for a in spent]
         peak = at_most_in(most(peaks), counted, f"line {op.loc.line}: {CHANGE}")
         if counted is None and peak != path.peak:
             peak = replace(peak, exact=False)

@@ -84,7 +84,10 @@ class Recorder(Sizes):
         """A placeholder tensor that is never read: without elements, except that constant sizes stay (if
         `constant`)."""
         none = self.symbol(self.constant(0, INDEX), "none", 0, 0)
-        return self.empty(element, [d if constant and isinstance(d, int) else none for d in shape], order)
+        made = self.empty(element, [d if constant and isinstance(d, int) else none for d in shape], order)
+        if any(d is none for d in made.tensor_type.shape) and made.defining_op is not None:
+            made.defining_op.attrs["absent"] = True
+        return made
 
     def value(self, storage: Storage) -> Value:
         """The current SSA value of a storage, in the region being recorded."""

@@ -31,6 +31,7 @@ class AsMlir(CopyBeforeWrite):
     """As MLIR 22 answers where it was asked for no analysis."""
 
     __slots__ = ()
+    to_the_letter = True
 
     def is_in_place(self, use: Use) -> bool:
         """A to_buffer is not copied, though others may write through it; a destination in which something must be

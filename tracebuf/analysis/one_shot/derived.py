@@ -24,6 +24,9 @@ class Analysis:
     taken as they are."""
 
     __slots__ = ("_classes", "_kept", "flow", "rotates", "storages")
+    to_the_letter = False
+    """Whether the rewrite makes what MLIR's makes where that is for nothing: a store of a buffer onto itself, a copy to
+    regroup what was regrouped to its shape."""
 
     def __init__(self, flow: Dataflow, storages: Storages | None = None, *, rotates: bool = True) -> None:
         """`rotates`: results of loops may share the buffers of other initial values than their own (rule S9), which the

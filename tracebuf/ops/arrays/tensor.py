@@ -39,7 +39,8 @@ class Empty(Op):
     """`tensor.empty`: a new array of undefined contents (np.empty).
 
     operands: the dynamic sizes (index); results: 1 tensor, a new buffer; attrs: static_sizes (None for each operand),
-    order (the axes, outermost first; NumPy's K order).
+    order (the axes, outermost first; NumPy's K order), absent (True: without elements, in the place of what another
+    path has; it needs no memory).
     """
 
     __slots__ = ()

@@ -204,6 +204,8 @@ class Plan:
     spares: dict[Op, int] = field(default_factory=dict)
     """The number of arrays that one free or another may free, of those that make them and of the frees: what was
     freed is made anew."""
+    nowhere: bool = False
+    """Whether there are arrays that are absent."""
 
 
 __all__ = [

@@ -1,9 +1,9 @@
 """Decides where each buffer lives: on the stack, in the arena, or as a NumPy array from birth (rule B6).
 
 Stack (memref.alloca): small, of static size, freed unconditionally in the block that allocates it. Array (kind
-"array"): what may be returned. Arena (kind "arena"): everything else, at an offset (attrs "slot", "offset") of a phase,
-which is as long as some of its buffers are alive (lifetimes.py); those that are never alive together share bytes
-(pack.py).
+"array"): what may be returned; of that what is absent is nowhere (kind "nowhere"). Arena (kind "arena"): everything
+else, at an offset (attrs "slot", "offset") of a phase, which is as long as some of its buffers are alive
+(lifetimes.py); those that are never alive together share bytes (pack.py).
 
 - A buffer that may be alive where the next one of its kind is made (a loop that replaces what it carries) takes turns
   between places: the next one is in a place that no value is in that is alive then.
@@ -135,9 +135,10 @@ class _Storage:
         if roaming:
             groups = self._groups([op for op in self.allocs if op not in arrays])
         for op in self.allocs:
-            op.attrs["kind"] = "array" if op in arrays else "arena"
+            op.attrs["kind"] = "arena" if op not in arrays else "nowhere" if "absent" in op.attrs else "array"
         plan = self._placed(groups, 1 if roaming and wider else 0)
         plan.frees.update(self._frees(arrays))
+        plan.nowhere = any(op.attrs["kind"] == "nowhere" for op in arrays)
         self._note_spares(plan, arrays - roaming)
         if roaming:
             plan.roaming = self._plan_roaming(plan, roaming, kept, wider is not None)

@@ -74,13 +74,11 @@ def peaks(function: Callable[..., Any], args: Sequence[Any]) -> tuple[int, int]:
     found = []
     with np.errstate(all="ignore"):
         f(*clone_arguments(tuple(args), {})[0])  # fills the arena
-        for run in (lambda *x: (function(*x), None), f.call_counted):
+        for run in (function, f.call_counted):
             values, _ = clone_arguments(tuple(args), {})
             with counting() as seen:
-                result, counters = run(*values)
-            found.append(seen.peak_bytes)
-            if counters is not None:
-                found[-1] = counters.peak_bytes + max(0, seen.peak_bytes - counters.array_bytes)
+                result = run(*values)
+            found.append(seen.whole_peak_bytes)
             del result
     return found[0], found[1]
 
