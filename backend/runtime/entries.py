@@ -346,6 +346,8 @@ class ProgramEntry:
 
     def _long(self) -> int:
         """Of how many elements a call does not keep the GIL."""
+        if self.kernel.image.brief:
+            return sys.maxsize
         if not self.kernel.calls_blas:
             return LONG
         sized = any(

@@ -944,6 +944,19 @@ def test_products_do_not_keep_the_gil_for_long() -> None:
         assert f._native is not None and f._native.entries[0].memory[Entry.LONG] == long
 
 
+def test_what_takes_no_time_keeps_the_gil() -> None:
+    """Whatever the size of arrays that it does not walk over: to give the GIL away costs half a call."""
+    a = np.ones(LONG)
+    for source, long in (
+        ("def f(a): return a[1:]", sys.maxsize), ("def f(a): return len(a), a[0] + 1", sys.maxsize),
+        ("def f(a): return a.max()", LONG), ("def f(a):\n    for i in range(9): a[i] += i\n    return a", LONG),
+    ):  # fmt: skip
+        f = bufferize(program(source))
+        for _ in range(3):
+            f(a)
+        assert f._native is not None and f._native.entries[0].memory[Entry.LONG] == long
+
+
 @pytest.mark.slow
 def test_memory_is_kept_and_given_back_as_by_python() -> None:
     def shifted(a: Any) -> Any:
