@@ -83,6 +83,9 @@ MANY_REFUSED = 200
 """After how many refused calls, of a function of which nothing was compiled, arguments of such types are not looked at
 any more: whatever their sizes and the names from outside are by then."""
 
+MAX_RAISING = 16
+"""Of how many calls that raise, of arguments with one key, it is remembered that they do."""
+
 
 @dataclass(eq=False)
 class Specialization:
@@ -146,11 +149,14 @@ class Specialization:
 
 @dataclass(eq=False)
 class _Original:
-    """Why calls run the original function. `refused`: they are outside the language (`fallback="numpy"`), else they
-    overlap in memory."""
+    """Why calls run the original function. `refused`: they are outside the language (`fallback="numpy"`); `raises`:
+    they raise; else they overlap in memory."""
 
     reason: str
     refused: bool = field(default=False, kw_only=True)
+    raises: bool = field(default=False, kw_only=True)
+    note: str | None = field(default=None, kw_only=True)
+    """What is added to the exception: the user's line."""
     by_python: int = field(default=0, init=False)
     """How many calls Python has made."""
     settled: bool = field(default=False, init=False)
@@ -159,10 +165,11 @@ class _Original:
 
 @dataclass(eq=False)
 class _Refusal(_Original):
-    """A call outside the language (`fallback="numpy"`): the reason, and the calls for which it holds too. Not the
-    exception, which would keep the arguments alive."""
+    """A call outside the language (`fallback="numpy"`), or one that raises, as tracing finds: the reason, and the calls
+    for which it holds too. Not the exception, which would keep the arguments alive."""
 
-    error: Callable[[], UnsupportedError]
+    error: Callable[[], UnsupportedError] | None
+    """None: the original function raises its own."""
     under: Conditions
     guard: Callable[[Sequence[Any]], bool]
 
@@ -170,6 +177,14 @@ class _Refusal(_Original):
     def of(error: UnsupportedError) -> _Refusal:
         made = functools.partial(UnsupportedError, error.reason, instead=error.instead, location=error.location)
         return _Refusal(str(error), made, error._under, error._under.guard_function(), refused=True)
+
+    @staticmethod
+    def raising(error: Exception, under: Conditions) -> _Refusal:
+        reason = f"it raises {type(error).__name__} for such arguments"
+        note = next(reversed(getattr(error, "__notes__", ())), None)
+        made = _Refusal(reason, None, under, under.guard_function(), raises=True, note=note)
+        made.settled = bool(under.captures)  # machine code would not look at these
+        return made
 
     def fits(self, values: Sequence[Any]) -> bool:
         return self.guard(values) and self.under.captures_hold()
@@ -271,7 +286,7 @@ class BufferizedFunction(NativeCallable):
                 for refusal in known.refusals:
                     if refusal.reason in self._originals and refusal.fits(values):
                         self._count_original(refusal, given, form)
-                        return self.eager(*args, **kwargs)
+                        return self._raising(refusal.note, args, kwargs)
             found = self._specialization(args, kwargs)
             if found is not None:
                 with self._watched(found[0], found[1], args, kwargs):
@@ -302,6 +317,15 @@ class BufferizedFunction(NativeCallable):
 
     def __copy__(self) -> BufferizedFunction:
         return self
+
+    def _raising(self, note: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What `eager` gives, or raises, with a note."""
+        try:
+            return self.eager(*args, **kwargs)
+        except Exception as error:
+            if note is not None:
+                error.add_note(note)
+            raise
 
     def eager(self, *args: Any, **kwargs: Any) -> Any:
         """The result of a call by NumPy alone, `out=` included."""
@@ -358,8 +382,8 @@ class BufferizedFunction(NativeCallable):
         self._make_original_native(why, values, form)
 
     def _make_original_native(self, why: _Original, values: tuple[Any, ...], form: tuple[Named, Form]) -> None:
-        """Lets machine code call the original function: for arguments that overlap like these; or, of a function of
-        which nothing could be compiled in many calls, for arguments of these types."""
+        """Lets machine code call the original function: for arguments that overlap like these, or that have these sizes
+        and raise; or, of a function of which nothing could be compiled in many calls, for arguments of these types."""
         why.by_python += 1
         if why.settled or why.by_python < (MANY_REFUSED if why.refused else NATIVE_AFTER):
             return
@@ -385,7 +409,7 @@ class BufferizedFunction(NativeCallable):
             return  # they are captured now, and were not when the call began
         why.settled = True
         call = None if why.refused else self._call(values, ((), None), hidden)
-        entry = original_of(self.__wrapped__, values, self._names[self._positional :], call)
+        entry = original_of(self.__wrapped__, values, self._names[self._positional :], call, why.raises, why.note)
         if entry is not None:
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
@@ -584,7 +608,7 @@ class BufferizedFunction(NativeCallable):
         for reason, entry in list(self._native_originals):
             originals[reason] += entry.calls
         compiled = [s for group in groups for s in list(group)]
-        return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in originals.items())))
+        return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in originals.items() if n)))
 
     def release(self) -> None:
         """Gives back the memory that the compiled programs keep from one call to the next (arenas). The programs stay.
@@ -788,23 +812,39 @@ class BufferizedFunction(NativeCallable):
             if call.group in self._awaited:
                 raise NewCapture(*self._awaited[call.group])
             for refusal in self._refusals.get(call.group, ()):
-                if refusal.fits(call.values):
+                if refusal.error is not None and refusal.fits(call.values):
                     error = refusal.error()
                     error._noted = refusal
                     raise error
+            raising: list[Conditions] = []
             try:
-                spec = self._kept(call) or self._compile(call)
+                spec = self._kept(call) or self._compile(call, raising.append)
             except UnsupportedError as error:
                 if error._under is not None and self.options.fallback == "numpy":
-                    self._refusals.setdefault(call.group, []).insert(0, _Refusal.of(error))
-                    if more := call.hidden[len(self._hidden) :]:
-                        self._awaited[call.without(len(more)).group] = more[0], more[1:]
-                    elif not call.related.shared and (given := self._quick_key(call.values, call.tree)) is not None:
-                        self._remember(given, call)
+                    self._refuse(call, _Refusal.of(error))
+                raise
+            except Exception as error:
+                if raising:
+                    self._refuse(call, _Refusal.raising(error, *raising))
                 raise
             self._keep_captures(call)
             self._compiled.setdefault(call.group, []).insert(0, spec)
             return spec
+
+    def _refuse(self, call: Call, refusal: _Refusal) -> None:
+        """Remembers for which calls nothing needs to be traced again."""
+        refusals = self._refusals.setdefault(call.group, [])
+        if refusal.error is None:
+            self._originals[refusal.reason] += 0  # so that it is looked at
+            if any(r.error is None and r.fits(call.values) for r in refusals):
+                return
+            if sum(r.error is None for r in refusals) >= MAX_RAISING:
+                refusals.remove(next(r for r in reversed(refusals) if r.error is None))
+        refusals.insert(0, refusal)
+        if more := call.hidden[len(self._hidden) :]:
+            self._awaited[call.without(len(more)).group] = more[0], more[1:]
+        elif not call.related.shared and (given := self._quick_key(call.values, call.tree)) is not None:
+            self._remember(given, call)
 
     def _kept(self, call: Call) -> Specialization | None:
         """The program for a call that an earlier process compiled."""
@@ -817,13 +857,14 @@ class BufferizedFunction(NativeCallable):
         bare = replace(call, values=(), containers=())
         return Specialization(bare, found.plan, None, found.kernel, found.plan.guard_function(), loaded=True)
 
-    def _compile(self, call: Call) -> Specialization:
-        made = sum(len(g) for groups in (self._compiled, self._refusals) for g in groups.values())
+    def _compile(self, call: Call, raises: Callable[[Conditions], None]) -> Specialization:
+        made = sum(map(len, self._compiled.values()))
+        made += sum(r.error is not None for group in self._refusals.values() for r in group)
         if made >= self.options.max_specializations:
             raise RunOriginal(
                 f"compiled {made} times, the limit (max_specializations); is a size or an int part of the key?"
             )
-        traced = stages.trace(self.__wrapped__, call)
+        traced = stages.trace(self.__wrapped__, call, raises)
         program = stages.bufferized(traced, self.options)
         kernel = program.compile(self.__wrapped__.__name__, self.options.tier)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))

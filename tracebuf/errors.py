@@ -113,6 +113,13 @@ def render(reason: str, instead: str, location: Location | None) -> str:
 
 def note_location(error: BaseException, location: Location | None) -> BaseException:
     """Adds a note with the user's line to an exception of NumPy's or Python's class, and returns it."""
-    if location is not None and location.file:
-        error.add_note(f'File "{location.file}", line {location.line}, in {location.function}\n{excerpt(location)}')
+    if (note := note_of(location)) is not None:
+        error.add_note(note)
     return error
+
+
+def note_of(location: Location | None) -> str | None:
+    """The note that `note_location` adds."""
+    if location is None or not location.file:
+        return None
+    return f'File "{location.file}", line {location.line}, in {location.function}\n{excerpt(location)}'

@@ -93,7 +93,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/native/test_objects.py
     an error of compiled code       a check ends it: ops/control/checks.py, made into an exception by `make_error` of
                                     running/raised.py (backend/runtime/kernel.py, `_error`), with its line by errors.py
-                                    (`note_location`);
+                                    (`note_location`); from the second on machine code makes it
+                                    (backend/runtime/failures.py); one that tracing meets is the original function's;
                                     tests/call/test_native_calls.py (`test_errors_have_their_line`)
     compiled before it is called    specs.py (`spec`: examples in the place of arguments), persist/compiled.py
                                     (`Compiled`, `load`), persist/saved.py (its file), persist/precompile.py (the

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Kernel
     from tracebuf.explain.memory import MemoryUse
     from tracebuf.frontends.numpy.call.call import Call
+    from tracebuf.frontends.numpy.call.conditions import Conditions
     from tracebuf.frontends.numpy.call.results import CallPlan
     from tracebuf.frontends.numpy.interpreter.trace import Traced
     from tracebuf.ir.func import Func
@@ -55,8 +56,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
-def trace(function: FunctionType, call: Call) -> Traced:
-    """The tensor program of one call, as recorded.
+def trace(function: FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None) -> Traced:
+    """The tensor program of one call, as recorded. `raises` is told which calls raise, before an exception of theirs.
 
     Raises UnsupportedError where the function is outside the language, and the exceptions that restart tracing or run
     the original function (docs/architecture.md).
@@ -65,7 +66,7 @@ def trace(function: FunctionType, call: Call) -> Traced:
         with importing():
             from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
-        return run(function, call)
+        return run(function, call, raises)
 
 
 @contextmanager

@@ -95,8 +95,11 @@ class Entry:
     """During a call, where the arguments are, and then the containers."""
     ORIGINAL = 28
     """0, or where a function of Python's is that is called instead, how many arguments it takes by position, the names
-    of the others, and for each argument what it must be (`Given`)."""
-    SIZE = 29
+    of the others, a note for what it raises (or null) and what adds it, and for each argument what it must be
+    (`Given`)."""
+    FAILURES = 29
+    """0, or for each check where the steps are that raise its exception (0: none, Python raises it)."""
+    SIZE = 30
 
 
 class Walk:
@@ -170,13 +173,14 @@ class Given:
     EXPECTED = 1
     """The dtype of an array, the class of a number, the object or one that equals it."""
     AT = 2
-    """Where the array is, in bytes from the first one."""
+    """Where the array is, in bytes from the first one; `ANYWHERE` where that does not count."""
     RANK, FLAGS = 3, 4
     SIZES = 5
     """Where the sizes are, and then the strides in bytes; 0 where only dtype and rank count."""
     SIZE = 6
 
 
+ANYWHERE = -(2**63)
 REPEATED = 3
 """The class of an axis longer than 1 of stride 0."""
 
@@ -204,7 +208,8 @@ class Result:
     DICT, NAMED_TUPLE, RECORD = range(12, 15)
     IF, JUMP, KNOWN = range(15, 18)
     WRITE_LIST, WRITE_DICT, WRITE_OBJECT = range(18, 21)
-    EACH = range(21)
+    CALL, TEXT, RAISE = range(21, 24)
+    EACH = range(24)
 
 
 WORDS = 9
@@ -214,7 +219,10 @@ whether it is read-only. FLOAT and so on: slot. NUMPY: slot, dtype. TUPLE, LIST:
 where the keys are; NAMED_TUPLE: class, `tuple.__new__`; RECORD: class (or null), what makes the object, where the
 names are. IF: slot of a bool, step where it is False. JUMP: step. KNOWN: where it is noted, step where it is.
 WRITE_LIST: length, index of the container, where on the stack its items are; WRITE_DICT and WRITE_OBJECT: then keys;
-WRITE_DICT: then whether it is cleared before."""
+WRITE_DICT: then whether it is cleared before.
+CALL: length; what is called is below the items. TEXT: length, of one at least. RAISE: `__notes__`, a note (or null)."""
+FAILURE_ROOM = 40
+"""The most parts of an exception on the stack."""
 
 
 class Source:

@@ -30,6 +30,10 @@ from tracebuf.ops.arrays.host import ROW, CoreLoop, ExtremeLoop, Loop, MedianLoo
 SMALL = 2**14
 """Elements of an operand, up to which the loop is called: beyond, its work is many times what the function adds. Copies
 of so few elements are not refused memory."""
+LONG_ROW = 2**18
+"""Elements that are searched between two polls."""
+SHORT_ROW = 8
+"""Elements of a row that are compared one by one, in less time than a call takes."""
 _SLOTS = 3000
 
 
@@ -135,45 +139,94 @@ class HostWriter:
         if dense == "1":
             self._extremes(loop, buffers)
             return "search of rows, by pointer"
-        fast, apart, copied, slow, end = (code.new_label() for _ in range(5))
+        fast, apart, end = (code.new_label() for _ in range(3))
         code.branch(code.inst(f"or i1 {code.icmp('eq', dense, '1')}, {code.icmp('sle', n, '1')}"), fast, apart)
         code.place(apart)
-        code.branch(code.icmp("sle", n, str(ROW)), copied, slow)
-        code.place(copied)
         self._extremes(loop, buffers, copies=True)
         code.jump(end)
         code.place(fast)
         self._extremes(loop, buffers)
         code.jump(end)
-        code.place(slow)
-        call_back()
-        code.jump(end)
         code.place(end)
-        return f"search of rows, by pointer where they are contiguous or have at most {ROW} elements"
+        return f"search of rows, by pointer, in copies of {ROW} elements where they are not contiguous"
 
     def _extremes(self, loop: ExtremeLoop, buffers: Sequence[Buffer], copies: bool = False) -> None:
-        """Searches each row, or a copy of it, of at most `ROW` elements."""
+        """Searches each row in blocks, or copies of blocks; of the best so far and a block's best, the function says
+        which it is."""
         code, (source, out) = self.code, buffers
-        n, name = source.sizes[-1], f"numpy_{loop.name}_{loop.dtype}"
+        element, n, name = source.type.element, source.sizes[-1], f"numpy_{loop.name}_{loop.dtype.replace('?', 'b')}"
         code.imports[name] = ("extreme", loop.dtype, loop.name)
         code.imports[f"{name}_array"] = ("extreme array", loop.dtype, loop.name)
         code.declare(name, "i32 @(ptr, i64, ptr, ptr)")
         code.declare(f"{name}_array", "void @()")
-        kind = memory_type(source.type.element)
+        kind, most = memory_type(element), str(ROW if copies else LONG_ROW)
         stack = code.fresh_slot(f"[{ROW} x {kind}]", align=64) if copies else ""
+        pair, found = code.fresh_slot(f"[2 x {kind}]", align=16), code.fresh_slot("i64")
+
+        def search(row: str, count: str) -> str:
+            code.call("i32", name, [("ptr", row), ("i64", count), ("ptr", found), ("ptr", f"@{name}_array")])
+            return code.inst(f"load i64, ptr {found}")
+
         with ExitStack() as loops:
             indices = [loops.enter_context(self._plain_loop(size)).index for size in out.sizes]
-            if copies:
-                self._copy_row(source, indices, stack)
-            row = stack or self._at(source, [*indices, "0"])
             place = self._at(out, indices)
-            code.call("i32", name, [("ptr", row), ("i64", n), ("ptr", place), ("ptr", f"@{name}_array")])
-        self.polls.spend(code.mul(code.product(source.sizes), "2"))
+            done = code.new_label()
+            if not element.is_complex:
+                few, many = code.new_label(), code.new_label()
+                code.branch(code.icmp("sle", n, str(SHORT_ROW)), few, many)
+                code.place(few)
+                code.do(f"store i64 {self._extreme_of_few(loop, source, indices)}, ptr {place}")
+                code.jump(done)
+                code.place(many)
+            metadata = self._as_it_stands()
+            with code.loop(n, step=most, metadata=metadata) as each:
+                left = code.sub(n, each.index)
+                count = code.select(code.icmp("slt", left, most), "i64", left, most)
+                row = stack or self._at(source, [*indices, each.index])
+                if copies:
+                    self._copy_row(source, indices, stack, each.index, count)
+                index = search(row, count)
+                value = code.load(element, code.offset(row, kind, index))
+                taken, other, next_ = (code.new_label() for _ in range(3))
+                code.branch(code.icmp("eq", each.index, "0"), taken, other)
+                code.place(other)
+                code.store(element, value, code.offset(pair, kind, "1"))
+                code.branch(code.icmp("eq", search(pair, "2"), "0"), next_, taken)
+                code.place(taken)
+                code.store(element, value, pair)
+                code.do(f"store i64 {code.add(each.index, index)}, ptr {place}")
+                code.jump(next_)
+                code.place(next_)
+                self.polls.poll(count)
+            code.jump(done)
+            code.place(done)
 
-    def _copy_row(self, source: Buffer, indices: Sequence[str], to: str) -> None:
-        code, element = self.code, source.type.element
-        with self._plain_loop(source.sizes[-1]) as each:
+    def _extreme_of_few(self, loop: ExtremeLoop, source: Buffer, indices: Sequence[str]) -> str:
+        """The index of a row's extreme, found one by one: the first NaN, else the first of the best."""
+        code, element, largest = self.code, source.type.element, loop.name == "argmax"
+        kind = llvm_type(element)
+        first = code.load(element, self._at(source, [*indices, "0"]))
+        carried = [(kind, first), ("i64", "0")]
+        with code.loop(source.sizes[-1], start="1", carried=carried, metadata=self._as_it_stands()) as each:
+            best, index = each.carried
             value = code.load(element, self._at(source, [*indices, each.index]))
+            if element.is_float:
+                better = code.inst(f"fcmp {'ugt' if largest else 'ult'} {kind} {value}, {best}")
+                better = code.inst(f"and i1 {better}, {code.inst(f'fcmp ord {kind} {best}, {best}')}")
+            else:
+                unsigned = element.name == "i1" or element.name.startswith("ui")
+                better = code.icmp(f"{'u' if unsigned else 's'}{'gt' if largest else 'lt'}", value, best, kind)
+            each.next[:] = code.select(better, kind, value, best), code.select(better, "i64", each.index, index)
+        return index
+
+    def _copy_row(
+        self, source: Buffer, indices: Sequence[str], to: str, first: str = "0", count: str | None = None
+    ) -> None:
+        """Copies elements of a row: all, or so many from the first."""
+        code, element = self.code, source.type.element
+        with self.code.loop(count or source.sizes[-1]) as each:
+            at = each.index if first == "0" else code.add(first, each.index)
+            value = code.load(element, self._at(source, [*indices, at]))
             code.store(element, value, code.offset(to, memory_type(element), each.index))
 
     def _call_median(self, loop: MedianLoop, buffers: Sequence[Buffer], call_back: Callable[[], None]) -> str | None:
@@ -380,7 +433,10 @@ class HostWriter:
 
     def _plain_loop(self, n: str) -> AbstractContextManager[OpenLoop]:
         """A loop that is compiled soon."""
-        return self.code.loop(n, metadata=self.code.loop_metadata(*self.code.as_it_stands()))
+        return self.code.loop(n, metadata=self._as_it_stands())
+
+    def _as_it_stands(self) -> str:
+        return self.code.loop_metadata(*self.code.as_it_stands())
 
     def _array(self, values: Sequence[str], key: int) -> str:
         """Integers on the stack."""

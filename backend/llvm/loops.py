@@ -596,26 +596,54 @@ class NestWriter:
         return self.code.offset(buffer.pointer, memory_type(buffer.type.element), moved)
 
     def _bisect(self, op: SortedPlace, value: str) -> str:
-        """Bisection: halves the range that holds the index, until it is empty."""
+        """Bisection: halves the range that holds the index, until it is empty. Where values rise, it begins at the last
+        index; most often that is the index, or the next one."""
         code, k = self.code, self.nest.spec.body.args.index(op.operand(0))
         element, low, high = self.buffers[k].type.element, code.fresh_slot("i64"), code.fresh_slot("i64")
         code.do(f"store i64 0, ptr {low}")
-        code.do(f"store i64 {self.buffers[k].sizes[0]}, ptr {high}")
+        size = self.buffers[k].sizes[0]
+        code.do(f"store i64 {size}, ptr {high}")
+
+        def is_behind(place: str) -> str:
+            """Whether the index is behind that element."""
+            found = code.load(element, self.address(k, [place]), self._access(k))
+            if op.attrs["right"]:
+                return code.inst(f"xor i1 {self._less(element, value, found)}, true")
+            return self._less(element, found, value)
+
         again, halve, end = code.new_label(), code.new_label(), code.new_label()
+        if rising := op.attrs.get("rising", False):
+            last_one, try_, from_there = code.fresh_slot("i64"), code.new_label(), code.new_label()
+            code.entry.append(f"  store i64 0, ptr {last_one}")
+            here = code.inst(f"load i64, ptr {last_one}")
+            code.branch(code.icmp("eq", here, "0"), from_there, try_)
+            code.place(try_)
+            code.branch(is_behind(code.sub(here, "1")), from_there, again)
+            code.place(from_there)
+            code.do(f"store i64 {here}, ptr {low}")
+            for step in (here, code.add(here, "1")):
+                inside, there, on = code.new_label(), code.new_label(), code.new_label()
+                code.branch(code.icmp("slt", step, size), inside, there)
+                code.place(inside)
+                code.branch(is_behind(step), on, there)
+                code.place(there)
+                code.do(f"store i64 {step}, ptr {high}")
+                code.jump(again)
+                code.place(on)
+                code.do(f"store i64 {code.add(step, '1')}, ptr {low}")
         code.jump(again)
         code.place(again)
         first, last = (code.inst(f"load i64, ptr {slot}") for slot in (low, high))
         code.branch(code.icmp("slt", first, last), halve, end)
         code.place(halve)
         middle = code.add(first, code.inst(f"lshr i64 {code.sub(last, first)}, 1"))
-        found = code.load(element, self.address(k, [middle]), self._access(k))
-        behind = self._less(element, found, value)
-        if op.attrs["right"]:
-            behind = code.inst(f"xor i1 {self._less(element, value, found)}, true")
+        behind = is_behind(middle)
         code.do(f"store i64 {code.select(behind, 'i64', code.add(middle, '1'), first)}, ptr {low}")
         code.do(f"store i64 {code.select(behind, 'i64', last, middle)}, ptr {high}")
         code.jump(again)
         code.place(end)
+        if rising:
+            code.do(f"store i64 {first}, ptr {last_one}")
         return first
 
     def _less(self, element: ScalarType, a: str, b: str) -> str:

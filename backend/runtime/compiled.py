@@ -12,6 +12,7 @@ from typing import Any
 from tracebuf.backend.layout.abi import Frame
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.kernel_text import KernelText
+from tracebuf.backend.llvm.polls import work
 from tracebuf.backend.runtime.addresses import address_of
 from tracebuf.backend.runtime.image import Failure, Image, Result
 from tracebuf.backend.runtime.kernel import Kernel
@@ -36,7 +37,7 @@ def kernel_of(func: Func, name: str, callees: Sequence[Func] = (), tier: Tier = 
     again = functools.partial(emit_kernel, func, name, callees, apart=True)
     code = MachineCode(emitted, text, imports, tier, again)
     made = Kernel(
-        _image_of(func, emitted), code, lambda: tuple(map(_failure_of, emitted.checks)),
+        _image_of(func, emitted, callees), code, lambda: tuple(map(_failure_of, emitted.checks)),
         (lambda: list(map(Reference, ops))) if ops else None,
         calls_back=not all(isinstance(op, HostCall) for op in ops),
     )  # fmt: skip
@@ -44,7 +45,7 @@ def kernel_of(func: Func, name: str, callees: Sequence[Func] = (), tier: Tier = 
     return made
 
 
-def _image_of(func: Func, emitted: KernelText) -> Image:
+def _image_of(func: Func, emitted: KernelText, callees: Sequence[Func]) -> Image:
     """The image of a program that was written."""
     frame = emitted.frame
     return Image(
@@ -55,6 +56,7 @@ def _image_of(func: Func, emitted: KernelText) -> Image:
         tuple(Result(_plain(v.type), at, _argument_of(func, v)) for v, at in zip(emitted.results, frame.result_at)),
         (emitted.arena_slots, emitted.arena_blocks, emitted.arena_idle, emitted.arena_roaming),
         any(_is_refusal(check.attrs["exception"]) for check in emitted.checks),
+        not callees and work(func.block) is not None,
     )  # fmt: skip
 
 

@@ -21,12 +21,24 @@ import numpy as np
 
 from tracebuf.backend.layout import abi
 from tracebuf.backend.layout import entry_words as words
-from tracebuf.backend.layout.entry_words import Descriptor, Entry, Given, Kind, Layout, Result, Source, Table, Walk
+from tracebuf.backend.layout.entry_words import (
+    FAILURE_ROOM,
+    Descriptor,
+    Entry,
+    Given,
+    Kind,
+    Layout,
+    Result,
+    Source,
+    Table,
+    Walk,
+)
 from tracebuf.backend.llvm.entries.dispatch import entries_text
 from tracebuf.backend.llvm.jit import Library, compile_module
 from tracebuf.backend.runtime.arena import Context
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, point_at
 from tracebuf.backend.runtime.entry import runtime_address
+from tracebuf.backend.runtime.failures import raising
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
@@ -310,7 +322,7 @@ class ProgramEntry:
             slot = plan.slots[i]
             self._describe(w, first + i * Descriptor.SIZE, argument, frame.arg_at[slot] if slot >= 0 else -1)
         w.pointer(Entry.RANGES, w.add([0] * (4 * arrays)))
-        w.pointer(Entry.STACK, w.add([0] * (len(plan.result) + 1)))
+        w.pointer(Entry.STACK, w.add([0] * max(len(plan.result) + 1, FAILURE_ROOM)))
         w.pointer(Entry.MADE, w.add([0] * plan.noted))
         v[Entry.MADE_COUNT] = plan.noted
         w.pointer(Entry.DTYPES, w.add([*map(w.of, _DTYPES), *(dtype.itemsize for dtype in _DTYPES)]))
@@ -334,6 +346,8 @@ class ProgramEntry:
 
     def _long(self) -> int:
         """Of how many elements a call does not keep the GIL."""
+        if self.kernel.image.brief:
+            return sys.maxsize
         if not self.kernel.calls_blas:
             return LONG
         sized = any(
@@ -457,6 +471,8 @@ class ProgramEntry:
     def finish(self, status: int, given: Sequence[Any]) -> Any:
         """The result of a call after its kernel, where native code does not make it; raises the kernel's errors. After
         the arguments come the containers."""
+        if status > 0:
+            self._learn(status)
         number = len(self.plan.arguments)
         values, containers = given[:number], given[number:]
         context = self.context
@@ -470,6 +486,26 @@ class ProgramEntry:
             context.owners.clear()
         return self._build(raw, values, containers)
 
+    def _learn(self, status: int) -> None:
+        """Lets native code raise the exception of a failed check from now on, if it can."""
+        failures = self.kernel.failures()
+        steps = raising(failures[status - 1], self.kernel.frame.error_at)
+        if steps is None:
+            return
+        w = _Words()
+        w.add([0] * (words.WORDS * len(steps)))
+        for i, (kind, *rest) in enumerate(steps):
+            numbers = [x if type(x) is int else 0 if x is None else w.of(x) for x in rest]
+            if kind == Result.OBJECT:
+                numbers = [w.of(rest[0])]
+            w.values[words.WORDS * i : words.WORDS * i + 1 + len(numbers)] = [kind, *numbers]
+        memory = w.made()
+        if not self.memory[Entry.FAILURES]:
+            self._raised = (ctypes.c_int64 * len(failures))()
+            self.memory[Entry.FAILURES] = ctypes.addressof(self._raised)
+        self._raised[status - 1] = ctypes.addressof(memory)
+        self._kept += [memory, w.kept]
+
     def __del__(self) -> None:
         if (memory := getattr(self, "memory", None)) is not None and memory[Entry.FRESH]:
             ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(memory[Entry.FRESH]))
@@ -481,13 +517,14 @@ CONSTANTS = (str, bytes, type, NoneType)
 
 
 class OriginalEntry:
-    """The entry of calls that run the original function: with arrays that overlap in memory like these, or, where they
-    are `anywhere`, with values of these classes, dtypes and ranks. The last ones are passed `by_name`. Where there is a
-    `walk`, the values are those that it leads to."""
+    """The entry of calls that run the original function: with arrays that overlap in memory like these; or (`sized`)
+    with arrays of these sizes and strides, and these ints; or, where they are `anywhere`, with values of these classes,
+    dtypes and ranks. The last ones are passed `by_name`. Where there is a `walk`, the values are those that it leads
+    to. What the function raises gets a `note`."""
 
     def __init__(
-        self, function: Any, values: Sequence[Any], by_name: tuple[str, ...], *, anywhere: bool,
-        walk: Steps | None = None,
+        self, function: Any, values: Sequence[Any], by_name: tuple[str, ...], *, anywhere: bool = False,
+        sized: bool = False, note: str | None = None, walk: Steps | None = None,
     ) -> None:  # fmt: skip
         w = _Words()
         v = w.values
@@ -495,15 +532,19 @@ class OriginalEntry:
         v[Entry.GIVEN] = v[Entry.ARGUMENTS] = len(values)
         names = w.of(by_name) if by_name else 0
         given = len(values) if walk is None else walk.given
-        w.pointer(Entry.ORIGINAL, w.add([w.of(function), given - len(by_name), names]))
+        noted = [0 if note is None else w.of(note), w.of(BaseException.add_note)]
+        w.pointer(Entry.ORIGINAL, w.add([w.of(function), given - len(by_name), names, *noted]))
         parts = w.add([0] * (Given.SIZE * len(values)))
         first = next((address(x) for x in values if isinstance(x, np.ndarray)), 0)
         for at, x in zip(range(parts, len(v), Given.SIZE), values):
             if type(x) is np.ndarray:
                 v[at + Given.KIND], v[at + Given.EXPECTED], v[at + Given.RANK] = Kind.ARRAY, w.of(x.dtype), x.ndim
                 if not anywhere:
-                    v[at + Given.AT], v[at + Given.FLAGS] = address(x) - first, x.flags.num
+                    v[at + Given.AT] = words.ANYWHERE if sized else address(x) - first
+                    v[at + Given.FLAGS] = x.flags.num
                     w.pointer(at + Given.SIZES, w.add([*x.shape, *x.strides]))
+            elif sized and isinstance(x, (int, np.integer)):
+                v[at + Given.KIND], v[at + Given.EXPECTED] = Kind.IS, w.of(x)
             elif isinstance(x, (float, complex, int, np.generic)) or anywhere and not isinstance(x, CONSTANTS):
                 kind = Kind.INT if type(x) is int and not anywhere else Kind.NUMPY
                 v[at + Given.KIND], v[at + Given.EXPECTED] = kind, w.of(type(x))

@@ -45,3 +45,5 @@ class Image:
     """Its slots, blocks, idle and roaming ones."""
     refuses: bool
     """Whether one of its checks stands for what is outside the language."""
+    brief: bool
+    """Whether it takes no time: it has no loops, and calls nothing."""

@@ -26,11 +26,11 @@ import pytest
 from tests.support.agreement import program
 from tests.support.native_calls import by_python, natively, taken
 from tests.support.params import one_in
-from tracebuf import TracebufError, TracebufWarning, UnsupportedError, api, bufferize, host_call
+from tracebuf import TracebufError, TracebufWarning, UnsupportedError, api, bufferize, host_call, stages
 from tracebuf.api import BufferizedFunction
 from tracebuf.backend.layout.entry_words import MAX_SIZE, SMALL_INT, WORDS, Entry, Result
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
-from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS
+from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS, ProgramEntry
 from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.frontends.numpy.call import arguments
 
@@ -393,6 +393,103 @@ def test_errors_have_their_line() -> None:
     with pytest.raises(MemoryError):
         bufferize(lambda n: np.ones((n, n)))(2**29)
     assert natively(g, 4).tolist() == [1.0] * 4
+
+
+def raises_in_all_ways(a: Any, i: Any, n: Any, t: Any) -> Any:
+    which = i[0]
+    if which == 0:
+        raise ValueError
+    if which == 1:
+        raise KeyError("a", 2)
+    if which == 2:
+        raise ValueError(f"{which} of {n}, {{t}} is {t} and a has {len(a)}")
+    if which == 3:
+        raise RuntimeError(t, n)
+    if which == 4:
+        return a[i[0] + n]
+    if which == 5:
+        raise NotImplementedError("plain", (1, "x"))
+    if which == 6:
+        raise OverflowError(t > 0, t, n)
+    if which == 7:
+        return n // int(which - 7)
+    if which == 8:
+        raise ValueError(f"{t!r} {t:.3f}")
+    if which == 9:
+        raise ValueError(f"{a[0] > t}{a[0]}{a.sum() / 7}")
+    return a.sum()
+
+
+def test_errors_are_made_by_machine_code_from_the_second_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Class, arguments, notes and context are those that Python gives the first one."""
+    f, a = bufferize(raises_in_all_ways), np.arange(4.0)
+
+    def error_of(n: int) -> tuple[Any, ...]:
+        try:
+            raise LookupError
+        except LookupError as before:
+            with pytest.raises(Exception) as caught:
+                f(a, np.array([n]), 30, 0.1)
+            error = caught.value
+            assert error.__context__ is before
+        assert not [e for e in (error, *error.args) if isinstance(e, np.generic)]
+        return type(error), error.args, [type(x) for x in error.args], str(error), error.__notes__
+
+    for n in (20, 21, 22):
+        assert f(a, np.array([n]), 30, 0.1) == 6.0
+    by_python = {n: error_of(n) for n in range(10)}
+    for n in range(10):
+        with pytest.raises(by_python[n][0]) as eager:
+            raises_in_all_ways(a, np.array([n]), 30, 0.1)
+        assert (type(eager.value), eager.value.args) == by_python[n][:2]
+    before = taken(f)
+    finish, finished = ProgramEntry.finish, list[int]()
+
+    def counted(self: ProgramEntry, status: int, given: Any) -> Any:
+        finished.append(status)
+        return finish(self, status, given)
+
+    monkeypatch.setattr(ProgramEntry, "finish", counted)
+    for n in range(10):
+        assert error_of(n) == by_python[n], n
+    assert taken(f) == before + 10
+    assert len(finished) == 1  # the text with a format of its own
+    gc.collect()
+    held = references(a)
+    for _ in range(20):
+        for n in (1, 2, 3, 5):
+            error_of(n)
+    gc.collect()
+    assert references(a) == held
+
+
+def test_calls_that_raise_while_they_are_traced_are_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the original function raises, which machine code calls for arguments of these sizes."""
+
+    def picked(a: Any, n: Any) -> Any:
+        return a[n] + a[:2]
+
+    def keyed(d: Any) -> Any:
+        return d["a"] + d["missing"]
+
+    f, g, a = bufferize(picked), bufferize(keyed), np.arange(4.0)
+    traced, trace = list[int](), stages.trace
+    monkeypatch.setattr(stages, "trace", lambda *args: (traced.append(1), trace(*args))[1])
+    for call in (lambda: f(a, 200), lambda: g({"a": a}), lambda: f(np.ones((3, 3, 3)).T[0, 0], 3)):
+        traced.clear()
+        with pytest.raises((KeyError, IndexError)) as first:
+            call()
+        for _ in range(12):
+            with pytest.raises(type(first.value)) as error:
+                call()
+            assert error.value.args == first.value.args
+        assert len(traced) == 1
+    assert taken(f) > 10 and taken(g) > 10
+    assert f(a, 2).tolist() == [2.0, 3.0]
+    assert natively(f, a, 3).tolist() == [3.0, 4.0]
+    with pytest.raises(IndexError, match="size 4"):
+        f(a, 4)
+    assert "ran the original function 12 times: it raises KeyError" in str(g.specializations())
 
 
 def solved(a: Any, b: Any) -> Any:
@@ -844,6 +941,19 @@ def test_products_do_not_keep_the_gil_for_long() -> None:
         for _ in range(2):
             f(*args)
         assert natively(f, *args).tolist() == f.__wrapped__(*args).tolist()
+        assert f._native is not None and f._native.entries[0].memory[Entry.LONG] == long
+
+
+def test_what_takes_no_time_keeps_the_gil() -> None:
+    """Whatever the size of arrays that it does not walk over: to give the GIL away costs half a call."""
+    a = np.ones(LONG)
+    for source, long in (
+        ("def f(a): return a[1:]", sys.maxsize), ("def f(a): return len(a), a[0] + 1", sys.maxsize),
+        ("def f(a): return a.max()", LONG), ("def f(a):\n    for i in range(9): a[i] += i\n    return a", LONG),
+    ):  # fmt: skip
+        f = bufferize(program(source))
+        for _ in range(3):
+            f(a)
         assert f._native is not None and f._native.entries[0].memory[Entry.LONG] == long
 
 

@@ -429,3 +429,14 @@ def test_c2_numbers_that_do_not_fit_are_cast_where_numpy_makes_an_array_of_them(
 @pytest.mark.slow
 def test_c2_stores_take_leading_axes_of_size_1_but_ufuncs_at_indices_do_not(text: str) -> None:
     agree(program(f"def f(a):\n    {text}"), np.arange(4.0))
+
+
+def test_repeats_of_each_row_in_rising_order() -> None:
+    """The places of sources are looked for beside the last one: counts of 0, runs of them, axes that begin anew."""
+    r = np.random.default_rng(3)
+    f, g = bufferize(lambda a, n: np.repeat(a, n, axis=0)), bufferize(lambda a, n: np.repeat(a, n, axis=1))
+    for counts in (r.integers(0, 4, 40), np.zeros(40, int), np.eye(40, dtype=int)[7] * 9, np.arange(40) % 2 * 5):
+        a = r.random((40, 3))
+        agree(f, a, counts)
+        agree(g, a.T, counts)
+        agree(f, a[:, 0], counts)

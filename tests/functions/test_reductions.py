@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import program, refused
+from tests.support.agreement import agree, program, refused
 from tests.support.arrays import LAYOUTS, floats
 from tests.support.forms import UNUSUAL, check_forms, expression, judge, split
 from tests.support.params import one_in, slow_but
@@ -197,3 +197,45 @@ def test_s2_running_sums_in_their_own_array(text: str) -> None:
 def test_running_sums_into_other_elements_keep_their_array() -> None:
     f = program("def f(x):\n    np.cumsum(x[:-1], out=x[1:])")
     climb(f, (np.arange(6.0),))
+
+
+def extremes(a: Any) -> Any:
+    return a.argmax(), np.argmin(a), a.argmax(-1), np.argmin(a, axis=0), np.argmax(a, axis=0, keepdims=True)
+
+
+def test_an_index_in_a_row_that_is_copied_in_blocks() -> None:
+    f, x = bufferize(lambda a: a.argmax()), np.tile(np.arange(50.0), 50)[::2]
+    for at in (None, 1200, 600, 0):
+        if at is not None:
+            x[at] = np.nan
+        agree(f, x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", "?bHiQefd")
+def test_indices_of_extremes_of_long_and_short_rows(dtype: str) -> None:
+    """The first of the best, the first NaN, in rows that are searched in blocks, copied in blocks, or compared one by
+    one; of sizes and layouts on both sides of these limits."""
+    f = bufferize(extremes)
+    for shape in ((1, 1), (3, 8), (9, 3), (40, 17), (2, 1100), (1100, 2), (1030, 20)):
+        x = (RNG.random(shape) * 5).astype(dtype)
+        wide = np.repeat(np.repeat(x, 2, 0), 2, 1)[::2, ::-2]
+        forms = [x, np.asfortranarray(x), wide]
+        if np.dtype(dtype).kind == "f":
+            with_nans = x.copy()
+            with_nans[-1, -1] = with_nans[shape[0] // 2, shape[1] // 2 :] = np.nan
+            forms += [with_nans, with_nans[::-1, ::-1]]
+        for y in forms:
+            agree(f, y)
+
+
+def test_which_extremes_numpys_search_finds() -> None:
+    """NumPy's own for rows that it takes many elements at once of; loops along an axis beside a long dense one, and of
+    half precision."""
+
+    def searched(a: np.ndarray, **options: Any) -> bool:
+        return "numpy_argmax" in bufferize(lambda a: np.argmax(a, **options)).lower(a).as_text("llvm")
+
+    x = np.ones((40, 30))
+    assert searched(x > 0) and searched(x.T, axis=0) and searched(np.ones((30, 4)), axis=0)
+    assert not searched(x, axis=0) and not searched(x.astype(np.float16))

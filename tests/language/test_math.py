@@ -90,6 +90,13 @@ def test_ints_by_gcd_and_isqrt() -> None:
         agree(f, a, b)
 
 
+def test_isqrt_where_the_float_s_root_is_one_too_many() -> None:
+    f = bufferize(program("def f(a): return math.isqrt(a[0])", math=math))
+    roots = (1, 2**26, 2**26 + 1, 2**27 - 1, 94906266, 2**31, 3037000499)
+    for n in (2**63 - 1, *(r * r + e for r in roots for e in (-1, 0, 1))):
+        agree(f, np.array([n]))
+
+
 def test_gcd_of_magnitudes_beyond_an_int64() -> None:
     """A uint64 from 2**63 on raised OverflowError, whatever the result."""
     f = bufferize(program("def f(a, b, k): return math.gcd(a[0], a[1]), math.gcd(k, b, k), math.gcd(b)", math=math))

@@ -8,16 +8,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-
-def _gcd(a: int, b: int) -> int:
-    """math.gcd of two magnitudes of 64 bits; those from 2**63 on, as operands or result, are the negative i64s."""
-    found = math.gcd(a % 2**64, b % 2**64)
-    return found if found < 2**63 else found - 2**64
-
-
 HOSTED: dict[str, Callable[..., Any]] = {
     "gamma": math.gamma, "lgamma": math.lgamma, "hypot": math.hypot, "ldexp": math.ldexp, "ulp": math.ulp,
-    "gcd": _gcd, "isqrt": math.isqrt, "round": round, "true_divide": operator.truediv,
+    "round": round, "true_divide": operator.truediv,
 }  # fmt: skip
 CODES: dict[type[Exception], float] = {ValueError: 1.0, OverflowError: 2.0, ZeroDivisionError: 3.0}
 """What a complex function's `error` is; 0 for none."""

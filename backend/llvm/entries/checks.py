@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tracebuf.backend.layout.entry_words import (
+    ANYWHERE,
     CLASS,
     DATA,
     DTYPE,
@@ -138,7 +139,7 @@ def twin_check() -> Writer:
 
 def given_check() -> Writer:
     """Whether each argument is what it must be: arrays of these very sizes, strides and flags, as far from one another
-    in memory; or only of this dtype and rank."""
+    in memory, or anywhere; or only of this dtype and rank."""
     c = Writer("define internal i1 @given(ptr %parts, ptr %values, i64 %n) noinline nounwind")
     no = "no"
     first = c.variable(0)
@@ -171,7 +172,8 @@ def given_check() -> Writer:
         start = c.word(x, DATA)
         with c.when(c.icmp("eq", c.get(first), "0")):
             c.let(first, start)
-        c.need(c.icmp("eq", c.inst(f"sub i64 {start}, {c.get(first)}"), c.word(p, Given.AT)), no)
+        at, there = c.word(p, Given.AT), c.inst(f"sub i64 {start}, {c.get(first)}")
+        c.need(c.either(c.icmp("eq", there, at), c.icmp("eq", at, str(ANYWHERE))), no)
         wanted, sizes, strides = c.pointer(p, Given.SIZES), c.pointer(x, SIZES), c.pointer(x, STRIDES)
         with c.loop(rank) as inner:
             c.need(c.icmp("eq", c.word(sizes, inner.index), c.word(wanted, inner.index)), no)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from tracebuf.backend.layout import abi
 from tracebuf.backend.layout.entry_words import (
+    CLASS,
     DATA,
     DTYPE,
     FLAGS,
@@ -29,16 +30,21 @@ from tracebuf.backend.llvm.writer import Writer
 
 
 def result_text() -> Writer:
-    """What a call gives after its kernel: a new reference, or null with an exception."""
+    """What a call gives after its kernel: a new reference, or null with an exception. A failed check whose steps are
+    known raises its exception here."""
     c = Writer("define internal ptr @result(ptr %e, ptr %values, i64 %status) nounwind")
     entry, python, none, failed = "%e", "python", "none", "failed"
     frame, stack = c.pointer(entry, Entry.FRAME), c.pointer(entry, Entry.STACK)
     made = c.pointer(entry, Entry.MADE)  # of references, none between calls
     top = c.variable(0)
     c.need(c.is_null(c.py("PyErr_Occurred")), none)
-    c.need(c.icmp("eq", "%status", "0"), python)
     steps = c.pointer(entry, Entry.RESULT)
     step = c.variable(steps, "ptr")
+    with c.when(c.icmp("ne", "%status", "0")):
+        failures = c.pointer(entry, Entry.FAILURES)
+        c.refuse(c.either(c.icmp("slt", "%status", "0"), c.is_null(failures)), python)
+        c.let(step, c.pointer(failures, c.sub("%status", "1")), "ptr")
+        c.refuse(c.is_null(c.get(step, "ptr")), python)
     item, noted = c.variable("null", "ptr"), c.variable(-1)
     again, shared, note, push, next_ = (c.new_label() for _ in range(5))
     c.jump(again)
@@ -211,6 +217,38 @@ def result_text() -> Writer:
             x = c.pointer(stack, c.add(first, loop.index))
             c.need(c.icmp("eq", c.py(set_, changed, c.pointer(keys, loop.index), x), "0", "i32"), failed)
         c.jump(next_)
+
+    c.place(case[Result.CALL])
+    bottom = c.sub(items(), "1")
+    called = c.at(stack, bottom)
+    c.let(item, c.py("PyObject_Vectorcall", c.pointer(called), c.at(called, 1), a, "null"), "ptr")
+    with c.loop(c.add(a, "1")) as loop:
+        c.py("Py_DecRef", c.pointer(called, loop.index))
+    c.let(top, bottom)
+    c.jump(push)
+    c.place(case[Result.TEXT])
+    bottom = items()
+    text = c.fresh_slot("ptr")
+    c.put(text, 0, c.py("PyObject_Str", c.pointer(stack, bottom)), "ptr")
+    with c.loop(a, start="1") as loop:
+        c.refuse(c.is_null(c.pointer(text)), failed)
+        more = c.py("PyObject_Str", c.pointer(stack, c.add(bottom, loop.index)))
+        c.py("PyUnicode_AppendAndDel", text, more)
+    c.let(item, c.pointer(text), "ptr")
+    drop()
+    c.jump(push)
+    c.place(case[Result.RAISE])
+    error = c.pointer(stack, c.sub(c.get(top), "1"))
+    with c.when(c.icmp("ne", b, "0")):
+        notes = c.py("PyList_New", "1")
+        c.refuse(c.is_null(notes), failed)
+        c.py("Py_IncRef", c.object(b))
+        c.py("PyList_SetItem", notes, "0", c.object(b))
+        noted_now = c.py("PyObject_SetAttr", error, c.object(a), notes)
+        c.py("Py_DecRef", notes)
+        c.need(c.icmp("eq", noted_now, "0", "i32"), failed)
+    c.py("PyErr_SetObject", c.pointer(error, CLASS), error)
+    c.jump(failed)
 
     def forget(start: str) -> None:
         with c.loop(c.word(entry, Entry.MADE_COUNT)) as loop:

@@ -4,7 +4,7 @@ results."""
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -81,11 +81,11 @@ def arranged(
     return [build(node, path) for node, path in zip(tree, paths)]
 
 
-def trace(function: types.FunctionType, call: Call) -> Traced:
+def trace(function: types.FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None) -> Traced:
     """Traces one call.
 
     Raises UnsupportedError where the function is outside the language, NewCapture for an array from outside that is not
-    in the call.
+    in the call, and what such calls raise: `raises` is told which.
     """
     entry = ArgumentMaker(function.__name__, heading(function))
     given: list[Any] = []
@@ -130,6 +130,8 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
         raise
     except Raises as said:
         raised = said.error.with_traceback(None)
+        if raises is not None:
+            raises(assumed(entry, r, interpreter))
     except TracebufError:
         raise
     except Exception as error:

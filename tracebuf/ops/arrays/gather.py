@@ -81,7 +81,7 @@ class SortedPlace(arith.ScalarOp):
     larger than every number.
 
     operands: vector (tensor or memref of rank 1), value (scalar); results: 1 index; attrs: right (after equal
-    elements).
+    elements), rising (values mostly rise from one to the next, so that places next to the last one are tried first).
     """
 
     __slots__ = ()
@@ -89,8 +89,10 @@ class SortedPlace(arith.ScalarOp):
     takes, gives = "shaped, scalar", "index"
 
     @classmethod
-    def of(cls, vector: Value, value: Value, right: bool, loc: Location = UNKNOWN) -> SortedPlace:
-        return cls([vector, value], [INDEX], loc, {"right": right})
+    def of(
+        cls, vector: Value, value: Value, right: bool, rising: bool = False, loc: Location = UNKNOWN
+    ) -> SortedPlace:
+        return cls([vector, value], [INDEX], loc, {"right": right, **({"rising": True} if rising else {})})
 
     def compute(self, args: Sequence[Any]) -> Any:
         found = np.searchsorted(args[0], args[1], "right" if self.attrs["right"] else "left")

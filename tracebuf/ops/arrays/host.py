@@ -76,8 +76,8 @@ class MedianLoop:
 @frozen()
 class ExtremeLoop:
     """NumPy's search for the index of the largest or least number of a row of contiguous elements, by the `name` of the
-    function, which native code calls by pointer for each row along the last axis of the input. Rows that are not
-    contiguous are copied up to `ROW`; of longer ones the function is called."""
+    function, which native code calls by pointer for each row along the last axis of the input; rows that are not
+    contiguous are copied in blocks."""
 
     dtype: str
     name: str

@@ -10,10 +10,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.python.builtins import as_number, float_to_int
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import concrete, float_value
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises, ask
@@ -202,10 +205,13 @@ def magnitude(r: Recorder, x: Any) -> Value:
 
 
 def gcd(r: Recorder, *args: Any) -> Any:
-    """math.gcd of Python's and NumPy's ints; 64 bits hold every result but those of ints from 2**63 on."""
-    result = r.i64(0)
+    """math.gcd of Python's and NumPy's ints, by NumPy's loop; 64 bits hold every result but those of ints from 2**63
+    on."""
+    body, dtype = Body(r.frame.block, r.loc), UI64.dtype
+    found = body.cast(r.i64(0), UI64)
     for x in args:
-        result = r.emit(Libm.of("gcd", [result, magnitude(r, x)], I64))
+        found = apply_rule(np.gcd, body, [found, body.cast(magnitude(r, x), UI64)], (dtype,) * 3)
+    result = body.cast(found, I64)
     fits = r.emit(arith.CmpI.of("sge", result, r.constant(0, I64)))
     r.check(fits, "OverflowError", OVERFLOW)
     return int_of_value(r, result, lo=0)
@@ -214,7 +220,11 @@ def gcd(r: Recorder, *args: Any) -> Any:
 def isqrt(r: Recorder, n: Any) -> PyInt:
     e = whole(r, n)
     r.require_nonneg(e, "ValueError", "isqrt() argument must be nonnegative")
-    return int_of_value(r, r.emit(Libm.of("isqrt", [r.i64(e)], I64)), 0, 2**32)
+    value, body = r.i64(e), Body(r.frame.block, r.loc)
+    root = body.cast(r.emit(arith.Sqrt.of(body.cast(value, F64))), I64)  # one too many where the float is rounded up
+    over = r.emit(arith.CmpI.of("sgt", r.emit(arith.MulI.of(root, root)), value))
+    less = r.emit(arith.SubI.of(root, r.constant(1, I64)))
+    return int_of_value(r, r.emit(arith.Select.of(over, less, root)), 0, 2**32)
 
 
 BODIES: dict[Callable[..., Any], Handler] = {
