@@ -15,7 +15,8 @@ from tracebuf.backend.layout.abi import Frame
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.kernel_text import KernelText
 from tracebuf.backend.runtime.addresses import address_of
-from tracebuf.backend.runtime.image import Callback, Failure, Image, Result
+from tracebuf.backend.runtime.callback import Callback
+from tracebuf.backend.runtime.image import Failure, Image, Result
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.backend.runtime.tiers import MachineCode
 from tracebuf.errors import InternalError, UnsupportedError

@@ -4,13 +4,12 @@ a later process can read it from the cache on disk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tracebuf.backend.layout.abi import Frame
 from tracebuf.frozen import frozen
 from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.location import Location
-from tracebuf.running.host import HostFunction
 from tracebuf.running.raised import Message, Raised
 
 
@@ -31,21 +30,6 @@ class Result:
     type: MemRefType | ScalarType
     at: int
     argument: int | None
-
-
-@frozen(slots=False)
-class Callback:
-    """A function that is called back by its number: of the first `n_ins` of the operands, and of the outs. Each operand
-    is a scalar, or an array of that rank. `on_stack`: the operands that may be on the stack; `may_raise`: an exception
-    is said to come from the location; `hosted`: a host call, else the reference of an op."""
-
-    function: HostFunction
-    n_ins: int
-    operands: Sequence[tuple[ScalarType, int | None]]
-    on_stack: Sequence[int]
-    may_raise: bool
-    hosted: bool
-    location: Location
 
 
 @frozen(slots=False)

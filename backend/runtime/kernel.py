@@ -13,7 +13,7 @@ import struct
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cache as once
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from tracebuf.backend.runtime.addresses import address_of
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.code import Code
 from tracebuf.backend.runtime.guard import chosen
-from tracebuf.backend.runtime.image import Callback, Failure, Image, Result
+from tracebuf.backend.runtime.image import Failure, Image, Result
 from tracebuf.backend.runtime.parts import Part, linked
 from tracebuf.backend.runtime.pool import pool
 from tracebuf.errors import InternalError, note_location
@@ -33,6 +33,9 @@ from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
 from tracebuf.process.late import importing
 from tracebuf.running.raised import make_error
+
+if TYPE_CHECKING:
+    from tracebuf.backend.runtime.callback import Callback
 
 _FORMATS = {
     "i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q", "index": "q",

@@ -16,7 +16,7 @@ import numpy as np
 from tracebuf.backend.layout.abi import scalar_slots
 from tracebuf.backend.layout.called_words import ARRAY_WORDS, Called, Passing
 from tracebuf.backend.runtime.callable import NATIVE
-from tracebuf.backend.runtime.image import Callback
+from tracebuf.backend.runtime.callback import Callback
 from tracebuf.errors import note_location
 from tracebuf.ir.ndarray import Lent, array_at, leases, still_lent
 from tracebuf.ir.types import F64, INDEX, ScalarType

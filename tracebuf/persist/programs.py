@@ -31,7 +31,7 @@ import tracebuf.frontends
 from tracebuf import cache
 from tracebuf.backend.layout.abi import Frame
 from tracebuf.backend.llvm.jit import machine
-from tracebuf.backend.runtime.image import Callback, Failure, Image, Result
+from tracebuf.backend.runtime.image import Failure, Image, Result
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.backend.runtime.parts import Part, has_parts, kept_parts
 from tracebuf.frontends.numpy.call.arguments import StaticKey
@@ -40,7 +40,6 @@ from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.conditions import Binding, Guard
 from tracebuf.frontends.numpy.call.encoding import Codec, NotEncodable, Stale, named
 from tracebuf.frontends.numpy.call.flatten import Tree
-from tracebuf.frontends.numpy.call.host_call import DeclaredRun
 from tracebuf.frontends.numpy.call.provenance import (
     Data,
     Ways,
@@ -56,7 +55,7 @@ from tracebuf.ir.types import ELEMENTS, INDEX, MemRefType
 from tracebuf.location import Location
 from tracebuf.options import Options
 from tracebuf.process import log as logger
-from tracebuf.running import host
+from tracebuf.process.late import importing
 from tracebuf.running.raised import Number, Shown
 
 Capture = tuple[str, Callable[[], Any], Any]
@@ -64,12 +63,22 @@ Capture = tuple[str, Callable[[], Any], Any]
 MOST_RECORDS = 8
 """How many programs one entry holds."""
 _CODEC = Codec(
-    Binding, Callback, ChosenResult, ContainerWrite, DeclaredRun, Failure, Frame, Guard, Image, Location, MemRefType,
-    NewContainer, Number, Part, Result, ResultLeaf, Shown,
-    host.ByLoop, host.CoreLoop, host.Direct, host.ExtremeLoop, host.HostFunction, host.MedianLoop, host.Passed,
-    host.Put, host.SortLoop,
-    constants={t.name: t for t in (*ELEMENTS.values(), INDEX)},
+    Binding, ChosenResult, ContainerWrite, Failure, Frame, Guard, Image, Location, MemRefType, NewContainer, Number,
+    Part, Result, ResultLeaf, Shown, constants={t.name: t for t in (*ELEMENTS.values(), INDEX)},
 )  # fmt: skip
+
+
+@once
+def _codec_of_callbacks() -> Codec:
+    """For the functions of Python's that a program calls, which few do."""
+    with importing():
+        from tracebuf.backend.runtime.callback import Callback
+        from tracebuf.frontends.numpy.call.host_call import DeclaredRun
+        from tracebuf.running import host
+    return Codec(
+        Callback, DeclaredRun, Location, host.ByLoop, host.CoreLoop, host.Direct, host.ExtremeLoop, host.HostFunction,
+        host.MedianLoop, host.Passed, host.Put, host.SortLoop, constants=_CODEC.constants,
+    )  # fmt: skip
 
 
 @frozen()
@@ -238,9 +247,9 @@ def seen(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> 
             ways.add(value)
     hidden = [ways.hidden(h) for h in call.hidden]
     called = plan.guards, dict(plan.bindings), plan.arguments, plan.stored, plan.plan, plan.writes
-    callbacks = _CODEC.encode(tuple(kernel.callbacks), ways.known_to)
+    callbacks = _codec_of_callbacks().encode(tuple(kernel.callbacks), ways.known_to) if kernel.callbacks else b""
     body = _CODEC.encode((called, kernel.image, tuple(kernel.failures())))  # raises now what it would then
-    names = list(dict.fromkeys(_CODEC.named_in(callbacks) + _CODEC.named_in(body)))
+    names = list(dict.fromkeys((_CODEC.named_in(callbacks) if callbacks else []) + _CODEC.named_in(body)))
     relations = [names, relations_of(function, call, ways, names)]
     return ([len(plan.captures), looked_at], hidden, group_of(call), _plain(relations), callbacks), called
 
@@ -312,7 +321,7 @@ def opened(
     """How the program of a record is called, and what links it of the objects that `load` gives by their keys (Stale
     where that cannot be done). `encoded`: the last parts of the record."""
     functions, body, failures = encoded
-    callbacks = _CODEC.decode(functions, ways.object)
+    callbacks = _codec_of_callbacks().decode(functions, ways.object) if functions else ()
     (guards, bindings, *called), image, parts = _CODEC.decode(body)
     later = _CODEC.decoded_later(failures)
     plan = CallPlan(guards, bindings, tuple(captures), (), *called)
