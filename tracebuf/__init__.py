@@ -22,7 +22,7 @@ with importing():
     from tracebuf.options import Options
 
 if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.functions.host.declared import host_call
+    from tracebuf.frontends.numpy.call.host_call import host_call
     from tracebuf.frontends.numpy.interpreter.structured import cond, fori_loop, while_loop
     from tracebuf.persist.compiled import Compiled, load
     from tracebuf.specs import spec
@@ -53,7 +53,7 @@ __version__ = "0.1.0.dev0"
 
 
 _LATE = {
-    "host_call": "tracebuf.frontends.numpy.functions.host.declared",
+    "host_call": "tracebuf.frontends.numpy.call.host_call",
     "spec": "tracebuf.specs",
     **dict.fromkeys(("Compiled", "load"), "tracebuf.persist.compiled"),
     **dict.fromkeys(("cond", "fori_loop", "while_loop"), "tracebuf.frontends.numpy.interpreter.structured"),

@@ -100,8 +100,6 @@ class Specialization:
     by_python: int = 0
     """How many calls Python has made."""
     texts: dict[str, str] = field(default_factory=dict)
-    calls_users: bool = False
-    """Whether it calls functions of the user's, which may change what it took."""
     outside: Outside | None = None
     """The names that it relies on, for such calls."""
     entry: ProgramEntry | None = None
@@ -118,6 +116,11 @@ class Specialization:
         if self.made is None:
             raise InternalError("a program out of the cache was not made again before it was looked at")
         return self.made
+
+    @property
+    def calls_users(self) -> bool:
+        """Whether it calls functions of the user's, which may change what it took."""
+        return self.kernel.calls_users
 
     @property
     def calls(self) -> int:
@@ -369,7 +372,7 @@ class BufferizedFunction(NativeCallable):
         with stages.importing():
             from tracebuf.native_calls import calls_of, entry_of, plan_of
         spec.settled = True
-        if (plan := plan_of(spec.call, spec.traced, spec.kernel, spec.calls_users)) is not None:
+        if (plan := plan_of(spec.call, spec.traced, spec.kernel)) is not None:
             spec.entry = entry_of(plan, spec.traced, spec.kernel)
             if spec.calls_users:
                 spec.entry.context.watch = functools.partial(watched, spec, None)
@@ -869,7 +872,6 @@ class BufferizedFunction(NativeCallable):
         kernel = program.compile(self.__wrapped__.__name__, self.options.tier)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
         spec = Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
-        spec.calls_users = program.calls_users
         stages.keep(self.__wrapped__, self.options, call, traced, kernel)
         return spec
 

@@ -105,9 +105,9 @@ def calls_of(target: NativeCallable, python: Any, function: FunctionType) -> Nat
     return NativeCalls(target, python, function, signature)
 
 
-def plan_of(call: Call, traced: CallPlan, kernel: Kernel, calls_users: bool) -> Plan | None:
+def plan_of(call: Call, traced: CallPlan, kernel: Kernel) -> Plan | None:
     """The plan of a program, which may call functions of the user's; None where Python has to take all its calls."""
-    if calls_users and (call.tree is not None or call.hidden):
+    if kernel.calls_users and (call.tree is not None or call.hidden):
         return None  # what holds the values may change
     taken = list(traced.arguments)
     odd = call.out not in (None, True) or len(set(taken)) != len(taken) or any(type(n) is not str for n in call.named)

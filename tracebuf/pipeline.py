@@ -53,7 +53,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     backend/llvm/host_calls.py calls for arrays up to `SMALL` (sorts: contiguous
                                     rows of any size; addresses: numpy_loops.py); for larger ones, and what has no
                                     such loop, it calls Python's function: by native code
-                                    where it can (`Direct` of ops/arrays/host.py, backend/llvm/hosted.py), else by
+                                    where it can (`Direct` of running/host.py, backend/llvm/hosted.py), else by
                                     `call_reference`; tests/functions/test_host_linalg.py,
                                     tests/native/test_direct_calls.py (calls of Python's)
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py;

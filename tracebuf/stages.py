@@ -112,14 +112,6 @@ class Bufferized:
 
     func: Func
 
-    @property
-    def calls_users(self) -> bool:
-        """Whether it calls functions of the user's, whose effects are unknown."""
-        with importing():
-            from tracebuf.ops.arrays.host import HostCall
-
-        return any(isinstance(op, HostCall) and getattr(op.callee, "may_keep", True) for op in self.func.walk())
-
     def as_text(self) -> str:
         with importing():
             from tracebuf.ir.printer import print_func

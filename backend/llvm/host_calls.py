@@ -25,7 +25,7 @@ from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
 from tracebuf.ir.emitter import join_components, llvm_type
 from tracebuf.ir.types import ScalarType, Type
-from tracebuf.ops.arrays.host import ROW, CoreLoop, ExtremeLoop, Loop, MedianLoop, SortLoop
+from tracebuf.running.host import ROW, CoreLoop, ExtremeLoop, Loop, MedianLoop, SortLoop
 
 SMALL = 2**14
 """Elements of an operand, up to which the loop is called: beyond, its work is many times what the function adds. Copies

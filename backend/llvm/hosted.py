@@ -4,14 +4,16 @@ Of numbers (`call_python`), one LLVM function for each. What the Python function
 poll, call back, or the kernel's end sees it: a signal's handler, which Python may run as the function begins, must not
 be printed and forgotten, as in a ctypes callback.
 
-Of arrays (`refer_text`), one LLVM function for all, whose data is the words `Called`: it points the arrays of the last
-call at the operands, calls the function by vectorcall, and copies the results into the outs where they have their
-types and sizes. Else, and where no arrays are there yet, Python does it (backend/runtime/references.py).
+Of arrays (`refer_text`), one LLVM function for all, whose data is the words `Called` (layout/called_words.py): it
+points the arrays of the last call at the operands, calls the function by vectorcall, and copies the results into the
+outs where they have their types and sizes. Else, and where no arrays are there yet, Python does it
+(backend/runtime/references.py).
 """
 
 from __future__ import annotations
 
 from tracebuf.backend.layout import abi
+from tracebuf.backend.layout.called_words import ARRAY_WORDS, RESULT_WORDS, Called, Passing
 from tracebuf.backend.layout.entry_words import CLASS, DATA, DTYPE, FLAGS, RANK, SIZES, STRIDES, VALUE
 from tracebuf.backend.llvm.code import Code
 from tracebuf.backend.llvm.writer import Writer
@@ -83,42 +85,6 @@ def call_python(code: Code, function: str, signature: str) -> str:
     ]  # fmt: skip
     code.define(name, "\n".join(lines))
     return name
-
-
-class Called:
-    """The words of a call. The operands are slots from the address that a kernel gives."""
-
-    FUNCTION = 0
-    NAMES = 1
-    """The names of the last arguments, a tuple, or 0."""
-    POSITIONAL = 2
-    ARRAYS, ARRAY = 3, 4
-    """How many of the operands are arrays; for each `ARRAY_WORDS`: the array (0: none), its first slot, its rank, log2
-    of the item size."""
-    ARGUMENTS, ARGUMENT = 5, 6
-    """How many; for each three: `Passing`; number of an array, object or first slot; dtype."""
-    RESULTS, RESULT = 7, 8
-    """How many; for each `RESULT_WORDS`: its place in a tuple, the number of its out among the arrays, its dtype, the
-    class of its numbers, the item size, the number of the array that gets how many there are along the first axis, of
-    which there may be fewer than the out has room for (-1: there are as many)."""
-    KIND = 9
-    """The class of the tuple of results, 0 for one result."""
-    OWNER = 10
-    """The object of Python's that goes first to the next two."""
-    STORE = 11
-    """A function of the result, the operands' address, the context: stores what cannot be stored here."""
-    FAIL = 12
-    """A function of an exception, the operands' address, the context: raises it."""
-    SIZE = 13
-
-
-ARRAY_WORDS, RESULT_WORDS = 4, 6
-
-
-class Passing:
-    """What an argument is."""
-
-    ARRAY, OBJECT, INT, FLOAT, NUMPY = EACH = range(5)
 
 
 def refer_text() -> Writer:

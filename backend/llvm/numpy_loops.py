@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.running.ufuncs import core_dims
+from tracebuf.running.ufuncs import core_dims, generalised
 
 __all__ = ["core_loop", "extreme_loop", "inner_loop", "sort_loop", "status_flags"]
 
@@ -83,11 +83,8 @@ def core_loop(module: str, name: str, types: str) -> tuple[int, int]:
     The loop is run once against the ufunc before its address is given out. Raises LookupError if the module has no such
     ufunc, or as `inner_loop`.
     """
-    try:
-        ufunc = getattr(import_module(module), name, None)
-    except ImportError:
-        ufunc = None
-    if not isinstance(ufunc, np.ufunc) or ufunc.signature is None:
+    ufunc = generalised(module, name)
+    if ufunc is None:
         raise LookupError(f"{module} has no generalised ufunc {name!r}")
     _, loop, data = _loop_at(ufunc, types)
     if not _core_agrees(ufunc, types, loop, data):

@@ -9,37 +9,40 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tracebuf.backend.layout.abi import Frame
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.kernel_text import KernelText
 from tracebuf.backend.llvm.polls import work
 from tracebuf.backend.runtime.addresses import address_of
+from tracebuf.backend.runtime.callback import Callback
 from tracebuf.backend.runtime.image import Failure, Image, Result
 from tracebuf.backend.runtime.kernel import Kernel
-from tracebuf.backend.runtime.references import Reference
 from tracebuf.backend.runtime.tiers import MachineCode
-from tracebuf.errors import UnsupportedError
-from tracebuf.ir.core import Value
+from tracebuf.errors import InternalError, UnsupportedError
+from tracebuf.ir.core import Block, Value
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import MemRefType, Type, unnamed
+from tracebuf.ir.types import MemRefType, ScalarType, Type, unnamed
 from tracebuf.ops.arrays.host import HostCall
+from tracebuf.ops.arrays.linalg import DestinationOp
 from tracebuf.ops.control.checks import Check
-from tracebuf.ops.memory.memref import base_of
+from tracebuf.ops.memory.memref import Alloc, Alloca, base_of
 from tracebuf.options import Tier
+from tracebuf.running.host import HostFunction, read_only
 from tracebuf.running.raised import Raised, raised
 
 
 def kernel_of(func: Func, name: str, callees: Sequence[Func] = (), tier: Tier = "fast") -> Kernel:
     """The kernel of a function, with those that it calls."""
     emitted = emit_kernel(func, name, callees)
-    text, ops = emitted.write(()), emitted.references
+    text = emitted.write(())
     imports = {s: address_of(what) for s, what in emitted.imports.items()}
     again = functools.partial(emit_kernel, func, name, callees, apart=True)
     code = MachineCode(emitted, text, imports, tier, again)
     made = Kernel(
         _image_of(func, emitted, callees), code, lambda: tuple(map(_failure_of, emitted.checks)),
-        (lambda: list(map(Reference, ops))) if ops else None,
-        calls_back=not all(isinstance(op, HostCall) for op in ops),
+        tuple(map(_callback_of, emitted.references)),
     )  # fmt: skip
     made.text, made.plans = text, emitted.plans
     return made
@@ -75,7 +78,66 @@ def _plain(type_: Type) -> Any:
 
 def _failure_of(check: Check) -> Failure:
     types: tuple[Any, ...] = tuple(v.type for v in check.operands[1:])
-    return Failure(check.attrs["exception"], check.attrs["message"], types, check.loc)
+    exception, message = check.attrs["exception"], check.attrs["message"]
+    if isinstance(exception, BaseException):
+        exception, message = type(exception), exception.args  # which are constants, as `make_error` takes them
+    return Failure(exception, message, types, check.loc)
+
+
+# -- functions of Python's
+def _callback_of(op: DestinationOp) -> Callback:
+    if not isinstance(op, HostCall):
+        function = HostFunction(op.name, _Evaluated(op))
+    elif isinstance(op.callee, HostFunction):
+        function = op.callee
+    else:
+        function = HostFunction(op.callee, lambda ins, outs: op.run([*ins, *outs]), may_keep=True)
+    operands = tuple(map(_operand, op.operands))
+    hosted = isinstance(op, HostCall)
+    return Callback(function, op.n_ins, operands, _perhaps_on_stack(op), op.may_raise, hosted, op.loc)
+
+
+def _operand(value: Value) -> tuple[ScalarType, int | None]:
+    if isinstance(value.type, MemRefType):
+        return value.type.element, value.type.rank
+    assert isinstance(value.type, ScalarType)
+    return value.type, None
+
+
+class _Evaluated:
+    """What runs where an op's NumPy reference is called back."""
+
+    def __init__(self, op: DestinationOp) -> None:
+        self.op = op
+
+    def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        results = self.op.evaluate(_NoInterpreter(), [*map(read_only, ins), *map(read_only, outs)])
+        for out, result in zip(outs, results, strict=True):
+            out[...] = result
+
+
+class _NoInterpreter:
+    """References of ops with regions are for the interpreters."""
+
+    def run_block(self, block: Any, args: Any) -> list[Any]:
+        raise InternalError("an op with regions has no reference in native code")
+
+    def operands(self, op: Any) -> list[Any]:
+        return self.run_block(op, [])
+
+
+def _perhaps_on_stack(op: DestinationOp) -> tuple[int, ...]:
+    """The operands that may be on the stack: of functions that native code calls only where NumPy's loop does not do.
+    What other functions get never is."""
+    if not isinstance(op, HostCall) or op.loop is None:
+        return ()
+    return tuple(k for k, v in enumerate(op.operands) if isinstance(v.type, MemRefType) and not _on_heap(base_of(v)))
+
+
+def _on_heap(base: Value) -> bool:
+    if isinstance(base.owner, Block):
+        return base.owner.region.op is None  # an argument of the program
+    return isinstance(base.owner, Alloc) and not isinstance(base.owner, Alloca)
 
 
 def _argument_of(func: Func, value: Value) -> int | None:

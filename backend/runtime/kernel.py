@@ -13,7 +13,7 @@ import struct
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cache as once
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from tracebuf import cache
 from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm.jit import Library, forget_images
 from tracebuf.backend.runtime.addresses import address_of
-from tracebuf.backend.runtime.arena import Context, Counters, Refers
+from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.code import Code
 from tracebuf.backend.runtime.guard import chosen
 from tracebuf.backend.runtime.image import Failure, Image, Result
@@ -33,6 +33,9 @@ from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
 from tracebuf.process.late import importing
 from tracebuf.running.raised import make_error
+
+if TYPE_CHECKING:
+    from tracebuf.backend.runtime.callback import Callback
 
 _FORMATS = {
     "i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q", "index": "q",
@@ -115,14 +118,15 @@ class Kernel:
         image: Image,
         code: Code,
         failures: Callable[[], Sequence[Failure]],
-        refer: Callable[[], list[Refers]] | None = None,
-        calls_back: bool = False,
+        callbacks: Sequence[Callback] = (),
     ) -> None:
-        """`failures`: what its checks raise. `refer`: the functions of Python's that it calls, for one context;
-        `calls_back`: ops' references are among them."""
-        self.image, self.code, self.failures, self._refer = image, code, once(failures), refer
-        self.calls_back = calls_back
-        self.calls_functions = refer is not None
+        """`failures`: what its checks raise. `callbacks`: the functions of Python's that it calls."""
+        self.image, self.code, self.failures, self.callbacks = image, code, once(failures), callbacks
+        self.calls_functions = bool(callbacks)
+        self.calls_back = not all(c.hosted for c in callbacks)
+        """Whether references of ops are among them."""
+        self.calls_users = any(c.function.may_keep for c in callbacks)
+        """Whether functions of the user's are, whose effects are unknown."""
         self.name, self.frame = image.name, image.frame
         self.calls_blas = any(what[0] in ("blas", "core", "sort", "extreme") for what in image.imports.values())
         self._alone = all(kind not in ("runtime", "roaming") for kind, *_ in image.imports.values())
@@ -145,11 +149,12 @@ class Kernel:
         image: Image,
         parts: Sequence[Part],
         failures: Callable[[], Sequence[Failure]],
+        callbacks: Sequence[Callback],
         load: Callable[[bytes], bytes | None] = cache.load,
     ) -> Kernel | None:
         """The kernel of an image, whose objects `load` gives by their keys; None where it does not."""
         library = linked(parts, pool, address_of, load)
-        return None if library is None else cls(image, Code(library), failures)
+        return None if library is None else cls(image, Code(library), failures, callbacks)
 
     @property
     def refuses(self) -> bool:
@@ -237,7 +242,11 @@ class Kernel:
             self._idle.append(context)
 
     def _context(self) -> Context:
-        return Context(self.address, self.image.arena, self.frame.size, self._refer() if self._refer else [])
+        if not self.callbacks:
+            return Context(self.address, self.image.arena, self.frame.size)
+        with importing():
+            from tracebuf.backend.runtime.references import Reference
+        return Context(self.address, self.image.arena, self.frame.size, list(map(Reference, self.callbacks)))
 
     def run(self, args: Sequence[Any], prepared: Prepared | None = None) -> list[Any]:
         """The function's results: ndarrays, NumPy scalars, Python ints for index values.

@@ -1,4 +1,4 @@
-"""Runs an op's NumPy reference on a kernel's buffers: the other end of `backend.llvm.references`.
+"""Runs a function of Python's on a kernel's buffers: the other end of `call_reference` of `backend.llvm.host_calls`.
 
 The arrays lend the kernel's memory. A host call's function, or the frames of an exception that it raised, may still
 hold one afterwards: then that array, and so every view of it, gets the owners of the memory to keep (it is not used
@@ -14,26 +14,14 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.layout.abi import scalar_slots
-from tracebuf.backend.llvm.hosted import ARRAY_WORDS, Called, Passing
+from tracebuf.backend.layout.called_words import ARRAY_WORDS, Called, Passing
 from tracebuf.backend.runtime.callable import NATIVE
-from tracebuf.errors import InternalError, note_location
-from tracebuf.ir.core import Block, Value
+from tracebuf.backend.runtime.callback import Callback
+from tracebuf.errors import note_location
 from tracebuf.ir.ndarray import Lent, array_at, leases, still_lent
-from tracebuf.ir.types import F64, INDEX, MemRefType, ScalarType
-from tracebuf.ops.arrays.host import HostCall, HostFunction, Passed, Run, is_passed, kept_error, read_only
-from tracebuf.ops.arrays.linalg import DestinationOp
-from tracebuf.ops.memory.memref import ON_STACK, Alloc, Alloca, base_of
-
-
-class _NoInterpreter:
-    """References of ops with regions are for the interpreters."""
-
-    def run_block(self, block: Any, args: Any) -> list[Any]:
-        raise InternalError("an op with regions has no reference in native code")
-
-    def operands(self, op: Any) -> list[Any]:
-        return self.run_block(op, [])
-
+from tracebuf.ir.types import F64, INDEX, ScalarType
+from tracebuf.running.host import Passed, is_passed, kept_error
+from tracebuf.running.lines import ON_STACK
 
 _DATA, _WORDS = 2, 10
 """In words of a PyArrayObject (numpy/ndarraytypes.h): where its data is, and how many are looked at: the reference
@@ -72,33 +60,31 @@ REUSED = NATIVE and object.__basicsize__ == 16
 
 
 class Reference:
-    """One op whose NumPy reference a kernel calls back; of one context, so of one call at a time. `address`: of the
-    words by which native code calls it, 0 where Python does."""
+    """One function that a kernel calls back; of one context, so of one call at a time. `address`: of the words by which
+    native code calls it, 0 where Python does."""
 
     __slots__ = (
-        "address", "arrays", "made", "may_keep", "n_ins", "none", "op", "run", "scalars", "several", "stack", "type",
-        "words",
+        "address", "arrays", "called", "direct", "made", "may_keep", "n_ins", "none", "run", "scalars", "several",
+        "stack", "type", "words",
     )  # fmt: skip
 
-    def __init__(self, op: DestinationOp) -> None:
-        self.op = op
-        self.may_keep = isinstance(op, HostCall) and op.may_keep
-        self.stack = perhaps_on_stack(op)
-        self.n_ins, self.none = op.n_ins, [None] * len(op.operands)
-        self.run = run_of(op)
+    def __init__(self, called: Callback) -> None:
+        self.called = called
+        self.may_keep, self.direct = called.function.may_keep, called.function.direct
+        self.stack = called.on_stack
+        self.n_ins, self.none = called.n_ins, [None] * len(called.operands)
+        self.run = called.function.run
         self.arrays: list[tuple[int, slice, int, np.dtype, bool, list[Pointed]]] = []
         """(operand, its slots, rank, dtype, whether it is an input, the array of the last call if there is one)"""
         self.scalars: list[tuple[int, int, ScalarType]] = []
         size = 0
-        for k, value in enumerate(op.operands):
-            if isinstance(value.type, MemRefType):
-                rank, dtype = value.type.rank, value.type.element.dtype
-                self.arrays.append((k, slice(size, size + 1 + 2 * rank), rank, dtype, k < op.n_ins, []))
+        for k, (element, rank) in enumerate(called.operands):
+            if rank is not None:
+                self.arrays.append((k, slice(size, size + 1 + 2 * rank), rank, element.dtype, k < called.n_ins, []))
                 size += 1 + 2 * rank
             else:
-                assert isinstance(value.type, ScalarType)
-                self.scalars.append((k, size, value.type))
-                size += scalar_slots(value.type)
+                self.scalars.append((k, size, element))
+                size += scalar_slots(element)
         self.several: list[tuple[int, Sequence[Any]]] = []
         """The arguments that are tuples or lists of arrays: the word where each goes, and what it is made of."""
         self.made: list[Any] = []
@@ -109,7 +95,7 @@ class Reference:
 
     def _direct(self) -> Any:
         """The words `Called`; None where only Python makes the call."""
-        direct = self.op.direct if isinstance(self.op, HostCall) else None
+        direct = self.direct
         if direct is None or self.may_keep or not REUSED or any(is_given(k, direct.arguments) for k in self.stack):
             return None
         number = {k: i for i, (k, *_) in enumerate(self.arrays)}
@@ -140,7 +126,7 @@ class Reference:
         for k, (place, axis) in enumerate(zip(direct.places, direct.bounds, strict=True), self.n_ins):
             if axis:
                 return None
-            dtype = self.op.operand(k).type.element.dtype  # type: ignore[union-attr]
+            dtype = self.called.operands[k][0].dtype
             results += [
                 place,
                 number[k],
@@ -194,8 +180,9 @@ class Reference:
     def store(self, result: Any, spec: int, context: Any) -> None:
         """Stores what the function gave in a native call."""
         args = self.operands(spec)
+        assert self.direct is not None
         try:
-            self.op.direct.put(result, args[self.n_ins :])  # type: ignore[attr-defined]
+            self.direct.put(result, args[self.n_ins :])
         except BaseException as error:
             self._failed(error, args, context._hand_over)
             raise
@@ -209,8 +196,8 @@ class Reference:
         """Gives memory up that the frames of an error may hold, and notes where it was raised."""
         self.forget()
         keep([found for lease in leases(args) if (found := lease()) is not None], hand_over)
-        if self.op.may_raise:
-            note_location(error, self.op.loc)
+        if self.called.may_raise:
+            note_location(error, self.called.location)
 
     def call(self, spec: int, hand_over: Callable[[], object]) -> None:
         """Computes the outs from the inputs; `spec` is the address of the first operand's slots, `hand_over` gives up
@@ -231,7 +218,7 @@ class Reference:
             self.forget()
             if kept := still_lent(lent):
                 keep(kept, hand_over)
-                raise note_location(kept_error(str(self.op.attrs["callee"])), self.op.loc)
+                raise note_location(kept_error(self.called.function.name), self.called.location)
 
     def operands(self, at: int) -> list[Any]:
         """The operands on the kernel's memory; inputs are read-only."""
@@ -248,24 +235,10 @@ class Reference:
         return args
 
 
-def perhaps_on_stack(op: DestinationOp) -> tuple[int, ...]:
-    """The operands that may be on the stack: of functions that native code calls only where NumPy's loop does not do.
-    What other functions get never is."""
-    if not isinstance(op, HostCall) or op.loop is None:
-        return ()
-    return tuple(k for k, v in enumerate(op.operands) if isinstance(v.type, MemRefType) and not on_heap(base_of(v)))
-
-
 def is_given(place: int, pattern: Sequence[Any]) -> bool:
     """Whether the function gets the operand itself."""
     several = (x for x in pattern if isinstance(x, tuple | list))
     return any(isinstance(x, Passed) and x.place == place for x in pattern) or any(is_given(place, x) for x in several)
-
-
-def on_heap(base: Value) -> bool:
-    if isinstance(base.owner, Block):
-        return base.owner.region.op is None  # an argument of the program
-    return isinstance(base.owner, Alloc) and not isinstance(base.owner, Alloca)
 
 
 def copied(args: list[Any], places: Sequence[int], n_ins: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -277,19 +250,6 @@ def copied(args: list[Any], places: Sequence[int], n_ins: int) -> list[tuple[np.
             args[k] = x.copy(order="K")
             outs += [(x, args[k])] if k >= n_ins else []
     return outs
-
-
-def run_of(op: DestinationOp) -> Run:
-    """A host call on the memory itself; else what the reference gives goes there."""
-    if isinstance(op, HostCall):
-        return op.callee.run if isinstance(op.callee, HostFunction) else lambda ins, outs: op.run([*ins, *outs])
-
-    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        results = op.evaluate(_NoInterpreter(), [*map(read_only, ins), *map(read_only, outs)])
-        for out, result in zip(outs, results, strict=True):
-            out[...] = result
-
-    return run
 
 
 def _log2(size: int) -> int:

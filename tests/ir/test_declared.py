@@ -23,6 +23,7 @@ from tracebuf.ops.arrays.linalg import AffineMap, identity_map
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.func import Return
 from tracebuf.ops.scalars import arith
+from tracebuf.running.host import HostFunction
 from tracebuf.testing.declared import FactError, check_op
 
 Example = tuple[Any, ...]
@@ -55,7 +56,7 @@ def host_call(a: Value, b: Value, new: Value, both: Value, unread: Value) -> Op:
         outs[1][...] = 2 * outs[1] + ins[0]
         outs[2][...] = 3
 
-    return host.HostCall.of(host.HostFunction("run", run), [a, b], [new, both, unread], [0, 2], UNKNOWN)
+    return host.HostCall.of(HostFunction("run", run), [a, b], [new, both, unread], [0, 2], UNKNOWN)
 
 
 def reverse(source: Value) -> Op:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from copy import copy
+from importlib.machinery import ModuleSpec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg import cython_blas
 
 from tests.support.params import one_in
-from tracebuf import bufferize
+from tracebuf import bufferize, cache
 from tracebuf.backend.llvm import numpy_loops
 from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
+from tracebuf.backend.runtime import blas
 from tracebuf.backend.runtime.blas import blas_address
 
 UFUNCS = sorted(
@@ -157,10 +164,73 @@ def test_blas_by_pointer() -> None:
         blas_address("nosuch")
 
 
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, ModuleSpec]]:
+    """A cache with the places of the routines in the file of the module."""
+    before = cache.info()
+    cache.use(tmp_path / "cache")
+    spec = blas._spec()
+    assert spec is not None and blas._kept(spec) is None
+    blas._keep(spec, blas._addresses(cython_blas))
+    yield tmp_path, spec
+    cache.use(before.directory, limit=before.limit)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="places are kept on Linux alone")
+def test_the_places_of_blas_routines_are_kept(
+    places: tuple[Path, ModuleSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, spec = places
+    assert blas._kept(spec) == blas._addresses(cython_blas)
+    state = blas._state
+    for k in range(4):
+        monkeypatch.setattr(blas, "_state", lambda file, k=k: (*state(file)[:k], -1, *state(file)[k + 1 :]))
+        assert blas._kept(spec) is None, "another file lies there"
+    monkeypatch.setattr(blas, "_state", state)
+    other = copy(spec)
+    other.origin = str(folder / "another")
+    assert blas._kept(other) is None
+    (entry,) = [path for path in (folder / "cache").rglob("*") if path.is_file()]
+    whole = entry.read_bytes()
+    entry.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    assert blas._kept(spec) is None, "the entry is damaged"
+
+
+def test_places_are_kept_only_where_all_routines_are_in_the_file(
+    places: tuple[Path, ModuleSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, spec = places
+    cache.clear()
+    blas._keep(spec, {"dgemm": blas_address("dgemm"), "another": inner_loop(np.add, "dd->d")[0]})
+    assert blas._kept(spec) is None
+
+
+@pytest.mark.slow
+def test_a_later_process_imports_nothing_of_scipy_for_products(tmp_path: Path) -> None:
+    code = """
+import sys, numpy as np, tracebuf
+f = tracebuf.bufferize(tier="fast")(lambda a, b: a @ b)
+a = np.arange(12.0).reshape(3, 4)
+print(f(a, a.T).tobytes().hex(), "scipy" in sys.modules, f.specializations()[0].loaded)
+import scipy.linalg
+assert scipy.linalg.solve([[2.0]], [1.0]) == 0.5 and f(a, a.T).tobytes() == (a @ a.T).tobytes()
+"""
+    (tmp_path / "products.py").write_text(code)
+    env = os.environ | {"TRACEBUF_CACHE_DIR": str(tmp_path / "cache"), "TRACEBUF_CACHE_PROGRAMS": "1"}
+    found = [
+        subprocess.run([sys.executable, "products.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+        for _ in range(2)
+    ]
+    (first, *how), (second, *later) = (run.stdout.split() for run in found)
+    assert how == ["True", "False"] and later == ["False", "True"] and first == second, found[1].stderr
+
+
 @pytest.mark.slow
 def test_blas_is_found_without_the_package_around_it() -> None:
     code = """
 import sys
+from tracebuf import cache
+cache.use(None)
 from tracebuf.backend.runtime import blas
 found = blas.blas_address("dgemm")
 assert "scipy.linalg" not in sys.modules and "scipy.linalg.cython_blas" not in sys.modules

@@ -30,13 +30,12 @@ from tracebuf.ir.verifier import verify
 from tracebuf.location import UNKNOWN
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.memref import ON_STACK
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.buffers.assign_storage import STACK, assign_storage
 from tracebuf.optimize.buffers.copy_on_paths import copy_on_paths
 from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
-from tracebuf.running.lines import LINE
+from tracebuf.running.lines import LINE, ON_STACK
 from tracebuf.testing.ladder import climb
 
 BUFFER = buffer_type(N)

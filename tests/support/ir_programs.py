@@ -23,6 +23,7 @@ from tracebuf.ops.arrays import bufferization, host, linalg, tensor, windows
 from tracebuf.ops.arrays.linalg import AffineMap, identity_map
 from tracebuf.ops.control import checks, func, scf
 from tracebuf.ops.scalars import arith, casts
+from tracebuf.running.host import HostFunction
 
 Part = tuple[Mixed | Dim, Mixed | Dim, Mixed | Dim]
 """(offset, size, stride) of one base dimension."""
@@ -532,8 +533,8 @@ def host_calls() -> Func:
     return m.done(m.ew(arith.AddF, b, ordered), stored={0: ordered})
 
 
-CUMSUM = host.HostFunction("numpy.cumsum", lambda ins, outs: np.copyto(outs[0], np.cumsum(ins[0])))
-SORT = host.HostFunction("numpy.ndarray.sort", lambda ins, outs: outs[0].sort())
+CUMSUM = HostFunction("numpy.cumsum", lambda ins, outs: np.copyto(outs[0], np.cumsum(ins[0])))
+SORT = HostFunction("numpy.ndarray.sort", lambda ins, outs: outs[0].sort())
 
 
 def eager_host_calls(a: np.ndarray) -> np.ndarray:

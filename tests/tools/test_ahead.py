@@ -419,6 +419,15 @@ FILES = {
         "@bufferize\ndef f(x, k):\n    y = np.tanh(x @ x.T)\n    return (y * k).sum(axis=0), y.max()\n",
         lambda: (np.arange(6.0).reshape(2, 3), 2.0),
     ),
+    "functions of Python's": (
+        "def called(x, k):\n    return x * k\n"
+        "NAMELESS = lambda x: x - 1\n"
+        "@bufferize\ndef f(x, k):\n"
+        "    y = tracebuf.host_call(called, x, k, result_shape=x.shape)\n"
+        "    z = tracebuf.host_call(NAMELESS, x, result_shape=x.shape)\n"
+        "    return np.unique(y, return_counts=True), np.linalg.lstsq(x[:, None], z)[0], np.sort(z)\n",
+        lambda: (np.arange(5.0), 2.0),
+    ),
     "constants": (
         "class Mode(enum.Enum):\n    ADD = 1\n"
         "@bufferize\ndef f(x, mode, axis=(0, 1)):\n    return x.sum(axis=axis) if mode is Mode.ADD else x\n",
@@ -580,9 +589,15 @@ def test_another_environment_is_named(name: str, tmp_path: Path, monkeypatch: py
         load(path)
 
 
+class Called:
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return np.sort(x)
+
+
 def test_what_cannot_be_saved(tmp_path: Path) -> None:
-    hosted = bufferize(lambda x: tracebuf.host_call(np.sort, x, result_shape=3))
-    with pytest.raises(UnsupportedError, match="it calls functions of Python's"):
+    called = Called()
+    hosted = bufferize(lambda x: tracebuf.host_call(called, x, result_shape=3))
+    with pytest.raises(UnsupportedError, match="a value from outside of type Called"):
         hosted.lower(spec("f8[3]")).compile().save(tmp_path / "program")
     quick = bufferize(tier="quick")(lambda x: x * 2)
     with pytest.raises(UnsupportedError, match="no fast code"):
@@ -665,7 +680,9 @@ def test_arguments_of_the_command(text: str, value: Any) -> None:
 def solvers(tmp_path: Path) -> types.ModuleType:
     text = (
         "@bufferize\ndef step(u, v, dt):\n    u += dt * v\n    return u.max()\n"
-        "@bufferize\ndef hosted(x):\n    return tracebuf.host_call(np.sort, x, result_shape=x.shape)\n"
+        "class Called:\n    def __call__(self, x):\n        return x + 1\n\nCALLED = Called()\n"
+        "@bufferize\ndef odd(x):\n    return tracebuf.host_call(CALLED, x, result_shape=x.shape)\n"
+        "@bufferize\ndef hosted(x):\n    return tracebuf.host_call(np.sort, x, result_shape=x.shape), np.unique(x)\n"
         "def plain(x):\n    return x\n"
     )
     return module_of(text, "solvers_example")
@@ -693,7 +710,7 @@ def test_precompile_says_what_fails_and_compiles_the_others(
     calls = tmp_path / "calls"
     calls.write_text(
         "# what the image needs\n"
-        "solvers_example:hosted f8[n]\n\n"
+        "solvers_example:odd f8[n]\n\nsolvers_example:hosted f8[n]\n"
         'solvers_example:step "f8[n]" "f8[m]" float   # other sizes\n'
         'solvers_example:step "f8[n]" "f8[2n]" float\n'
         "solvers_example:plain f8[n]\nsolvers_example:none f8[n]\nno_such_module:f\nnothing\n"
@@ -702,9 +719,12 @@ def test_precompile_says_what_fails_and_compiles_the_others(
     )
     assert main(["--from", str(calls), "--cache", str(tmp_path / "cache")]) == 1
     out, err = capsys.readouterr()
-    assert out == "compiled: solvers_example:step for (float32[n], float32[n], float)\n"
+    assert out == (
+        "compiled: solvers_example:hosted for (float64[n])\n"
+        "compiled: solvers_example:step for (float32[n], float32[n], float)\n"
+    )
     for said in (
-        "hosted: this program cannot be kept as a whole: it calls functions of Python's",
+        "odd: this program cannot be kept as a whole: a value from outside of type Called",
         "broadcast", "as an example, n is 1009, m is 1013", "'2n' (column 4) is no size",
         "plain: a function, which is not bufferized", "there is no solvers_example.none",
         "No module named 'no_such_module'", "named MODULE:FUNCTION", "follows one by keyword",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import linecache
 import math
@@ -15,12 +16,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy._core.overrides import array_function_dispatch
 
 import tracebuf
 from tests.support.agreement import agree
 from tests.support.params import one_in, slow_but
 from tracebuf import BufferizedFunction, backend, cache, frontends
 from tracebuf.backend.runtime import tiers
+from tracebuf.frontends.numpy.call import provenance
 from tracebuf.persist import programs
 
 _modules = itertools.count()
@@ -568,6 +571,68 @@ B = A if K == 1 else A[:]
 def f(x):
     return x + 1 if A is B else x
 """,
+    "which function is called by a host call": """
+def g(x):
+    return x + 1
+
+def h(x):
+    return x + 2
+
+CALLED = g if K == 1 else h
+
+@bufferize
+def f(x):
+    return tracebuf.host_call(CALLED, x, result_shape=x.shape)
+""",
+    "the code of a function that a host call calls": """
+def g(x):
+    return x + 1
+
+def h(x):
+    return x + 2
+
+g.__code__ = g.__code__ if K == 1 else h.__code__
+
+@bufferize
+def f(x):
+    return tracebuf.host_call(g, x, result_shape=x.shape)
+""",
+    "the default of one without a name": """
+g = lambda x, k=1.5 * K: x + k
+
+@bufferize
+def f(x):
+    return tracebuf.host_call(g, x, result_shape=x.shape)
+""",
+    "the function in a partial that it calls": """
+PART = functools.partial(np.add if K == 1 else np.subtract, 1.5)
+
+@bufferize
+def f(x):
+    return tracebuf.host_call(PART, x, result_shape=x.shape)
+""",
+    "a function put into NumPy that it calls": """
+np._of_the_users = np.add if K == 1 else np.subtract
+
+@bufferize
+def f(x):
+    return tracebuf.host_call(np._of_the_users, x, 1.5, result_shape=x.shape)
+""",
+    "a known argument of it": """
+WHERE = "a" * K
+
+def g(x, where):
+    return x + len(where)
+
+@bufferize
+def f(x):
+    return tracebuf.host_call(g, x, WHERE, result_shape=x.shape)
+""",
+    "a known argument of NumPy's function": """
+@bufferize
+def f(x):
+    return np.percentile(x, 25.0 * K)
+""",
     "what a function without text names": """
 names = {"W": 3.0 * K}
 exec("def g(x): return x * W", names)
@@ -590,7 +655,7 @@ def test_what_the_text_does_not_say_is_traced_anew(what: str, monkeypatch: pytes
 
 
 def check_that_it_is_traced_anew(what: str) -> None:
-    text = "import types\n" + SETTINGS[what]
+    text = "import types, tracebuf\n" + SETTINGS[what]
     assert not run(text), "the cache is empty"
     assert run(text), "nothing has changed"
     assert not run(text, k=2)
@@ -612,6 +677,18 @@ class Mode(enum.Enum):
 @bufferize
 def f(x):
     return x * Mode.A.scale
+""",
+    "a callable object": """
+import tracebuf
+class Called:
+    def __call__(self, x):
+        return x * K
+
+CALLED = Called()
+
+@bufferize
+def f(x):
+    return tracebuf.host_call(CALLED, x, result_shape=x.shape)
 """,
     "an object whose attributes are made": """
 class Maker:
@@ -650,6 +727,112 @@ def args():
     return Model(), X.copy()
 """,
 }
+
+
+HOSTED = {
+    "a pseudo-inverse": "np.linalg.pinv(a), np.linalg.pinv(a, 0.25)",
+    "a tuple of a class": "np.linalg.eig(a + 0j)[0].shape, np.linalg.qr(a).R, np.linalg.slogdet(a[:3, :3])",
+    "sizes that the function finds": "np.unique(x, return_counts=True), np.unique_counts(x), np.union1d(x, x[:2])",
+    "residuals": "np.linalg.lstsq(a, a[:, 0])",
+    "arguments by name": "np.percentile(x, [10.0, x[1]], method='lower'), np.quantile(x, 0.5, weights=x)",
+    "several arrays in a list": "np.lexsort((x, x[::-1])), np.linalg.multi_dot([a, a.T, a])",
+    "transforms": "np.fft.fft(x), np.fft.rfft2(a), np.fft.irfft(x + 0j, 5), np.fft.ifftn(a), np.fft.fft(x, 4)",
+    "sorting": "np.sort(a, axis=0), np.argsort(x), np.partition(x, 2), np.median(a, 0), np.argmax(a * 1j, 0)",
+    "loops": "np.linalg.solve(a[:3, :3] + np.eye(3) * 20, x[:3]), np.linalg.cholesky(a.T @ a + np.eye(3))",
+    "counts": "np.histogram(x, 4), np.histogram(x, bins=3, range=(0.0, 9.0))",
+    "an array that is written": "np.median(a, axis=0, out=x[:3]), x.sort(), x",
+    "an error": "np.linalg.inv(a)",
+    "an error of numbers": "np.linalg.inv(a[:3, :3] * 0)",
+    "a user's": "tracebuf.host_call(user, x, a, 2, result_shape=x.shape)",
+    "a user's that writes": "tracebuf.host_call(fill, x, ('a', None, 1.5, (2, 3)), writes=0), x",
+    "a user's without a name": "tracebuf.host_call(NAMELESS, x, result_shape=x.shape)",
+    "a user's that raises": "tracebuf.host_call(refuse, x), x",
+    "a user's in a closure": "tracebuf.host_call(CLOSED, x, result_shape=[(2,), ()], result_dtype=[int, np.float32])",
+    "a partial of one": "tracebuf.host_call(PART, x, result_shape=x.shape)",
+    "a partial of one without a name": "tracebuf.host_call(NAMELESS_PART, x, result_shape=x.shape)",
+    "a method of a class": "tracebuf.host_call(Holder.method, x, result_shape=x.shape)",
+    "a builtin": "tracebuf.host_call(max, x[0], x[1], result_shape=())",
+    "NumPy's": "tracebuf.host_call(np.linalg.matrix_rank, a, result_shape=(), result_dtype=int)",
+    "a method of NumPy's module": "tracebuf.host_call(np.random.normal, x[0], 0.0, result_shape=())",
+}
+USERS = """
+import tracebuf
+
+def user(x, a, k):
+    return x * k + a.sum()
+
+def fill(x, what):
+    x[...] = len(what) * K
+
+def refuse(x):
+    raise KeyError("of the user's", K)
+
+def make(k):
+    def inner(x):
+        return np.arange(2) * k, np.float32(x[0] + K)
+    return inner
+
+CLOSED = make(K)
+NAMELESS = lambda x: x + K
+PART = functools.partial(user, a=X * K, k=3)
+NAMELESS_PART = functools.partial(lambda k, x: x + k, 2.0)
+
+class Holder:
+    @staticmethod
+    def method(x):
+        return x - 1
+
+@bufferize
+def f(x, a):
+    return EXPRESSION
+
+def args():
+    return X[[3, 1, 0, 5, 2, 4]], np.arange(12.0).reshape(4, 3) % 7
+"""
+
+
+@pytest.mark.parametrize("what", HOSTED)
+def test_programs_that_call_functions_of_pythons_are_kept(what: str) -> None:
+    text = USERS.replace("EXPRESSION", HOSTED[what])
+    assert not run(text), "the cache is empty"
+    assert run(text)
+
+
+@pytest.mark.parametrize("what", ["a user's that writes", "a user's without a name", "a user's in a closure"])
+def test_what_a_called_function_looks_up_is_its_own_affair(what: str) -> None:
+    """It does so at each call: another value of a name of its own gives another answer, of the same program."""
+    text = USERS.replace("EXPRESSION", HOSTED[what])
+    assert not run(text) and run(text)
+    assert run(text, k=2)
+
+
+def test_a_function_of_numpys_that_was_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = USERS.replace("EXPRESSION", "np.median(x), np.linalg.pinv(a)")
+
+    def other(a: np.ndarray) -> np.ndarray:
+        return a + 1
+
+    assert not run(text) and run(text)
+    for module, name in ((np, "median"), (np.linalg, "pinv")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, functools.wraps(getattr(module, name))(other))
+            assert not run(text)
+    assert run(text)
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "__version__", "9.0")
+        assert not run(text)
+    assert run(text)
+
+
+def test_what_numpy_would_dispatch_is_not_numpys() -> None:
+    fake = array_function_dispatch(lambda a: (a,), module="numpy")(lambda a: a + 1)
+    assert type(fake) is type(np.median) and provenance.of_library(np.median) is not None
+    fake.__qualname__ = "median"
+    before, np.median = np.median, fake
+    try:
+        assert provenance.of_library(fake) is None
+    finally:
+        np.median = before
 
 
 @pytest.mark.parametrize("what", UNKNOWN)

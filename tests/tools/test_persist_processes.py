@@ -7,12 +7,15 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import tracebuf
 from tracebuf import bufferize, cache
 from tracebuf.api import Specialization
 
@@ -39,11 +42,19 @@ def smooth(x, n):
         x = (x[1:] + x[:-1]) / 2
     return x, x.mean()
 
+def doubled(x):
+    return 2 * x
+
+@tracebuf.bufferize
+def hosted(x):
+    y = tracebuf.host_call(doubled, x, result_shape=x.shape)
+    return np.unique(y, return_counts=True), np.fft.rfft(y), np.linalg.eigvals(y[:4].reshape(2, 2) + 0j)
+
 u, v = np.linspace(0, 1, 9), np.zeros(9)
-found = [wave(u, v, 0.1), norms([u, v], 3), norms([u, v], 1), smooth(u, 3)]
+found = [wave(u, v, 0.1), norms([u, v], 3), norms([u, v], 1), smooth(u, 3), hosted(u)]
 tracebuf.wait()
-loaded = all(s.loaded for f in (wave, norms, smooth) for s in f.specializations())
-traced = "tracebuf.frontends.numpy.interpreter.trace" in sys.modules
+loaded = all(s.loaded for f in (wave, norms, smooth, hosted) for s in f.specializations())
+traced = any(m in sys.modules for m in ("tracebuf.frontends.numpy.interpreter.trace", "tracebuf.ops", "llvmlite"))
 print(repr(found).replace(" ", ""), loaded, traced)
 """
 LOADED = ["True", "False"]
@@ -102,16 +113,22 @@ def scaled(x: np.ndarray, k: float) -> np.ndarray:
     return x[::2] * k + 1
 
 
-def answer() -> tuple[list[float], bool]:
-    f = bufferize(scaled)
+def hosted(x: np.ndarray, k: float) -> np.ndarray:
+    return np.unique(tracebuf.host_call(scaled, x, k, result_shape=3))
+
+
+def answer_of(function: Callable[..., Any]) -> tuple[list[float], bool]:
+    f = bufferize(function)
     found = f(np.arange(6.0), 2.5).tolist()
     (spec,) = f.specializations()
     assert isinstance(spec, Specialization)
     return found, spec.loaded
 
 
-def test_damaged_bytes_make_a_miss(folder: Path) -> None:
+@pytest.mark.parametrize("function", [scaled, hosted])
+def test_damaged_bytes_make_a_miss(folder: Path, function: Callable[..., Any]) -> None:
     """Each time the program is traced anew, and kept again."""
+    answer = partial(answer_of, function)
     wanted = [1.0, 6.0, 11.0]
     assert answer() == (wanted, False) and answer() == (wanted, True)
     entries = [path for path in folder.rglob("*") if path.is_file()]

@@ -16,8 +16,9 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType
 from tracebuf.location import Location
 from tracebuf.ops.arrays import bufferization
-from tracebuf.ops.arrays.host import ROW, HostCall, SortLoop
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.memory import memref
+from tracebuf.running.host import ROW, SortLoop
 
 NEW = "a new array"
 """The reason of a `tensor.empty` that has no other."""

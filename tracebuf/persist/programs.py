@@ -6,7 +6,10 @@ each program that such calls were compiled to, the last one first: what tracing 
 captured, how the program is called (`CallPlan`), its image and the keys of its objects (`encoding`). A record serves a
 call where all that was looked at is as it was, the captured values have the same keys, and its guards hold.
 
-Not kept are programs that call Python, or that looked at what cannot be described; a call of theirs traces, and takes
+A function of Python's that a program calls is written down by its name, if it has one that leads to it, or by the way
+on which tracing came to it; what it does is its own affair, at each call.
+
+Not kept are programs that call back ops, or that looked at what cannot be described; a call of theirs traces, and takes
 the machine code from the cache.
 """
 
@@ -37,13 +40,22 @@ from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.conditions import Binding, Guard
 from tracebuf.frontends.numpy.call.encoding import Codec, NotEncodable, Stale, named
 from tracebuf.frontends.numpy.call.flatten import Tree
-from tracebuf.frontends.numpy.call.provenance import Data, Ways, described, fetchable, function_digest, related
+from tracebuf.frontends.numpy.call.provenance import (
+    Data,
+    Ways,
+    described,
+    fetchable,
+    function_digest,
+    held_by_library,
+    related,
+)
 from tracebuf.frontends.numpy.call.results import CallPlan, ChosenResult, ContainerWrite, NewContainer, ResultLeaf
 from tracebuf.frozen import frozen
 from tracebuf.ir.types import ELEMENTS, INDEX, MemRefType
 from tracebuf.location import Location
 from tracebuf.options import Options
 from tracebuf.process import log as logger
+from tracebuf.process.late import importing
 from tracebuf.running.raised import Number, Shown
 
 Capture = tuple[str, Callable[[], Any], Any]
@@ -54,6 +66,19 @@ _CODEC = Codec(
     Binding, ChosenResult, ContainerWrite, Failure, Frame, Guard, Image, Location, MemRefType, NewContainer, Number,
     Part, Result, ResultLeaf, Shown, constants={t.name: t for t in (*ELEMENTS.values(), INDEX)},
 )  # fmt: skip
+
+
+@once
+def _codec_of_callbacks() -> Codec:
+    """For the functions of Python's that a program calls, which few do."""
+    with importing():
+        from tracebuf.backend.runtime.callback import Callback
+        from tracebuf.frontends.numpy.call.host_call import DeclaredRun
+        from tracebuf.running import host
+    return Codec(
+        Callback, DeclaredRun, Location, host.ByLoop, host.CoreLoop, host.Direct, host.ExtremeLoop, host.HostFunction,
+        host.MedianLoop, host.Passed, host.Put, host.SortLoop, constants=_CODEC.constants,
+    )  # fmt: skip
 
 
 @frozen()
@@ -212,19 +237,21 @@ def completed(looked_at: tuple[Data, ...], called: Any, kernel: Kernel) -> Data:
 
 def seen(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> tuple[tuple[Data, ...], Any]:
     """What a record begins with, and how the program is called."""
-    if kernel.calls_functions:
-        raise NotEncodable("it calls functions of Python's")
+    if kernel.calls_back:
+        raise NotEncodable("it calls back an op")
     ways = Ways(function)
-    captures = []
-    for name, fetch, value in plan.captures:
-        captures.append([name, ways.fetch(fetch), described(value)])
-        ways.add(value)
+    looked_at = []
+    for describe, found in ((described, plan.captures), (held_by_library, plan.taken)):
+        for name, fetch, value in found:
+            looked_at.append([name, ways.fetch(fetch), describe(value)])
+            ways.add(value)
     hidden = [ways.hidden(h) for h in call.hidden]
     called = plan.guards, dict(plan.bindings), plan.arguments, plan.stored, plan.plan, plan.writes
+    callbacks = _codec_of_callbacks().encode(tuple(kernel.callbacks), ways.known_to) if kernel.callbacks else b""
     body = _CODEC.encode((called, kernel.image, tuple(kernel.failures())))  # raises now what it would then
-    names = _CODEC.named_in(body)
+    names = list(dict.fromkeys((_CODEC.named_in(callbacks) if callbacks else []) + _CODEC.named_in(body)))
     relations = [names, relations_of(function, call, ways, names)]
-    return (captures, hidden, group_of(call), _plain(relations)), called
+    return ([len(plan.captures), looked_at], hidden, group_of(call), _plain(relations), callbacks), called
 
 
 def _plain(data: Data) -> Data:
@@ -263,13 +290,13 @@ def _kinds(nodes: Iterable[Tree | int | None]) -> Iterator[Any]:
 def restored(function: FunctionType, call: Call, group: Data, record: Data) -> Kept:
     """The program of a record. Raises Stale where it does not serve the call, NewCapture where that cannot be said
     before more is captured."""
-    looked_at, hidden, wanted, relations, body, failures = record
+    looked_at, hidden, wanted, relations, *encoded = record
     ways, captures = looked_again(function, looked_at)
     check_captured(call, [ways.found(h) for h in hidden])
     if group != wanted:
         raise Stale("the captured values have other keys")
     check_related(function, call, ways, relations)
-    plan, link = opened(captures, body, failures, cache.load)
+    plan, link = opened(ways, captures, encoded, cache.load)
     if not plan.guard_function()(call.values):
         raise Stale("its guards do not hold")
     return Kept(plan, link())
@@ -289,17 +316,19 @@ def check_captured(call: Call, needed: Sequence[Hidden]) -> None:
 
 
 def opened(
-    captures: Sequence[Capture], body: bytes, failures: bytes, load: Callable[[bytes], bytes | None]
+    ways: Ways, captures: Sequence[Capture], encoded: Sequence[bytes], load: Callable[[bytes], bytes | None]
 ) -> tuple[CallPlan, Callable[[], Kernel]]:
     """How the program of a record is called, and what links it of the objects that `load` gives by their keys (Stale
-    where that cannot be done)."""
+    where that cannot be done). `encoded`: the last parts of the record."""
+    functions, body, failures = encoded
+    callbacks = _codec_of_callbacks().decode(functions, ways.object) if functions else ()
     (guards, bindings, *called), image, parts = _CODEC.decode(body)
     later = _CODEC.decoded_later(failures)
-    plan = CallPlan(guards, bindings, tuple(captures), *called)
+    plan = CallPlan(guards, bindings, tuple(captures), (), *called)
 
     def link() -> Kernel:
         try:
-            kernel = Kernel.of_parts(image, parts, later, load)
+            kernel = Kernel.of_parts(image, parts, later, callbacks, load)
         except (RuntimeError, LookupError, AttributeError, ImportError, OSError) as error:
             raise Stale(f"its machine code cannot be linked: {error}") from None
         if kernel is None:
@@ -310,13 +339,15 @@ def opened(
 
 
 def looked_again(function: FunctionType, looked_at: Data) -> tuple[Ways, list[Capture]]:
-    """What tracing looked at, as it is now. Raises Stale where that is not what it was."""
-    ways, captures = Ways(function), []
-    for name, way, description in looked_at:
+    """What tracing looked at, as it is now, and what of it is compared at each call. Raises Stale where that is not
+    what it was."""
+    ways, found = Ways(function), []
+    captured, items = looked_at
+    for k, (name, way, description) in enumerate(items):
         fetch = ways.fetched(way)
         value = fetchable(fetch)
-        if described(value) != description:
+        if (described if k < captured else held_by_library)(value) != description:
             raise Stale(f"`{name}` is not what it was")
         ways.add(value)
-        captures.append((name, fetch, value))
-    return ways, captures
+        found.append((name, fetch, value))
+    return ways, found[:captured]

@@ -121,7 +121,7 @@ def written(f: Function, call: Call, plan: CallPlan, kernel: Kernel, shown: str)
             "options": options_of(f.options),
             "shown": shown,
             "bare": bare_group(call),
-            "record": [*record[:-2], *(part.hex() for part in record[-2:])],
+            "record": [part.hex() if isinstance(part, bytes) else part for part in record],
         }
     except NotEncodable as reason:
         what = f"this program of {function.__qualname__} cannot be saved: {reason}"
@@ -221,8 +221,7 @@ def opened(data: bytes, f: Function, path: Path) -> Saved:
         looked_at, hidden, group, relations, *encoded = header["record"]
         ways, captures = looked_again(function, looked_at)
         needed = tuple(ways.found(h) for h in hidden)
-        body, failures = map(bytes.fromhex, encoded)
-        plan, link = opened_record(captures, body, failures, objects.get)
+        plan, link = opened_record(ways, captures, [*map(bytes.fromhex, encoded)], objects.get)
 
         def check(call: Call) -> None:
             check_related(function, call, ways, relations)

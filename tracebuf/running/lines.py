@@ -1,4 +1,4 @@
-"""The lines of the arena: what its plan and its blocks are counted in."""
+"""The lines of the arena: what its plan and its blocks are counted in; what is too large for the stack."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ LINE = 64
 """What buffers in the arena are aligned to, in bytes."""
 SMALL = 2**16
 """Bytes that are kept from call to call anyway."""
+
+ON_STACK = 1024
+"""The most bytes of a buffer on the stack, outside of the arena."""
 
 
 def rounded(n: int) -> int:

@@ -20,6 +20,9 @@ class Conditions:
     guards: tuple[Guard, ...]
     bindings: Mapping[Sym, Binding]
     captures: tuple[tuple[str, Callable[[], Any], Any], ...]
+    taken: tuple[tuple[str, Callable[[], Any], Any], ...]
+    """What was taken from modules of NumPy's or math, as in `captures`: a process goes on with what it took, and a
+    later one looks whether it is the same there."""
 
     def guard_function(self) -> Callable[[Sequence[Any]], bool]:
         """The guards as one compiled predicate over the call's arguments."""

@@ -1,9 +1,10 @@
 """Values as bytes and back: what an entry of the cache on disk holds beside machine code.
 
 A format of its own, so that reading it can make nothing but what is listed here: None, bools, numbers, texts, bytes,
-tuples, lists, dicts, dtypes, records (of the classes that a codec is made with), symbolic sizes, and what has a name in
-a module that is loaded (a class, a function). Nothing is imported, called or unpickled. It is written by `marshal`,
-which Python reads its own code with: no module is loaded for it, and it takes a tenth of the time that JSON does.
+tuples, lists, dicts, dtypes, records (of the classes that a codec is made with), symbolic sizes, what has a name in a
+module that is loaded (a class, a function), and what the caller knows a way to. Nothing is imported, called or
+unpickled. It is written by `marshal`, which Python reads its own code with: no module is loaded for it, and it takes a
+tenth of the time that JSON does.
 """
 
 from __future__ import annotations
@@ -37,14 +38,17 @@ def name_of(x: Any) -> tuple[str, str]:
         module, name = getattr(x, "__module__", None), getattr(x, "__qualname__", getattr(x, "__name__", None))
     except Exception as error:  # of a `__getattr__` of the user's
         raise NotEncodable(f"a {type(x).__name__}, which raises {error!r}") from None
+    if module is None and isinstance(x, types.MethodDescriptorType):
+        module = x.__objclass__.__module__
     if module is None:  # ufuncs, and what C code made: they are looked for where NumPy's user finds them
         module = "numpy" if isinstance(name, str) and getattr(np, name, None) is x else None
-    if isinstance(module, str) and isinstance(name, str):
-        try:
-            if named(module, name) is x:
-                return module, name
-        except Stale:
-            pass
+    for found in (name, getattr(x, "__name__", None) if type(x) is types.MethodType else None):  # np.random.normal
+        if isinstance(module, str) and isinstance(found, str):
+            try:
+                if named(module, found) is x:
+                    return module, found
+            except Stale:
+                pass
     raise NotEncodable(f"{x!r} has no name that leads to it")
 
 
@@ -73,32 +77,36 @@ class Codec:
         self.names: Mapping[type, str] = {kind: name for name, kind in self.records.items()}
         self.fields = {kind: tuple(f.name for f in fields(kind)) for kind in records}
 
-    def encode(self, x: Any) -> bytes:
-        """The bytes of a value. Raises NotEncodable for what is not listed above."""
-        writer = _Writer(self)
+    def encode(self, x: Any, way_to: Callable[[Any], Any] = lambda x: None) -> bytes:
+        """The bytes of a value. `way_to`: the way to an object that has no name, as plain data (None where there is
+        none). Raises NotEncodable for what is not listed above."""
+        writer = _Writer(self, way_to)
         body = marshal.dumps(writer.of(x))
         ordered = sorted(writer.symbols, key=lambda s: s.serial)  # on which the order of terms depends
         symbols = [(s.serial, s.name, s.kind, s.lo, s.hi) for s in ordered]
-        return marshal.dumps((symbols, list(writer.named), body))
+        return marshal.dumps((symbols, list(writer.named), writer.ways, body))
 
     def named_in(self, data: bytes) -> list[tuple[str, str]]:
         """The modules and names that what `encode` gave leads to."""
         return [(module, name) for module, name in marshal.loads(data)[1]]
 
-    def decode(self, data: bytes) -> Any:
-        """The value of what `encode` gave, with symbols of its own. Raises Stale where a name leads nowhere."""
-        return self.decoded_later(data)()
+    def decode(self, data: bytes, object_at: Callable[[Any], Any] | None = None) -> Any:
+        """The value of what `encode` gave, with symbols of its own; `object_at` goes a way. Raises Stale where a name
+        or a way leads nowhere."""
+        return self.decoded_later(data, object_at)()
 
-    def decoded_later(self, data: bytes) -> Callable[[], Any]:
-        """`decode`, but for the names, which are looked up now: what makes the value."""
-        symbols, names, body = marshal.loads(data)
-        reader = _Reader(self, {s[0]: Sym(*s[1:]) for s in symbols}, [named(*name) for name in names])
+    def decoded_later(self, data: bytes, object_at: Callable[[Any], Any] | None = None) -> Callable[[], Any]:
+        """`decode`, but for the names and ways, which are gone now: what makes the value."""
+        symbols, names, ways, body = marshal.loads(data)
+        objects = [object_at(way) for way in ways] if object_at is not None else []
+        reader = _Reader(self, {s[0]: Sym(*s[1:]) for s in symbols}, [named(*name) for name in names], objects)
         return lambda: reader.of(marshal.loads(body))
 
 
 class _Writer:
-    def __init__(self, codec: Codec) -> None:
-        self.codec = codec
+    def __init__(self, codec: Codec, way_to: Callable[[Any], Any]) -> None:
+        self.codec, self.way_to = codec, way_to
+        self.ways: list[Any] = []
         self.symbols: set[Sym] = set()
         self.named: dict[tuple[str, str], int] = {}
         self.depth = 0
@@ -139,17 +147,25 @@ class _Writer:
             return "g", x.dtype.str, x.tobytes()
         if x is Ellipsis or x is NotImplemented:
             return self._name("builtins", repr(x))
-        if isinstance(x, (type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)):
+        if not callable(x):
+            raise NotEncodable(f"a {kind.__name__}")
+        try:
             return self._name(*name_of(x))
-        raise NotEncodable(f"a {kind.__name__}")
+        except NotEncodable:
+            if (way := self.way_to(x)) is None:
+                raise
+        self.ways.append(way)
+        return "w", len(self.ways) - 1
 
     def _name(self, module: str, name: str) -> Any:
         return "n", self.named.setdefault((module, name), len(self.named))
 
 
 class _Reader:
-    def __init__(self, codec: Codec, symbols: Mapping[int, Sym], named: Sequence[Any]) -> None:
-        self.codec, self.symbols, self.named = codec, symbols, named
+    def __init__(
+        self, codec: Codec, symbols: Mapping[int, Sym], named: Sequence[Any], objects: Sequence[Any]
+    ) -> None:
+        self.codec, self.symbols, self.named, self.objects = codec, symbols, named, objects
 
     def of(self, x: Any) -> Any:
         if type(x) is not tuple:
@@ -190,6 +206,9 @@ class _Reader:
 
     def _n(self, items: tuple[int]) -> Any:
         return self.named[items[0]]
+
+    def _w(self, items: tuple[int]) -> Any:
+        return self.objects[items[0]]
 
 
 _PLAIN = frozenset({bool, int, float, complex, str, bytes})

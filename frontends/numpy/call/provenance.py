@@ -13,6 +13,7 @@ looks at the time stamp of one file.
 
 from __future__ import annotations
 
+import dataclasses
 import linecache
 import os
 import struct
@@ -46,6 +47,8 @@ Data = Any
 LIBRARIES = frozenset({"numpy", "scipy", "tracebuf"}) | sys.stdlib_module_names - {"__main__"}
 """The packages whose code does not change while their version is the same."""
 DEEPEST = 30
+_HAS_FACTORY = type(getattr(dataclasses, "_HAS_DEFAULT_FACTORY", None))
+"""Of the default of a parameter for which a dataclass calls a factory."""
 
 
 # -- values
@@ -75,6 +78,8 @@ def described(x: Any, within: tuple[int, ...] = ()) -> Data:
         return ["dtype", x.char, repr(x)]
     if kind is types.ModuleType:
         return ["module", module_name(x)]
+    if kind is _HAS_FACTORY:
+        return ["default of a dataclass"]
     if kind is partial:
         return ["partial", *[described(i, within) for i in (x.func, x.args, *x.keywords, *x.keywords.values())]]
     if isinstance(x, Enum):
@@ -118,6 +123,17 @@ def of_library(x: Any) -> Data | None:
     return ["library", package, str(version), module, name]
 
 
+def held_by_library(x: Any) -> Data:
+    """The description of what a module of a library's holds: of an object of a library's class, as np.r_ is, the class
+    says it."""
+    try:
+        return described(x)
+    except NotEncodable:
+        if (own := of_library(type(x))) is None:
+            raise
+        return ["object", own]
+
+
 _HOME = os.path.dirname(os.__file__) + os.sep
 """Of Python's own modules in Python."""
 
@@ -130,6 +146,7 @@ def is_at_home(x: Any, package: str) -> bool:
         return True
     if package in sys.stdlib_module_names and (not file.startswith(_HOME) or "site-packages" in file):
         return False
+    x = getattr(x, "_implementation", x) if type(x) is type(np.sum) else x  # of what NumPy dispatches
     if not isinstance(x, types.FunctionType):
         return True
     code = x.__code__.co_filename
@@ -368,9 +385,13 @@ class Ways:
         elif type(x) is partial:
             self._meet(x.func, ["func", way])
 
+    def known_to(self, x: Any) -> Data | None:
+        """The way to a value that tracing fetched, or that such a one holds."""
+        return self.known.get(id(x))
+
     def to(self, x: Any) -> Data:
         """The way to a function, class or module."""
-        if (way := self.known.get(id(x))) is not None:
+        if (way := self.known_to(x)) is not None:
             return way
         if type(x) is types.ModuleType:
             return ["module", module_name(x)]

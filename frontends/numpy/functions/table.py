@@ -34,9 +34,10 @@ from tracebuf.frontends.numpy.arrays.new_arrays import (
     shape_arg,
 )
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, as_array_function, is_dense, is_fortran, order_of
+from tracebuf.frontends.numpy.call.host_call import host_call
 from tracebuf.frontends.numpy.functions.formulas import FORMULAS, primitives
 from tracebuf.frontends.numpy.functions.host import table as host_table
-from tracebuf.frontends.numpy.functions.host.declared import host_call, traced_host_call
+from tracebuf.frontends.numpy.functions.host.declared import traced_host_call
 from tracebuf.frontends.numpy.functions.indices import picking, sorted_indices
 from tracebuf.frontends.numpy.functions.joining import stacking
 from tracebuf.frontends.numpy.functions.parameters import check_parameters

@@ -88,6 +88,8 @@ class Evaluator(ABC):
     captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
     """(name, how to fetch it again, value) of each value from outside, for the guards; by name and the id of where it
     was found: a plain key, which identifies hidden arguments from trace to trace."""
+    taken: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
+    """The same of what modules of NumPy's hold (`Conditions.taken`)."""
     constants: ByIdentity[Any, None]
     """Objects that are part of the key."""
     plans: dict[tuple[Any, ...], LoopPlan]

@@ -456,9 +456,10 @@ class Expressions(Comprehensions):
             raise
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
-            return value if ours and not put_there(base, name, value) else self.capture(
-                name, Attribute(base, name), value, base
-            )
+            if not ours or put_there(base, name, value):
+                return self.capture(name, Attribute(base, name), value, base)
+            self.taken.setdefault((name, id(base)), (name, Attribute(base, name), value))
+            return value
         if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
             plain = records.in_class(base.__mro__, name) is value and not hasattr(type(base), name)
             return self.capture(name, OfClass(base, name) if plain else Attribute(base, name), value, base)
@@ -627,7 +628,7 @@ NUMBERS_OF_MATH = frozenset({"pi", "e", "tau", "inf", "nan", "infj", "nanj"})
 def put_there(module: types.ModuleType, name: str, value: Any) -> bool:
     """Whether what a module of NumPy's, or math, holds is the user's, who may put something else there."""
     if isinstance(value, types.FunctionType):
-        return not (value.__module__ or "").startswith("numpy")
+        return is_users(value)
     if isinstance(value, types.ModuleType) or name in getattr(module, "__all__", NUMBERS_OF_MATH):
         return False
     return getattr(value, "__name__", None) != name

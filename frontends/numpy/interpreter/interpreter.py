@@ -63,6 +63,7 @@ class Interpreter(Statements):
         self.r = recorder
         self.hidden = {} if hidden is None else hidden
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
+        self.taken: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.scopes: list[Scope] = []
         self.handling: list[BaseException] = []
         self.constants: ByIdentity[Any, None] = ByIdentity()

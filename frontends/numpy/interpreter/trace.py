@@ -154,7 +154,8 @@ def constants_in(values: Iterable[Any]) -> Iterator[Any]:
 
 def assumed(entry: ArgumentMaker, r: Recorder, interpreter: Interpreter) -> Conditions:
     """The conditions assumed so far."""
-    return Conditions(tuple(r.guards), dict(entry.bindings), tuple(interpreter.captures.values()))
+    taken = tuple(interpreter.taken.values())
+    return Conditions(tuple(r.guards), dict(entry.bindings), tuple(interpreter.captures.values()), taken)
 
 
 def finish(
@@ -195,8 +196,9 @@ def finish(
     entry.func.forget_lost_symbols()
     under = assumed(entry, r, interpreter)
     return Traced(
-        under.guards, under.bindings, under.captures, tuple(entry.arguments), tuple(stored), plan, writes, entry.func
-    )
+        under.guards, under.bindings, under.captures, under.taken, tuple(entry.arguments), tuple(stored), plan, writes,
+        entry.func,
+    )  # fmt: skip
 
 
 MOST_OPS, MOST_A_LINE = 20_000, 300

@@ -8,130 +8,18 @@ function, with the facts of linalg's named ops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frozen import frozen
+from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import encoded
 from tracebuf.ir.core import Form, Interpreter, Op, Use, Value
 from tracebuf.ir.types import MemRefType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.linalg import DestinationOp
-from tracebuf.running.ufuncs import core_dims
-
-Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
-"""Computes the outs in place from the inputs (arrays, NumPy scalars, ints)."""
-
-
-ROW = 512
-"""Elements of a row, up to which native code copies it to be sorted or searched."""
-
-
-@frozen()
-class CoreLoop:
-    """The inner loop of a generalised ufunc of NumPy's, which native code calls by pointer: it computes the outs from
-    the inputs, of the types of `types` ("dd->d"), bit for bit as the function does, which is called in its place where
-    there is much to compute (its own cost does not matter then) and where the loop sets a status flag: an error or a
-    warning, which the function says. `quiet`: the function looks at no flag but `invalid`. `odd`: the ufunc that takes
-    its place where the first core dimension is odd. `widens`: the first input has real numbers, which are made complex
-    where the result goes, and the loop works in place."""
-
-    module: str
-    ufunc: str
-    types: str
-    signature: str
-    quiet: bool
-    odd: str = ""
-    widens: bool = False
-
-    @property
-    def cores(self) -> tuple[tuple[str, ...], ...]:
-        return core_dims(self.signature)
-
-
-@frozen()
-class SortLoop:
-    """NumPy's sort of one row of contiguous elements, which native code calls by pointer for each row along the last
-    axis: of the only out, in place, or (`indirect`) of the input, where the out gets the indices. `kind`: NumPy's
-    number of the algorithm. Rows that are not contiguous are copied up to `ROW`; of longer ones the function is
-    called."""
-
-    dtype: str
-    kind: int
-    indirect: bool
-
-
-@frozen()
-class MedianLoop:
-    """The medians of rows along the last axis of the input, which native code takes from a sorted copy of each row.
-    The function is called for long rows, which it need not sort, for a NaN, an infinite sum, and a zero in the middle,
-    whose sign hangs on how it is found."""
-
-    dtype: str
-
-
-@frozen()
-class ExtremeLoop:
-    """NumPy's search for the index of the largest or least number of a row of contiguous elements, by the `name` of the
-    function, which native code calls by pointer for each row along the last axis of the input; rows that are not
-    contiguous are copied in blocks."""
-
-    dtype: str
-    name: str
-
-
-Loop = CoreLoop | SortLoop | MedianLoop | ExtremeLoop
-
-
-@frozen()
-class Passed:
-    """An argument that is known when the program runs: its index among the inputs, and which of Python's types it has
-    (None: the type it arrives with)."""
-
-    place: int
-    type: type | None = None
-
-
-def is_passed(pattern: Any) -> bool:
-    """Whether an argument contains anything that is only known when the program runs."""
-    return isinstance(pattern, Passed) or (isinstance(pattern, (tuple, list)) and any(map(is_passed, pattern)))
-
-
-@frozen(eq=False)
-class Direct:
-    """A host call as native code makes it: a function of Python's, its arguments (each `Passed`, a tuple or list of
-    such arrays, or the same each time), the last ones by `names`. The outs get the result, or those at `places` of a
-    result that is a tuple of the class `kind`. Those with an axis in `bounds` may be shorter along it; how long they
-    are goes to one more out for each. `put` stores what is of other types and shapes, or refuses it."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    names: tuple[str, ...]
-    kind: type | None
-    places: tuple[int, ...]
-    bounds: tuple[int | None, ...]
-    put: Callable[[Any, Sequence[np.ndarray]], None]
-
-
-@frozen(eq=False)
-class HostFunction:
-    """The called function. `may_keep`: it is the user's, and may keep a reference to its arguments after it has
-    returned. `returns`: the number of outs, the first ones, for which it makes arrays of its own that are copied into
-    them. `loop`: what native code calls where it can; the function gets copies then. `direct`: what `run` calls, for
-    native code that calls it."""
-
-    name: str
-    run: Run
-    may_keep: bool = False
-    returns: int = 0
-    loop: Loop | None = None
-    direct: Direct | None = None
-
-    def __str__(self) -> str:
-        return self.name
+from tracebuf.running.host import Direct, HostFunction, Loop, SortLoop, read_only
 
 
 class HostCall(DestinationOp):
@@ -221,17 +109,3 @@ class HostCall(DestinationOp):
         outs = [np.copy(out) for out in args[self.n_ins :]]
         self.run([*map(read_only, args[: self.n_ins]), *outs])
         return outs
-
-
-def read_only(arg: Any) -> Any:
-    """An array that may not be stored to; numbers as they are."""
-    if not isinstance(arg, np.ndarray):
-        return arg
-    shown = arg.view()
-    shown.flags.writeable = False
-    return shown
-
-
-def kept_error(name: str) -> TracebufError:
-    text = "keeps an array that it was given, whose memory is used again after the call"
-    return TracebufError(f"host_call: {name} {text}\nInstead: keep a copy: x.copy()")

@@ -109,10 +109,6 @@ class Alloca(Alloc):
     name = "memref.alloca"
 
 
-ON_STACK = 1024
-"""The most bytes of a buffer on the stack."""
-
-
 class Dealloc(Op):
     """`memref.dealloc`: frees a buffer. operands: memref; results: none."""
 

@@ -37,6 +37,7 @@ from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.optimize.buffers.lifetimes import Lifetimes, Span
 from tracebuf.optimize.buffers.pack import Item, Later, packed
 from tracebuf.optimize.buffers.shorten_liveness import users
+from tracebuf.running.lines import ON_STACK
 
 STACK = 64 * 1024
 """Bytes of stack that one function may use for buffers."""
@@ -74,7 +75,7 @@ def to_stack(block: Block, room: int) -> int:
 
 def fits_stack(op: memref.Alloc, room: int) -> bool:
     size = op.result.memref_type.byte_size
-    if not isinstance(size, int) or size > memref.ON_STACK or size > room:
+    if not isinstance(size, int) or size > ON_STACK or size > room:
         return False
     # what a function may keep must be memory that can be kept
     return not any(isinstance(user, HostCall) and user.loop is None for user in users(op.result))

@@ -16,10 +16,11 @@ import numpy as np
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType, Type, same_type
-from tracebuf.ops.arrays.host import HostCall, HostFunction
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control.func import Call
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
+from tracebuf.running.host import HostFunction
 
 Given = Mapping[str, Callable[..., Any]]
 

@@ -8,15 +8,12 @@ NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from functools import cache, partial
-from importlib import import_module
 from itertools import takewhile
 from typing import Any, NoReturn
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axes_of, flag, own_axes_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import int_of
@@ -46,8 +43,9 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I64, INDEX, ScalarType, scalar_type
-from tracebuf.ops.arrays.host import CoreLoop, Direct, HostCall, HostFunction, Passed, Run, is_passed
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.scalars import arith
+from tracebuf.running.host import ByLoop, CoreLoop, Direct, HostFunction, Passed, Put, put_nothing
 
 Shape = Sequence[Dim]
 Given = Mapping[str, Any]
@@ -139,8 +137,7 @@ class HostEntry:
             function = self.writer(pattern, len(ins))
         else:
             bounds = {k: shapes[k] for k in new}
-            direct = self.direct(pattern, found.kind, bounds)
-            function = HostFunction(self.name, self.runner(pattern, bounds), returns=len(fresh), direct=direct)
+            function = HostFunction(self.name, self.call(pattern, found.kind, bounds), returns=len(fresh))
         made = iter(record(r, function, ins, [*fresh, *counts]))
         whole = {k: next(made) for k in new}
         results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
@@ -163,8 +160,8 @@ class HostEntry:
         values = [r.read(arrays[name]) for name in self.arrays]
         new = [(scalar_type(np.dtype(c)), shape, order) for c, (_, shape, order) in zip(outs, fresh, strict=True)]
         order = {name: k for k, name in enumerate(self.arrays)}
-        call = self.caller({k: Passed(order[k]) if k in order else v for k, v in given.items()})
-        made = record(r, HostFunction(self.name, by_loop(loop, call, self.name), loop=loop), values, new)
+        call = self.call({k: Passed(order[k]) if k in order else v for k, v in given.items()})
+        made = record(r, HostFunction(self.name, ByLoop(loop, call), loop=loop), values, new)
         return [
             loaded(r, result_in_type(r, ref, element), leaf)
             for ref, (element, _, _), leaf in zip(made, fresh, leaves, strict=True)
@@ -196,51 +193,31 @@ class HostEntry:
 
     def writer(self, pattern: Given, place: int) -> HostFunction:
         """The call with `out=`, the operand at `place`: an out, or the last input, which may not be written."""
-        call = self.caller(pattern)
-
-        def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-            call(ins, out=outs[0] if outs else ins[-1])
-
-        direct = self.direct({**pattern, "out": Passed(place)}, None, {})
-        return HostFunction(self.name, run, direct=direct)
+        return HostFunction(self.name, self.call({**pattern, "out": Passed(place)}))
 
     def fails(self, r: Recorder, given: Given, error: BaseException) -> NoReturn:
         """Records a call that raises by all that is known now: the function is called, for other errors may come
         first."""
         ins: list[Value] = []
-        call = self.caller({k: pass_on(r, v, ins) for k, v in given.items()})
-        record(r, HostFunction(self.name, lambda ins, outs: call(ins)), ins, [])
+        call = self.call({k: pass_on(r, v, ins) for k, v in given.items()})
+        record(r, HostFunction(self.name, call), ins, [])
         r.fail(error)
-
-    def caller(self, pattern: Given) -> Callable[..., Any]:
-        """The Python function that calls the function on the operands, and on the other arguments."""
-        function = self.function
-        positional, named = self.laid_out(pattern)
-        fixed = {name: p for name, p in named.items() if not is_passed(p)}
-        passed = [(name, p) for name, p in named.items() if name not in fixed]
-
-        if not passed and all(isinstance(p, Passed) and p.type is None for p in positional):
-            places = [p.place for p in positional]
-            return lambda ins, **more: function(*[ins[k] for k in places], **fixed, **more)
-
-        def call(ins: Sequence[Any], **more: Any) -> Any:
-            arguments = {name: fill(p, ins) for name, p in passed}
-            return function(*[fill(p, ins) for p in positional], **arguments, **fixed, **more)
-
-        return call
 
     def laid_out(self, pattern: Given) -> tuple[list[Any], Arguments]:
         """The arguments that are passed by position, and those by name."""
         leading = list(takewhile(lambda name: name in pattern and name != "out", positional_of(self.function)))
         return [pattern[name] for name in leading], {k: p for k, p in pattern.items() if k not in leading}
 
-    def direct(self, pattern: Given, kind: type | None, shapes: Mapping[int, Bounded]) -> Direct:
-        """The call as native code makes it."""
+    def call(self, pattern: Given, kind: type | None = None, shapes: Mapping[int, Bounded] | None = None) -> Direct:
+        """What runs at the call: the function on the operands, its results of these numbers stored into the outs; of
+        none, it has written them itself."""
         positional, named = self.laid_out(pattern)
         arguments = (*positional, *named.values())
-        put_there = partial(put, shapes=shapes, name=self.name)
-        bounds = tuple(bounded.axis for bounded in shapes.values())
-        return Direct(self.function, arguments, tuple(named), kind, tuple(shapes), bounds, put_there)
+        if not shapes:
+            return Direct(self.function, arguments, tuple(named), None, (), (), put_nothing)
+        places, bounds = tuple(shapes), tuple(bounded.axis for bounded in shapes.values())
+        put = Put(self.name, places, bounds)
+        return Direct(self.function, arguments, tuple(named), kind, places, bounds, put)
 
     def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
         """The arguments by parameter, without defaults; TypeError as Python's."""
@@ -262,12 +239,6 @@ class HostEntry:
                     raise r.refuse(reason, "pass an array")
         return given
 
-    def runner(self, pattern: Given, shapes: Mapping[int, Bounded]) -> Run:
-        """The Python function that runs at the call: the function on the operands, its results of these numbers stored
-        into the outs."""
-        call = self.caller(pattern)
-        return lambda ins, outs: put(call(ins), outs, shapes, self.name)
-
 
 def in_type(r: Recorder, ref: ArrayRef, element: ScalarType) -> ArrayRef:
     """The array in an element type."""
@@ -283,38 +254,6 @@ def moved(ref: ArrayRef, axis: int) -> ArrayRef:
     """A view with the axis as the last."""
     rest = [k for k in range(ref.ndim) if k != axis]
     return ref if axis == ref.ndim - 1 else ref.derive(lambda view: view.transpose([*rest, axis]))
-
-
-@cache
-def gufunc(module: str, name: str) -> np.ufunc | None:
-    """NumPy's generalised ufunc of that name, if it has it."""
-    try:
-        found = getattr(import_module(module), name, None)
-    except ImportError:
-        return None
-    return found if isinstance(found, np.ufunc) and found.signature is not None else None
-
-
-def by_loop(loop: CoreLoop, call: Callable[..., Any] | None, name: str) -> Run:
-    """What runs where native code does not: the ufunc, into the results; the function (`call`, if it does more than the
-    ufunc) where that gives an error."""
-    ufunc, odd = (getattr(import_module(loop.module), f) for f in (loop.ufunc, loop.odd or loop.ufunc))
-    errors: dict[str, Any] = {"invalid": "raise", "over": "ignore", "divide": "ignore", "under": "ignore"}
-
-    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        chosen = odd if loop.odd and ins[0].shape[-1] % 2 else ufunc
-        try:
-            with np.errstate(**errors) if loop.quiet else nullcontext():
-                chosen(*ins, out=tuple(outs), signature=loop.types)
-                return
-        except (FloatingPointError, ValueError):
-            if call is None:
-                raise
-        result = call(ins)
-        for x, out in zip(result if isinstance(result, tuple) else (result,), outs, strict=True):
-            out[...] = x
-
-    return run
 
 
 @frozen()
@@ -352,13 +291,6 @@ def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
     types: dict[type, type] = {PyInt: int, PyFloat: float, PyComplex: complex, PyBool: bool}
     ins.append(r.read(x) if isinstance(x, ArrayRef) else r.index(x.expr) if isinstance(x, PyInt) else x.value)
     return Passed(len(ins) - 1, types.get(type(x)))
-
-
-def fill(pattern: Any, ins: Sequence[Any]) -> Any:
-    """An argument with the inputs in place of each `Passed`, when the program runs: the inverse of `pass_on`."""
-    if isinstance(pattern, Passed):
-        return ins[pattern.place] if pattern.type is None else pattern.type(ins[pattern.place])
-    return type(pattern)([fill(p, ins) for p in pattern]) if isinstance(pattern, (tuple, list)) else pattern
 
 
 def static(r: Recorder, value: Any, what: str) -> Any:
@@ -400,34 +332,6 @@ def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
     else:
         axes = own_axes_of(r, axis, ref.ndim)
     return kept_axes(r, ref, axes, flag(r, keepdims))[0]
-
-
-ARRAYS = (np.ndarray, np.generic)
-
-
-def put(result: Any, outs: Sequence[np.ndarray], shapes: Mapping[int, Bounded], name: str) -> None:
-    """Stores results into their buffers, whose shapes they must have; then, for some, how much of the buffer is
-    used."""
-    counts = iter(outs[len(shapes) :])
-    results = result if isinstance(result, tuple) else (result,)
-    for (k, bounded), out in zip(shapes.items(), outs):
-        x = results[k] if isinstance(results[k], ARRAYS) else np.asarray(results[k])
-        if bounded.axis is not None and x.ndim == out.ndim:
-            size = x.shape[bounded.axis]
-            next(counts)[...] = size
-            out = out[(*[slice(None)] * bounded.axis, slice(size))]
-        if x.shape != out.shape or x.dtype != out.dtype:
-            raise TracebufError(f"{name} gives {x.dtype} of shape {x.shape} for {out.dtype} of shape {out.shape}")
-        out[...] = x
-
-
-def put_nothing(result: Any, outs: Sequence[np.ndarray]) -> None:
-    """What was called has written its outs."""
-
-
-def put_there(result: Any, outs: Sequence[np.ndarray]) -> None:
-    """Stores the only result."""
-    outs[0][...] = result
 
 
 def record(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,14 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of, flag
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array
 from tracebuf.frontends.numpy.arrays.reshape import ravelled_values
 from tracebuf.frontends.numpy.arrays.shapes import expand_dims
-from tracebuf.frontends.numpy.functions.host.calls import moved, put_nothing, put_there, record
+from tracebuf.frontends.numpy.functions.host.calls import moved, record
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, arg_extreme, deliver
 from tracebuf.frontends.numpy.numbers.operands import INT, out_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import I64
-from tracebuf.ops.arrays.host import Direct, ExtremeLoop, HostFunction, Passed
+from tracebuf.running.host import Direct, ExtremeLoop, HostFunction, Passed, put_nothing, put_there
 
 
 def index_of(ufunc: np.ufunc, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,15 +65,11 @@ WIDE = 16
 def search(function: Callable[..., Any], rows: ArrayRef) -> HostFunction:
     """Finds the index in each row along the last axis."""
     if rows.ndim == 1:
-        direct = Direct(function, (Passed(0),), (), None, (0,), (None,), put_there)
+        call = Direct(function, (Passed(0),), (), None, (0,), (None,), put_there)
     else:
-        direct = Direct(function, (Passed(0), -1, Passed(1)), ("axis", "out"), None, (), (), put_nothing)
-
-    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        function(ins[0], axis=-1, out=outs[0])
-
+        call = Direct(function, (Passed(0), -1, Passed(1)), ("axis", "out"), None, (), (), put_nothing)
     name = function.__name__
-    return HostFunction(f"numpy.{name}", run, loop=ExtremeLoop(rows.dtype.char, name), direct=direct)
+    return HostFunction(f"numpy.{name}", call, loop=ExtremeLoop(rows.dtype.char, name))
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {

@@ -20,9 +20,7 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     Parts,
     Shape,
     Shapes,
-    by_loop,
     dims,
-    gufunc,
     in_type,
     moved,
     record,
@@ -41,8 +39,9 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, sub
 from tracebuf.ir.types import scalar_type
-from tracebuf.ops.arrays.host import CoreLoop, HostFunction
 from tracebuf.ops.scalars import arith
+from tracebuf.running.host import ByLoop, CoreLoop, HostFunction
+from tracebuf.running.ufuncs import generalised
 
 Size = Callable[[Dim], Dim]
 
@@ -156,7 +155,7 @@ def transform(name: str, inverse: bool = False, odd: str = "") -> Parts:
                 points = a.shape[axis]
             chosen, other = (name, odd) if not isinstance(points, int) else ((name, odd)[points % 2], "")
         factor = factor_of(r, SWAPPED[norm] if inverse else norm, points, a.dtype)
-        ufunc = gufunc(UMATH, chosen)
+        ufunc = generalised(UMATH, chosen)
         if ufunc is None or factor is None:
             return None
         types = loop_types(ufunc, a.dtype, factor.element.dtype if isinstance(factor, NpScalar) else int, element.dtype)
@@ -170,7 +169,7 @@ def transform(name: str, inverse: bool = False, odd: str = "") -> Parts:
         out = ArrayRef(r.new_storage(result, shape, order, r.empty(result, shape, order)))
         record(
             r,
-            HostFunction(f"numpy.fft.{chosen}", by_loop(loop, None, name), loop=loop),
+            HostFunction(f"numpy.fft.{chosen}", ByLoop(loop, None), loop=loop),
             ins,
             [],
             [moved(out, axis)],

@@ -17,7 +17,6 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     Shapes,
     UpTo,
     dims,
-    gufunc,
     reduced,
 )
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
@@ -25,7 +24,8 @@ from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.dims import Dim, add, dim_min
-from tracebuf.ops.arrays.host import CoreLoop
+from tracebuf.running.host import CoreLoop
+from tracebuf.running.ufuncs import generalised
 
 la = np.linalg
 
@@ -162,7 +162,7 @@ def by_loop(
     def loop(given: Given) -> CoreLoop | None:
         arrays = [x for x in given.values() if isinstance(x, ArrayRef)]
         found = name(given)
-        ufunc = None if found is None else gufunc(UMATH, found)
+        ufunc = None if found is None else generalised(UMATH, found)
         if found is None or ufunc is None or len(letters) != ufunc.nout:
             return None
         t = "D" if any(x.dtype.kind == "c" for x in arrays) else "d"

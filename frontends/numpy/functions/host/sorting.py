@@ -20,12 +20,9 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     Shapes,
     UpTo,
     dims,
-    fill,
     moved,
     number,
     pass_on,
-    put_nothing,
-    put_there,
     record,
     reduced,
 )
@@ -35,7 +32,7 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, storages_
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_min, product, sub
 from tracebuf.ir.types import I64
-from tracebuf.ops.arrays.host import Direct, HostFunction, MedianLoop, Passed, SortLoop
+from tracebuf.running.host import Direct, HostFunction, MedianLoop, Passed, SortLoop, put_nothing, put_there
 
 
 def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
@@ -164,13 +161,9 @@ def sort_rows(r: Recorder, array: ArrayRef, given: Given, loop: SortLoop, axis: 
 def method_in_place(name: str, pattern: Given, ins: Sequence[Value], loop: SortLoop | None = None) -> HostFunction:
     """A method that changes the array that it is called on, the only out."""
 
-    def run(inputs: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        target = outs[0] if outs else inputs[-1]
-        getattr(target, name)(**{k: fill(p, inputs) for k, p in pattern.items()})
-
     arguments = Passed(len(ins)), *pattern.values()
-    direct = Direct(getattr(np.ndarray, name), arguments, tuple(pattern), None, (), (), put_nothing)
-    return HostFunction(f"numpy.ndarray.{name}", run, loop=loop, direct=direct)
+    call = Direct(getattr(np.ndarray, name), arguments, tuple(pattern), None, (), (), put_nothing)
+    return HostFunction(f"numpy.ndarray.{name}", call, loop=loop)
 
 
 def in_place(name: str) -> Parts:
@@ -207,12 +200,8 @@ def sorting_indices(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayR
     if rows is None or rows[1] != array.ndim - 1:
         return None
     how = {name: value for name, value in given.items() if name != "a"}
-
-    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        outs[0][...] = np.argsort(ins[0], **how)
-
-    direct = Direct(np.argsort, (Passed(0), *how.values()), tuple(how), None, (0,), (None,), put_there)
-    function = HostFunction("numpy.argsort", run, returns=1, loop=rows[0], direct=direct)
+    call = Direct(np.argsort, (Passed(0), *how.values()), tuple(how), None, (0,), (None,), put_there)
+    function = HostFunction("numpy.argsort", call, returns=1, loop=rows[0])
     return record(r, function, [r.read(array)], [(I64, array.shape, fresh[0][2])])[0]
 
 
@@ -224,19 +213,9 @@ def medians(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | NpS
     axis = -1 if axis is None and a.ndim == 1 else axis
     if type(axis) is not int or not -a.ndim <= axis < a.ndim:
         return None
-
-    axis %= a.ndim
-
-    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        array, out = np.moveaxis(ins[0], -1, axis), outs[0]
-        if out.ndim:
-            np.median(array, axis=axis, out=out)
-        else:
-            out[...] = np.median(array)
-
-    direct = Direct(np.median, (Passed(0), -1), ("axis",), None, (0,), (None,), put_there)
-    function = HostFunction("numpy.median", run, loop=MedianLoop(a.dtype.char), direct=direct)
-    made = record(r, function, [r.read(moved(a, axis))], fresh)[0]
+    call = Direct(np.median, (Passed(0), -1), ("axis",), None, (0,), (None,), put_there)
+    function = HostFunction("numpy.median", call, loop=MedianLoop(a.dtype.char))
+    made = record(r, function, [r.read(moved(a, axis % a.ndim))], fresh)[0]
     return made if made.ndim else number(r, made)
 
 
