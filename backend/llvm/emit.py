@@ -39,6 +39,7 @@ from tracebuf.lower.plan import Nest, plan, spec_of
 from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.arrays.gather import CheckedIndex
 from tracebuf.ops.arrays.host import HostCall
+from tracebuf.ops.arrays.pick import Pick
 from tracebuf.ops.control import checks, scf
 from tracebuf.ops.control.cf import Assert, Branch, CondBranch
 from tracebuf.ops.control.func import Call, Return
@@ -96,6 +97,8 @@ class KernelWriter:
         self.blocks = BlockWriter(self.code, self.polls, self._all_parts, self._bind_all, self._block)
         self.floor = self._floor()
         self.skipped: set[Op] = set()
+        self.tables: dict[Pick, list[list[str]]] = {}
+        """What is written of the arrays that an op picks from: see `_tabulate`."""
         self.loops = int(anywhere)
         """How many loops are around what is written."""
 
@@ -491,7 +494,45 @@ class KernelWriter:
                 parts += [(llvm_type(t), v) for t, v in components(target.type, self.values[value])]
         return parts
 
+    def _tabulate_outside(self, loop: scf.For | scf.While) -> None:
+        """Writes the tables of the arrays that are picked from in a loop, where they are known before it."""
+        for op in loop.walk():
+            if isinstance(op, Pick) and op not in self.tables and all(v in self.buffers for v in op.arrays):
+                self.tables[op] = self._tabulate(op)
+
+    def _tabulate(self, op: Pick) -> list[list[str]]:
+        """The parts of an array that is picked (`_all_parts`): each the one value that all have (of sizes and strides
+        that its type has an expression for, that of the first one), or a table of theirs on the stack besides."""
+        type_ = op.result.memref_type
+        unknown = [None, None, *(n for n in (*type_.shape, *type_.strides) if not isinstance(n, int))]
+        columns = list(zip(*(self._all_parts([v], op.results) for v in op.arrays), strict=True))
+        columns = [c if n is None else c[:1] for n, c in zip(unknown, columns, strict=True)]
+        made: dict[tuple[tuple[str, str], ...], str] = {}
+        found = []
+        for column in columns:
+            kind, value = column[0]
+            if len(set(column)) == 1:
+                found.append([kind, value])
+                continue
+            if column not in made:
+                made[column] = self.code.fresh_slot(f"[{len(column)} x i64]")
+                for k, (_, one) in enumerate(column):
+                    self.code.do(f"store {kind} {one}, ptr {self.code.offset(made[column], 'i64', str(k))}")
+            found.append([kind, value, made[column]])
+        return found
+
+    def _pick(self, op: Pick) -> None:
+        code, number = self.code, self.values[op.operand(0)]
+        loaded: dict[str, str] = {}
+        parts = []
+        for kind, value, *table in self.tables[op] if op in self.tables else self._tabulate(op):
+            if table and table[0] not in loaded:
+                loaded[table[0]] = code.inst(f"load {kind}, ptr {code.offset(table[0], 'i64', number)}")
+            parts.append(loaded[table[0]] if table else value)
+        self._bind(op.result, parts)
+
     def _for(self, op: scf.For) -> None:
+        self._tabulate_outside(op)
         lower, upper, step = (self.values[v] for v in op.operands[:3])
         carried = op.body.args[1:]
         inits = self._all_parts(op.operands[3:], carried)
@@ -537,6 +578,7 @@ class KernelWriter:
         return float("inf")
 
     def _while(self, op: scf.While) -> None:
+        self._tabulate_outside(op)
         inits = self._all_parts(op.operands, op.before.args)
         with self.code.rounds(inits) as loop:
             self._bind_all(op.before.args, loop.carried)
@@ -709,6 +751,7 @@ _WRITERS: dict[type[Op], Callable[..., None]] = {
     scf.Condition: KernelWriter._nothing,
     scf.ExecuteRegion: KernelWriter._execute,
     arith.Select: KernelWriter._select,
+    Pick: KernelWriter._pick,
     Branch: KernelWriter._branch,
     CondBranch: KernelWriter._branch,
     Assert: KernelWriter._assert,

@@ -21,6 +21,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, MemRefType, strides_in_order
 from tracebuf.lower.plan import magnitude
 from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.arrays.pick import Pick
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.arena import Extent, Phase, Plan, Range, Roaming, lines_exactly
@@ -565,6 +566,8 @@ def _flow(op: Op, roots: dict[Value, frozenset[int]]) -> bool:
         pairs = [*zip(op.operands, op.before.args), *zip(op.after.terminator.operands, op.before.args)]
         for use, arg, result in zip(op.passed, op.after.args, op.results, strict=True):
             pairs += [(use.value, arg), (use.value, result)]
+    elif isinstance(op, Pick):
+        pairs = [(v, op.result) for v in op.arrays]
     elif isinstance(op, scf.If):
         pairs = [(v, r) for b in op.branches for v, r in zip(b.terminator.operands, op.results, strict=True)]
     changed = False

@@ -18,7 +18,7 @@ from tracebuf.ir.func import Func, Module
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import C128, F64, I1, I64, INDEX, MemRefType, TensorType, Type
 from tracebuf.location import UNKNOWN, Location
-from tracebuf.ops.arrays import bufferization, host, linalg, recast, scatter, tensor, windows
+from tracebuf.ops.arrays import bufferization, host, linalg, pick, recast, scatter, tensor, windows
 from tracebuf.ops.arrays.linalg import AffineMap, identity_map
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.func import Return
@@ -190,6 +190,10 @@ CASES: dict[str, tuple[Any, list[Example]]] = {
     "tracebuf.recast": (lambda a: recast.Recast.of(a, I64, UNKNOWN), [(vector(4),), (vector(10)[::2],)]),
     "tracebuf.extract_windows": (
         lambda a, n: windows.ExtractWindows.of(a, n, 0, (4, 3), UNKNOWN), [(vector(6), 3), (vector(12)[::2], 3)],
+    ),
+    "tracebuf.pick": (
+        lambda n, *xs: pick.Pick.of(n, xs, xs[0].type, UNKNOWN),
+        [(1, vector(4), vector(4)), (0, vector(4), vector(8)[::2], vector(4)), (0, vector(4))],
     ),
     "tensor.extract": (lambda a, i: tensor.Extract.of(a, [i], UNKNOWN), [(vector(4), 2)]),
     "tensor.insert": (lambda x, a, i: tensor.Insert.of(x, a, [i], UNKNOWN), [(np.float64(7.0), vector(4), 2)]),

@@ -17,7 +17,7 @@ from tracebuf.ir.printer import print_func, print_module, print_op
 from tracebuf.ir.types import F16, F32, F64, I1, I8, I32, I64, INDEX, UI8, UI64, TensorType
 from tracebuf.ir.verifier import Verified, verify
 from tracebuf.location import Location
-from tracebuf.ops.arrays import linalg, tensor
+from tracebuf.ops.arrays import linalg, pick, tensor
 from tracebuf.ops.control import checks, func
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith, casts, integers
@@ -168,6 +168,18 @@ def test_verifier_finds_a_use_outside_its_scope() -> None:
 
 def test_verifier_finds_broken_use_lists() -> None:
     broken("chain", lambda f: f.args[0].uses.clear(), "use lists")
+
+
+def test_verifier_finds_what_cannot_be_picked() -> None:
+    def change(f: Func) -> None:
+        op = next(op for op in f.walk() if isinstance(op, pick.Pick))
+        op.set_operands([op.operand(0), op.operand(1), f.block.ops[0].results[0]])
+
+    broken("picked", change, "takes|is not")
+    f = by_name("picked").build()
+    op = next(op for op in f.walk() if isinstance(op, pick.Pick))
+    op.set_operands([op.operand(0)])
+    refused(f, "there is no array")
 
 
 def test_verifier_finds_an_index_of_no_loop() -> None:

@@ -56,7 +56,7 @@ def out_of_place(func: Func) -> list[str]:
 
 LEFT = {
     "chain": 1, "host_calls": 2, "runs": 1, "nested": 1, "axis_sum": 1, "centred": 1, "fresh_in_loop": 1, "rotating": 3,
-    "view_result": 1, "diagonal": 1, "running": 2,
+    "view_result": 1, "diagonal": 1, "running": 2, "picked": 2,
 }  # fmt: skip
 
 

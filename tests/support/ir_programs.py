@@ -19,7 +19,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I64, INDEX, ScalarType, ShapedType, TensorType, Type, row_major
 from tracebuf.location import Location
-from tracebuf.ops.arrays import bufferization, host, linalg, tensor, windows
+from tracebuf.ops.arrays import bufferization, host, linalg, pick, tensor, windows
 from tracebuf.ops.arrays.linalg import AffineMap, identity_map
 from tracebuf.ops.control import checks, func, scf
 from tracebuf.ops.scalars import arith, casts
@@ -458,6 +458,26 @@ def runs() -> Func:
     return m.done(m.ew(arith.AddF, found, found))
 
 
+def picked() -> Func:
+    """for x in (a, b, a): c[1:] = x[1:] - c[:-1]; c += x"""
+    m = Maker("picked", a=("n",), b=("n",), c=("n",))
+    a, b, c = m.args
+    n = m.dim("n")
+
+    def body(i: Expr, c: Value) -> list[Value]:
+        x = m.add(pick.Pick.of(m.index(i), [a, b, a], a.type, m.loc()))
+        new = m.ew(arith.SubF, m.view(x, (1, add(n, -1), 1)), m.view(c, (0, add(n, -1), 1)))
+        return [m.ew(arith.AddF, m.store(new, c, (1, add(n, -1), 1)), x)]
+
+    return m.done(stored={2: m.loop(0, 3, [c], body)[0]})
+
+
+def eager_picked(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
+    for x in (a, b, a):
+        c[1:] = x[1:] - c[:-1]
+        c += x
+
+
 def eager_regrouped(a: np.ndarray) -> None:
     a.reshape(-1)[1:-1] *= a.reshape(-1)[1:-1]
 
@@ -570,6 +590,7 @@ PROGRAMS = [
     Program("view_result", view_result, lambda: [array(4)], eager_view),
     Program("regrouped", regrouped, lambda: [array(3, 4)], eager_regrouped),
     Program("runs", runs, lambda: [array(2, 6)], lambda a: sliding_window_view(a, 3, 1) * 2),
+    Program("picked", picked, lambda: [array(6), -array(6), array(6) + 1], eager_picked, in_place=False),
     Program("diagonal", diagonal, lambda: [array(3, 4, 4)], lambda a: a.diagonal(0, 1, 2) * 2),
 ]
 

@@ -16,12 +16,15 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.arrays.pick import Pick
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
 
 FRESH_OPS = (memref.Alloc, bufferization.Clone)
 """Ops (memref.alloca among them) whose result is a buffer that nothing else knows yet."""
+CHOICES = (arith.Select, Pick)
+"""Ops whose result is one of their operands but the first."""
 
 
 class Sharing(Enum):
@@ -41,7 +44,7 @@ def sources(value: Value) -> list[Value] | None:
         return [op.operand(0)]
     if isinstance(op, (scf.Loop, scf.If)):
         return leaving(op, value.index)
-    if isinstance(op, arith.Select):
+    if isinstance(op, CHOICES):
         return op.operands[1:]
     return None
 
@@ -71,7 +74,7 @@ def targets(use: Use) -> list[Value]:
     op = use.op
     if isinstance(op, memref.VIEW_OPS) and use.index == 0:
         return [op.result]
-    if isinstance(op, arith.Select) and use.index > 0:
+    if isinstance(op, CHOICES) and use.index > 0:
         return [op.result]
     if isinstance(op, scf.For) and use.index >= 3:
         return [op.results[use.index - 3], op.body.args[use.index - 2]]
@@ -199,7 +202,7 @@ class Origins:
             return _Claim((a, b), pairs) if pairs else None
         for old, new in ((a, b), (b, a)):
             op = new.defining_op or new.block.parent_op
-            if isinstance(op, (scf.Loop, scf.If, arith.Select)) and dominates(old, op):
+            if isinstance(op, (scf.Loop, scf.If, *CHOICES)) and dominates(old, op):
                 pairs = [(old, v) for v in sources(new) or ()]
                 return _Claim((old, new), pairs) if pairs else None
         return None

@@ -31,6 +31,7 @@ from tracebuf.ir.verifier import where
 from tracebuf.ops.arrays import bufferization, linalg, vector
 from tracebuf.ops.arrays.gather import Element
 from tracebuf.ops.arrays.linalg import AffineMap
+from tracebuf.ops.arrays.pick import Pick
 from tracebuf.ops.arrays.scatter import Scatter
 from tracebuf.ops.control import checks, scf
 from tracebuf.ops.control.cf import Assert
@@ -473,6 +474,7 @@ _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] 
     memref.Diagonal: _MemRefRunner.diagonal,
     memref.Windows: _MemRefRunner.windows,
     memref.Recast: _MemRefRunner.recast,
+    Pick: lambda runner, op, args: op.evaluate(runner, args),
     memref.Reshape: _MemRefRunner.reshape,
     memref.GetGlobal: _MemRefRunner.get_global,
     vector.TransferRead: _MemRefRunner.transfer_read,

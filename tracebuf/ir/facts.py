@@ -61,7 +61,7 @@ class SizeFacts(Prover):
     `hints` are the values of symbols in the call that is traced (more may be put in at any time). They prove nothing: a
     question that is false for them is given up at once, which is what most idle proofs would end with."""
 
-    __slots__ = ("version", "hints", "_scopes", "_subst", "_stale", "_canon", "_simple")
+    __slots__ = ("version", "hints", "_scopes", "_subst", "_users", "_spoken_of", "_stale", "_canon", "_simple")
 
     def __init__(self, hints: Mapping[Sym, int] | None = None) -> None:
         self.version = 0  # changes with every change of what is known
@@ -130,7 +130,17 @@ class SizeFacts(Prover):
         scope.equal.append((a, b))
         scope.unlike_hints |= (self._hint(sub(a, b)) or 0) != 0
         self._changed()
-        self._stale = True
+        if not self._replaced(a, b):
+            self._stale = True
+
+    def _replaced(self, a: Dim, b: Dim) -> bool:
+        """Whether a == b only replaces a symbol of which nothing else is known, so that all else holds as it stands."""
+        solved = None if self._stale else _solve(self.canon(sub(a, b)))
+        if solved is None or solved[0] in self._spoken_of:
+            return False
+        self._substitute(*solved)
+        self._learn_bounds(*solved)
+        return True
 
     def _scope_for(self, used: frozenset[Sym], entry: bool | None) -> _Scope:
         only_entry = all(s.kind in ("dim", "arg") for s in used)
@@ -156,6 +166,10 @@ class SizeFacts(Prover):
     def _reset(self) -> None:
         super()._reset()
         self._subst: dict[Sym, Dim] = {}
+        self._users: dict[Sym, set[Sym]] = {}
+        """By symbol: those whose replacement may contain it."""
+        self._spoken_of: set[Sym] = set()
+        """The symbols in what was learnt."""
         self._canon: dict[Expr, Dim] = {}
         self._simple: dict[Expr, Dim] = {}
         self._stale = False
@@ -183,7 +197,6 @@ class SizeFacts(Prover):
             return
         self._reset()
         unsolved: list[Dim] = []
-        users: dict[Sym, set[Sym]] = {}  # whose replacement may contain a symbol
         for scope in self._scopes:
             for a, b in scope.equal:
                 d = self.canon(sub(a, b))
@@ -191,19 +204,9 @@ class SizeFacts(Prover):
                 if solved is None:
                     unsolved += (d, neg(d))
                     continue
-                s, by = solved
-                changed = users.pop(s, set())
-                for t in changed:
-                    self._subst[t] = _rewrite(self._subst[t], {s: by})
-                self._subst[s] = by
-                for used in symbols(by):
-                    users.setdefault(used, set()).update(changed, (s,))
-                self._canon.clear()
+                self._substitute(*solved)
         for s, by in self._subst.items():
-            if s.lo is not None:
-                self._learn(sub(by, s.lo))
-            if s.hi is not None:
-                self._learn(sub(s.hi, by))
+            self._learn_bounds(s, by)
         for scope in self._scopes:
             if scope.loop:
                 self._enter_loop(*scope.loop)
@@ -212,8 +215,30 @@ class SizeFacts(Prover):
         for e in unsolved:
             self._learn(self.canon(e))
 
+    def _substitute(self, s: Sym, by: Dim) -> None:
+        """Replaces a symbol from now on."""
+        changed = self._users.pop(s, set())
+        for t in changed:
+            self._subst[t] = _rewrite(self._subst[t], {s: by})
+        self._subst[s] = by
+        for used in symbols(by):
+            self._users.setdefault(used, set()).update(changed, (s,))
+        self._canon.clear()
+
+    def _learn_bounds(self, s: Sym, by: Dim) -> None:
+        """What the bounds of a symbol say of its replacement."""
+        if s.lo is not None:
+            self._learn(sub(by, s.lo))
+        if s.hi is not None:
+            self._learn(sub(s.hi, by))
+
+    def _learn(self, e: Dim) -> None:
+        self._spoken_of |= symbols(e)
+        super()._learn(e)
+
     def _enter_loop(self, iv: Sym, lower: Dim, last: Dim) -> None:
         lower, last = self.canon(lower), self.canon(last)
+        self._spoken_of |= symbols(lower) | symbols(last) | {iv}
         self._learn(sub(last, lower))
         if iv in self._subst:
             self._learn(sub(self._subst[iv], lower))

@@ -10,6 +10,7 @@ from tracebuf.ops.arrays import (
     linalg,
     made,
     named,
+    pick,
     recast,
     scatter,
     tensor,
@@ -22,6 +23,6 @@ from tracebuf.ops.scalars import arith, casts, complex, division, functions, ind
 
 __all__ = [
     "arith", "bufferization", "casts", "cf", "checks", "complex", "division", "forall", "func", "functions", "gather",
-    "host", "index", "integers", "libm", "linalg", "made", "memref", "metadata", "named", "recast", "region_if",
-    "scatter", "scf", "tensor", "vector", "windows",
+    "host", "index", "integers", "libm", "linalg", "made", "memref", "metadata", "named", "pick", "recast",
+    "region_if", "scatter", "scf", "tensor", "vector", "windows",
 ]  # fmt: skip

@@ -25,6 +25,7 @@ from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, operators, records
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+from tracebuf.frontends.numpy.interpreter.list_loops import over_alike
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import escaped, text_of
 from tracebuf.frontends.numpy.numbers.lattice import (
@@ -414,7 +415,8 @@ class Statements(Expressions, Protected):
         it = self.iterable(node.iter, x, node)
         with self.scope.holding(held_by(it)):
             if isinstance(it, list):
-                self.unroll(node, it, env)
+                if not over_alike(self, node, it, env):
+                    self.unroll(node, it, env)
             else:
                 self.over(node, it, env)
 
@@ -454,15 +456,27 @@ class Statements(Expressions, Protected):
     ) -> None:
         """A traced loop, and its `else`."""
         live = self.scope.source.live
-        key = (node, self.r.loc, *(s.source.node for s in self.scopes))
-        bound = live.assigned[node], live.rebound[node], live.computed[node], live.floats[node]
-        spec = LoopSpec(key, rng, test, run, exits, *bound, live.head[node], live.after[node])
+        spec = self.loop_spec(node, rng, run, exits, test)
         env.pop(JUMP, None)
         with self.scope.jumping_to(live.head[node] | live.after[node]):
             trace_loop(self.r, spec, env, self.plans)
         forget_left_paths(env)
         self.at(node)
         self.after_loop(node, env, exits)
+
+    def loop_spec(
+        self,
+        node: ast.For | ast.While,
+        rng: Range | None,
+        run: Callable[[Env, Dim | None], None],
+        exits: bool = False,
+        test: Callable[[Env], bool | PyBool] | None = None,
+    ) -> LoopSpec:
+        """What a loop statement is to the tracing of loops."""
+        live = self.scope.source.live
+        key = (node, self.r.loc, *(s.source.node for s in self.scopes))
+        bound = live.assigned[node], live.rebound[node], live.computed[node], live.floats[node]
+        return LoopSpec(key, rng, test, run, exits, *bound, live.head[node], live.after[node])
 
     def after_loop(self, node: ast.For | ast.While, env: Env, exits: bool) -> None:
         """The `else` of a loop that was not left by `break`, and the effect of a `return` in it on the statements after

@@ -126,6 +126,8 @@ def one_object(r: Recorder, a: Any, b: Any) -> bool | PyBool:
         if not isinstance(a, EitherObject) and isinstance(b, EitherObject):
             a, b = b, a
         if not isinstance(a, EitherObject):
+            if any(isinstance(x, ArrayRef) and x.storage.picked for x in (a, b)):
+                raise r.refuse("`is` of an item of a list in a loop over it that is traced once", "compare its index")
             heads = [x for x in (a, b) if isinstance(x, HeadObject)]
             if not heads:
                 return False

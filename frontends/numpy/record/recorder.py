@@ -220,6 +220,8 @@ class Recorder(Sizes):
 
     def set_value(self, storage: Storage, value: Value) -> None:
         """Makes `value` the current value of a storage, in the region being recorded."""
+        if storage.picked:
+            raise self.refuse("a store to an item of a list, in a loop over it that is traced once")
         self.frame.values[storage] = value
         storage.stored = True
 

@@ -42,17 +42,18 @@ class Storage:
     caller's.
 
     `writable` is False for a read-only argument (rule B2); `repeated` are an argument's axes of stride 0; `stored`
-    becomes True with the first store.
+    becomes True with the first store. `picked`: it stands for one of several others, and is read only until it is known
+    which (paths/alike).
     """
 
-    __slots__ = ("_strides", "arg", "element", "name", "order", "repeated", "shape", "stored", "writable")
+    __slots__ = ("_strides", "arg", "element", "name", "order", "picked", "repeated", "shape", "stored", "writable")
 
     def __init__(
         self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], arg: int | None = None, name: str = ""
     ) -> None:
         check_ndim(shape)
         self.element, self.shape, self.order, self.arg, self.name = element, tuple(shape), tuple(order), arg, name
-        self.writable, self.stored = True, False
+        self.writable, self.stored, self.picked = True, False, False
         self.repeated: tuple[int, ...] = ()
         self._strides: tuple[Dim, ...] | None = None
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import (
+    BOOL,
     INT,
     JUMP,
     RETURN,
@@ -50,10 +51,14 @@ from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, Storage, arms_of
-from tracebuf.ir.core import Value
+from tracebuf.ir.core import Region, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1
+from tracebuf.ops.arrays import linalg, tensor
+from tracebuf.ops.control import scf
 
+PARTS = tensor.SliceOp | tensor.Cast | tensor.Regrouping
+"""Ops that select or place elements."""
 LeafMaker = Callable[[Recorder], Any]
 """How to make a placeholder for one leaf."""
 Template = Callable[[Recorder, dict[LeafMaker, Any]], Any]
@@ -403,6 +408,25 @@ class LoopComparison(LoopHead):
         """The storage that replaces a carried one at the end of the body."""
         return next((i.back.storage for i in self.items if plain(i.head) and i.head.storage is c.inner), c.inner)
 
+    def check_pays(self) -> None:
+        """Raises UnsupportedError where iterations that are traced one by one are better: what is an int there, or a
+        condition, is carried; or what an iteration does to an array's elements becomes one loop with what the next
+        does."""
+        r = self.r
+        for item in self.items:
+            if item.phi is not None and (item.kind in (None, INT, BOOL) and not same_value(item.back, item.head)):
+                raise r.refuse(f"`{item.path[0]}` is known where the loop is unrolled")
+        sizes = [v for c in self.storages.values() for v in c.sizes] + [v for i in self.items for v in i.parts]
+        if self.groups or any(v is not None for v in sizes) or self.plan.containers:
+            raise r.refuse("sizes are known where the loop is unrolled")
+        if any(isinstance(op, scf.If | scf.While) for op in Region(self.block).walk()):
+            raise r.refuse("conditions may be known where the loop is unrolled")
+        carried = {c.phi: self.frame.values.get(self.yielded(c)) for c in self.storages.values()}
+        tables = self.spec.tables()
+        carried |= {phi: self.frame.values[s] for s, phi in self.frame.phis.items() if s not in tables}
+        if any(last is not None and last is not phi and is_elementwise(last, phi) for phi, last in carried.items()):
+            raise r.refuse("what iterations do to an array becomes one loop where they are unrolled")
+
     def size_yields(self) -> list[tuple[Value, Dim]]:
         """The values that the carried sizes and offsets take at the end of the body."""
         found: list[tuple[Value, Dim]] = []
@@ -507,3 +531,21 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> LeafMaker:
         return ArrayRef(of, replace(view, offsets=(0,) * len(view.offsets), sizes=sizes))
 
     return nothing
+
+
+def is_elementwise(last: Value, first: Value) -> bool:
+    """Whether the one array is computed from the other by ops on elements only, which fuse."""
+    work, seen = [last], {last}
+    while work:
+        value = work.pop()
+        if value is first:
+            return True
+        op = value.defining_op
+        if isinstance(op, linalg.Generic) and "reduction" in op.iterators:
+            continue
+        if isinstance(op, linalg.Generic | linalg.Fill | PARTS):
+            computed = op.operands[:1] if isinstance(op, tensor.InsertSlice) else op.operands
+            new = [v for v in computed if v not in seen and v.is_tensor]
+            seen.update(new)
+            work += new
+    return False

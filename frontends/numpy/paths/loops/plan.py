@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -90,6 +90,11 @@ class LoopPlan:
     unrolled: bool = False
     refusal: UnsupportedError | None = None
 
+    @property
+    def sizes_vary(self) -> bool:
+        """Whether an array is carried whose sizes change, or what part of its storage it is."""
+        return any(isinstance(how, ArrayCarry) and any((*how.sizes, *how.parts)) for how in self.arrays.values())
+
 
 @frozen(slots=False)
 class LoopSpec:
@@ -97,7 +102,9 @@ class LoopSpec:
 
     `exits`: something may leave it early. `key` identifies it among the loops of a call; of the `assigned` names,
     `rebound` are bound to new objects, not only changed in place, `computed` are bound to an operator's result, and
-    `floats` to something that is certainly not an int. `head` and `after` are the names live there.
+    `floats` to something that is certainly not an int. `head` and `after` are the names live there. `otherwise(env,
+    first)`: how the iterations from that one on are traced one by one, of a loop that is only traced once where it is
+    better for it; `tables()`: the arrays that such a loop fills row by row.
     """
 
     key: Path
@@ -111,6 +118,8 @@ class LoopSpec:
     floats: frozenset[str]
     head: frozenset[str]
     after: frozenset[str]
+    otherwise: Callable[[Env, int], None] | None = None
+    tables: Callable[[], Sequence[Storage]] = tuple
 
 
 def jump_of(env: Env) -> int | PyInt:

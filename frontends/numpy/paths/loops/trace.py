@@ -69,7 +69,7 @@ def trace_loop(
     """
     if spec.rng is not None and r.facts.decide_nonneg(add(spec.rng.trips(), -1)) is False:
         return
-    guess = LoopPlan(arrays=rebound_arrays(spec, env) | (hint.arrays if hint else {}))
+    guess = LoopPlan(arrays=rebound_arrays(spec, env) | ({} if hint is None or spec.otherwise else hint.arrays))
     guess.peel_first = hint is None and replaces_shared(r, spec, env)
     plan = plans.setdefault((*spec.key, peeled, kinds_of_names(env)), guess)
     try:
@@ -83,6 +83,9 @@ def trace_loop(
             why = UnsupportedError(refusal.reason, instead=refusal.instead, location=refusal.location)
             plan.unrolled, plan.refusal = True, why
         assert plan.refusal is not None
+        if spec.otherwise is not None:
+            assert spec.rng is not None and isinstance(spec.rng.start, int)
+            return spec.otherwise(env, spec.rng.start)
         return unroll(r, spec, env, n, Budget(r.recorded + MAX_OPS, plan.refusal))
     if loop is not None:
         return loop.close()
@@ -100,15 +103,21 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, peeled: int) 
         try:
             with r.at(r.loc):
                 loop.trace()
+            if spec.otherwise is not None and not plan.peel_for and not plan.retry:
+                loop.check_pays()
         except (UnsupportedError, Changed) as error:
             loop.discard()
             carried.restore()
             if not isinstance(error, Changed) or error.labels <= plan.containers:
                 raise
+            if spec.otherwise is not None:
+                raise r.refuse("a container changes in the loop") from None
             plan.containers |= error.labels
             continue
         if not plan.peel_for and not plan.retry:
             return loop
+        if spec.otherwise is not None and not peeled and plan.sizes_vary:
+            plan.peel_for = "the first size"
         loop.discard()
         carried.restore()
         if plan.peel_for:

@@ -1,0 +1,119 @@
+"""Loops over lists and tuples of alike items, traced once: the item of an iteration is picked by its number.
+
+Items are alike where they are one object, arrays of one form (`arrays_alike`), ints that rise evenly, equal constants,
+or tuples of such. An array that is picked is read only, and known by no other name after its iteration: a loop that
+stores to it, asks which object it is, or keeps it, is unrolled instead (`Picks.check`, and where `Storage.picked` is
+asked), as is one that is not better for being a loop (`LoopComparison.check_pays`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
+from tracebuf.frontends.numpy.paths.iteration import Items
+from tracebuf.frontends.numpy.paths.joins import plain, references
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, Storage, storages_of
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, add, evaluate, mul, sub
+from tracebuf.ops.arrays.pick import Pick
+
+LEAST = 9
+"""So many items make a loop: fewer are sooner traced one by one, than twice and looked at."""
+CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
+
+
+class Picks:
+    """What one loop picks its items from."""
+
+    def __init__(self, r: Recorder) -> None:
+        self.r = r
+        self.storages: list[Storage] = []
+        """Those of the arrays that may be picked."""
+        self.made: list[Storage] = []
+        """Those that stand for a picked array."""
+
+    def items(self, found: Sequence[Any]) -> Items | None:
+        """The items of a loop over these; None where they are not alike."""
+        get = self._alike(found)
+        return None if get is None or not self.storages else Items(len(found), get, list(found))
+
+    def _alike(self, xs: Sequence[Any]) -> Callable[[Dim], Any] | None:
+        first = xs[0]
+        if all(x is first for x in xs):
+            return lambda i: first
+        if all(type(x) is tuple and len(x) == len(first) for x in xs):
+            parts = [self._alike(column) for column in zip(*xs)]
+            known = [p for p in parts if p is not None]
+            return (lambda i: tuple(p(i) for p in known)) if len(known) == len(parts) else None
+        if all(type(x) is int for x in xs):
+            step = xs[1] - first
+            if all(b - a == step for a, b in zip(xs, xs[1:])):
+                return lambda i: as_int_value(add(first, mul(step, i)))
+        if type(first) in CONSTANTS:
+            return (lambda i: first) if all(type(x) is type(first) and repr(x) == repr(first) for x in xs) else None
+        if all(plain(x) for x in xs) and arrays_alike(self.r, xs):
+            self.storages += [x.storage for x in xs]
+            return lambda i: xs[i] if isinstance(i, int) else self._pick(xs, i)
+        return None
+
+    def _pick(self, refs: Sequence[ArrayRef], number: Dim) -> ArrayRef:
+        r, like = self.r, refs[0].storage
+        type_ = r.tensor_type(like.shape, like.element)
+        value = r.emit(Pick.of(r.index(number), [r.value(x.storage) for x in refs], type_, r.loc))
+        storage = r.new_storage(like.element, like.shape, like.order, value, like.name)
+        storage.strides, storage.repeated, storage.writable = like.strides, like.repeated, like.writable
+        storage.picked = True
+        self.made.append(storage)
+        return ArrayRef(storage, read_only=refs[0].read_only)
+
+    def begin(self) -> Callable[[Env, Iterable[str]], None]:
+        """At the beginning of an iteration; what checks at its end that no array was stored to that might have been
+        picked, and that nothing but names that end with it holds one that was."""
+        frame = self.r.frame
+        before = {s: self._stored(s) for s in self.storages}
+
+        def check(env: Env, ending: Iterable[str]) -> None:
+            assert self.r.frame is frame
+            if any(self._stored(s) is not before[s] for s in self.storages):
+                raise UnsupportedError("an item of a list is stored to in a loop over it", location=self.r.loc)
+            kept = [x for name, x in env.items() if name not in ending]
+            kept += [x for x, _ in self.r.heap.journals.get(frame, ByIdentity()).items()]
+            if any(s in self.made for x in references(kept) for s in storages_of(x)):
+                raise UnsupportedError("an item of a list is kept in a loop over it", location=self.r.loc)
+
+        return check
+
+    def _stored(self, storage: Storage) -> Value | None:
+        """What the iteration has stored there."""
+        value = self.r.frame.values.get(storage)
+        return None if value is self.r.frame.phis.get(storage) else value
+
+
+def arrays_alike(r: Recorder, refs: Sequence[ArrayRef]) -> bool:
+    """Whether arrays are whole, of one type and rank, and lie in memory in one way; of sizes that are equal, known to
+    be or in this call, of which guards are then made."""
+    forms = {
+        (x.element, x.ndim, x.storage.order, x.read_only, x.storage.writable, x.storage.repeated) for x in refs
+    }  # fmt: skip
+    if len(forms) > 1 or not all(x.is_whole for x in refs):
+        return False
+    first = refs[0]
+    sizes = [(a, b) for x in refs[1:] for a, b in zip(first.shape, x.shape, strict=True)]
+    if not all(_equal_now(r, a, b) for a, b in sizes):
+        return False
+    steps = [(a, b) for x in refs[1:] for a, b in zip(first.storage.strides, x.storage.strides, strict=True)]
+    if not all(_equal_now(r, a, b) for a, b in steps):
+        return False
+    return all(r.ask_equal(a, b) for a, b in sizes) and all(r.ask_strides(a, b) for a, b in steps)
+
+
+def _equal_now(r: Recorder, a: Dim, b: Dim) -> bool:
+    difference = r.facts.canon(sub(a, b))
+    if isinstance(difference, int):
+        return difference == 0
+    return evaluate(difference, r.hints) == 0 if r.entry_only(difference) else r.facts.equal(a, b)

@@ -1,0 +1,465 @@
+"""Loops over lists and tuples of many alike items are traced once; those that are not alike, or not better as one loop,
+item by item. Lists that are appended to and returned are rows of one array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree
+from tests.support.params import slow_but
+from tracebuf.testing.ladder import climb
+
+N = 11
+
+
+def arrays(*shape: int, count: int = N, dtype: Any = float) -> list[np.ndarray]:
+    random = np.random.default_rng(3)
+    return [random.uniform(-1, 1, shape).astype(dtype) for _ in range(count)]
+
+
+def picks(f: Callable[..., Any], *args: Any) -> int:
+    """How many items a program picks from lists by their number."""
+    return tracebuf.bufferize(f).lower(*args).as_text("traced").count('"tracebuf.pick"(')
+
+
+# -- traced once
+def last(xs, h, w, r, b):
+    for x in xs:
+        h = np.tanh(x @ w + h @ r + b)
+    return h
+
+
+def pairs(layers, x):
+    for w, b in layers:
+        x = np.maximum(x @ w + b, 0)
+    return x
+
+
+def zipped(ws, bs, x):
+    for w, b in zip(ws, bs):
+        x = np.maximum(x @ w + b, 0)
+    return x
+
+
+def numbered(ws, out, x):
+    for k, w in enumerate(ws):
+        x = x @ w
+        out[k] = x.sum()
+    return x
+
+
+def backwards(ws, x):
+    for w in reversed(ws):
+        x = w @ x
+    return x
+
+
+def of_a_dict(ws, x):
+    for w in ws.values():
+        x = w @ x
+    return x
+
+
+def total(xs):
+    s = 0.0
+    for x in xs:
+        s = s + (x * x).sum()
+    return s
+
+
+def into_rows(xs, out):
+    k = 0.0
+    for i, x in enumerate(xs):
+        out[i, :] = np.exp(x)
+        k = k + out[i, 0]
+    return k
+
+
+def nested(ws, vs, x):
+    for w in ws:
+        for v in vs:
+            x = np.tanh(w @ x + v)
+        x = w @ x
+    return x
+
+
+def made_inside(x):
+    ws = [x * 1.0, x + 2.0, x - 1.0, x * x, x / 3, x - 5, x + 1, x * 0.1, x * 0.2, x * 0.3]
+    y = x
+    for w in ws:
+        y = np.tanh(w @ y)
+    return y
+
+
+def in_a_loop(ws, x, n):
+    for _ in range(n):
+        for w in ws:
+            x = np.tanh(w @ x)
+    return x
+
+
+square, vectors = arrays(4, 4), arrays(4)
+ONCE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "arrays": (last, (arrays(2, 3), np.zeros((2, 4)), arrays(3, 4)[0], square[0], vectors[0])),
+    "a carried array of its own": (
+        lambda xs, w, r: last(xs, np.zeros((2, 4)), w, r, 1.0), (arrays(2, 3), arrays(3, 4)[0], square[0])),
+    "tuples of arrays": (pairs, (list(zip(square, vectors)), np.ones((2, 4)))),
+    "zip": (zipped, (square, tuple(vectors), np.ones((2, 4)))),
+    "enumerate": (numbered, (square, np.zeros(N), np.ones((2, 4)))),
+    "reversed": (backwards, (square, np.ones(4))),
+    "a dict's values": (of_a_dict, ({str(k): w for k, w in enumerate(square)}, np.ones(4))),
+    "sums": (total, (arrays(3, 2),)),
+    "sums of float32": (total, (arrays(3, 2, dtype=np.float32),)),
+    "sums of no elements": (total, (arrays(0, 2),)),
+    "sums of one element": (total, (arrays(1, 1),)),
+    "rows": (into_rows, (arrays(5), np.zeros((N, 5)))),
+    "Fortran's order": (total, ([np.asfortranarray(x) for x in arrays(3, 2)],)),
+    "strides": (total, ([x[::2, 1:] for x in arrays(6, 4)],)),
+    "a list in a list's loop": (nested, (square, vectors, np.ones(4))),
+    "made inside": (made_inside, (np.eye(3) / 2,)),
+    "in a loop": (in_a_loop, (square, np.ones(4), 3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", slow_but(("arrays", "enumerate", "strides"), ONCE))
+def test_a_loop_over_alike_items_is_traced_once(name: str) -> None:
+    f, args = ONCE[name]
+    assert picks(f, *args)
+    agree(f, *args, ulp=200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in ONCE if n != "a carried array of its own"])
+def test_on_every_rung(name: str) -> None:
+    f, args = ONCE[name]
+    climb(f, args, tolerance=1e-12)
+
+
+# -- lists that are appended to and returned
+def recurrent(xs, h, w, r, b):
+    found = []
+    for x in xs:
+        h = np.tanh(x @ w + h @ r + b)
+        found.append(h)
+    return found
+
+
+def with_its_last(xs, h, w, r):
+    found = []
+    for x in xs:
+        h = np.tanh(x @ w + h @ r)
+        found.append(h)
+    return found, h
+
+
+def of_pairs(xs, h, c, w, r):
+    found, states = [], []
+    for x in xs:
+        c = c * 0.5 + x @ w
+        h = np.tanh(c) @ r
+        found.append((h, c))
+        states.append(h + 1)
+    return {"found": found, "states": states}
+
+
+def changed_after(xs, y):
+    found = []
+    for x in xs:
+        y = x * y
+        found.append(y)
+        y += 1
+    return found, y
+
+
+def changed_in_the_next(xs):
+    found = []
+    y = np.zeros_like(xs[0])
+    for x in xs:
+        y += 1
+        y = x * y
+        found.append(y)
+    return found
+
+
+def without_carrying(xs):
+    found = []
+    for x in xs:
+        found.append(np.exp(x) * x.sum())
+    return found
+
+
+def comprehended(xs):
+    return [np.exp(x) * 2 + x.sum() for x in xs]
+
+
+def comprehended_pairs(xs, ys):
+    found = [(x - y, x.T @ y) for x, y in zip(xs, ys)]
+    return found, 3
+
+
+def after_others(xs, y):
+    found = [y, y * 2]
+    for x in xs:
+        y = x @ y
+        found.append(y)
+    return found
+
+
+ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "carried": (recurrent, ONCE["arrays"][1]),
+    "the last one too": (with_its_last, ONCE["arrays"][1][:-1]),
+    "pairs, two lists": (of_pairs, (arrays(2, 3), np.zeros((2, 4)), np.zeros((2, 4)), arrays(3, 4)[0], square[0])),
+    "changed after": (changed_after, (arrays(5), np.ones(5))),
+    "changed in the next iteration": (changed_in_the_next, (arrays(5),)),
+    "not carried": (without_carrying, (arrays(5),)),
+    "a comprehension": (comprehended, (arrays(3, 4),)),
+    "a comprehension of pairs": (comprehended_pairs, (arrays(3, 4), arrays(3, 4))),
+    "behind others": (after_others, (square, np.ones(4))),
+}
+
+
+@pytest.mark.parametrize("name", slow_but(("carried", "a comprehension"), ROWS))
+def test_what_is_appended_and_returned_are_rows(name: str) -> None:
+    f, args = ROWS[name]
+    assert picks(f, *args)
+    agree(f, *args, ulp=200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_on_every_rung(name: str) -> None:
+    f, args = ROWS[name]
+    climb(f, args, tolerance=1e-12)
+
+
+def test_rows_are_one_allocation_and_arrays_of_their_own() -> None:
+    f = tracebuf.bufferize(recurrent)
+    args = ROWS["carried"][1]
+    found = f(*args)
+    before = [h.copy() for h in found]
+    found[3][:] = 0
+    assert all((a == b).all() for k, (a, b) in enumerate(zip(found, before)) if k != 3)
+    assert tracebuf.measure(f, *args).native.copies == 0
+    assert str(f.explain(*args)).count("[result]") == 1
+
+
+# -- traced item by item
+def stored_to(xs, y):
+    for x in xs:
+        x += y @ x
+    return xs
+
+
+def another_stored_to(xs, y):
+    for x in xs:
+        xs[3][0] = y @ x
+        y = np.sqrt(np.abs(xs[0] @ x)) * y
+    return y
+
+
+def kept(xs, y):
+    for x in xs:
+        y = y @ x
+        z = x
+    return y, z
+
+
+def part_kept(xs, y):
+    for x in xs:
+        z = x[:2]
+        y = y @ x
+    z[0] = 7
+    return y
+
+
+def gathered(xs):
+    found = []
+    for x in xs:
+        found.append(x)
+    return found
+
+
+def asked(xs, y):
+    for x in xs:
+        y = y @ x
+        if x is xs[2]:
+            y = y + 1
+    return y
+
+
+def list_changed(xs, y):
+    for k, x in enumerate(xs):
+        xs[k] = y @ x
+    return xs
+
+
+def list_shrinks(xs, y):
+    for x in xs:
+        y = y @ x
+        if len(xs) > 4:
+            xs.pop()
+    return y
+
+
+def known_after(xs, y):
+    for x in xs:
+        y = y @ x
+    return y, x
+
+
+def counted(xs, y):
+    k = 0
+    for x in xs:
+        y = (y @ x)[: 4 - k % 2, :] if k < 1 else y @ x
+        k += 1
+    return y, k
+
+
+def fused(xs, y):
+    for x in xs:
+        y = y + x
+    return y
+
+
+def some_appended(xs):
+    found = []
+    for x in xs:
+        if x.sum() > 0:
+            found.append(x * 2)
+        else:
+            found.append(x * 3)
+    return found
+
+
+def view_appended(xs):
+    found = []
+    for x in xs:
+        y = x * 2
+        found.append(y[:2])
+        y += 1
+    return found
+
+
+def view_of_appended(xs):
+    found = []
+    z = None
+    for x in xs:
+        y = x * 2
+        z = y[:2]
+        found.append(y)
+    z += 1
+    return found
+
+
+def read_again(xs):
+    found = [xs[0] * 1]
+    for x in xs:
+        found.append(found[-1] @ x)
+    return found
+
+
+def joined(xs):
+    return np.stack([np.exp(x) * x.sum() for x in xs])
+
+
+def one_appended_twice(xs):
+    found = []
+    for x in xs:
+        y = x * 2
+        found.append(y)
+        found.append(y)
+    return found
+
+
+def two_names(xs):
+    a = b = []
+    for x in xs:
+        a.append(x * 2)
+        b.append(x * 3)
+    return a, b
+
+
+def in_another(xs):
+    found = []
+    both = {"found": found}
+    for x in xs:
+        found.append(x * 2)
+        both["found"].append(x * 3)
+    return found
+
+
+def by_a_function(xs):
+    found = []
+
+    def add(x):
+        found.append(x * 2)
+
+    for x in xs:
+        add(x)
+    return found
+
+
+def appended_from_before(xs, y):
+    z = y * 2
+    found = []
+    for x in xs:
+        z += x @ x
+        found.append(z)
+    return found
+
+
+OTHERWISE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    f.__name__: (f, args)
+    for f, args in [
+        (stored_to, (square, square[0])), (another_stored_to, (vectors, np.ones(4))), (kept, (square, square[0])),
+        (part_kept, (square, square[0])), (gathered, (vectors,)), (asked, (square, square[0])),
+        (list_changed, (square, square[0])), (list_shrinks, (square, square[0])), (known_after, (square, square[0])),
+        (counted, (square, square[0])), (fused, (vectors, np.ones(4))), (some_appended, (vectors,)),
+        (view_appended, (vectors,)), (view_of_appended, (vectors,)), (read_again, (square,)), (joined, (vectors,)),
+        (one_appended_twice, (vectors,)), (in_another, (vectors,)),
+        (by_a_function, (vectors,)), (appended_from_before, (vectors, np.ones(4))),
+    ]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", slow_but(("stored_to", "kept", "read_again", "fused"), OTHERWISE))
+def test_what_one_loop_cannot_do_is_traced_item_by_item(name: str) -> None:
+    f, args = OTHERWISE[name]
+    assert not picks(f, *args)
+    agree(f, *args, ulp=200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_items_on_every_rung(name: str) -> None:
+    f, args = OTHERWISE[name]
+    climb(f, args, tolerance=1e-12)
+
+
+@pytest.mark.slow
+def test_two_names_of_one_list_grow_together() -> None:
+    agree(two_names, vectors)
+    climb(two_names, (vectors,))
+
+
+def test_items_of_other_sizes_are_another_program() -> None:
+    """That they are alike is guarded."""
+    f = tracebuf.bufferize(total)
+    assert agree(f, arrays(3, 2)) is not None
+    agree(f, arrays(4, 5))
+    agree(f, [*arrays(3, 2, count=N - 1), np.ones((2, 2))], ulp=4)
+    agree(f, [*arrays(3, 2, count=N - 1), np.ones((2, 2), np.float32)], ulp=4)
+    with pytest.raises(ValueError, match="matmul"):
+        tracebuf.bufferize(last)(*ONCE["arrays"][1][:2], np.ones((4, 4)), *ONCE["arrays"][1][3:])
+
+
+def test_an_array_that_is_in_a_list_twice() -> None:
+    xs = arrays(4, 4)
+    xs[2] = xs[7]
+    agree(backwards, xs, np.ones(4), ulp=200)
+    agree(stored_to, xs, xs[0], ulp=200)
