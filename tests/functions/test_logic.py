@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from tests.support.agreement import agree, program
+from tests.support.agreement import agree, program, refused
 from tests.support.forms import UNUSUAL, VALUES, check_forms, expression
 from tests.support.params import slow_but
 
@@ -113,3 +114,8 @@ np.sqrt(divmod(n, m))|tuple(range(3))|a + [1, 2]
 def test_c1_calls_that_once_differed(text: str) -> None:
     """Found by calls that `tracebuf.testing.functions` drew."""
     expression(text, UNUSUAL)
+
+
+def test_isin_by_a_table() -> None:
+    """NumPy raises RuntimeError where the numbers are too far apart for one; it was not raised."""
+    refused(lambda x, among: np.isin(x, among, kind="table"), np.arange(3), np.arange(5))
