@@ -29,7 +29,9 @@ class Table:
     """Whether it has `*args` and `**kwargs`."""
     OUT = 9
     """The name `out`, 0 where that is no name of a buffer."""
-    ENTRIES = 10
+    FORWARDED = 10
+    """Where it is counted how often `forward` has called the original function."""
+    ENTRIES = 11
 
 
 class Form:

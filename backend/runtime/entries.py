@@ -597,6 +597,7 @@ class NativeCalls:
         names = [*map(id, signature.names), *map(hash, signature.names)]
         self._names = (ctypes.c_int64 * len(names))(*names)
         self._kept: list[Any] = [python, function, signature, out := sys.intern("out")]
+        self._forwarded, self._forwards = ctypes.c_int64(), False
         self._tail = [signature.star, signature.stars, id(out) if signature.out else 0]
         self.entries: list[ProgramEntry | OriginalEntry] = []
 
@@ -605,8 +606,19 @@ class NativeCalls:
         self.entries.insert(0, entry)
         self._point()
 
+    @property
+    def forwarded(self) -> int:
+        """How many calls the original function made, whatever the arguments."""
+        return self._forwarded.value
+
+    def forward(self) -> None:
+        """From now on the original function makes all calls without keywords."""
+        self._forwards = True
+        self._point()
+
     def clear(self) -> None:
         """From now on Python takes all calls."""
+        self._forwards = False
         if (target := self._target()) is not None:
             point_at(target, 0, 0)
         self._kept += self.entries
@@ -619,10 +631,12 @@ class NativeCalls:
         if (target := self._target()) is None:
             return
         addresses = [entry.address for entry in self.entries]
-        head = [len(addresses), *self._head[1:], ctypes.addressof(self._names), *self._tail]
+        counted = ctypes.addressof(self._forwarded)
+        head = [len(addresses), *self._head[1:], ctypes.addressof(self._names), *self._tail, counted]
         table = (ctypes.c_size_t * (Table.ENTRIES + len(addresses)))(*head, *addresses)
         self._kept.append(table)  # like those before, which a call may be in
-        point_at(target, _native().dispatch, ctypes.addressof(table))
+        called = _native().library.address("forward") if self._forwards else _native().dispatch
+        point_at(target, called, ctypes.addressof(table))
 
 
 def bind_natively(method: NativeCallable, function: Any, instance: Any) -> Any:

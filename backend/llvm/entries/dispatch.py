@@ -62,6 +62,7 @@ def entries_text() -> str:
     """The module: `dispatch`, `answer` and `take`, which Python uses to have the context of an entry."""
     functions = [
         _dispatch(),
+        _forward(),
         _bound(),
         _bind(),
         _attempt(),
@@ -150,6 +151,20 @@ def _dispatch() -> Writer:
     with c.loop(count) as loop:
         c.put(given, c.add(loop.index, "1"), c.pointer("%args", loop.index), "ptr")
     c.do(f"ret ptr {c.py('PyObject_Vectorcall', python, given, c.add(n, '1'), '%names')}")
+    return c
+
+
+def _forward() -> Writer:
+    """The vectorcall function of what Python runs as fast: it calls the original function, whatever the arguments."""
+    c = Writer("define ptr @forward(ptr %self, ptr %args, i64 %flagged, ptr %names) nounwind")
+    named = c.new_label()
+    c.need(c.is_null("%names"), named)
+    table = c.pointer("%self", OWN)
+    count = c.pointer(table, Table.FORWARDED)
+    c.put(count, 0, c.add(c.word(count), "1"))
+    c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(table, Table.FUNCTION), '%args', '%flagged', 'null')}")
+    c.place(named)
+    c.do(f"ret ptr {c.inst('call ptr @dispatch(ptr %self, ptr %args, i64 %flagged, ptr %names)')}")
     return c
 
 
