@@ -157,7 +157,8 @@ class _Original:
     refused: bool = field(default=False, kw_only=True)
     raises: bool = field(default=False, kw_only=True)
     note: str | None = field(default=None, kw_only=True)
-    """What is added to the exception: the user's line."""
+    """What is added to the exception, by Python: the user's line. Machine code leaves it to the traceback, which has
+    the original function's frame."""
     by_python: int = field(default=0, init=False)
     """How many calls Python has made."""
     settled: bool = field(default=False, init=False)
@@ -423,7 +424,7 @@ class BufferizedFunction(NativeCallable):
             return  # they are captured now, and were not when the call began
         why.settled = True
         call = None if why.refused else self._call(values, ((), None), hidden)
-        entry = original_of(self.__wrapped__, values, self._names[self._positional :], call, why.raises, why.note)
+        entry = original_of(self.__wrapped__, values, self._names[self._positional :], call, why.raises)
         if entry is not None:
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)

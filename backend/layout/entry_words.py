@@ -97,8 +97,7 @@ class Entry:
     """During a call, where the arguments are, and then the containers."""
     ORIGINAL = 28
     """0, or where a function of Python's is that is called instead, how many arguments it takes by position, the names
-    of the others, a note for what it raises (or null) and what adds it, and for each argument what it must be
-    (`Given`)."""
+    of the others, and for each argument what it must be (`Given`)."""
     FAILURES = 29
     """0, or for each check where the steps are that raise its exception (0: none, Python raises it)."""
     SIZE = 30

@@ -520,11 +520,11 @@ class OriginalEntry:
     """The entry of calls that run the original function: with arrays that overlap in memory like these; or (`sized`)
     with arrays of these sizes and strides, and these ints; or, where they are `anywhere`, with values of these classes,
     dtypes and ranks. The last ones are passed `by_name`. Where there is a `walk`, the values are those that it leads
-    to. What the function raises gets a `note`."""
+    to."""
 
     def __init__(
         self, function: Any, values: Sequence[Any], by_name: tuple[str, ...], *, anywhere: bool = False,
-        sized: bool = False, note: str | None = None, walk: Steps | None = None,
+        sized: bool = False, walk: Steps | None = None,
     ) -> None:  # fmt: skip
         w = _Words()
         v = w.values
@@ -532,8 +532,7 @@ class OriginalEntry:
         v[Entry.GIVEN] = v[Entry.ARGUMENTS] = len(values)
         names = w.of(by_name) if by_name else 0
         given = len(values) if walk is None else walk.given
-        noted = [0 if note is None else w.of(note), w.of(BaseException.add_note)]
-        w.pointer(Entry.ORIGINAL, w.add([w.of(function), given - len(by_name), names, *noted]))
+        w.pointer(Entry.ORIGINAL, w.add([w.of(function), given - len(by_name), names]))
         parts = w.add([0] * (Given.SIZE * len(values)))
         first = next((address(x) for x in values if isinstance(x, np.ndarray)), 0)
         for at, x in zip(range(parts, len(v), Given.SIZE), values):

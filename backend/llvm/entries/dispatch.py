@@ -313,21 +313,10 @@ def _attempt() -> Writer:
     def call_original() -> None:
         c.put(entry, Entry.CALLS, c.add(c.word(entry, Entry.CALLS), "1"))
         by_position, names = c.word(original, 1), c.pointer(original, 2)
-        note = c.pointer(original, 3)
-        result = c.py("PyObject_Vectorcall", c.pointer(original), "%given", by_position, names)
-        with c.when(c.both(c.is_null(result), c.icmp("ne", note, "null", "ptr"))):
-            error = [c.fresh_slot("ptr") for _ in range(3)]
-            c.py("PyErr_Fetch", *error)
-            c.py("PyErr_NormalizeException", *error)
-            pair = c.fresh_slot("[2 x ptr]")
-            c.put(pair, 0, c.get(error[1], "ptr"), "ptr")
-            c.put(pair, 1, note, "ptr")
-            c.py("Py_DecRef", c.py("PyObject_Vectorcall", c.pointer(original, 4), pair, "2", "null"))
-            c.py("PyErr_Restore", *(c.get(e, "ptr") for e in error))
-        c.do(f"ret ptr {result}")
+        c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(original), '%given', by_position, names)}")
 
     with c.when(c.both(c.icmp("ne", original, "null", "ptr"), c.is_null(steps)), leaves=True):
-        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 5)}, ptr %given, i64 %n)"), miss)
+        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr %given, i64 %n)"), miss)
         call_original()
     names = c.pointer(entry, Entry.NAMES)
     with c.when(c.icmp("ne", names, "null", "ptr")):
@@ -344,7 +333,7 @@ def _attempt() -> Writer:
 
         with c.when(c.icmp("ne", original, "null", "ptr"), leaves=True):
             arguments = c.word(entry, Entry.ARGUMENTS)
-            fits = c.inst(f"call i1 @given(ptr {c.at(original, 5)}, ptr {values}, i64 {arguments})")
+            fits = c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr {values}, i64 {arguments})")
             leave()
             c.need(fits, miss)
             call_original()
