@@ -56,7 +56,7 @@ from tracebuf.process import log as logger
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
-    from tracebuf.backend.runtime.entries import NativeCalls, OriginalEntry, ProgramEntry
+    from tracebuf.backend.runtime.entries import NativeCalls, OriginalEntry, Plan, ProgramEntry
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
     from tracebuf.explain.report import Explanation
     from tracebuf.frontends.numpy.interpreter.trace import Traced
@@ -75,7 +75,8 @@ NATIVE_AFTER = 3
 WORTH = 300
 """How many calls of such programs Python makes before the machine code for that is compiled, which takes as long as
 thousands of them: a process may end before it pays."""
-
+FORWARD = True
+"""Whether functions that only move what they get, or ask Python, are run by Python, once machine code would."""
 
 MAX_ORIGINALS = 8
 """For how many ways of overlapping, or types of arguments, machine code calls the original function."""
@@ -159,7 +160,8 @@ class _Original:
     refused: bool = field(default=False, kw_only=True)
     raises: bool = field(default=False, kw_only=True)
     note: str | None = field(default=None, kw_only=True)
-    """What is added to the exception: the user's line."""
+    """What is added to the exception, by Python: the user's line. Machine code leaves it to the traceback, which has
+    the original function's frame."""
     by_python: int = field(default=0, init=False)
     """How many calls Python has made."""
     settled: bool = field(default=False, init=False)
@@ -379,6 +381,19 @@ class BufferizedFunction(NativeCallable):
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(spec.entry)
+            if self._loses(plan):
+                self._native.forward()
+
+    def _loses(self, plan: Plan) -> bool:
+        """Whether compiled code is expected to lose: the function only moves what it gets, or asks Python."""
+        given = self.options.donate or self.options.donate_optional or plan.named or plan.out or self._hidden
+        if given or not FORWARD:
+            return False
+        with stages.importing():
+            from tracebuf.backend.runtime.entries import NumberArgument
+            from tracebuf.frontends.numpy.source.moves import only_moves
+        numbers = all(isinstance(a, NumberArgument) for a in plan.arguments)
+        return only_moves(self.__wrapped__, plan.walk is not None, numbers)
 
     def _count_original(self, why: _Original, values: tuple[Any, ...], form: tuple[Named, Form]) -> None:
         self._originals[why.reason] += 1
@@ -412,7 +427,7 @@ class BufferizedFunction(NativeCallable):
             return  # they are captured now, and were not when the call began
         why.settled = True
         call = None if why.refused else self._call(values, ((), None), hidden)
-        entry = original_of(self.__wrapped__, values, self._names[self._positional :], call, why.raises, why.note)
+        entry = original_of(self.__wrapped__, values, self._names[self._positional :], call, why.raises)
         if entry is not None:
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
@@ -610,6 +625,8 @@ class BufferizedFunction(NativeCallable):
         groups, originals = list(self._compiled.values()), self._originals.copy()  # at once: others may compile
         for reason, entry in list(self._native_originals):
             originals[reason] += entry.calls
+        if self._native is not None and self._native.forwarded:
+            originals["it only moves what it gets, or asks Python"] = self._native.forwarded
         compiled = [s for group in groups for s in list(group)]
         return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in originals.items() if n)))
 

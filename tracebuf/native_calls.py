@@ -79,18 +79,17 @@ def entry_of(plan: Plan, traced: CallPlan, kernel: Kernel) -> ProgramEntry:
 
 
 def original_of(
-    function: FunctionType, values: Sequence[Any], by_name: tuple[str, ...], call: Call | None, sized: bool,
-    note: str | None,
-) -> OriginalEntry | None:  # fmt: skip
+    function: FunctionType, values: Sequence[Any], by_name: tuple[str, ...], call: Call | None, sized: bool
+) -> OriginalEntry | None:
     """The entry of calls that run the original function: for arrays that overlap as those of `call` do, or (`sized`)
-    for its sizes and ints; or, where there is no call, for values of these classes, dtypes and ranks. What it raises
-    gets a `note`. None where only Python can tell which calls these are."""
+    for its sizes and ints; or, where there is no call, for values of these classes, dtypes and ranks. None where only
+    Python can tell which calls these are."""
     if not supported():
         return None
     if call is None:
         return OriginalEntry(function, values, by_name, anywhere=True)
     try:
-        return OriginalEntry(function, call.values, by_name, sized=sized, note=note, walk=walk_of(call))
+        return OriginalEntry(function, call.values, by_name, sized=sized, walk=walk_of(call))
     except _NoPlan:
         return None
 

@@ -29,7 +29,9 @@ class Table:
     """Whether it has `*args` and `**kwargs`."""
     OUT = 9
     """The name `out`, 0 where that is no name of a buffer."""
-    ENTRIES = 10
+    FORWARDED = 10
+    """Where it is counted how often `forward` has called the original function."""
+    ENTRIES = 11
 
 
 class Form:
@@ -95,8 +97,7 @@ class Entry:
     """During a call, where the arguments are, and then the containers."""
     ORIGINAL = 28
     """0, or where a function of Python's is that is called instead, how many arguments it takes by position, the names
-    of the others, a note for what it raises (or null) and what adds it, and for each argument what it must be
-    (`Given`)."""
+    of the others, and for each argument what it must be (`Given`)."""
     FAILURES = 29
     """0, or for each check where the steps are that raise its exception (0: none, Python raises it)."""
     SIZE = 30

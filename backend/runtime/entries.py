@@ -520,11 +520,11 @@ class OriginalEntry:
     """The entry of calls that run the original function: with arrays that overlap in memory like these; or (`sized`)
     with arrays of these sizes and strides, and these ints; or, where they are `anywhere`, with values of these classes,
     dtypes and ranks. The last ones are passed `by_name`. Where there is a `walk`, the values are those that it leads
-    to. What the function raises gets a `note`."""
+    to."""
 
     def __init__(
         self, function: Any, values: Sequence[Any], by_name: tuple[str, ...], *, anywhere: bool = False,
-        sized: bool = False, note: str | None = None, walk: Steps | None = None,
+        sized: bool = False, walk: Steps | None = None,
     ) -> None:  # fmt: skip
         w = _Words()
         v = w.values
@@ -532,8 +532,7 @@ class OriginalEntry:
         v[Entry.GIVEN] = v[Entry.ARGUMENTS] = len(values)
         names = w.of(by_name) if by_name else 0
         given = len(values) if walk is None else walk.given
-        noted = [0 if note is None else w.of(note), w.of(BaseException.add_note)]
-        w.pointer(Entry.ORIGINAL, w.add([w.of(function), given - len(by_name), names, *noted]))
+        w.pointer(Entry.ORIGINAL, w.add([w.of(function), given - len(by_name), names]))
         parts = w.add([0] * (Given.SIZE * len(values)))
         first = next((address(x) for x in values if isinstance(x, np.ndarray)), 0)
         for at, x in zip(range(parts, len(v), Given.SIZE), values):
@@ -597,6 +596,7 @@ class NativeCalls:
         names = [*map(id, signature.names), *map(hash, signature.names)]
         self._names = (ctypes.c_int64 * len(names))(*names)
         self._kept: list[Any] = [python, function, signature, out := sys.intern("out")]
+        self._forwarded, self._forwards = ctypes.c_int64(), False
         self._tail = [signature.star, signature.stars, id(out) if signature.out else 0]
         self.entries: list[ProgramEntry | OriginalEntry] = []
 
@@ -605,8 +605,19 @@ class NativeCalls:
         self.entries.insert(0, entry)
         self._point()
 
+    @property
+    def forwarded(self) -> int:
+        """How many calls the original function made, whatever the arguments."""
+        return self._forwarded.value
+
+    def forward(self) -> None:
+        """From now on the original function makes all calls without keywords."""
+        self._forwards = True
+        self._point()
+
     def clear(self) -> None:
         """From now on Python takes all calls."""
+        self._forwards = False
         if (target := self._target()) is not None:
             point_at(target, 0, 0)
         self._kept += self.entries
@@ -619,10 +630,12 @@ class NativeCalls:
         if (target := self._target()) is None:
             return
         addresses = [entry.address for entry in self.entries]
-        head = [len(addresses), *self._head[1:], ctypes.addressof(self._names), *self._tail]
+        counted = ctypes.addressof(self._forwarded)
+        head = [len(addresses), *self._head[1:], ctypes.addressof(self._names), *self._tail, counted]
         table = (ctypes.c_size_t * (Table.ENTRIES + len(addresses)))(*head, *addresses)
         self._kept.append(table)  # like those before, which a call may be in
-        point_at(target, _native().dispatch, ctypes.addressof(table))
+        called = _native().library.address("forward") if self._forwards else _native().dispatch
+        point_at(target, called, ctypes.addressof(table))
 
 
 def bind_natively(method: NativeCallable, function: Any, instance: Any) -> Any:

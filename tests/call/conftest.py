@@ -11,6 +11,12 @@ from tracebuf import api
 from tracebuf.backend.runtime.callable import by_vectorcall
 
 
+@pytest.fixture(autouse=True)
+def compiled_although_it_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machine code takes the calls of functions that only move what they get, too: the simplest ones to test it on."""
+    monkeypatch.setattr(api, "FORWARD", False)
+
+
 @pytest.fixture
 def checked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """`TRACEBUF_CHECK_ENTRY`, for one test."""

@@ -62,6 +62,7 @@ def entries_text() -> str:
     """The module: `dispatch`, `answer` and `take`, which Python uses to have the context of an entry."""
     functions = [
         _dispatch(),
+        _forward(),
         _bound(),
         _bind(),
         _attempt(),
@@ -150,6 +151,20 @@ def _dispatch() -> Writer:
     with c.loop(count) as loop:
         c.put(given, c.add(loop.index, "1"), c.pointer("%args", loop.index), "ptr")
     c.do(f"ret ptr {c.py('PyObject_Vectorcall', python, given, c.add(n, '1'), '%names')}")
+    return c
+
+
+def _forward() -> Writer:
+    """The vectorcall function of what Python runs as fast: it calls the original function, whatever the arguments."""
+    c = Writer("define ptr @forward(ptr %self, ptr %args, i64 %flagged, ptr %names) nounwind")
+    named = c.new_label()
+    c.need(c.is_null("%names"), named)
+    table = c.pointer("%self", OWN)
+    count = c.pointer(table, Table.FORWARDED)
+    c.put(count, 0, c.add(c.word(count), "1"))
+    c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(table, Table.FUNCTION), '%args', '%flagged', 'null')}")
+    c.place(named)
+    c.do(f"ret ptr {c.inst('call ptr @dispatch(ptr %self, ptr %args, i64 %flagged, ptr %names)')}")
     return c
 
 
@@ -298,21 +313,10 @@ def _attempt() -> Writer:
     def call_original() -> None:
         c.put(entry, Entry.CALLS, c.add(c.word(entry, Entry.CALLS), "1"))
         by_position, names = c.word(original, 1), c.pointer(original, 2)
-        note = c.pointer(original, 3)
-        result = c.py("PyObject_Vectorcall", c.pointer(original), "%given", by_position, names)
-        with c.when(c.both(c.is_null(result), c.icmp("ne", note, "null", "ptr"))):
-            error = [c.fresh_slot("ptr") for _ in range(3)]
-            c.py("PyErr_Fetch", *error)
-            c.py("PyErr_NormalizeException", *error)
-            pair = c.fresh_slot("[2 x ptr]")
-            c.put(pair, 0, c.get(error[1], "ptr"), "ptr")
-            c.put(pair, 1, note, "ptr")
-            c.py("Py_DecRef", c.py("PyObject_Vectorcall", c.pointer(original, 4), pair, "2", "null"))
-            c.py("PyErr_Restore", *(c.get(e, "ptr") for e in error))
-        c.do(f"ret ptr {result}")
+        c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(original), '%given', by_position, names)}")
 
     with c.when(c.both(c.icmp("ne", original, "null", "ptr"), c.is_null(steps)), leaves=True):
-        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 5)}, ptr %given, i64 %n)"), miss)
+        c.need(c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr %given, i64 %n)"), miss)
         call_original()
     names = c.pointer(entry, Entry.NAMES)
     with c.when(c.icmp("ne", names, "null", "ptr")):
@@ -329,7 +333,7 @@ def _attempt() -> Writer:
 
         with c.when(c.icmp("ne", original, "null", "ptr"), leaves=True):
             arguments = c.word(entry, Entry.ARGUMENTS)
-            fits = c.inst(f"call i1 @given(ptr {c.at(original, 5)}, ptr {values}, i64 {arguments})")
+            fits = c.inst(f"call i1 @given(ptr {c.at(original, 3)}, ptr {values}, i64 {arguments})")
             leave()
             c.need(fits, miss)
             call_original()

@@ -1,0 +1,89 @@
+"""Functions of which compiled code cannot be faster than Python: they only pass on what they are given (items and
+lengths of containers, tuples of arguments), or call one of Python's own functions of numbers.
+
+By their bytecode: what is not known here is not one of them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+from types import FunctionType, ModuleType
+from typing import Any
+
+from tracebuf.running.python_functions import COMPLEX, HOSTED
+
+PASSED = frozenset([
+    "RESUME", "NOP", "CACHE", "PUSH_NULL", "COPY_FREE_VARS", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST",
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW", "LOAD_CONST", "LOAD_SMALL_INT", "STORE_FAST", "BUILD_TUPLE", "SWAP",
+    "RETURN_VALUE", "RETURN_CONST", "POP_TOP",
+])  # fmt: skip
+"""What moves arguments and constants."""
+OF_CONTAINERS = frozenset([
+    "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP", "LIST_EXTEND", "LIST_APPEND", "UNPACK_SEQUENCE", "IS_OP",
+])  # fmt: skip
+"""What moves items."""
+CALLS = frozenset(["PRECALL", "CALL"])
+CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")
+SUBSCRIPTS = ("BINARY_SUBSCR", "STORE_SUBSCR")
+OPERATORS = 2
+"""So many operators beside a call of Python's still take less time than the call."""
+
+
+def only_moves(function: FunctionType, containers: bool, numbers: bool) -> bool:
+    """Whether a function that takes `containers`, or `numbers` alone, is one that Python runs at least as fast."""
+    hosted = called = loaded = operators = 0
+    items, last = False, list[dis.Instruction]()
+    module: Any = None
+    for i in dis.get_instructions(function):
+        name = i.opname
+        if name in CALLS:
+            called += name == "CALL"
+        elif name == "LOAD_GLOBAL":
+            module = _global(function, i.argval)
+            if module is len:
+                items, loaded = True, loaded + 1
+            elif module is round:
+                hosted, loaded = hosted + 1, loaded + 1
+            elif not isinstance(module, ModuleType):
+                return False
+        elif name in ("LOAD_ATTR", "LOAD_METHOD"):
+            if isinstance(module, ModuleType):
+                if getattr(module, i.argval, None) not in ASKED:
+                    return False
+                hosted, module = hosted + 1, None
+            elif i.argval != "append":
+                return False
+            else:
+                items = True
+            loaded += 1
+        elif name in SUBSCRIPTS or (name == "BINARY_OP" and i.argrepr == "[]"):
+            if not last or last[-1].opname not in CONSTANTS or not isinstance(last[-1].argval, (int, str)):
+                return False
+            items = True
+        elif name == "CONTAINS_OP":
+            if len(last) < 2 or last[-2].opname not in CONSTANTS or not isinstance(last[-2].argval, str):
+                return False
+            items = True
+        elif name == "BINARY_OP":
+            operators += 1
+        elif name in OF_CONTAINERS:
+            items = True
+        elif name not in PASSED:
+            return False
+        last.append(i)
+    if called != loaded or called > 1:
+        return False
+    if hosted:
+        return numbers and operators <= OPERATORS
+    several = function.__code__.co_argcount > 1 or any(i.opname == "BUILD_TUPLE" for i in last)
+    return not operators and (containers if items else containers or several)
+
+
+def _global(function: FunctionType, name: str) -> Any:
+    return function.__globals__.get(name, getattr(builtins, name, None))
+
+
+_KNOWN = {name: f for name, f in HOSTED.items() if not name.startswith("complex_")}
+ASKED = frozenset([*_KNOWN.values(), *COMPLEX.values()]) - {pow, round}
+"""Python's own functions of numbers, which compiled code calls too."""
