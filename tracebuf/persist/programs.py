@@ -167,6 +167,8 @@ def group_of(call: Call) -> Data:
     """`Call.group` as data."""
     keys = [described_key(k) if isinstance(k, StaticKey) else repr(k) for k in call.keys]
     tree = None if call.tree is None else [_node(node) for node in call.tree]
+    if any(type(name) is not str for name in call.named):
+        raise NotEncodable("a keyword that is no plain text")
     same, objects = list(call.related.same), list(call.related.objects)
     return [keys, same, objects, list(call.named), repr(call.out), list(call.donated), tree]
 
