@@ -77,7 +77,8 @@ def _codec_of_callbacks() -> Codec:
         from tracebuf.running import host
     return Codec(
         Callback, DeclaredRun, Location, host.ByLoop, host.CoreLoop, host.Direct, host.ExtremeLoop, host.HostFunction,
-        host.MedianLoop, host.Passed, host.Put, host.SortLoop, constants=_CODEC.constants,
+        host.MedianLoop, host.Passed, host.Put, host.SortLoop,
+        constants={**_CODEC.constants, **{f.__name__: f for f in (host.put_nothing, host.put_there)}},
     )  # fmt: skip
 
 
