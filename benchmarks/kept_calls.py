@@ -1,7 +1,7 @@
 """The CPU time of first calls in fresh processes: the first one's, which compiles, and later ones', which find the
 program in the cache on disk. `python benchmarks/kept_calls.py [NAME ...]`: five operations, and programs of
-tests/programs (by default some that are large, and one with products), each in a cache of its own; the least of ten
-processes.
+tests/programs (by default some that are large, with products, and with host calls), each in a cache of its own; the
+least of ten processes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LARGE = ("mandelbrot_shrinking", "julia_shrinking", "rows_where_largest", "carve_a_seam", "lstm")
+LARGE = (
+    "mandelbrot_shrinking", "julia_shrinking", "rows_where_largest", "carve_a_seam", "lstm", "kalman_filter",
+    "low_pass_by_fft", "median_by_stacking",
+)  # fmt: skip
 PROCESSES = 10
 CALL = """
 import sys, time

@@ -16,7 +16,7 @@ import threading
 import warnings
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
@@ -39,7 +39,7 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.call import Call, show_keys
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
-from tracebuf.frontends.numpy.call.conditions import Conditions
+from tracebuf.frontends.numpy.call.conditions import Binding, Conditions
 from tracebuf.frontends.numpy.call.donations import donated
 from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, is_container, is_object, leaf_names
 from tracebuf.frontends.numpy.call.outputs import Form, copy_results, destinations, labels
@@ -50,6 +50,7 @@ from tracebuf.frontends.numpy.call.static import check_names, static_key
 from tracebuf.frontends.numpy.call.watched import Outside, Watch, watching
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frozen import cached_property, frozen
+from tracebuf.ir.dims import Sym
 from tracebuf.ir.ndarray import address
 from tracebuf.options import Options
 from tracebuf.process import log as logger
@@ -110,6 +111,8 @@ class Specialization:
 
     loaded: bool = False
     """Whether it came out of the cache on disk, without a trace."""
+    sizes: Mapping[Sym, Binding] | None = None
+    """Where the values of the symbols come from, of a program that was made again; its own are others."""
 
     @property
     def program(self) -> stages.Bufferized:
@@ -597,8 +600,9 @@ class BufferizedFunction(NativeCallable):
                 raise original_runs("see specializations()")
             spec, values, _ = found
             if spec.made is None:
-                spec.made = stages.bufferized(self._traced(args, kwargs)[1], self.options)
-        env = {} if named is not None else {s: b.value(values) for s, b in spec.traced.bindings.items()}
+                traced = self._traced(args, kwargs)[1]
+                spec.made, spec.sizes = stages.bufferized(traced, self.options), traced.bindings
+        env = {} if named is not None else {s: b.value(values) for s, b in (spec.sizes or spec.traced.bindings).items()}
         return explain(spec.program.func, env)
 
     def captured(self, *args: Any, **kwargs: Any) -> list[np.ndarray]:

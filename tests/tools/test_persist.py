@@ -633,6 +633,13 @@ def f(x):
 def f(x):
     return np.percentile(x, 25.0 * K)
 """,
+    "an int of 5000 digits": """
+N = 10**5000 + K
+
+@bufferize
+def f(x):
+    return x + N % 7
+""",
     "what a function without text names": """
 names = {"W": 3.0 * K}
 exec("def g(x): return x * W", names)
@@ -864,6 +871,26 @@ def test_a_module_of_the_users_with_a_name_of_pythons(monkeypatch: pytest.Monkey
 
     assert not run_with(2) and run_with(2)
     assert not run_with(3) and run_with(3) and run_with(2)
+
+
+def test_a_keyword_of_another_class_of_texts_is_not_kept() -> None:
+    class Name(str):
+        __slots__ = ()
+
+    for _ in range(2):
+        f = tracebuf.bufferize(lambda x, **rest: x * rest["k"])
+        assert f(np.ones(2), **{Name("k"): 2.0}).tolist() == [2.0, 2.0]
+        assert str(f.specializations()).startswith("compiled")
+
+
+def test_a_loaded_program_is_explained_as_one_that_was_compiled() -> None:
+    """Its sizes had no values."""
+    text = "@bufferize\ndef f(a):\n    a[1:] = np.linalg.inv(a)[1:]\n    return a[np.lexsort((a[0],))]\n"
+    x = np.eye(4) + 1
+    report = str(module_of(text).f.explain(x))
+    f = module_of(text).f
+    assert str(f.explain(x)) == report and "128 B" in report
+    assert str(f.specializations()).startswith("loaded")
 
 
 LONG = """

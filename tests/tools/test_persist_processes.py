@@ -50,10 +50,14 @@ def hosted(x):
     y = tracebuf.host_call(doubled, x, result_shape=x.shape)
     return np.unique(y, return_counts=True), np.fft.rfft(y), np.linalg.eigvals(y[:4].reshape(2, 2) + 0j)
 
+@tracebuf.bufferize
+def ordered(x):
+    return np.sort(x), np.argsort(x), np.median(x), np.linalg.inv(np.eye(3) + x.reshape(3, 3))
+
 u, v = np.linspace(0, 1, 9), np.zeros(9)
-found = [wave(u, v, 0.1), norms([u, v], 3), norms([u, v], 1), smooth(u, 3), hosted(u)]
+found = [wave(u, v, 0.1), norms([u, v], 3), norms([u, v], 1), smooth(u, 3), ordered(u), hosted(u)]
 tracebuf.wait()
-loaded = all(s.loaded for f in (wave, norms, smooth, hosted) for s in f.specializations())
+loaded = all(s.loaded for f in (wave, norms, smooth, ordered, hosted) for s in f.specializations())
 traced = any(m in sys.modules for m in ("tracebuf.frontends.numpy.interpreter.trace", "tracebuf.ops", "llvmlite"))
 print(repr(found).replace(" ", ""), loaded, traced)
 """

@@ -77,7 +77,8 @@ def _codec_of_callbacks() -> Codec:
         from tracebuf.running import host
     return Codec(
         Callback, DeclaredRun, Location, host.ByLoop, host.CoreLoop, host.Direct, host.ExtremeLoop, host.HostFunction,
-        host.MedianLoop, host.Passed, host.Put, host.SortLoop, constants=_CODEC.constants,
+        host.MedianLoop, host.Passed, host.Put, host.SortLoop,
+        constants={**_CODEC.constants, **{f.__name__: f for f in (host.put_nothing, host.put_there)}},
     )  # fmt: skip
 
 
@@ -167,6 +168,8 @@ def group_of(call: Call) -> Data:
     """`Call.group` as data."""
     keys = [described_key(k) if isinstance(k, StaticKey) else repr(k) for k in call.keys]
     tree = None if call.tree is None else [_node(node) for node in call.tree]
+    if any(type(name) is not str for name in call.named):
+        raise NotEncodable("a keyword that is no plain text")
     same, objects = list(call.related.same), list(call.related.objects)
     return [keys, same, objects, list(call.named), repr(call.out), list(call.donated), tree]
 

@@ -55,7 +55,11 @@ _HAS_FACTORY = type(getattr(dataclasses, "_HAS_DEFAULT_FACTORY", None))
 def described(x: Any, within: tuple[int, ...] = ()) -> Data:
     """What a trace may depend on in a value from outside. Raises NotEncodable where that cannot be said."""
     kind = type(x)
-    if x is None or x is Ellipsis or x is NotImplemented or kind in (bool, int, str, bytes, range):
+    if kind is int:
+        return ["int", hex(x)]  # of any size
+    if kind is range:
+        return ["range", hex(x.start), hex(x.stop), hex(x.step)]
+    if x is None or x is Ellipsis or x is NotImplemented or kind in (bool, str, bytes):
         return [kind.__name__, repr(x)]
     if kind in (float, complex):  # the bits: NaNs have signs
         return [kind.__name__, struct.pack("dd", x.real, x.imag).hex()]
