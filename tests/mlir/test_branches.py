@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.mlir.oracle import needs_mlir
+from tests.support.params import one_in
 from tracebuf import mlir
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.interpret.memory import MemoryFault
@@ -264,7 +265,7 @@ RUN: dict[str, list[object]] = {
 }
 
 
-@pytest.mark.parametrize("name", RUN)
+@pytest.mark.parametrize("name", one_in(2, RUN))
 def test_branches_recursion_and_what_is_given_run_natively(name: str) -> None:
     """As in both interpreters, and with as many allocations."""
     program = mlir.program(module(), name, given=GIVEN)
