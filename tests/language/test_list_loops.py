@@ -103,6 +103,25 @@ def in_a_loop(ws, x, n):
     return x
 
 
+def by_number(ws, bs, x):
+    for k in range(len(ws)):
+        w = ws[k]
+        x = np.maximum(w @ x + bs[k], 0)
+    return x
+
+
+def by_number_backwards(ws, x):
+    for k in range(len(ws) - 1, -1, -2):
+        x = ws[k] @ x
+    return x
+
+
+def number_before(xs, y):
+    for k in range(len(xs)):
+        y = xs[k - 1] @ y
+    return y
+
+
 square, vectors = arrays(4, 4), arrays(4)
 ONCE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "arrays": (last, (arrays(2, 3), np.zeros((2, 4)), arrays(3, 4)[0], square[0], vectors[0])),
@@ -122,6 +141,9 @@ ONCE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "strides": (total, ([x[::2, 1:] for x in arrays(6, 4)],)),
     "a list in a list's loop": (nested, (square, vectors, np.ones(4))),
     "made inside": (made_inside, (np.eye(3) / 2,)),
+    "by number": (by_number, (square, vectors, np.ones(4))),
+    "by number, backwards": (by_number_backwards, (arrays(4, 4, count=19), np.ones(4))),
+    "the number before": (number_before, (square, square[0])),
     "in a loop": (in_a_loop, (square, np.ones(4), 3)),
 }  # fmt: skip
 
@@ -306,6 +328,20 @@ def list_shrinks(xs, y):
     return y
 
 
+def by_number_stored_to(xs, y):
+    for k in range(len(xs)):
+        xs[k] -= y @ xs[k]
+    return xs
+
+
+def by_number_kept(xs, y):
+    z = y
+    for k in range(len(xs)):
+        y = y @ z
+        z = xs[k]
+    return y
+
+
 def known_after(xs, y):
     for x in xs:
         y = y @ x
@@ -421,6 +457,8 @@ OTHERWISE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         (list_changed, (square, square[0])), (list_shrinks, (square, square[0])), (known_after, (square, square[0])),
         (counted, (square, square[0])), (fused, (vectors, np.ones(4))), (some_appended, (vectors,)),
         (view_appended, (vectors,)), (view_of_appended, (vectors,)), (read_again, (square,)), (joined, (vectors,)),
+        (by_number_stored_to, (square, square[0])),
+        (by_number_kept, (square, square[0])),
         (one_appended_twice, (vectors,)), (in_another, (vectors,)),
         (by_a_function, (vectors,)), (appended_from_before, (vectors, np.ones(4))),
     ]
