@@ -148,7 +148,7 @@ ONCE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", slow_but(("arrays", "enumerate", "strides"), ONCE))
+@pytest.mark.parametrize("name", slow_but(("strides",), ONCE))
 def test_a_loop_over_alike_items_is_traced_once(name: str) -> None:
     f, args = ONCE[name]
     assert picks(f, *args)
@@ -245,7 +245,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", slow_but(("carried", "a comprehension"), ROWS))
+@pytest.mark.parametrize("name", slow_but(("carried",), ROWS))
 def test_what_is_appended_and_returned_are_rows(name: str) -> None:
     f, args = ROWS[name]
     assert picks(f, *args)
@@ -259,6 +259,7 @@ def test_rows_on_every_rung(name: str) -> None:
     climb(f, args, tolerance=1e-12)
 
 
+@pytest.mark.slow
 def test_rows_are_one_allocation_and_arrays_of_their_own() -> None:
     f = tracebuf.bufferize(recurrent)
     args = ROWS["carried"][1]
@@ -465,7 +466,7 @@ OTHERWISE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", slow_but(("stored_to", "kept", "read_again", "fused"), OTHERWISE))
+@pytest.mark.parametrize("name", slow_but(("kept", "fused"), OTHERWISE))
 def test_what_one_loop_cannot_do_is_traced_item_by_item(name: str) -> None:
     f, args = OTHERWISE[name]
     assert not picks(f, *args)
@@ -485,6 +486,7 @@ def test_two_names_of_one_list_grow_together() -> None:
     climb(two_names, (vectors,))
 
 
+@pytest.mark.slow
 def test_items_of_other_sizes_are_another_program() -> None:
     """That they are alike is guarded."""
     f = tracebuf.bufferize(total)
@@ -496,6 +498,7 @@ def test_items_of_other_sizes_are_another_program() -> None:
         tracebuf.bufferize(last)(*ONCE["arrays"][1][:2], np.ones((4, 4)), *ONCE["arrays"][1][3:])
 
 
+@pytest.mark.slow
 def test_an_array_that_is_in_a_list_twice() -> None:
     xs = arrays(4, 4)
     xs[2] = xs[7]
