@@ -203,8 +203,12 @@ class KernelWriter:
         return total
 
     def _return(self, op: Return) -> None:
+        many = len(op.operands) > MANY
         for value, at in zip(op.operands, self.frame.result_at, strict=True):
-            self._put(value, "%frame", at)
+            if many and isinstance(value.type, MemRefType):
+                self._put_by_call(value, "%frame", at)
+            else:
+                self._put(value, "%frame", at)
         if self.inner:
             self.code.do(f"store i64 {self.polls.state()[1][1]}, ptr {self._slot(abi.LEFT)}")
         self.code.do("ret i64 0")
@@ -222,6 +226,19 @@ class KernelWriter:
         else:
             assert isinstance(value.type, ScalarType)
             self.code.store(value.type, self.values[value], where[0])
+
+    def _put_by_call(self, value: Value, frame: str, at: int) -> None:
+        """`_put` of a memref by a function beside this one, of many: LLVM compares each store with all others."""
+        b = self.buffers[value]
+        words = [("ptr", b.base), ("ptr", b.pointer), *(("i64", n) for n in (*b.sizes, *b.strides))]
+        name = f"put{b.type.rank}"
+        stores = []
+        for k, (kind, _) in enumerate(words):
+            stores += [f"  %p{k} = getelementptr i64, ptr %at, i64 {k}", f"  store {kind} %v{k}, ptr %p{k}"]
+        given = ", ".join(f"{kind} %v{k}" for k, (kind, _) in enumerate(words))
+        head = f"define internal void @{name}(ptr nocapture writeonly %at, {given}) noinline nounwind {{"
+        self.code.define(name, "\n".join([head, *stores, "  ret void", "}"]))
+        self.code.call("void", name, [("ptr", self.code.offset(frame, "i64", str(at))), *words])
 
     def _store_scalar(self, value: Value, slot: int) -> None:
         self._put(value, "%frame", slot)
@@ -689,6 +706,8 @@ def results_of(func: Func) -> tuple[Value, ...]:
     return tuple(Block(func.result_types).args)
 
 
+MANY = 32
+"""More results are put into the frame by calls."""
 CALL = "16"
 """Units of work of a call."""
 COPIED = 2**25

@@ -243,6 +243,20 @@ def test_hints_only_give_up_earlier() -> None:
     assert f.hints == {n: 4, m: 7, k: 1}
 
 
+def test_an_equality_keeps_what_is_known_of_other_symbols() -> None:
+    """Deriving everything again took time that grows with the square of the number of guards."""
+    f = SizeFacts()
+    f.assume_nonneg(N - 7, entry=True)
+    f.push_scope()
+    f.assume_equal(M, N, entry=False)  # of M nothing is known
+    assert not f._stale and f.nonneg(M - 7) and f.canon(M + N) == 2 * N
+    f.assume_nonneg(9 - K, entry=False)
+    f.assume_equal(N, K, entry=False)  # of K something is
+    assert f._stale and f.nonneg(K - 7) and f.nonneg(9 - M) and f.equal(M, K)
+    f.pop_scope()
+    assert f.nonneg(N - 7) and not f.nonneg(M - 7) and not f.equal(M, N)
+
+
 def test_a_replaced_symbol_keeps_its_bounds() -> None:
     f = SizeFacts()
     f.assume_equal(N, K + 5)  # arguments go before dimensions

@@ -33,6 +33,7 @@ from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.buffers.assign_storage import assign_storage
 from tracebuf.options import Options
+from tracebuf.testing.ladder import climb
 
 SIZES = [0, 1, 7, 513, 5000]
 N, M, K = (sym(Sym(n, "dim")) for n in "nmk")
@@ -683,3 +684,13 @@ def test_llvm_says_nothing_of_short_rows_of_any_stride(capfd: pytest.CaptureFixt
     found = mlir.program(mlir.read(ROWS), "f")(np.ones((4, 8)), np.zeros(4))
     np.testing.assert_array_equal(found[0], np.full(4, 8.0))
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.slow
+def test_more_results_than_are_stored_one_by_one() -> None:
+    """They are put into the frame by calls: arrays of several ranks, views of arguments, numbers between them."""
+
+    def f(a):
+        return [a + 1] * 2, [a[k % 2 :, 0] for k in range(18)], a.sum(), [a.T * k for k in range(16)], a.reshape(-1)
+
+    climb(f, (np.arange(6.0).reshape(2, 3),), again=[(np.arange(20.0).reshape(4, 5),)], quick=True)

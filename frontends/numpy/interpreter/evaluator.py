@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import CapturePlace
+from tracebuf.frontends.numpy.paths.alike import Picks
 from tracebuf.frontends.numpy.paths.iteration import Iterable
 from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
@@ -94,6 +95,8 @@ class Evaluator(ABC):
     """Objects that are part of the key."""
     plans: dict[tuple[Any, ...], LoopPlan]
     """The plans of loops: what each was found to carry."""
+    picking: list[Picks]
+    """Of the loops being traced that pick items from lists, what they pick."""
     returned_at: Location
     """Where the function that was called last returned."""
     consumed: set[ast.AST]

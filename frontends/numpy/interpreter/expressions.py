@@ -376,6 +376,10 @@ class Expressions(Comprehensions):
             found = records.special(self, node, base, "__getitem__", "is not subscriptable")
             return self.call(node, found, [index], {})
         if isinstance(base, (tuple, list, str)):
+            if isinstance(index, PyInt) and self.picking and not self.r.entry_only(index.expr):
+                found = self.picking[-1].item(base, index.expr)
+                if found is not NotImplemented:
+                    return found
             if isinstance(index, (PyInt, PyBool)):
                 index = self.known_int(index, "the index of a tuple or list")
             if isinstance(index, slice):

@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Scope
 from tracebuf.frontends.numpy.interpreter.statements import Statements
 from tracebuf.frontends.numpy.interpreter.tracers import is_own
 from tracebuf.frontends.numpy.numbers.lattice import LEAVE, RETURN
+from tracebuf.frontends.numpy.paths.alike import Picks
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, goes_on, jump_of
@@ -68,6 +69,7 @@ class Interpreter(Statements):
         self.handling: list[BaseException] = []
         self.constants: ByIdentity[Any, None] = ByIdentity()
         self.plans: dict[tuple[Any, ...], LoopPlan] = {}
+        self.picking: list[Picks] = []
         self.returned_at = recorder.loc
         self.consumed: set[ast.AST] = set()
         self.direct = Direct(self)

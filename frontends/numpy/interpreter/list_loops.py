@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
 from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.alike import LEAST, Picks
 from tracebuf.frontends.numpy.paths.growing import Growing, Growth, Where, hidden
 from tracebuf.frontends.numpy.paths.iteration import Items, Range
@@ -24,7 +25,7 @@ from tracebuf.frontends.numpy.record.heap import Changed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import leaves_by, stored
-from tracebuf.ir.dims import Dim, add
+from tracebuf.ir.dims import Dim, add, mul
 from tracebuf.location import Location
 
 
@@ -34,6 +35,7 @@ class LoopStatements(Protocol):
     r: Recorder
     scopes: list[Scope]
     plans: dict[Path, LoopPlan]
+    picking: list[Picks]
 
     @property
     def scope(self) -> Scope: ...
@@ -45,6 +47,8 @@ class LoopStatements(Protocol):
     def branch(self, body: list[ast.stmt]) -> Callable[[Env], None]: ...
 
     def loop_spec(self, node: ast.For, rng: Range, run: Callable[[Env, Dim | None], None]) -> LoopSpec: ...
+
+    def over(self, node: ast.For, it: Items | Range, env: Env) -> None: ...
 
     def after_loop(self, node: ast.For, env: Env, exits: bool) -> None: ...
 
@@ -64,6 +68,30 @@ def over_alike(i: LoopStatements, node: ast.For, found: Sequence[Any], env: Env)
     return it is not None and ListLoop(i, node, found, it, picks, env).trace()
 
 
+def over_numbers(i: LoopStatements, node: ast.For, rng: Range, env: Env) -> bool:
+    """A `for` over a range, whose ints are the places of items of lists that are alike; whether it is traced now."""
+    count = i.r.facts.canon(rng.trips())
+    if not isinstance(count, int) or not isinstance(rng.start, int) or not isinstance(rng.step, int) or count < LEAST:
+        return False
+    if node.orelse or leaves_by(node.body, ast.Break, ast.Return) or not takes_items(node.body, env):
+        return False
+    live, found = i.scope.source.live, range(rng.start, rng.start + rng.step * count, rng.step)
+    if frozenset(stored([node.target])) & (live.head[node] | live.after[node]):
+        return False
+    it = Items(count, lambda k: as_int_value(add(rng.start, mul(rng.step, k))))
+    return ListLoop(i, node, found, it, Picks(i.r), env).trace()
+
+
+def takes_items(body: Sequence[ast.stmt], env: Env) -> bool:
+    """Whether statements take items of lists that names hold."""
+    for part in (n for statement in body for n in ast.walk(statement)):
+        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load) and isinstance(part.value, ast.Name):
+            x = env.get(part.value.id)
+            if x is not None and type(x) in (list, tuple) and len(x) >= LEAST:
+                return True
+    return False
+
+
 class ListLoop:
     """One `for` over alike items. `rowed`: names that end each iteration as what it has appended, with where."""
 
@@ -72,7 +100,7 @@ class ListLoop:
     ) -> None:
         self.i, self.r, self.node, self.found, self.it, self.picks, self.env = i, i.r, node, found, it, picks, env
         self.live, self.count = i.scope.source.live, len(found)
-        self.ending = frozenset(stored([node.target]))
+        self.ending = frozenset(self.live.assigned[node]) - self.live.head[node] - self.live.after[node]
         names = [n for n in appended_to(node.body) if type(env.get(n)) is list]
         self.lists = [env[n] for n in names]
         self.names = {n: next(k for k, x in enumerate(self.lists) if x is env[n]) for n in names}
@@ -167,8 +195,9 @@ class ListLoop:
         i.at(node)
         self.growth.begin(place)
         env.update((n, Growing(self.growth, k)) for n, k in self.names.items())
-        i.assign(node.target, self.it.get(place), env)
-        i.branch(node.body)(env)
+        with pushed(i.picking, self.picks):
+            i.assign(node.target, self.it.get(place), env)
+            i.branch(node.body)(env)
         i.at(node)
         self.growth.end(env)
         env.update((n, self.lists[k]) for n, k in self.names.items())
@@ -179,7 +208,11 @@ class ListLoop:
         for k, x in enumerate(self.lists):
             self.fill(x, self.growth.rows(k, first))
         env.update((n, self.growth.ending(self.lists[w[0]], w)) for n, w in self.rowed.items() if first)
-        self.i.unrolled(self.node, self.found, env, self.live.head[self.node] | self.live.after[self.node], first)
+        node, found = self.node, self.found
+        if isinstance(found, range):
+            self.i.over(node, Range(found[first], found.stop, found.step), env)
+        else:
+            self.i.unrolled(node, found, env, self.live.head[node] | self.live.after[node], first)
 
     def end(self) -> None:
         """Puts the rows into the lists, and the last ones into the names that hold them."""
@@ -210,7 +243,7 @@ def comprehended(i: Evaluator, node: ast.ListComp, found: Sequence[Any], env: En
         check, inner = picks.begin(), dict(env)
         growth.begin(place)
         i.assign(first.target, it.get(place), inner)
-        with pushed(i.scope.cells, {n: inner[n] for n in targets}), i.scope.inside(inner):
+        with pushed(i.scope.cells, {n: inner[n] for n in targets}), i.scope.inside(inner), pushed(i.picking, picks):
             growth.append(0, i.expr(node.elt, inner))
         growth.end(inner)
         check(inner, targets)

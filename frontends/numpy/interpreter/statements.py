@@ -25,7 +25,7 @@ from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, operators, records
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
-from tracebuf.frontends.numpy.interpreter.list_loops import over_alike
+from tracebuf.frontends.numpy.interpreter.list_loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import escaped, text_of
 from tracebuf.frontends.numpy.numbers.lattice import (
@@ -417,7 +417,7 @@ class Statements(Expressions, Protected):
             if isinstance(it, list):
                 if not over_alike(self, node, it, env):
                     self.unroll(node, it, env)
-            else:
+            elif not (isinstance(it, Range) and over_numbers(self, node, it, env)):
                 self.over(node, it, env)
 
     def over(self, node: ast.For, it: Items | Range, env: Env) -> None:

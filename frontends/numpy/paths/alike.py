@@ -32,15 +32,27 @@ class Picks:
 
     def __init__(self, r: Recorder) -> None:
         self.r = r
-        self.storages: list[Storage] = []
-        """Those of the arrays that may be picked."""
+        self.varying = False
+        """Whether arrays or numbers are among what may be picked."""
+        self.picked: dict[Storage, Value | None] = {}
+        """Those of the arrays that an iteration may have picked, with what it had stored to them before."""
         self.made: list[Storage] = []
         """Those that stand for a picked array."""
+        self.frame = r.frame
+        """Where the iteration is recorded."""
 
     def items(self, found: Sequence[Any]) -> Items | None:
         """The items of a loop over these; None where they are not alike."""
         get = self._alike(found)
-        return None if get is None or not self.storages else Items(len(found), get, list(found))
+        return None if get is None or not self.varying else Items(len(found), get, list(found))
+
+    def item(self, found: Sequence[Any], number: Dim) -> Any:
+        """found[number], in the loop; NotImplemented where that cannot be picked."""
+        r = self.r
+        if len(found) < LEAST or not (r.facts.nonneg(number) and r.facts.nonneg(sub(len(found) - 1, number))):
+            return NotImplemented
+        get = self._alike(found)
+        return NotImplemented if get is None else get(number)
 
     def _alike(self, xs: Sequence[Any]) -> Callable[[Dim], Any] | None:
         first = xs[0]
@@ -57,12 +69,16 @@ class Picks:
         if type(first) in CONSTANTS:
             return (lambda i: first) if all(type(x) is type(first) and repr(x) == repr(first) for x in xs) else None
         if all(plain(x) for x in xs) and arrays_alike(self.r, xs):
-            self.storages += [x.storage for x in xs]
+            self.varying = True
             return lambda i: xs[i] if isinstance(i, int) else self._pick(xs, i)
         return None
 
     def _pick(self, refs: Sequence[ArrayRef], number: Dim) -> ArrayRef:
         r, like = self.r, refs[0].storage
+        if r.frame is not self.frame:
+            raise r.refuse("an item of a list is picked in some iterations only")
+        for x in refs:
+            self.picked.setdefault(x.storage, self._stored(x.storage))
         type_ = r.tensor_type(like.shape, like.element)
         value = r.emit(Pick.of(r.index(number), [r.value(x.storage) for x in refs], type_, r.loc))
         storage = r.new_storage(like.element, like.shape, like.order, value, like.name)
@@ -74,12 +90,12 @@ class Picks:
     def begin(self) -> Callable[[Env, Iterable[str]], None]:
         """At the beginning of an iteration; what checks at its end that no array was stored to that might have been
         picked, and that nothing but names that end with it holds one that was."""
-        frame = self.r.frame
-        before = {s: self._stored(s) for s in self.storages}
+        frame = self.frame = self.r.frame
+        self.picked = {}
 
         def check(env: Env, ending: Iterable[str]) -> None:
             assert self.r.frame is frame
-            if any(self._stored(s) is not before[s] for s in self.storages):
+            if any(self._stored(s) is not before for s, before in self.picked.items()):
                 raise UnsupportedError("an item of a list is stored to in a loop over it", location=self.r.loc)
             kept = [x for name, x in env.items() if name not in ending]
             kept += [x for x, _ in self.r.heap.journals.get(frame, ByIdentity()).items()]
