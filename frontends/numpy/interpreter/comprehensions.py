@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
-from tracebuf.frontends.numpy.interpreter.list_loops import comprehended
 from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, OneShotIterator, held_by, item, length
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import stored
@@ -17,13 +16,7 @@ class Comprehensions(Evaluator):
     """Mixin: comprehensions in an environment."""
 
     def expr_ListComp(self, node: ast.ListComp, env: Env) -> Any:
-        first, *more = node.generators
-        given = self.expr(first.iter, env)
-        if isinstance(given, (list, tuple, OneShotIterator)) and not more:
-            given = self.iterable(first.iter, given)
-            if isinstance(given, list) and (found := comprehended(self, node, given, env)) is not None:
-                return self.own(found)
-        return self.own(self.comprehension(node, node.generators, env, given))
+        return self.own(self.comprehension(node, node.generators, env))
 
     def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
         scope, first = self.scope, self.expr(node.generators[0].iter, env)

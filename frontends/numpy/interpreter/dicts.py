@@ -15,7 +15,6 @@ from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
-from tracebuf.frontends.numpy.paths.growing import Growing
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, hold
@@ -246,8 +245,6 @@ def method(x: Any, name: str) -> ContainerMethod | None:
 
 def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     """The table of the methods that a container has."""
-    if isinstance(x, Growing):
-        return {"append": lambda i, node, x, value: x.append(value)}
     if isinstance(x, (dict, list)):
         return DICT if isinstance(x, dict) else LIST
     return {**TUPLE, **(NAMED if is_named_tuple(x) else {})} if isinstance(x, tuple) else {}

@@ -422,8 +422,7 @@ class LoopComparison(LoopHead):
         if any(isinstance(op, scf.If | scf.While) for op in Region(self.block).walk()):
             raise r.refuse("conditions may be known where the loop is unrolled")
         carried = {c.phi: self.frame.values.get(self.yielded(c)) for c in self.storages.values()}
-        tables = self.spec.tables()
-        carried |= {phi: self.frame.values[s] for s, phi in self.frame.phis.items() if s not in tables}
+        carried |= {phi: self.frame.values[s] for s, phi in self.frame.phis.items()}
         if any(last is not None and last is not phi and is_elementwise(last, phi) for phi, last in carried.items()):
             raise r.refuse("what iterations do to an array becomes one loop where they are unrolled")
 

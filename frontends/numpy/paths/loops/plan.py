@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -104,7 +104,7 @@ class LoopSpec:
     `rebound` are bound to new objects, not only changed in place, `computed` are bound to an operator's result, and
     `floats` to something that is certainly not an int. `head` and `after` are the names live there. `otherwise(env,
     first)`: how the iterations from that one on are traced one by one, of a loop that is only traced once where it is
-    better for it; `tables()`: the arrays that such a loop fills row by row.
+    better for it.
     """
 
     key: Path
@@ -119,7 +119,6 @@ class LoopSpec:
     head: frozenset[str]
     after: frozenset[str]
     otherwise: Callable[[Env, int], None] | None = None
-    tables: Callable[[], Sequence[Storage]] = tuple
 
 
 def jump_of(env: Env) -> int | PyInt:
