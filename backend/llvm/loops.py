@@ -64,17 +64,23 @@ class Scopes(dict[int, str]):
     def __init__(self, scopes: Mapping[int, str], near: Mapping[int, frozenset[int]]) -> None:
         super().__init__(scopes)
         self.near = near
+        self.accesses: dict[frozenset[int], Access] = {}
+        """What has been asked (`access_to`), by the storages."""
 
 
 def access_to(code: Code, buffer: Buffer, scopes: Scopes) -> Access:
     """Alias metadata of an access: the storages it may touch, and those it cannot."""
     if len(scopes) < 2 or not buffer.roots:
         return Access()
+    if (known := scopes.accesses.get(buffer.roots)) is not None:
+        return known
     mine = ", ".join(scopes[r] for r in sorted(buffer.roots))
     near = frozenset[int]().union(*(scopes.near[r] for r in buffer.roots))
     others = ", ".join(scopes[r] for r in sorted(scopes.keys() - near))
     text = f", !alias.scope {code.metadata(mine)}"
-    return Access(text + (f", !noalias {code.metadata(others)}" if others else ""))
+    found = Access(text + (f", !noalias {code.metadata(others)}" if others else ""))
+    scopes.accesses[buffer.roots] = found
+    return found
 
 
 @frozen()

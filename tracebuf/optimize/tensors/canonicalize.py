@@ -106,8 +106,8 @@ class _Folder:
         self.out = outer
 
     def fold(self, op: Op) -> Sequence[Value] | None:
-        for kind, rule in _RULES:
-            if isinstance(op, kind) and (found := rule(self, op)) is not None:
+        for rule in _rules_of(op.__class__):
+            if (found := rule(self, op)) is not None:
                 return found
         return None
 
@@ -387,3 +387,13 @@ _RULES: tuple[tuple[Any, _Rule], ...] = (
     (scf.If, take_branch),
     (scf.If, drop_results),
 )
+
+
+_BY_CLASS: dict[type[Op], tuple[_Rule, ...]] = {}
+
+
+def _rules_of(kind: type[Op]) -> tuple[_Rule, ...]:
+    """Those of a class of ops."""
+    if (found := _BY_CLASS.get(kind)) is None:
+        found = _BY_CLASS[kind] = tuple(rule for classes, rule in _RULES if issubclass(kind, classes))
+    return found
