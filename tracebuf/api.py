@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.call.arguments import (
 from tracebuf.frontends.numpy.call.call import Call, show_keys
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.conditions import Binding, Conditions
+from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.call.donations import donated
 from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, is_container, is_object, leaf_names
 from tracebuf.frontends.numpy.call.outputs import Form, copy_results, destinations, labels
@@ -161,7 +162,7 @@ class _Original:
 
     reason: str
     refused: bool = field(default=False, kw_only=True)
-    raises: bool = field(default=False, kw_only=True)
+    raises: type[Exception] | None = field(default=None, kw_only=True)
     note: str | None = field(default=None, kw_only=True)
     """What is added to the exception, by Python: the user's line. Machine code leaves it to the traceback, which has
     the original function's frame."""
@@ -190,7 +191,7 @@ class _Refusal(_Original):
     def raising(error: Exception, under: Conditions) -> _Refusal:
         reason = f"it raises {type(error).__name__} for such arguments"
         note = next(reversed(getattr(error, "__notes__", ())), None)
-        made = _Refusal(reason, None, under, under.guard_function(), raises=True, note=note)
+        made = _Refusal(reason, None, under, under.guard_function(), raises=type(error), note=note)
         made.settled = bool(under.captures)  # machine code would not look at these
         return made
 
@@ -207,6 +208,13 @@ class _Recent:
     refusals: list[_Refusal]
     extents: tuple[tuple[int, int] | None, ...]
     prepared: dict[Specialization, Prepared] = field(default_factory=dict)
+
+
+class _Raises(Control):
+    """Tracing has found that a call raises."""
+
+    def __init__(self, error: Exception, refusal: _Refusal) -> None:
+        self.error, self.refusal = error, refusal
 
 
 @frozen(slots=False)
@@ -282,6 +290,7 @@ class BufferizedFunction(NativeCallable):
         if self._overlapping and (overlap := self._overlap(given, form)) is not None:
             self._count_original(overlap, given, form)
             return self.eager(*args, **kwargs)
+        raises: _Refusal | None = None
         try:
             known, values, containers = self._known(given, form)
             if known is not None:
@@ -294,8 +303,8 @@ class BufferizedFunction(NativeCallable):
                 for refusal in known.refusals:
                     if refusal.reason in self._originals and refusal.fits(values):
                         self._count_original(refusal, given, form)
-                        return self._raising(refusal.note, args, kwargs)
-            found = self._specialization(args, kwargs)
+                        return self._raising(refusal, args, kwargs)
+            found = self._specialization(args, kwargs, raising=True)
             if found is not None:
                 with self._watched(found[0], found[1], args, kwargs):
                     return self._run(*found)
@@ -305,7 +314,9 @@ class BufferizedFunction(NativeCallable):
             reason = str(error)
             why = error._noted or self._untaken.setdefault(reason, _Original(reason, refused=True))
             self._make_original_native(why, given, form)
-        return self.eager(*args, **kwargs)
+        except _Raises as said:
+            raises = said.refusal
+        return self.eager(*args, **kwargs) if raises is None else self._raising(raises, args, kwargs)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickled as its function would be: by its name in its module where that leads to it, else by its function,
@@ -326,14 +337,22 @@ class BufferizedFunction(NativeCallable):
     def __copy__(self) -> BufferizedFunction:
         return self
 
-    def _raising(self, note: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What `eager` gives, or raises, with a note."""
+    def _raising(self, why: _Refusal, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the original function gives, or raises, with a note: what it changes before that stays changed, as in
+        eager NumPy. Where the verifier runs, InternalError if tracing had found something else."""
+        checked = why.raises is not None and self.options.verify
+        raised: Exception | None = None
         try:
-            return self.eager(*args, **kwargs)
+            result = self.eager(*args, **kwargs)
         except Exception as error:
-            if note is not None:
-                error.add_note(note)
-            raise
+            if why.note is not None and why.note not in getattr(error, "__notes__", ()):
+                error.add_note(why.note)
+            if not checked or type(error) is why.raises:
+                raise
+            raised = error
+        if checked:
+            raise InternalError(f"tracing found that {why.reason}; it does not") from raised
+        return result
 
     def eager(self, *args: Any, **kwargs: Any) -> Any:
         """The result of a call by NumPy alone, `out=` included."""
@@ -430,7 +449,7 @@ class BufferizedFunction(NativeCallable):
             return  # they are captured now, and were not when the call began
         why.settled = True
         call = None if why.refused else self._call(values, ((), None), hidden)
-        entry = original_of(self.__wrapped__, values, self._names[self._positional :], call, why.raises)
+        entry = original_of(self.__wrapped__, values, self._names[self._positional :], call, why.raises is not None)
         if entry is not None:
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
@@ -755,10 +774,10 @@ class BufferizedFunction(NativeCallable):
                 programs.clear()
 
     def _specialization(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], count: bool = True
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], count: bool = True, raising: bool = False
     ) -> tuple[Specialization, Sequence[Any], Sequence[Any]] | None:
         """The program for a call, compiled if need be, with the call's leaves and containers; None where the original
-        function must run."""
+        function must run. What tracing finds to be raised is raised, or (`raising`) `_Raises`."""
         if sys.meta_path is None:  # Python shuts down: nothing can be imported any more, which keys and tracing need
             if count:
                 self._originals["Python is shutting down"] += 1
@@ -771,6 +790,11 @@ class BufferizedFunction(NativeCallable):
                     logger.warning("%s runs the original function: %s", self.__wrapped__.__qualname__, reason)
                 self._originals[str(reason)] += 1
             return None
+        except _Raises as said:
+            if raising:
+                raise
+            error = said.error
+        raise error
 
     def _fitting(self, call: Call) -> Specialization:
         spec = self._find(call)
@@ -848,9 +872,11 @@ class BufferizedFunction(NativeCallable):
                     self._refuse(call, _Refusal.of(error))
                 raise
             except Exception as error:
-                if raising:
-                    self._refuse(call, _Refusal.raising(error, *raising))
-                raise
+                if not raising:
+                    raise
+                refusal = _Refusal.raising(error, *raising)
+                self._refuse(call, refusal)
+                raise _Raises(error, refusal) from None
             self._keep_captures(call)
             self._compiled.setdefault(call.group, []).insert(0, spec)
             return spec

@@ -1369,3 +1369,19 @@ def test_many_ways_of_overlapping() -> None:
             assert f(z[:50], z[n : n + 50]).tolist() == shifted(w[:50], w[n : n + 50]).tolist()
     assert z.tolist() == w.tolist()
     assert len(f._native.entries) <= api.MAX_ORIGINALS + 1 if f._native else True
+
+
+def test_what_a_call_that_raises_while_it_is_traced_has_changed() -> None:
+    """As in eager NumPy, at the first call too: the original function raises."""
+
+    def f(d: dict[str, Any], a: np.ndarray) -> Any:
+        d["k"] = 1
+        a[0] = 5
+        return a + np.zeros(len(a) + 2)
+
+    g = bufferize(f)
+    for _ in range(6):
+        held, a = dict[str, Any](), np.ones(3)
+        with pytest.raises(ValueError, match="broadcast"):
+            g(held, a)
+        assert held == {"k": 1} and a[0] == 5
