@@ -61,9 +61,11 @@ def main() -> None:
         for design, counts in found.designs.items():
             sums.setdefault(design, Counter()).update({f: getattr(counts, f) or 0 for f in FIELDS})
             above[design] += counts.peak_bytes > found.designs["eager NumPy"].peak_bytes
-    total = {
-        n: designs.Counts(c[FIELDS[0]], c[FIELDS[1]], c[FIELDS[4]], c[FIELDS[2]], c[FIELDS[3]]) for n, c in sums.items()
-    }
+    total = {}
+    for name, c in sums.items():
+        made, nbytes, copies, copied, peak = (c[field] for field in FIELDS)
+        seen = (None, None) if name == "eager NumPy" else (copies, copied)
+        total[name] = designs.Counts(made, nbytes, peak, *seen)
     print(designs.Comparison(f"{done} programs", total))
     print("with a higher peak than eager NumPy:", ", ".join(f"{name} {above[name]}" for name in total))
     if left:
