@@ -239,8 +239,6 @@ VERSION = 3
 DATA, RANK, SIZES, STRIDES, DTYPE, FLAGS = 2, 3, 4, 5, 7, 8
 WRITEABLE = 0x400
 """A flag of arrays."""
-OWN_DATA = 0x504
-"""The flags of an array that owns its data, aligned and writeable."""
 MAX_RANK = 64
 """NumPy's limit."""
 OWN = 3

@@ -6,15 +6,15 @@ be printed and forgotten, as in a ctypes callback.
 
 Of arrays (`refer_text`), one LLVM function for all, whose data is the words `Called` (layout/called_words.py): it
 points the arrays of the last call at the operands, calls the function by vectorcall, and copies the results into the
-outs where they have their types and sizes, or takes them over. Else, and where no arrays are there yet, Python does it
+outs where they have their types and sizes. Else, and where no arrays are there yet, Python does it
 (backend/runtime/references.py).
 """
 
 from __future__ import annotations
 
 from tracebuf.backend.layout import abi
-from tracebuf.backend.layout.called_words import ARRAY_WORDS, GIVEN, RESULT_WORDS, Called, Passing
-from tracebuf.backend.layout.entry_words import CLASS, DATA, DTYPE, FLAGS, OWN_DATA, RANK, SIZES, STRIDES, VALUE
+from tracebuf.backend.layout.called_words import ARRAY_WORDS, RESULT_WORDS, Called, Passing
+from tracebuf.backend.layout.entry_words import CLASS, DATA, DTYPE, FLAGS, RANK, SIZES, STRIDES, VALUE
 from tracebuf.backend.llvm.code import Code
 from tracebuf.backend.llvm.writer import Writer
 
@@ -99,9 +99,6 @@ def refer_text() -> Writer:
     with c.loop(c.word(call, Called.ARRAYS)) as loop:
         a = c.at(arrays, c.mul(loop.index, str(ARRAY_WORDS)))
         array, operand, rank, shift = c.pointer(a), c.at(spec, c.word(a, 1)), c.word(a, 2), c.word(a, 3)
-        shown, next_ = c.new_label(), c.new_label()
-        c.branch(c.icmp("ult", shift, str(GIVEN)), shown, next_)
-        c.place(shown)
         c.refuse(c.is_null(array), python)
         sizes, strides = c.pointer(array, SIZES), c.pointer(array, STRIDES)
         steps = c.at(operand, c.add(rank, "1"))
@@ -110,8 +107,6 @@ def refer_text() -> Writer:
             step = c.inst(f"shl i64 {c.word(steps, inner.index)}, {shift}")
             c.need(c.icmp("eq", c.word(strides, inner.index), step), python)
         c.put(array, DATA, c.word(operand))
-        c.jump(next_)
-        c.place(next_)
     count = c.word(call, Called.ARGUMENTS)
     given = c.inst(f"alloca ptr, i64 {c.add(count, '1')}, align 8")
     with c.loop(count) as loop:
@@ -165,28 +160,6 @@ def refer_text() -> Writer:
         a = c.at(arrays, c.mul(c.word(p, 1), str(ARRAY_WORDS)))
         out, dtype = c.pointer(a), c.pointer(p, 2)
         is_array, number, next_ = c.new_label(), c.new_label(), c.new_label()
-        given, kept = c.new_label(), c.new_label()
-        c.branch(c.icmp("ult", c.word(a, 3), str(GIVEN)), kept, given)
-        c.place(given)
-        operand, rank = c.at(spec, c.word(a, 1)), c.word(a, 2)
-        c.need(c.icmp("eq", c.pointer(x, CLASS), "@PyArray_Type", "ptr"), store)
-        c.need(c.icmp("eq", c.pointer(x, DTYPE), dtype, "ptr"), store)
-        c.need(c.icmp("eq", c.inst(f"zext i32 {c.word(x, RANK, 'i32')} to i64"), rank), store)
-        flags = c.inst(f"and i64 {c.word(x, FLAGS)}, {OWN_DATA}")
-        c.need(c.both(c.icmp("eq", flags, str(OWN_DATA)), c.icmp("eq", c.word(x), "1")), store)
-        sizes, strides, steps = c.pointer(x, SIZES), c.pointer(x, STRIDES), c.at(operand, c.add(rank, "1"))
-        with c.loop(rank) as inner:
-            n = c.word(sizes, inner.index)
-            c.need(c.icmp("eq", n, c.word(c.at(operand, 1), inner.index)), store)
-            step = c.inst(f"mul i64 {c.word(steps, inner.index)}, {c.word(p, 4)}")
-            alike = c.icmp("eq", c.word(strides, inner.index), step)
-            c.need(c.either(alike, c.icmp("sle", n, "1")), store)
-        born = c.inst(f"call i64 @own(ptr {c.pointer('%context', abi.ENTRY)}, ptr {x})")
-        c.refuse(c.icmp("ne", born, "0"), lost)
-        c.py("Py_IncRef", x)
-        c.put(operand, 0, c.word(x, DATA))
-        c.jump(next_)
-        c.place(kept)
         c.branch(c.icmp("eq", c.pointer(x, CLASS), "@PyArray_Type", "ptr"), is_array, number)
         c.place(is_array)
         c.need(c.icmp("eq", c.pointer(x, DTYPE), dtype, "ptr"), store)

@@ -27,7 +27,6 @@ from tracebuf.ir.types import F64, MemRefType
 from tracebuf.location import UNKNOWN
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control.func import Return
-from tracebuf.ops.memory.memref import Alloc
 
 LOG: list[Any] = []
 
@@ -625,18 +624,6 @@ def test_a_call_from_text_is_not_run() -> None:
     f.block.append(Return.of([], UNKNOWN))
     kernel = kernel_of(read(print_generic(Module([f]))).func("f"), "f")
     with pytest.raises(tracebuf.UnsupportedError, match="the function numpy.sort of a host call is not known"):
-        kernel.run([np.ones(3)])
-
-
-def test_a_call_from_text_that_gives_memory_is_not_run() -> None:
-    type_ = MemRefType((3,), F64, (1,), 0)
-    f = Func("f", [type_])
-    made = Alloc([], [type_], UNKNOWN, {"static_sizes": (3,), "order": (0,), "given": True, "kind": "array"})
-    attrs = {"n_ins": 1, "callee": "numpy.fft.fft", "unread": (0,), "gives": (0,)}
-    for op in (made, HostCall([*f.args, made.result], [], UNKNOWN, attrs), Return.of([made.result], UNKNOWN)):
-        f.block.append(op)
-    kernel = kernel_of(read(print_generic(Module([f]))).func("f"), "f")
-    with pytest.raises(tracebuf.UnsupportedError, match="the function numpy.fft.fft of a host call is not known"):
         kernel.run([np.ones(3)])
 
 

@@ -48,7 +48,6 @@ from tracebuf.backend.llvm.entries.results import (
     array_text,
     keep_text,
     leave_text,
-    own_text,
     result_text,
     spare_text,
 )
@@ -84,7 +83,6 @@ def entries_text() -> str:
         spare_text(),
         keep_text(),
         refer_text(),
-        own_text(),
         answer_text(),
         _take(),
     ]
