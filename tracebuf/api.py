@@ -316,7 +316,7 @@ class BufferizedFunction(NativeCallable):
             self._make_original_native(why, given, form)
         except _Raises as said:
             raises = said.refusal
-        return self.eager(*args, **kwargs) if raises is None else self._raising(raises, args, kwargs)
+        return self.eager(*args, **kwargs) if raises is None else self._raising(raises, args, kwargs, True)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickled as its function would be: by its name in its module where that leads to it, else by its function,
@@ -337,10 +337,11 @@ class BufferizedFunction(NativeCallable):
     def __copy__(self) -> BufferizedFunction:
         return self
 
-    def _raising(self, why: _Refusal, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _raising(self, why: _Refusal, args: tuple[Any, ...], kwargs: dict[str, Any], traced: bool = False) -> Any:
         """What the original function gives, or raises, with a note: what it changes before that stays changed, as in
-        eager NumPy. Where the verifier runs, InternalError if tracing had found something else."""
-        checked = why.raises is not None and self.options.verify
+        eager NumPy. Where the verifier runs, InternalError if that is not what tracing found of this very call
+        (`traced`)."""
+        checked = traced and self.options.verify and not why.under.captures
         raised: Exception | None = None
         try:
             result = self.eager(*args, **kwargs)
