@@ -67,7 +67,10 @@ def isin(
     if kind == "table":  # NumPy raises RuntimeError where the numbers are too far apart for a table
         refuse("np.isin with kind='table'", "leave it out")
     found = np.empty(x.shape, bool)
-    if items.size > MOST_TESTED and np.result_type(x, items).kind != "c":
+    common = np.result_type(x, items)
+    if items.size > MOST_TESTED and kind is None and common.kind in "iub":
+        table_or_sorted(x, items, invert, np.dtype(np.uint8) if common.kind == "b" else common, found)
+    elif items.size > MOST_TESTED and common.kind != "c":
         among = np.sort(items)
         held = among[np.minimum(np.searchsorted(among, x), items.size - 1)]
         found[...] = held != x if invert else held == x
@@ -76,6 +79,26 @@ def isin(
     else:
         found[...] = np.any(x[..., None] == items, axis=-1)
     return found
+
+
+def table_or_sorted(x: Any, items: Any, invert: Any, common: Any, found: Any) -> None:
+    """np.isin of integers: by a table where the test elements are as near to each other as NumPy asks for one. A
+    difference, modulo 2**bits, is beyond the largest one exactly where the element is outside their range."""
+    bits = common.itemsize
+    unsigned = np.uint8 if bits == 1 else np.uint16 if bits == 2 else np.uint32 if bits == 4 else np.uint64
+    low = items.min().astype(common).astype(unsigned)
+    span = (items.max().astype(common).astype(unsigned) - low).astype(np.uint64)
+    if span <= 6 * (x.size + items.size):
+        beyond = span + np.uint64(1)
+        n = int(beyond.astype(np.int64)) + 1
+        table = np.ones(n, bool) if invert else np.zeros(n, bool)
+        table[(items.astype(common).astype(unsigned) - low).astype(np.int64)] = not invert
+        away = (x.astype(common).astype(unsigned) - low).astype(np.uint64)
+        found[...] = table[np.minimum(away, beyond).astype(np.int64)]
+    else:
+        among = np.sort(items)
+        held = among[np.minimum(np.searchsorted(among, x), items.size - 1)]
+        found[...] = held != x if invert else held == x
 
 
 def isneginf(x: Any, out: Any = None) -> Any:
