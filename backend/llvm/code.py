@@ -269,12 +269,14 @@ class Code:
         self._numbered[text] = number
         return number
 
-    def parallel_group(self, vectorize: bool = True, short: bool = False) -> tuple[str, str]:
-        """(metadata of the accesses, metadata of the back branch) of a loop whose iterations are independent."""
+    def parallel_group(self, vectorize: bool = True, short: bool = False, twice: bool = False) -> tuple[str, str]:
+        """(metadata of the accesses, metadata of the back branch) of a loop whose iterations are independent; `twice`:
+        two of them in one round, where it is not vectorised (a strided copy takes half the time)."""
         group = self.metadata("", distinct=True)
         properties = [self.metadata(f'!"llvm.loop.parallel_accesses", {group}')]
         if not vectorize:
-            properties += self.as_it_stands()
+            still, single = self.as_it_stands()
+            properties += [still, self.metadata('!"llvm.loop.unroll.count", i32 2') if twice else single]
         elif short:  # a few hundred elements in the L1 cache: one vector at a time will do, and compiles sooner
             properties += [self.metadata('!"llvm.loop.interleave.count", i32 1'), self.as_it_stands()[1]]
         return f", !llvm.access.group {group}", self.loop_metadata(*properties)

@@ -44,6 +44,11 @@ class FoldState:
         return not self.pairwise and element is not None and isinstance(element.defining_op, arith.Select)
 
     @property
+    def in_chains(self) -> bool:
+        """Whether parts of it may be folded side by side, each from the start."""
+        return self.pairwise or type(self.fold.op) in _EXTREMES
+
+    @property
     def _total(self) -> str:
         return self.code.slot(self.type, 1000 + self.key)
 
@@ -65,12 +70,13 @@ class FoldState:
     def start(self) -> list[tuple[str, str]]:
         """What a row (or block) starts from: LLVM types and values."""
         value = self._zero() if self.pairwise else self.code.load(self.element, self._total)
-        return self._typed(value)
+        return self.typed(value)
 
     def _zero(self) -> str:
         return join_components(["-0.0"] * len(self.parts))
 
-    def _typed(self, value: str) -> list[tuple[str, str]]:
+    def typed(self, value: str) -> list[tuple[str, str]]:
+        """A value as LLVM types and values."""
         return [(llvm_type(t), v) for t, v in components(self.element, value)]
 
     def take(self, carried: list[str]) -> str:
@@ -93,7 +99,7 @@ class FoldState:
         return op.emit(scalars, [total, new])
 
     def _sum_of(self, a: str, b: str, flags: str = "") -> str:
-        pairs = zip(self._typed(a), self._typed(b), strict=True)
+        pairs = zip(self.typed(a), self.typed(b), strict=True)
         return join_components([self.code.inst(f"fadd {flags}{t} {x}, {y}") for (t, x), (_, y) in pairs])
 
     def end_of_row(self, value: str) -> None:
@@ -117,9 +123,9 @@ class FoldState:
         """Adds one block's sum: as many carries as the count has trailing ones."""
         code, count = self.code, self.code.inst(f"load i64, ptr {self._count}")
         ones = code.intrinsic("llvm.cttz.i64", "i64", [("i64", code.inst(f"xor i64 {count}, -1")), ("i1", "false")])
-        with code.loop(ones, carried=self._typed(value), metadata=code.loop_metadata(*code.as_it_stands())) as loop:
+        with code.loop(ones, carried=self.typed(value), metadata=code.loop_metadata(*code.as_it_stands())) as loop:
             level = code.load(self.element, self._level(loop.index))
-            loop.next = [v for _, v in self._typed(self._sum_of(level, join_components(loop.carried)))]
+            loop.next = [v for _, v in self.typed(self._sum_of(level, join_components(loop.carried)))]
         code.store(self.element, join_components(loop.carried), self._level(ones))
         code.do(f"store i64 {code.add(count, '1')}, ptr {self._count}")
 
@@ -128,10 +134,10 @@ class FoldState:
         code, count = self.code, self.code.inst(f"load i64, ptr {self._count}")
         zeros = code.intrinsic("llvm.ctlz.i64", "i64", [("i64", count), ("i1", "false")])
         with code.loop(
-            code.sub("64", zeros), carried=self._typed(self._zero()), metadata=code.loop_metadata(*code.as_it_stands())
+            code.sub("64", zeros), carried=self.typed(self._zero()), metadata=code.loop_metadata(*code.as_it_stands())
         ) as loop:
             level = code.load(self.element, self._level(loop.index))
             used = code.inst(f"trunc i64 {code.inst(f'lshr i64 {count}, {loop.index}')} to i1")
-            more = self._typed(self._sum_of(level, join_components(loop.carried)))
+            more = self.typed(self._sum_of(level, join_components(loop.carried)))
             loop.next = [code.select(used, t, v, old) for (t, v), old in zip(more, loop.carried, strict=True)]
         return join_components(loop.carried)

@@ -36,12 +36,19 @@ CHEAP = 4
 
 SHORT = 24
 """Elements of a row, up to which several are one block: a call of NumPy's loop costs as much as some ten elements."""
+CHAINS = 8
+"""Sums that a strided fold of few ops takes side by side, as NumPy's: an addition takes as long as four are apart. LLVM
+makes them for a stride of 1 alone, for which it tests a stride that it does not know."""
 DEAR = 64
 """The units of an element's body from which on one pass over large operands takes much longer than memory does."""
 
 
 REGISTERS = 8
 """For so many pointers of rows there are registers; of more, LLVM finds out which are a constant apart."""
+
+
+def _is_short(count: str) -> bool:
+    return count.isdigit() and int(count) < TINY
 
 
 @frozen()
@@ -509,17 +516,43 @@ class NestWriter:
         states = list(self.fold_of.values()) if last else []
         if not self.nest.spec.ordered:
             vectorize = row.vectorize and not any(s.fold.how == IN_ORDER for s in states)
-            group, back = code.parallel_group(vectorize, short=self.nest.blocked)
+            group, back = code.parallel_group(vectorize, self.nest.blocked, twice=not (states or self.nest.rare))
             if row.indices and len(set(row.pointers.values())) <= REGISTERS:
                 row = replace(row, pointers={k: code.opaque(p) for k, p in row.pointers.items()})
-        if any(s.fold.how != IN_ORDER and s.element.component.is_float for s in states):
+        side_by_side = states and not row.vectorize and not _is_short(count) and all(s.in_chains for s in states)
+        if side_by_side:
+            back = code.loop_metadata(*code.as_it_stands())
+        elif any(s.fold.how != IN_ORDER and s.element.component.is_float for s in states):
             back = self._wide(group, count) or back
-        carried = [part for s in states for part in s.start()]
-        with code.loop(count, carried=carried, metadata=back) as loop:
-            self._iteration(stage, row, loop, last, gathered, group, states)
+        carried, done = [part for s in states for part in s.start()], "0"
+        if side_by_side:
+            done, rounds = code.inst(f"and i64 {count}, {-CHAINS}"), code.loop_metadata(*code.as_it_stands())
+            with code.loop(done, step=str(CHAINS), carried=carried * CHAINS, metadata=rounds) as loop:
+                for k in range(CHAINS):
+                    mine = loop.carried[k * len(carried) : (k + 1) * len(carried)]
+                    one = OpenLoop(code.add(loop.index, str(k)), mine, "")
+                    self._iteration(stage, row, one, last, gathered, group, states)
+                    loop.next += one.next
+            carried = self._joined(states, list(loop.carried))
+        with code.loop(code.sub(count, done), carried=carried, metadata=back) as loop:
+            one = loop if done == "0" else OpenLoop(code.add(loop.index, done), loop.carried, "")
+            self._iteration(stage, row, one, last, gathered, group, states)
+            loop.next = one.next
         ends = list(loop.carried)
         for state in states:
             state.end_of_row(state.take(ends))
+
+    def _joined(self, states: Sequence[FoldState], ends: list[str]) -> list[tuple[str, str]]:
+        """What the chains of each fold come to: neighbours are combined, as NumPy does."""
+        chains = [[s.take(ends) for s in states] for _ in range(CHAINS)]
+        found: list[tuple[str, str]] = []
+        for k, state in enumerate(states):
+            values = [chain[k] for chain in chains]
+            while len(values) > 1:
+                pairs = zip(values[::2], values[1::2], strict=True)
+                values = [state.combine(self.scalars, a, b) for a, b in pairs]
+            found += state.typed(values[0])
+        return found
 
     def _wide(self, group: str, count: str) -> str:
         """Loop metadata for a float fold: a width, so that a sum's error does not depend on LLVM's cost model. None
