@@ -20,6 +20,10 @@ MOVES: dict[str, tuple[Any, ...]] = {
     "def f(l): return l[-1]": ([1.5, 2.0],),
     "def f(l, x):\n    l.append(x)": ([A], B),
     "def f(l): l[0] = 2.5": ([A, 1.0],),
+    "def f(l): return l[::-1]": ([A, 2.0, B],),
+    "def f(l): return l[1:]": ([1.5, 2.0],),
+    "def f(l): return l[1:-1], l[0]": ([A, 2.0, B],),
+    "def f(d): return {**d, 'c': 1}": ({"a": A, "b": 2.5},),
     "def f(p):\n    a, b = p\n    return b": ((A, B),),
     "def f(l, x): return [*l, x]": ([A], B),
     "def f(a, b): return b, a": (A, 1.0),
@@ -29,6 +33,9 @@ MOVES: dict[str, tuple[Any, ...]] = {
 }
 COMPUTES: dict[str, tuple[Any, ...]] = {
     "def f(a): return a[1:]": (A,),
+    "def f(a): return a[::-1]": (A,),
+    "def f(d): return d['a'][1:]": ({"a": A},),
+    "def f(l, x): return x[::2], l": ([A], B),
     "def f(a): return len(a)": (A,),
     "def f(d): return d['a'] + 1": ({"a": A},),
     "def f(a): return math.hypot(a[0], a[1])": (A,),

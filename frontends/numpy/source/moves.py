@@ -20,12 +20,14 @@ PASSED = frozenset([
 ])  # fmt: skip
 """What moves arguments and constants."""
 OF_CONTAINERS = frozenset([
-    "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP", "LIST_EXTEND", "LIST_APPEND", "UNPACK_SEQUENCE", "IS_OP",
+    "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP", "LIST_EXTEND", "LIST_APPEND", "DICT_UPDATE",
+    "UNPACK_SEQUENCE", "IS_OP", "BUILD_SLICE",
 ])  # fmt: skip
 """What moves items."""
 CALLS = frozenset(["PRECALL", "CALL"])
 CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")
-SUBSCRIPTS = ("BINARY_SUBSCR", "STORE_SUBSCR")
+SUBSCRIPTS = ("BINARY_SUBSCR", "STORE_SUBSCR", "BINARY_SLICE")
+ARGUMENTS = ("LOAD_FAST", "LOAD_FAST_BORROW")
 OPERATORS = 2
 """So many operators beside a call of Python's still take less time than the call."""
 
@@ -58,7 +60,7 @@ def only_moves(function: FunctionType, containers: bool, numbers: bool) -> bool:
                 items = True
             loaded += 1
         elif name in SUBSCRIPTS or (name == "BINARY_OP" and i.argrepr == "[]"):
-            if not last or last[-1].opname not in CONSTANTS or not isinstance(last[-1].argval, (int, str)):
+            if not _constant_item(name, last) and (function.__code__.co_argcount > 1 or not _constant_part(name, last)):
                 return False
             items = True
         elif name == "CONTAINS_OP":
@@ -78,6 +80,28 @@ def only_moves(function: FunctionType, containers: bool, numbers: bool) -> bool:
         return numbers and operators <= OPERATORS
     several = function.__code__.co_argcount > 1 or any(i.opname == "BUILD_TUPLE" for i in last)
     return not operators and (containers if items else containers or several)
+
+
+def _constant_item(name: str, last: list[dis.Instruction]) -> bool:
+    """Whether a subscript is a constant int or text."""
+    if name == "BINARY_SLICE" or not last or last[-1].opname not in CONSTANTS:
+        return False
+    return isinstance(last[-1].argval, (int, str))
+
+
+def _constant_part(name: str, last: list[dis.Instruction]) -> bool:
+    """Whether it is a slice of an argument with constant bounds: the argument is a container, where there is one alone
+    (what is in a container may be an array, of which compiled code makes a view sooner than Python)."""
+    if name == "STORE_SUBSCR":
+        return False
+    bounds = 2 if name == "BINARY_SLICE" else 1
+    if name != "BINARY_SLICE" and last and last[-1].opname == "BUILD_SLICE":
+        last, bounds = last[:-1], last[-1].arg or 2
+    elif name != "BINARY_SLICE" and not (last and isinstance(last[-1].argval, slice)):
+        return False
+    loaded = last[-1 - bounds :]
+    constant = all(i.opname in CONSTANTS for i in loaded[1:])
+    return len(loaded) == bounds + 1 and constant and loaded[0].opname in ARGUMENTS
 
 
 def _global(function: FunctionType, name: str) -> Any:
