@@ -527,13 +527,22 @@ class NestWriter:
         carried, done = [part for s in states for part in s.start()], "0"
         if side_by_side:
             done, rounds = code.inst(f"and i64 {count}, {-CHAINS}"), code.loop_metadata(*code.as_it_stands())
+            chains, ready, before = code.new_label(), code.new_label(), code.label
+            code.branch(code.icmp("eq", done, "0"), ready, chains)  # rows of a few elements take the second loop alone
+            code.place(chains)
             with code.loop(done, step=str(CHAINS), carried=carried * CHAINS, metadata=rounds) as loop:
                 for k in range(CHAINS):
                     mine = loop.carried[k * len(carried) : (k + 1) * len(carried)]
                     one = OpenLoop(code.add(loop.index, str(k)), mine, "")
                     self._iteration(stage, row, one, last, gathered, group, states)
                     loop.next += one.next
-            carried = self._joined(states, list(loop.carried))
+            joined, after = self._joined(states, list(loop.carried)), code.label
+            code.jump(ready)
+            code.place(ready)
+            carried = [
+                (t, code.inst(f"phi {t} [ {start}, %{before} ], [ {end}, %{after} ]"))
+                for (t, start), (_, end) in zip(carried, joined, strict=True)
+            ]
         with code.loop(code.sub(count, done), carried=carried, metadata=back) as loop:
             one = loop if done == "0" else OpenLoop(code.add(loop.index, done), loop.carried, "")
             self._iteration(stage, row, one, last, gathered, group, states)
