@@ -103,12 +103,18 @@ def find(function: FunctionType, options: Options, call: Call) -> Kept | None:
         group = group_of(call)
     except NotEncodable:
         return None
-    for record in marshal.loads(data):
+    for record in sorted(marshal.loads(data), key=_captured_by):
         try:
             return restored(function, call, group, record)
         except (Stale, NotEncodable) as reason:
             logger.debug("a program of %s in the cache is not used: %s", function.__qualname__, reason)
     return None
+
+
+def _captured_by(record: Data) -> int:
+    """How many values a program captures. Those of one that turns out not to serve stay part of the call's key: the
+    fewest come first."""
+    return len(record[1])
 
 
 def keep(function: FunctionType, options: Options, call: Call, plan: CallPlan, kernel: Kernel) -> None:
