@@ -314,8 +314,11 @@ def args():
 
 def test_programs_of_one_entry_that_capture_more_and_less() -> None:
     """The last one kept was asked first: what it captures stayed part of the key, and the program that serves the call
-    was not found."""
+    was not found. No program captures what another one needs."""
     assert [run(LAYERS, k) for k in (2, 3, 2, 3)] == [False, False, True, True]
+    module = module_of(LAYERS, 1)
+    agree(module.f, *module.args())
+    assert [h.label for h in module.f._hidden] == ["net.layers", "net.layers[0].w"]
 
 
 def test_all_files_that_programs_are_made_by_are_looked_at() -> None:

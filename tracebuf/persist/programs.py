@@ -112,8 +112,7 @@ def find(function: FunctionType, options: Options, call: Call) -> Kept | None:
 
 
 def _captured_by(record: Data) -> int:
-    """How many values a program captures. Those of one that turns out not to serve stay part of the call's key: the
-    fewest come first."""
+    """How many values a program captures: those with the fewest are tried first."""
     return len(record[1])
 
 
@@ -320,7 +319,9 @@ def check_captured(call: Call, needed: Sequence[Hidden]) -> None:
         if any(h.root is None and h.value() is None for h in more):
             raise Stale("what was captured is no array any more")
         if more and len(more) + len(have) == len(needed):
-            raise NewCapture(more[0], more[1:])
+            if frozenset(h.place for h in needed) in call.misled:
+                raise Stale("it did not serve with what it captures")
+            raise NewCapture(more[0], more[1:], presumed=True)
         raise Stale("other values are captured")
 
 
