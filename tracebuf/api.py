@@ -38,7 +38,7 @@ from tracebuf.frontends.numpy.call.arguments import (
     signature,
 )
 from tracebuf.frontends.numpy.call.call import Call, show_keys
-from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
+from tracebuf.frontends.numpy.call.captures import Hidden, Misled, NewCapture
 from tracebuf.frontends.numpy.call.conditions import Binding, Conditions
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.call.donations import donated
@@ -751,15 +751,22 @@ class BufferizedFunction(NativeCallable):
         """The result of `use` for the call; each captured array that its tracing meets is added to the call, which then
         begins again."""
         met: dict[Any, Hidden] = {}
+        presumed, misled = False, frozenset[frozenset[Any]]()
         for _ in range(MAX_CAPTURES):
             hidden = self._hidden
             known = {h.place for h in hidden}
             if more := [h for h in met.values() if h.place not in known]:
                 hidden = (*hidden, *more)
             values, form = self._values(args, kwargs, hidden)
+            call = self._call(values, form, hidden)
             try:
-                return use(self._call(values, form, hidden))
+                return use(replace(call, presumed=presumed, misled=misled) if presumed or misled else call)
+            except Misled:
+                misled |= {frozenset(h.place for h in hidden)}
+                presumed = False
+                met.clear()
             except NewCapture as new:
+                presumed = presumed or new.presumed
                 for one in (new.hidden, *new.more):
                     met.setdefault(one.place, one)
         raise RunOriginal(f"it captures more than {MAX_CAPTURES} arrays, or other ones each time")
@@ -867,7 +874,10 @@ class BufferizedFunction(NativeCallable):
                     raise error
             raising: list[Conditions] = []
             try:
-                spec = self._kept(call) or self._compile(call, raising.append)
+                kept = self._kept(call)
+                if kept is None and call.presumed:
+                    raise Misled
+                spec = kept or self._compile(call, raising.append)
             except UnsupportedError as error:
                 if error._under is not None and self.options.fallback == "numpy":
                     self._refuse(call, _Refusal.of(error))

@@ -292,6 +292,35 @@ def test_what_was_changed_is_traced_anew(what: str) -> None:
     assert run(changed) and run(text), "both are kept"
 
 
+LAYERS = """
+class Layer:
+    def __init__(self, k):
+        self.w = X + k
+
+class Net:
+    def __init__(self, n):
+        self.layers = [Layer(k) for k in range(n)]
+
+@bufferize
+def f(net, x):
+    for layer in net.layers:
+        x = x * layer.w
+    return x
+
+def args():
+    return Net(K), X.copy()
+"""
+
+
+def test_programs_of_one_entry_that_capture_more_and_less() -> None:
+    """The last one kept was asked first: what it captures stayed part of the key, and the program that serves the call
+    was not found. No program captures what another one needs."""
+    assert [run(LAYERS, k) for k in (2, 3, 2, 3)] == [False, False, True, True]
+    module = module_of(LAYERS, 1)
+    agree(module.f, *module.args())
+    assert [h.label for h in module.f._hidden] == ["net.layers", "net.layers[0].w"]
+
+
 def test_all_files_that_programs_are_made_by_are_looked_at() -> None:
     names = [Path(name).name for name, _, _ in programs.own_files()]
     folders = [Path(tracebuf.__file__).parent, *(Path(p) for m in (backend, frontends) for p in m.__path__)]

@@ -103,12 +103,17 @@ def find(function: FunctionType, options: Options, call: Call) -> Kept | None:
         group = group_of(call)
     except NotEncodable:
         return None
-    for record in marshal.loads(data):
+    for record in sorted(marshal.loads(data), key=_captured_by):
         try:
             return restored(function, call, group, record)
         except (Stale, NotEncodable) as reason:
             logger.debug("a program of %s in the cache is not used: %s", function.__qualname__, reason)
     return None
+
+
+def _captured_by(record: Data) -> int:
+    """How many values a program captures: those with the fewest are tried first."""
+    return len(record[1])
 
 
 def keep(function: FunctionType, options: Options, call: Call, plan: CallPlan, kernel: Kernel) -> None:
@@ -314,7 +319,9 @@ def check_captured(call: Call, needed: Sequence[Hidden]) -> None:
         if any(h.root is None and h.value() is None for h in more):
             raise Stale("what was captured is no array any more")
         if more and len(more) + len(have) == len(needed):
-            raise NewCapture(more[0], more[1:])
+            if frozenset(h.place for h in needed) in call.misled:
+                raise Stale("it did not serve with what it captures")
+            raise NewCapture(more[0], more[1:], presumed=True)
         raise Stale("other values are captured")
 
 

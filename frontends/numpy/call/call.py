@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, Relations, ScalarKey, StaticKey, brief
-from tracebuf.frontends.numpy.call.captures import Hidden, itself
+from tracebuf.frontends.numpy.call.captures import CapturePlace, Hidden, itself
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.outputs import Form, labels
 from tracebuf.frozen import frozen
@@ -21,7 +21,8 @@ class Call:
     buffers of `out=`, the captured arrays (`hidden`). `keys` are their parts of the specialisation's key, `related` how
     they may alias, `donated` those that the program may overwrite. Where arguments are containers, these are their
     leaves; `tops` are the names of the arguments, `starts` the index of each one's first leaf, `tree` and `containers`
-    the containers.
+    the containers. `presumed`: some of `hidden` are there for a program that was kept; `misled`: the places that others
+    needed, which did not serve.
     """
 
     names: tuple[str, ...]
@@ -37,6 +38,8 @@ class Call:
     starts: tuple[int, ...]
     tree: Tree | None
     containers: tuple[Any, ...]
+    presumed: bool = False
+    misled: frozenset[frozenset[CapturePlace]] = frozenset()
 
     def leaves_before(self, count: int) -> int:
         """The number of leaves before the last `count` arguments."""

@@ -72,10 +72,14 @@ class Hidden:
 
 class NewCapture(Control):
     """Tracing met a captured array that is not among the arguments yet, and has to begin again with it and with those
-    that it is about to meet (`more`)."""
+    that it is about to meet (`more`). `presumed`: a program that was kept needs them, which may not serve the call."""
 
-    def __init__(self, hidden: Hidden, more: Sequence[Hidden] = ()) -> None:
-        self.hidden, self.more = hidden, more
+    def __init__(self, hidden: Hidden, more: Sequence[Hidden] = (), presumed: bool = False) -> None:
+        self.hidden, self.more, self.presumed = hidden, more, presumed
+
+
+class Misled(Control):
+    """No program that was kept serves the call, which has got captured values for one: it has to begin without them."""
 
 
 def outside(

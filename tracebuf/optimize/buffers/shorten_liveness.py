@@ -11,6 +11,7 @@ optimize-allocation-liveness, which leaves conditional frees and loop-carried bu
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import pairwise
 
 from tracebuf.deallocate.facts import FRESH_OPS, Flags, Origins, Sharing, constant_flag, flow_blocks, sharers, targets
 from tracebuf.deallocate.lower import free_if
@@ -108,18 +109,18 @@ def split_by_path(free: Op, block: Block, origins: Origins, flags: Flags) -> Non
     assert dealloc is not None
     buffer, loc = memref.base_of(dealloc.operand(0)), free.loc
     found = touches(buffer, block, origins)
-    late = {anchor for anchor, _, _ in found}
-    ops = block.ops[: block.op_index(free)]
-    places, maker = [k for k, op in enumerate(ops) if op in late], buffer.defining_op
+    late, here = {anchor for anchor, _, _ in found}, block.op_index(free)
+    places, maker = sorted(k for k in map(block.op_index, late) if k < here), buffer.defining_op
     if not places:
         return
     first = -1 if maker is None or (born := happens_in(maker, block)) is None else block.op_index(born)
     fresh = isinstance(maker, FRESH_OPS)  # what may read it on some path is what a name holds in NumPy on all of them
     first, last = places[0] if fresh else first, places[-1]
     missing, splits, changed = set[Value](), 0, True
-    for k in range(first + 1, last + 1):
-        at = ops[k]
-        changed = changed or (k > 0 and ops[k - 1] in late) or any(dominates(flag, at) for flag in missing)
+    ops = block.ops[first : last + 1] if first >= 0 else [None, *block.ops[: last + 1]]
+    for before, at in pairwise(ops):
+        assert at is not None
+        changed = changed or before in late or any(dominates(flag, at) for flag in missing)
         if not changed or not allocates(at):
             continue
         changed, whole = False, free.operand(0) if isinstance(free, scf.If) else flags.constant(True)
@@ -293,6 +294,8 @@ def bring_decision_forward(free: Op, block: Block, origins: Origins, flags: Flag
                 work.append(maker)
             else:
                 place = max(place, block.op_index(maker))
+    if moving == {free} and free is dealloc:
+        return  # `shorten_liveness` moves it by itself, with all others at once
     late = [op for op in block.ops if op in moving and block.op_index(op) > place]
     ops, rest = block.ops[: place + 1], [op for op in block.ops[place + 1 :] if op not in moving]
     if [*ops, *late, *rest] != block.ops:
