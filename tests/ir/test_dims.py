@@ -249,12 +249,33 @@ def test_an_equality_keeps_what_is_known_of_other_symbols() -> None:
     f.assume_nonneg(N - 7, entry=True)
     f.push_scope()
     f.assume_equal(M, N, entry=False)  # of M nothing is known
-    assert not f._stale and f.nonneg(M - 7) and f.canon(M + N) == 2 * N
+    assert f.nonneg(M - 7) and f.canon(M + N) == 2 * N
     f.assume_nonneg(9 - K, entry=False)
     f.assume_equal(N, K, entry=False)  # of K something is
-    assert f._stale and f.nonneg(K - 7) and f.nonneg(9 - M) and f.equal(M, K)
+    assert f.nonneg(K - 7) and f.nonneg(9 - M) and f.equal(M, K)
     f.pop_scope()
     assert f.nonneg(N - 7) and not f.nonneg(M - 7) and not f.equal(M, N)
+    assert f.refreshed == 0
+
+
+def test_a_branch_that_is_left_takes_back_what_it_told_only() -> None:
+    """Everything was derived again after each branch, so that tracing took the cube of the number of branches."""
+    f = SizeFacts()
+    f.assume_nonneg(N - 7, entry=True)
+    f.push_loop(i, 0, N - 1)
+    for _ in range(5):
+        f.push_scope()
+        f.assume_equal(M, N, entry=False)
+        f.assume_nonneg(K - M, entry=False)
+        f.push_scope()
+        f.assume_equal(M, K, entry=False)
+        assert f.equal(N, K) and f.nonneg(K - 7)
+        f.pop_scope()
+        assert f.equal(N, M) and f.nonneg(K - 7) and not f.equal(N, K)
+        f.pop_scope()
+        assert not f.equal(N, M) and not f.nonneg(K - 7) and f.nonneg(N - 7) and f.less(I, N)
+    f.pop_loop()
+    assert f.refreshed == 0
 
 
 def test_a_replaced_symbol_keeps_its_bounds() -> None:

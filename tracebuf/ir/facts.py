@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
+from typing import Any
 
 from tracebuf.ir.dims import (
     Dim,
@@ -42,7 +44,7 @@ __all__ = ["SizeFacts", "Interval"]
 class _Scope:
     """The facts stated in one loop, one branch or at the entry; derived data is in `SizeFacts`."""
 
-    __slots__ = ("loop", "nonneg", "equal", "proven", "unlike_hints")
+    __slots__ = ("loop", "nonneg", "equal", "proven", "unlike_hints", "before")
 
     def __init__(self, loop: tuple[Sym, Dim, Dim] | None = None) -> None:
         self.loop = loop
@@ -50,6 +52,19 @@ class _Scope:
         self.equal: list[tuple[Dim, Dim]] = []
         self.proven: list[Expr] = []
         self.unlike_hints = False  # said something that is not so for the hints
+        self.before: _Derived | None = None
+        """What was derived before its first fact, while that is what holds without it."""
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing was stated in it."""
+        return not (self.loop or self.nonneg or self.equal)
+
+
+_Derived = tuple[dict[str, Any], dict[str, Any]]
+"""What follows from facts: the parts that learning changes, copied, and the answers kept so far."""
+_LEARNT = ("_bounds", "_index", "_loops", "_subst", "_told")
+_KEPT = ("_intervals", "_failed", "_canon", "_simple")
 
 
 class SizeFacts(Prover):
@@ -61,10 +76,13 @@ class SizeFacts(Prover):
     `hints` are the values of symbols in the call that is traced (more may be put in at any time). They prove nothing: a
     question that is false for them is given up at once, which is what most idle proofs would end with."""
 
-    __slots__ = ("version", "hints", "_scopes", "_subst", "_users", "_spoken_of", "_stale", "_canon", "_simple")
+    __slots__ = (
+        "version", "hints", "refreshed", "_scopes", "_subst", "_told", "_stale", "_canon", "_simple",
+    )  # fmt: skip
 
     def __init__(self, hints: Mapping[Sym, int] | None = None) -> None:
         self.version = 0  # changes with every change of what is known
+        self.refreshed = 0  # how often all facts were learnt anew
         self.hints = dict(hints or {})
         self._scopes = [_Scope()]
         super().__init__()
@@ -75,6 +93,7 @@ class SizeFacts(Prover):
         """Inside a loop that runs: lower <= iv <= last, and so lower <= last."""
         self._refresh()
         self._scopes.append(_Scope((iv, lower, last)))
+        self._scopes[-1].before = self._derived()
         final, trips = self._hint(last), self._hint(sub(last, lower))
         if final is not None:
             self.hints[iv] = final
@@ -118,6 +137,7 @@ class SizeFacts(Prover):
         """e >= 0 holds in the scope (an entry guard, or a condition of the branch)."""
         self._refresh()
         scope = self._scope_for(symbols(e), entry)
+        self._keep(scope)
         scope.nonneg.append(e)
         scope.unlike_hints |= (self._hint(e) or 0) < 0
         self._changed()
@@ -127,6 +147,7 @@ class SizeFacts(Prover):
     def assume_equal(self, a: Dim, b: Dim, *, entry: bool | None = None) -> None:
         """a == b holds in the scope: a substitution if one symbol can be solved for, else two inequalities."""
         scope = self._scope_for(symbols(a) | symbols(b), entry)
+        self._keep(scope)
         scope.equal.append((a, b))
         scope.unlike_hints |= (self._hint(sub(a, b)) or 0) != 0
         self._changed()
@@ -134,12 +155,16 @@ class SizeFacts(Prover):
             self._stale = True
 
     def _replaced(self, a: Dim, b: Dim) -> bool:
-        """Whether a == b only replaces a symbol of which nothing else is known, so that all else holds as it stands."""
+        """Whether a == b only replaces a symbol, of which no loop in scope speaks: what else is known of it is learnt
+        again, and all else holds as it stands."""
         solved = None if self._stale else _solve(self.canon(sub(a, b)))
-        if solved is None or solved[0] in self._spoken_of:
+        if solved is None or any(solved[0] in used for used in map(_symbols_of_loop, self._loops)):
             return False
+        told = self._told.pop(solved[0], ())
         self._substitute(*solved)
         self._learn_bounds(*solved)
+        for e in dict.fromkeys(map(self.canon, told)):
+            self._learn(e)
         return True
 
     def _scope_for(self, used: frozenset[Sym], entry: bool | None) -> _Scope:
@@ -157,19 +182,41 @@ class SizeFacts(Prover):
         self._proven.difference_update(scope.proven)
         if scope.loop:
             self.hints.pop(scope.loop[0], None)
-        if scope.loop or scope.nonneg or scope.equal:
-            self._stale = True
-            self.version += 1
+        if scope.silent:
+            return
+        self.version += 1
+        self._stale = scope.before is None
+        if scope.before is not None:
+            for part in scope.before:
+                for name, value in part.items():
+                    setattr(self, name, value)
+
+    def _keep(self, scope: _Scope) -> None:
+        """Before a fact goes to a scope: keeps what holds without that scope. A fact of the entry's holds without the
+        scopes inside too, of which it is not known what follows from it there."""
+        if scope is self._scopes[-1] and scope is not self._scopes[0]:
+            if scope.silent:
+                self._refresh()
+                scope.before = self._derived()
+            return
+        for inner in self._scopes[1:]:
+            inner.before = None
+
+    def _derived(self) -> _Derived:
+        """What is derived now; answers are kept anew from here on."""
+        learnt = {name: copy(getattr(self, name)) for name in _LEARNT}
+        kept = {name: getattr(self, name) for name in _KEPT}
+        for name in _KEPT:
+            setattr(self, name, type(kept[name])())
+        return learnt, kept
 
     # -- what follows from what was said -----------------------------------------------------------------------------
 
     def _reset(self) -> None:
         super()._reset()
         self._subst: dict[Sym, Dim] = {}
-        self._users: dict[Sym, set[Sym]] = {}
-        """By symbol: those whose replacement may contain it."""
-        self._spoken_of: set[Sym] = set()
-        """The symbols in what was learnt."""
+        self._told: dict[Sym, tuple[Dim, ...]] = {}
+        """By symbol: what was learnt of it."""
         self._canon: dict[Expr, Dim] = {}
         self._simple: dict[Expr, Dim] = {}
         self._stale = False
@@ -196,6 +243,7 @@ class SizeFacts(Prover):
         if not self._stale:
             return
         self._reset()
+        self.refreshed += 1
         unsolved: list[Dim] = []
         for scope in self._scopes:
             for a, b in scope.equal:
@@ -205,8 +253,8 @@ class SizeFacts(Prover):
                     unsolved += (d, neg(d))
                     continue
                 self._substitute(*solved)
-        for s, by in self._subst.items():
-            self._learn_bounds(s, by)
+        for s in self._subst:
+            self._learn_bounds(s, self.canon(sym(s)))
         for scope in self._scopes:
             if scope.loop:
                 self._enter_loop(*scope.loop)
@@ -216,13 +264,8 @@ class SizeFacts(Prover):
             self._learn(self.canon(e))
 
     def _substitute(self, s: Sym, by: Dim) -> None:
-        """Replaces a symbol from now on."""
-        changed = self._users.pop(s, set())
-        for t in changed:
-            self._subst[t] = _rewrite(self._subst[t], {s: by})
+        """Replaces a symbol from now on; symbols of `by` may be replaced later (`canon` follows)."""
         self._subst[s] = by
-        for used in symbols(by):
-            self._users.setdefault(used, set()).update(changed, (s,))
         self._canon.clear()
 
     def _learn_bounds(self, s: Sym, by: Dim) -> None:
@@ -233,16 +276,17 @@ class SizeFacts(Prover):
             self._learn(sub(s.hi, by))
 
     def _learn(self, e: Dim) -> None:
-        self._spoken_of |= symbols(e)
+        for s in symbols(e):
+            self._told[s] = (*self._told.get(s, ()), e)
         super()._learn(e)
 
     def _enter_loop(self, iv: Sym, lower: Dim, last: Dim) -> None:
         lower, last = self.canon(lower), self.canon(last)
-        self._spoken_of |= symbols(lower) | symbols(last) | {iv}
         self._learn(sub(last, lower))
         if iv in self._subst:
-            self._learn(sub(self._subst[iv], lower))
-            self._learn(sub(last, self._subst[iv]))
+            itself = self.canon(sym(iv))
+            self._learn(sub(itself, lower))
+            self._learn(sub(last, itself))
             return
         self._loops.append((iv, lower, last))
         self._tighten(iv, self.interval_of(lower)[0], self.interval_of(last)[1])
@@ -257,7 +301,12 @@ class SizeFacts(Prover):
             return e
         out = self._canon.get(e)
         if out is None:
-            out = self._canon[e] = _rewrite(e, self._subst)
+            out = e
+            for _ in self._subst:  # at most so many follow one another
+                if self._subst.keys().isdisjoint(symbols(out)):
+                    break
+                out = _rewrite(out, self._subst)
+            self._canon[e] = out
         return out
 
     def nonneg(self, e: Dim) -> bool:
@@ -427,6 +476,11 @@ def _solve(d: Dim) -> tuple[Sym, Dim] | None:
             rest = sub(d, mul(c, sym(s)))
             return s, mul(rest, -c)
     return None
+
+
+def _symbols_of_loop(loop: tuple[Sym, Dim, Dim]) -> frozenset[Sym]:
+    iv, lower, last = loop
+    return symbols(lower) | symbols(last) | {iv}
 
 
 def _age(s: Sym) -> int:

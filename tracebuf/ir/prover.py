@@ -53,7 +53,7 @@ class Prover:
         """Forget all but what has been proved, which is for the owner of the scopes to take back."""
         self._bounds: dict[Sym, Interval] = {}
         self._loops: list[tuple[Sym, Dim, Dim]] = []
-        self._index: dict[tuple[Mono, bool], list[Expr]] = {}
+        self._index: dict[tuple[Mono, bool], tuple[Expr, ...]] = {}
         self._intervals: dict[Expr, Interval] = {}
         self._failed: set[Expr] = set()
         self._seen: dict[Expr, int] = {}
@@ -88,7 +88,8 @@ class Prover:
             if s.kind != "iv":  # a loop variable is replaced by its loop's bounds, so its fact is kept as well
                 return
         for m in monos:
-            self._index.setdefault((m, e.terms[m] > 0), []).append(e)
+            key = m, e.terms[m] > 0
+            self._index[key] = (*self._index.get(key, ()), e)
 
     # -- intervals ---------------------------------------------------------------------------------------------------
 

@@ -94,12 +94,12 @@ class Recorder(Sizes):
         return self._value_in(self.frame, storage)
 
     def _value_in(self, frame: Frame, storage: Storage) -> Value:
-        found = frame.values.get(storage)
+        while (found := frame.values.get(storage)) is None and frame.kind == "branch":
+            assert frame.parent is not None, "a branch of nothing"
+            frame = frame.parent
         if found is not None:
             return found
         assert frame.parent is not None, "a storage without a value"
-        if frame.kind == "branch":
-            return self._value_in(frame.parent, storage)
         phi = frame.block.add_arg(self._value_in(frame.parent, storage).type)
         frame.phis[storage] = frame.values[storage] = phi
         return phi
