@@ -117,9 +117,13 @@ def _add_late(
 
 
 def _compiled(text: str, known: dict[str, Any]) -> Any:
-    """The function that a text defines."""
+    """The function that a text defines.
+
+    Compiled first: a text given to `exec`, by whichever thread, makes CPython forget that the main program ended by a
+    KeyboardInterrupt, and the process returns 1 for it instead of the signal's number.
+    """
     names = set(known)
-    exec(text, known)
+    exec(compile(text, "<frozen>", "exec"), known)
     return next(f for name, f in known.items() if name not in names and name != "__builtins__")
 
 

@@ -182,6 +182,13 @@ def test_a_limit_of_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
     found.check()
 
 
+def test_what_is_costed_counts_as_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cost of a large program took longer than all attempts: the search had no end."""
+    monkeypatch.setattr("tracebuf.analysis.cost.problem.Problem._attempt", lambda self, done, use: done.attempt(use))
+    monkeypatch.setattr("tracebuf.analysis.cost.optimal.ATTEMPTS", 100)
+    assert not optimal(puzzle(20, 2)).certificate.proved
+
+
 # -- the certificate -------------------------------------------------------------------------------------------------
 
 

@@ -368,3 +368,37 @@ def test_s11_a_loop_that_only_exchanges_arrays_in_a_loop_that_makes_one():
         return k, j
 
     climb(f, (np.ones(4), np.arange(4.0)), again=[(np.ones(3), np.arange(3.0))])
+
+
+def exchanged_on_many_paths(a, b, c, n):
+    d, e = a + 1.0, b + 2.0
+    w = 0
+    while w < n and a[-1] < 1.5:
+        if w == 1:
+            a, b, c = b, c, a
+        elif w == 3:
+            d, e = e, d
+            c = c * 0.5
+        else:
+            a = a + b
+            b, a = a, b
+            e = d + e
+        w += 1
+    return a, b, c, d, e
+
+
+def arrays_to_exchange(seed: int) -> list[Any]:
+    return [*np.random.default_rng(seed).random((3, 4))]
+
+
+def test_s11_the_program_grows_with_the_names_and_not_with_the_paths():
+    """Each way in which five names share out their arrays was a path of its own: tracing had no end."""
+    _, traced = tracebuf.bufferize(exchanged_on_many_paths).trace(*arrays_to_exchange(0), 6)
+    assert sum(op.name == "scf.if" for op in traced.func.walk()) < 500
+
+
+@pytest.mark.slow
+def test_s11_names_that_exchange_their_arrays_on_many_paths():
+    bufferized = tracebuf.bufferize(exchanged_on_many_paths)
+    for n in (6, 0, 1, 3, 9):
+        agree(bufferized, *arrays_to_exchange(n), n)

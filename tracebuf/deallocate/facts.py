@@ -112,10 +112,12 @@ class _Claim(NamedTuple):
 class Origins:
     """Origins and sharing of memrefs; valid while allocations, views and yields stay as they are."""
 
-    __slots__ = ("_apart", "_found")
+    __slots__ = ("_apart", "_found", "_sharers", "_sharing")
 
     def __init__(self) -> None:
         self._found: dict[Value, frozenset[Value]] = {}
+        self._sharing: dict[tuple[Value, Value], Sharing] = {}
+        self._sharers: dict[Value, tuple[Value, ...]] = {}
         self._apart: dict[tuple[Value, Value], bool] = {}
 
     def of(self, buffer: Value) -> frozenset[Value]:
@@ -174,10 +176,32 @@ class Origins:
         "Was there" is sound because buffers are freed at the end of the block that owns them: a value that is in scope
         is never dangling. Two function arguments may be the same array (rule B4).
         """
-        found = self._sharing_or_claim(a, b)
-        if isinstance(found, Sharing):
-            return found
-        return Sharing.NO if self._holds(found) else Sharing.MAY
+        a, b = memref.base_of(a), memref.base_of(b)
+        known = self._sharing.get((a, b))
+        if known is None:
+            found = self._sharing_or_claim(a, b)
+            known = found if isinstance(found, Sharing) else Sharing.NO if self._holds(found) else Sharing.MAY
+            self._sharing[a, b] = self._sharing[b, a] = known
+        return known
+
+    def sharers(self, buffer: Value) -> tuple[Value, ...]:
+        """Every value that may be the buffer or a view of it, wherever it is in scope, if the buffer is owned and so
+        none of the function's arguments."""
+        base = memref.base_of(buffer)
+        if base not in self._sharers:
+            self._sharers[base] = tuple(self._find_sharers(base))
+        return self._sharers[base]
+
+    def _find_sharers(self, base: Value) -> Iterator[Value]:
+        fresh = {v for v in self.of(base) if isinstance(v.defining_op, FRESH_OPS)}
+        work = [base, *fresh]
+        found = dict.fromkeys(work)
+        while work:
+            for use in work.pop().uses:
+                new = [v for v in targets(use) if v not in found]
+                found.update(dict.fromkeys(new))
+                work += new
+        return (v for v in found if not fresh.isdisjoint(self.of(v)) and self.sharing(v, base) is not Sharing.NO)
 
     def _sharing_or_claim(self, a: Value, b: Value) -> Sharing | _Claim:
         """What is known of two values; or what has to hold for them to differ each time."""
@@ -239,21 +263,6 @@ class Origins:
             else:
                 work.pop()
         return True
-
-
-def sharers(buffer: Value, origins: Origins) -> set[Value]:
-    """Every value that may be the buffer or a view of it, wherever it is in scope, if the buffer is owned and so none
-    of the function's arguments."""
-    base = memref.base_of(buffer)
-    fresh = {v for v in origins.of(base) if isinstance(v.defining_op, FRESH_OPS)}
-    work = [base, *fresh]
-    found = set(work)
-    while work:
-        for use in work.pop().uses:
-            new = [v for v in targets(use) if v not in found]
-            found.update(new)
-            work += new
-    return {v for v in found if origins.sharing(v, base) is not Sharing.NO and not fresh.isdisjoint(origins.of(v))}
 
 
 def constant_flag(value: Value) -> bool | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from tracebuf.deallocate.facts import Origins, sharers, targets
+from tracebuf.deallocate.facts import Origins, targets
 from tracebuf.ir.core import Block, Op, Use, Value, happens_in
 from tracebuf.ir.types import MemRefType
 from tracebuf.ops.control import scf
@@ -89,8 +89,10 @@ def _only_reached_by(
     block = op.block
     assert isinstance(block, Block)
     start = block.op_index(op) + (init is None)
-    reached = sharers(base, origins)
-    for value in reached - inside:
+    reached = origins.sharers(base)
+    for value in reached:
+        if value in inside:
+            continue
         if value is not base and value in owned:
             return False
         for use in value.uses:

@@ -32,7 +32,7 @@ class Conditions:
         tests = {"nonneg": ">= 0", "zero": "== 0", "nonzero": "!= 0"}
         exprs = (to_python(g.expr, lambda s: self.bindings[s].source()) for g in self.guards)
         text = " and ".join(f"{e} {tests[g.kind]}" for e, g in zip(exprs, self.guards))
-        predicate: Callable[[Sequence[Any]], bool] = eval(f"lambda args: {text}", {})
+        predicate: Callable[[Sequence[Any]], bool] = eval(compile(f"lambda args: {text}", "<guards>", "eval"), {})
         return predicate
 
     @property

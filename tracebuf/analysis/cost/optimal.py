@@ -25,7 +25,7 @@ from tracebuf.options import IMPROVEMENTS, Improvement
 NODES = 1_000
 """The most branches visited, for the whole function; then the best so far is taken, not proved."""
 ATTEMPTS = 50_000
-"""The most operands that the analysis tries to put in place, for one function likewise."""
+"""The most operands that the analysis tries to put in place, for one function likewise, with the costs it asks for."""
 
 
 class Optimal(OneShot):
@@ -99,9 +99,10 @@ def _search(problem: Problem, singles: Uses, best: Uses, limit: int) -> tuple[Se
     """The search in one component, and what is best out of place."""
     root = Node(singles, frozenset())
     _find_cores(problem, root)
-    cost, stack, nodes = problem.costs(best)[0], [root], 0
+    cost, nodes = problem.costs(best)[0], 0
+    stack = [(root, problem.least(root.out, root.kept, problem.packing(root.out, root.kept))[0])]
     while stack and nodes < limit and not problem.effort.is_spent:
-        node = stack.pop()
+        node, _ = stack.pop()
         nodes += 1
         node.packed = problem.packing(node.out, node.kept)
         least, left = problem.least(node.out, node.kept, node.packed)
@@ -117,13 +118,13 @@ def _search(problem: Problem, singles: Uses, best: Uses, limit: int) -> tuple[Se
         near = {u for _, savers in parts for u in savers} if core is None else core
         branch = tuple(sorted((u for u in problem.uses if u in near - node.kept), key=problem.alone))
         children = node.split(branch, core)
-        for use, child in zip(branch, children, strict=False):
-            if least + left.get(use, 0.0) >= cost * (1 - CLOSE):
+        bounds = [least + left.get(use, 0.0) for use in branch] + [least] * (len(children) - len(branch))
+        for use, bound, child in zip(branch, bounds, children, strict=False):
+            if bound >= cost * (1 - CLOSE):
                 child.packed = tuple(c for c in node.packed if use not in c)
                 child.closed = True
-        stack += (child for child in reversed(children) if not child.closed)
-    open_nodes = (problem.least(n.out, n.kept, problem.packing(n.out, n.kept))[0] for n in stack)
-    return Search(problem, root, cost, min((cost, *open_nodes)), nodes), best
+        stack += [(child, bound) for child, bound in zip(reversed(children), reversed(bounds)) if not child.closed]
+    return Search(problem, root, cost, min((cost, *(bound for _, bound in stack))), nodes), best
 
 
 def _find_cores(problem: Problem, root: Node) -> None:

@@ -56,7 +56,8 @@ def components(start: OneShot) -> list[list[Use]]:
 
 @plain(eq=True, slots=True)
 class Effort:
-    """How many operands the analysis has tried to put in place, of how many it may."""
+    """How many operands the analysis has tried to put in place, of how many it may; the cost of a program takes as long
+    as half as many tries as it has ops."""
 
     most: float = inf
     tried: int = 0
@@ -169,6 +170,7 @@ class Problem:
         """(the cost of all but `out` in place; what of it stays whatever else goes out of place; the rest, part by
         part, each with the operands that could save it)."""
         if out not in self._costs:
+            self.effort.tried += len(self._ops) // 2
             analysis = Assigned(self.start, out | self.rest, self._ops)
             cost = self.model.cost(analysis, self._walked)
             parts = [(self.model.weighed(item), self._savers(item, analysis)) for item in cost.items]

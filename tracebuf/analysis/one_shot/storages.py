@@ -275,7 +275,20 @@ class Handing:
 
     def _is_own(self, value: Value, place: int, end: Op, allowed: dict[Value, int | None]) -> bool:
         """Whether the buffer was allocated in this iteration, or is an argument that may go to index `place`."""
-        leaf, near = self._leaf(value)
+        work, seen = [value], {value}
+        while work:
+            leaf, near = self._leaf(work.pop())
+            if not self._may_be_own(leaf, near, place, end, allowed):
+                return False
+            further = dict.fromkeys(use.value for use in near if use.value not in seen) if leaf.defining_op else ()
+            work += further
+            seen.update(further)
+        return True
+
+    def _may_be_own(
+        self, leaf: Value, near: Sequence[Use], place: int, end: Op, allowed: dict[Value, int | None]
+    ) -> bool:
+        """The same, as far as it is decided where the buffers of the operands `near` come in."""
         op = leaf.defining_op
         if op is None:
             return leaf in allowed and allowed[leaf] in (None, place)
@@ -283,11 +296,10 @@ class Handing:
         if happens_in(op, end.block) is None:
             return False
         if near and not isinstance(op, scf.Loop):
-            if any(relation is not Relation.EQUIVALENT for _, relation, _ in self._flow.aliasing_uses(leaf)):
-                return False
-        elif not near and not self._flow.aliasing_uses(leaf):
+            return all(relation is Relation.EQUIVALENT for _, relation, _ in self._flow.aliasing_uses(leaf))
+        if not near and not self._flow.aliasing_uses(leaf):
             return isinstance(op, scf.Loop) or op.bufferizes_to_allocation(leaf)
-        return all(self._is_own(use.value, place, end, allowed) for use in near)
+        return True
 
     def _meet(self, a: Value, b: Value) -> bool:
         """Whether on some path through the branches both may be one buffer; not where either comes from buffers that

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
-from tracebuf.deallocate.facts import FRESH_OPS, Flags, Origins, Sharing, constant_flag, flow_blocks, sharers, targets
+from tracebuf.deallocate.facts import FRESH_OPS, Flags, Origins, Sharing, constant_flag, flow_blocks, targets
 from tracebuf.deallocate.lower import free_if
 from tracebuf.ir.core import Block, Op, Value, dominates, happens_in
 from tracebuf.ir.effects import is_effect_free, stays
@@ -75,7 +75,7 @@ def reached(free: Op, dealloc: memref.Dealloc, block: Block, origins: Origins) -
     others = others_if(free.operand(0), True, buffer) if isinstance(free, scf.If) else set[Value]()
     if isinstance(buffer.defining_op, memref.Alloc) and buffer.block is block:
         return [op for op in users(buffer, others) if accesses(op)]
-    found = [u.op for v in sharers(buffer, origins) if memref.base_of(v) not in others for u in v.uses]
+    found = [u.op for v in origins.sharers(buffer) if memref.base_of(v) not in others for u in v.uses]
     return [op for op in found if accesses(op)]
 
 
@@ -159,7 +159,7 @@ def touches(buffer: Value, block: Block, origins: Origins) -> list[tuple[Op, Val
     """The ops of a block, or in its ops, that may touch a buffer, by which value, and where in the block; not what
     passes it on to where the block ends, as where it is freed, it is not passed on."""
     found = []
-    for value in sharers(buffer, origins):
+    for value in origins.sharers(buffer):
         for use in value.uses:
             compares = isinstance(use.op, bufferization.SameBase)
             if accesses(use.op) and use.op is not block.terminator and (compares or not decides(use.op)):
@@ -369,7 +369,7 @@ def is_placeholder(op: Op) -> bool:
 def bring_frees_forward(op: scf.If, block: Block, origins: Origins) -> None:
     """Moves an scf.if that only frees up to where the last op stands that touches one of the buffers."""
     freed = [memref.base_of(o.operand(0)) for o in op.walk() if isinstance(o, memref.Dealloc)]
-    touching = [u.op for v in set().union(*(sharers(b, origins) for b in freed)) for u in v.uses if accesses(u.op)]
+    touching = [u.op for b in freed for v in origins.sharers(b) for u in v.uses if accesses(u.op)]
     makers = [v.defining_op for o in (op, *op.walk()) for v in o.operands if v.defining_op is not None]
     here = block.op_index(op)
     anchors = {a for o in (*touching, *makers) if (a := happens_in(o, block)) is not None and a is not op}

@@ -9,7 +9,7 @@ copied, and stores through one name are seen through the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from tracebuf.frontends.numpy.arrays.new_arrays import k_order
 from tracebuf.frontends.numpy.paths.loops.plan import Path
@@ -18,6 +18,10 @@ from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, Storage, arms_of
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Value
+from tracebuf.ops.scalars import arith
+
+PATHS = 64
+"""How many paths are written out, each with what the names then own; beyond it each name has branches of its own."""
 
 Taken = tuple[tuple[Value, int], ...]
 """Conditions that are decided on a path: which arm of each is taken."""
@@ -64,6 +68,17 @@ class OwnedGroup:
 
 
 @plain()
+class Pooled:
+    """An array that the trees may hold, while it is given out: the number of the tree that owns it, or less than 0 as
+    long as none does, and its sizes and elements, which are gone once one does."""
+
+    like: ArrayRef
+    owner: Value
+    sizes: list[Value]
+    value: Value
+
+
+@plain()
 class Holder:
     """Finds the owner of each array: `fixed` are those owned by others than the `trees`, which hold the rest; an array
     belongs to the first tree that holds it."""
@@ -72,19 +87,36 @@ class Holder:
     fixed: list[ArrayRef]
     trees: list[ArrayRef]
 
-    def values(self, taken: Taken = ()) -> list[list[Value]]:
+    def values(self) -> list[list[Value]]:
         """For each tree the number of the array that it holds (among the fixed ones, then those of the trees), and the
         sizes and elements of the array that it owns: without elements where it owns none.
 
-        One scf.if yields them all, for each condition: in its branches it is seen that each buffer has one owner.
+        In the branches of each scf.if that yields them it is seen that each buffer has one owner.
         """
-        condition = next((c for c in (undecided(t, taken) for t in self.trees) if c is not None), None)
+        return self.by_path() if self.paths(()) <= PATHS else self.by_tree()
+
+    def paths(self, taken: Taken) -> int:
+        """How many paths there are that decide which arrays the trees hold: counted to the first above `PATHS`."""
+        condition = self.undecided(taken)
+        if condition is None:
+            return 1
+        first = self.paths((*taken, (condition, 0)))
+        return first if first > PATHS else first + self.paths((*taken, (condition, 1)))
+
+    def undecided(self, taken: Taken) -> Value | None:
+        """A condition that a path leaves open on which it depends which array a tree holds."""
+        return next((c for c in (undecided(tree, taken) for tree in self.trees) if c is not None), None)
+
+    # -- one nest of branches, whose ends are the paths
+    def by_path(self, taken: Taken = ()) -> list[list[Value]]:
+        """`values`, where some conditions are decided: one scf.if yields them all, for each condition."""
+        condition = self.undecided(taken)
         if condition is None:
             return self.owned([ends(tree, taken)[0] for tree in self.trees])
         counts: list[int] = []
 
         def side(k: int) -> list[Value]:
-            found = self.values((*taken, (condition, k)))
+            found = self.by_path((*taken, (condition, k)))
             counts[:] = map(len, found)
             return [value for values in found for value in values]
 
@@ -92,9 +124,7 @@ class Holder:
         for n in counts:
             which, *sizes, value = joined[:n]
             del joined[:n]
-            element = value.tensor_type.element
-            value.type = self.r.tensor_type([self.r.symbol(size, "size", 0, USUAL) for size in sizes], element)
-            found.append([which, *sizes, value])
+            found.append([which, *sizes, self.sized(value, sizes)])
         return found
 
     def owned(self, held: Sequence[ArrayRef]) -> list[list[Value]]:
@@ -111,6 +141,62 @@ class Holder:
                 shape = value.tensor_type.shape
             found.append([r.index(len(self.fixed) + first if place is None else place), *map(r.index, shape), value])
         return found
+
+    # -- a nest of branches for each tree
+    def by_tree(self) -> list[list[Value]]:
+        """`values`, where the trees take their arrays in turn out of a pool: each scf.if yields what a tree takes and
+        what is left. The branches are as many as the trees have, the paths as many as their product."""
+        pool = self.pool()
+        return [self.take(k, tree, pool, ()) for k, tree in enumerate(self.trees)]
+
+    def pool(self) -> dict[Storage, Pooled]:
+        """The arrays that the trees may hold, which none owns yet."""
+        pool = dict[Storage, Pooled]()
+        for ref in (end for tree in self.trees for end in arms_of(tree)):
+            if self.place(ref) is None and ref.storage not in pool:
+                sizes = [*map(self.r.index, ref.storage.shape)]
+                pool[ref.storage] = Pooled(ref, self.r.index(-1), sizes, self.r.value(ref.storage))
+        return pool
+
+    def take(self, k: int, tree: ArrayRef, pool: dict[Storage, Pooled], taken: Taken) -> list[Value]:
+        """What `values` says of one tree, which takes its array out of the pool."""
+        condition = undecided(tree, taken)
+        if condition is None:
+            return self.taken(k, ends(tree, taken)[0], pool)
+        reached = [s for s in pool if any(end.storage is s for end in ends(tree, taken))]
+
+        def side(arm: int) -> list[Value]:
+            left = {s: replace(p) for s, p in pool.items()}
+            own = self.take(k, tree, left, (*taken, (condition, arm)))
+            return [*own, *(v for s in reached for v in (left[s].owner, *left[s].sizes, left[s].value))]
+
+        n = tree.ndim + 2
+        joined = self.r.either(condition, side)
+        first, *others = (joined[at : at + n] for at in range(0, len(joined), n))
+        for s, (owner, *sizes, value) in zip(reached, others):
+            pool[s] = replace(pool[s], owner=owner, sizes=sizes, value=self.sized(value, sizes))
+        which, *sizes, value = first
+        return [which, *sizes, self.sized(value, sizes)]
+
+    def taken(self, k: int, ref: ArrayRef, pool: dict[Storage, Pooled]) -> list[Value]:
+        """Where it is known which array a tree holds: it becomes the tree's if no other owns it yet."""
+        r, place = self.r, self.place(ref)
+        none = r.placeholder(ref.element, ref.shape, order_of(ref), False)
+        nothing = [*map(r.index, none.tensor_type.shape)]
+        if place is not None:
+            return [r.index(place), *nothing, none]
+        held = pool[ref.storage]
+        own = r.index(len(self.fixed) + k)
+        free = r.emit(arith.CmpI.of("slt", held.owner, r.index(0)))
+        which = r.emit(arith.Select.of(free, own, held.owner))
+        pool[ref.storage] = replace(held, owner=which, sizes=nothing, value=none)
+        return [which, *held.sizes, held.value]
+
+    def sized(self, value: Value, sizes: Sequence[Value]) -> Value:
+        """An array that branches yield, of the sizes that they yield."""
+        shape = [self.r.symbol(size, "size", 0, USUAL) for size in sizes]
+        value.type = self.r.tensor_type(shape, value.tensor_type.element)
+        return value
 
     def place(self, ref: ArrayRef) -> int | None:
         """The number of a fixed array."""
