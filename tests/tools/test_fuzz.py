@@ -18,7 +18,7 @@ from tracebuf.testing import probe
 from tracebuf.testing.alarm import Alarm
 from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.fuzz import Report, attempt, exits, kinds, objects, peaks, threads
-from tracebuf.testing.fuzz.driver import MODULE, Drawn, drive, smaller
+from tracebuf.testing.fuzz.driver import MODULE, Drawn, drive, in_a_child, smaller
 from tracebuf.testing.fuzz.patience import Patience, finished, within
 from tracebuf.testing.guard import guarded
 from tracebuf.testing.ladder import Mismatch
@@ -205,6 +205,16 @@ def test_crashes_are_made_smaller() -> None:
     crash = f"{text}def arguments():\n    ctypes.string_at(0)\n    return (1,)\narguments_again = arguments\n"
     found = smaller(Report("failed", crash, "crash", "exit code -11"), 6.0)
     assert found.rung == "crash" and len(found.text) < len(crash)
+
+
+@pytest.mark.slow
+def test_a_program_without_end_in_eager_is_no_failure() -> None:
+    """A program on which tracing hung was made smaller until it was one that has no end in NumPy either."""
+    head, end = "TOLERANCE = 0.0\nDONATED = ()\n", "def arguments():\n    return (1,)\narguments_again = arguments\n"
+    without_end = "def program(a):\n    while True:\n        pass\n"
+    hangs_elsewhere = "def program(a):\n    return a\nwhile __name__ != '<run_path>':\n    pass\n"
+    for text, kind in ((without_end, "raised"), (hangs_elsewhere, "failed")):
+        assert in_a_child(head + text + end, 2.0).kind == kind
 
 
 def test_a_wrong_program_is_reported() -> None:
