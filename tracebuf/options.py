@@ -67,8 +67,9 @@ class Options:
 
     Args:
         strategy: who decides what is in place. "one-shot": the analysis. "optimal": the decisions of least cost,
-            searched for and proved. "copy-before-write": a copy before every write, to compare with. Or a function that
-            is called with the tensor program and returns an object that answers `is_in_place(use)`.
+            searched for, and proved where the search ends in time. "copy-before-write": a copy before every write, to
+            compare with. Or a function that is called with the tensor program and returns an object that answers
+            `is_in_place(use)`.
         heuristic: the order in which One-Shot decides, by MLIR's names; "auto" tries several and keeps the cheapest
             (under `compat`, bottom-up).
         seed: of the heuristic "fuzzer", a random order.

@@ -40,7 +40,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     process: frontends/numpy/call/provenance.py (`described`, `class_digest`)
     a `while`'s condition           frontends/numpy/interpreter/statements.py (`stmt_While`); traced with the iteration
                                     by paths/loops/trace.py (`Loop.iteration`); rule S10
-    what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py; close.py records it);
+    what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py; close.py records it;
+                                    owned.py: names that exchange arrays, rule S11, tests/language/test_best_so_far.py;
+                                    in a fixed order: `compare_moved` of compare.py, `peel` of trace.py, rule S9);
                                     storages at their first touch: record/recorder.py (`_value_in`). A `for` over a
                                     list, tuple or dict: paths/iteration.py (`iterable_of`), unrolled by
                                     interpreter/statements.py (`unrolled`), but for many alike items:
@@ -61,7 +63,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     `call_reference`; tests/functions/test_host_linalg.py,
                                     tests/native/test_direct_calls.py (calls of Python's)
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py;
-                                    analysis/cost/choose.py tries several orders
+                                    analysis/cost/choose.py has several orders tried (several_orders.py), or the
+                                    cheapest decisions searched for (optimal.py, to a limit) and proved
+                                    (certificate.py)
     `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op, also of `c[:] = a @ b + c`
                                     (`stores_back`); one_shot puts it in place; tests/passes/test_accumulate.py
     a conflict's reason             analysis/one_shot/rules.py finds it, base.py (`Conflict`) words it, unsaved.py says
@@ -75,7 +79,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     the plan of the arena           optimize/buffers/assign_storage.py makes it; who is alive with whom: lifetimes.py;
                                     offsets: pack.py; its data: ops/memory/arena.py; offsets for a user:
                                     `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
-    a buffer whose size comes late  it floats: optimize/buffers/assign_storage.py (`_floating`); at run time
+    a buffer whose size comes late  it floats: optimize/buffers/assign_storage.py (`_placed`); at run time
                                     backend/llvm/memory.py (`_in_gap`); tests/passes/test_storage.py
     one that a loop carries so      it roams: optimize/buffers/assign_storage.py (`_roaming`), backend/llvm/roaming.py
     the pass that frees             deallocate/ownership.py; handover.py: what an `if` or a loop takes over; lower.py:
@@ -108,6 +112,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/tools/test_persist.py, tests/test_house.py (`COMPILES`)
     what programs share             backend/llvm/nests.py: which loops are functions of their own; shared.py names
                                     them, backend/runtime/pool.py keeps them for `Kernel`; tests/native/test_shared.py
+    InternalError, a bug of ours    made from what a handler lets out, with the user's line: `internal_error` of
+                                    frontends/numpy/record/raises.py, called where handlers are; from a program that is
+                                    not well formed: ir/verifier.py; elsewhere where the message is raised
     an exception that NumPy raises  the handler's `r.fail` or `Raises` (an index: frontends/numpy/arrays/indexing.py,
                                     `index_parts`, `normalise`); NumPy is asked first: record/judged.py;
                                     tests/language/test_errors.py (`RAISED`)
@@ -121,6 +128,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a copy that one branch needs    optimize/buffers/copy_on_paths.py; tests/passes/test_storage.py
     Ctrl-C in a compiled loop       backend/llvm/polls.py writes the polls, backend/runtime/entry.py has `poll`;
                                     rule C3; tests/native/test_interrupts.py
+    a call, in Python               api.py: `__call__`, then `_find` (its key, its guards), then the cache on disk
+                                    (stages.py, `kept`), then `_compile`; or the original, or a refusal
     a call without Python           native_calls.py says for which programs (`plan_of`; which calls Python takes:
                                     docs/calling.md) and what it checks; backend/llvm/entries/ is its machine code
                                     (dispatch.py, checks.py, results.py; keywords and defaults: `_bind` of dispatch.py),
@@ -138,6 +147,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     it (`call_function`), statements in frontends/numpy/record/refusals.py, with what to
                                     write instead; its page in tests/language/golden_errors is written by
                                     `python -m tests.language.test_golden_errors --write`
+    a rule (S8), a behaviour (29a)  docs/semantics.md, docs/mlir-behaviours.md, with the tests that hold it by name
     what may import what            tests/test_house.py (`ROOMS`; `test_imports_run_one_way`)
 """
 

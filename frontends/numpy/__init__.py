@@ -36,7 +36,8 @@ Where is ...?
                             tests/language/test_names.py, test_loop_identity.py
     a loop                  paths/loops/trace (`trace_loop`); what it carries: paths/loops/head and compare, close.
                             Over a list, tuple or dict it is unrolled: paths/iteration (`iterable_of`),
-                            interpreter/statements (`unrolled`)
+                            interpreter/statements (`unrolled`); over many alike items traced once:
+                            interpreter/list_loops. Names that exchange arrays: paths/loops/owned
     try, with               interpreter/protected
     a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
     lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
@@ -52,7 +53,8 @@ Where is ...?
     a refusal               where something is refused (`r.refuse`: grep its words); statements and expressions, and
                             what to write instead: record/refusals; tests/language/golden_errors: each with its page
     an error of the code    record/raises (`Raises`); where it is reached: `reached` of interpreter/statements
-    a bug in a handler      caught: `block` of interpreter/statements; record/raises (`internal_error`) makes it an
-                            InternalError with the user's line and the handler
+    a bug in a handler      caught: `block` of interpreter/statements, interpreter/trace, interpreter/direct;
+                            record/raises (`internal_error`) makes it an InternalError with the user's line and the
+                            handler
     rule S8, MLIR 29a       docs/semantics.md, docs/mlir-behaviours.md: each with an example and the tests that hold it
 """
