@@ -147,7 +147,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     it (`call_function`), statements in frontends/numpy/record/refusals.py, with what to
                                     write instead; its page in tests/language/golden_errors is written by
                                     `python -m tests.language.test_golden_errors --write`
-    a rule (S8), a behaviour (29a)  docs/semantics.md, docs/mlir-behaviours.md, with the tests that hold it by name
+    rule S8, behaviour 29a          docs/semantics.md, docs/mlir-behaviours.md, with the tests that hold it by name
     what may import what            tests/test_house.py (`ROOMS`; `test_imports_run_one_way`)
 """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import subprocess
 import threading
 import weakref
 from collections.abc import Callable
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.mlir.oracle import MLIR_OPT, UNREGISTERED, needs_mlir
+from tests.mlir.oracle import UNREGISTERED, binary, needs_mlir
 from tests.support.agreement import agree, program, refused
 from tests.support.params import one_in, slow_but
 from tracebuf import host_call
@@ -611,8 +610,7 @@ def test_mlir_opt_takes_the_text(stage: str) -> None:
         return np.unique(b), host_call(pair, b, k, result_shape=[(len(b),), ()], result_dtype=(float, int))
 
     text = tracebuf.bufferize(f).lower(np.eye(4), np.ones(6), 2).as_text(stage)
-    command = [str(MLIR_OPT), "-", UNREGISTERED, "-mlir-print-op-generic"]
-    run = subprocess.run(command, input=text, capture_output=True, text=True)
+    run = binary(text, UNREGISTERED, "-mlir-print-op-generic")
     assert run.returncode == 0 and run.stdout.count("tracebuf.host_call") == 5, run.stderr
     calls = [op for op in read(run.stdout).func("f").walk() if isinstance(op, HostCall)]
     assert [op.callee for op in calls][-2:] == ["numpy.unique", f"{__name__}.pair"]

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.mlir.oracle import MLIR_OPT, UNREGISTERED
+from tests.mlir.oracle import UNREGISTERED, binary
 from tracebuf import mlir, opt
 from tracebuf.errors import InternalError, TracebufError
 from tracebuf.frontends.mlir import parts
@@ -173,18 +172,13 @@ def plain(text: str) -> list[str]:
 
 def beside(name: str, flags: Sequence[str], text: str) -> str:
     """What MLIR does, in a sentence."""
-    assert MLIR_OPT is not None
-
-    def mlir_opt(given: str, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([str(MLIR_OPT), "-", UNREGISTERED, *words], input=given, capture_output=True, text=True)
-
-    theirs = mlir_opt(programs()[name], *flags)
+    theirs = binary(programs()[name], UNREGISTERED, *flags)
     if "Unknown command line argument" in theirs.stderr:
         return "MLIR 22 has no such pass any more."
     if theirs.returncode:
         reason = re.search(r"error: (.*)", theirs.stderr)
         return f"MLIR 22 refuses it: {reason[1].rstrip('.') if reason else theirs.stderr[:60]}."
-    again = mlir_opt(text)
+    again = binary(text, UNREGISTERED)
     assert not again.returncode, again.stderr
     if sorted(plain(again.stdout)) == sorted(plain(theirs.stdout)):
         return "MLIR 22 prints the same ops."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -26,8 +27,8 @@ MLIR_OPT = shutil.which("mlir-opt-22")
 needs_mlir = pytest.mark.skipif(MLIR_OPT is None, reason="mlir-opt-22 is not installed (Debian: mlir-22-tools)")
 UNREGISTERED = "-allow-unregistered-dialect"
 MARKER = "// -----"
-SECONDS = 60
-"""How long one run of the binary may take: a hundred times what it does."""
+SECONDS = 2
+"""How much processor time one run of the binary may take, and a second more for ten modules: ten times what it does."""
 BOUNDARIES = "bufferize-function-boundaries allow-return-allocs-from-loops"
 REFUSED = "refused:"
 HEURISTICS = ("bottom-up", "top-down", "bottom-up-from-terminators")
@@ -126,15 +127,19 @@ def _seeded(heuristic: str) -> tuple[str, int]:
     return ("fuzzer", int(seed)) if seed else (heuristic, 0)
 
 
-def _quickly(command: Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
-    """Runs the binary, which is said not to take seconds over a crash: a small stack, no look at its symbols. MLIR 22
-    loops without end now and then, on texts that it takes at another time: that counts as a crash."""
+def binary(text: str, *flags: str, seconds: int = SECONDS, tries: int = 4) -> subprocess.CompletedProcess[str]:
+    """Runs the binary on a text, which is said not to take seconds over a crash: a small stack, no look at its symbols.
+
+    MLIR 22 crashes or loops without end now and then, on texts that it takes at another time: it is asked again.
+    """
+    assert MLIR_OPT is not None
     env = {**os.environ, "LLVM_DISABLE_SYMBOLIZATION": "1"}
-    limited = ["sh", "-c", 'ulimit -s 1024; exec "$@"', "sh", *command]
-    try:
-        return subprocess.run(limited, input=text, capture_output=True, text=True, env=env, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(limited, -9, "", "no end")
+    limited = ["sh", "-c", f'ulimit -s 1024; ulimit -t {seconds}; exec "$@"', "sh", MLIR_OPT, "-", *flags]
+    for _ in range(tries):
+        done = subprocess.run(limited, input=text, capture_output=True, text=True, env=env)
+        if done.returncode not in (-signal.SIGXCPU, -signal.SIGKILL, -signal.SIGSEGV):
+            break
+    return done
 
 
 def run_mlir(texts: Sequence[str], *flags: str) -> list[str | None]:
@@ -146,10 +151,8 @@ def run_mlir(texts: Sequence[str], *flags: str) -> list[str | None]:
 
 
 def _run_some(texts: Sequence[str], flags: tuple[str, ...]) -> list[str | None]:
-    assert MLIR_OPT is not None
-    command = [MLIR_OPT, "-", UNREGISTERED, "-split-input-file", *flags]
     text = f"\n{MARKER}\n".join(texts)
-    done = _quickly(command, text)
+    done = binary(text, UNREGISTERED, "-split-input-file", *flags, seconds=SECONDS + len(texts) // 10, tries=1)
     if done.returncode not in (0, 1):  # a crash: find the module
         half = len(texts) // 2
         return [*_run_some(texts[:half], flags), *_run_some(texts[half:], flags)] if half else [None]
@@ -160,16 +163,14 @@ def _run_some(texts: Sequence[str], flags: tuple[str, ...]) -> list[str | None]:
 
 def mlir_opt(text: str, *flags: str) -> str:
     """What the binary makes of a module; fails where it does not parse or verify."""
-    done = subprocess.run([str(MLIR_OPT), "-", *flags], input=text, capture_output=True, text=True)
+    done = binary(text, *flags)
     assert done.returncode == 0, f"{done.stderr[-2000:]}\n{text}"
     return done.stdout
 
 
 def refusal(text: str, *flags: str) -> str:
     """What the binary says about a module that it refuses, without the place."""
-    assert MLIR_OPT is not None
-    command = [MLIR_OPT, "-", UNREGISTERED, *flags]
-    done = _quickly(command, text)
+    done = binary(text, UNREGISTERED, *flags)
     assert done.returncode != 0, "accepted"
     return next((line.partition("error: ")[2] for line in done.stderr.splitlines() if "error: " in line), "crash")
 

@@ -12,8 +12,6 @@ import ast
 import doctest
 import io
 import re
-import shutil
-import subprocess
 import tokenize
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -23,6 +21,7 @@ import numpy as np
 import pytest
 
 import tracebuf
+from tests.mlir.oracle import MARKER, binary, needs_mlir
 from tests.support.params import one_in
 from tests.support.syntax import statements, tree_of
 from tracebuf import opt
@@ -261,7 +260,6 @@ def test_the_example_of_a_rule(label: str, code: str) -> None:
     assert not told, "".join(told)
 
 
-MLIR_OPT = shutil.which("mlir-opt-22")
 BUFFERIZE = (
     "-empty-tensor-to-alloc-tensor",
     "-one-shot-bufferize=bufferize-function-boundaries allow-return-allocs-from-loops",
@@ -270,11 +268,9 @@ BUFFERIZE = (
 
 def mlir_opt(texts: Sequence[str], *flags: str) -> list[str]:
     """What the passes make of each text, in one run."""
-    assert MLIR_OPT is not None
-    marker = "// -----\n"
-    command = [MLIR_OPT, "-", "-split-input-file", *flags]
-    done = subprocess.run(command, input=f"\n{marker}".join(texts), capture_output=True, text=True, check=True)
-    return done.stdout.split(marker)
+    done = binary(f"\n{MARKER}\n".join(texts), "-split-input-file", *flags)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split(f"{MARKER}\n")
 
 
 def allocations_and_copies(texts: Sequence[str]) -> list[str]:
@@ -283,7 +279,7 @@ def allocations_and_copies(texts: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(MLIR_OPT is None, reason="mlir-opt-22 is not installed (Debian: mlir-22-tools)")
+@needs_mlir
 def test_the_examples_of_behaviours() -> None:
     """Allocations and copies, in MLIR, under compat and by default, as the first line of each tells."""
     found = examples("mlir-behaviours.md", "mlir")
