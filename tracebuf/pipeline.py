@@ -40,9 +40,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     process: frontends/numpy/call/provenance.py (`described`, `class_digest`)
     a `while`'s condition           frontends/numpy/interpreter/statements.py (`stmt_While`); traced with the iteration
                                     by paths/loops/trace.py (`Loop.iteration`); rule S10
-    what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py; close.py records it;
-                                    owned.py: names that exchange arrays, rule S11, tests/language/test_best_so_far.py;
-                                    in a fixed order: `compare_moved` of compare.py, `peel` of trace.py, rule S9);
+    names that exchange arrays      in a loop, by the path: frontends/numpy/paths/loops/owned.py, rule S11,
+                                    tests/language/test_best_so_far.py; in turn: `compare_moved` of
+                                    frontends/numpy/paths/loops/compare.py, `peel` of trace.py, rule S9
+    what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py; close.py records it);
                                     storages at their first touch: record/recorder.py (`_value_in`). A `for` over a
                                     list, tuple or dict: paths/iteration.py (`iterable_of`), unrolled by
                                     interpreter/statements.py (`unrolled`), but for many alike items:

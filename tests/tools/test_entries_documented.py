@@ -28,8 +28,8 @@ def test_the_map_leads_to_files() -> None:
     _, _, places = pipeline.__doc__.partition("Where is ...?")
     folder, found = PACKAGE, 0
     places = places.partition("through all of them.")[2]
-    assert all((PACKAGE.parent / page).exists() for page in re.findall(r"[\w/]+\.md", places))
-    for path in re.findall(r"[\w/]+\.py|\b[a-z_]+(?:/[\w/]*)", re.sub(r"[\w/]+\.md", "", places)):
+    assert all((PACKAGE.parent / page).exists() for page in re.findall(r"[\w/-]+\.md", places))
+    for path in re.findall(r"[\w/]+\.py|\b[a-z_]+(?:/[\w/]*)", re.sub(r"[\w/-]+\.md", "", places)):
         near = [base / path for base in (PACKAGE, folder, *folder.parents) if PACKAGE in (base, *base.parents)]
         near += [PACKAGE.parent / path] if path.startswith("tests/") else []
         there = next((p for p in near if p.exists()), None)

@@ -7,7 +7,7 @@ by item.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -55,11 +55,9 @@ class LoopStatements(Protocol):
 
 def over_alike(i: LoopStatements, node: ast.For, found: Sequence[Any], env: Env) -> bool:
     """A `for` over items that are alike, as one loop where that is better; whether it is traced now."""
-    if len(found) < LEAST or node.orelse or leaves_by(node.body, ast.Break, ast.Return) or appends(node.body, env):
+    if len(found) < LEAST or not may_be_one(i, node, env):
         return False
-    live, picks = i.scope.source.live, Picks(i.r)
-    if frozenset(stored([node.target])) & (live.head[node] | live.after[node]):
-        return False
+    picks = Picks(i.r)
     it = picks.items(found)
     if it is None:
         return False
@@ -72,26 +70,41 @@ def over_numbers(i: LoopStatements, node: ast.For, rng: Range, env: Env) -> bool
     count = i.r.facts.canon(rng.trips())
     if not isinstance(count, int) or not isinstance(rng.start, int) or not isinstance(rng.step, int) or count < LEAST:
         return False
-    if node.orelse or leaves_by(node.body, ast.Break, ast.Return):
+    if not any(takes_item(part, env) for part in parts(node.body)) or not may_be_one(i, node, env):
         return False
-    if appends(node.body, env) or not takes_items(node.body, env):
-        return False
-    live, found = i.scope.source.live, range(rng.start, rng.start + rng.step * count, rng.step)
-    if frozenset(stored([node.target])) & (live.head[node] | live.after[node]):
-        return False
+    found = range(rng.start, rng.start + rng.step * count, rng.step)
     it = Items(count, lambda k: as_int_value(add(rng.start, mul(rng.step, k))))
     ListLoop(i, node, found, it, Picks(i.r), env).trace()
     return True
 
 
-def takes_items(body: Sequence[ast.stmt], env: Env) -> bool:
-    """Whether statements take items of lists that names hold."""
-    for part in (n for statement in body for n in ast.walk(statement)):
-        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load) and isinstance(part.value, ast.Name):
-            x = env.get(part.value.id)
-            if x is not None and type(x) in (list, tuple) and len(x) >= LEAST:
-                return True
-    return False
+def may_be_one(i: LoopStatements, node: ast.For, env: Env) -> bool:
+    """Whether a `for` over items is traced as one loop if they are alike: not one that is left early or appends to a
+    list, nor one whose target holds an item afterwards."""
+    live = i.scope.source.live
+    if node.orelse or leaves_by(node.body, ast.Break, ast.Return) or any(appends(p, env) for p in parts(node.body)):
+        return False
+    return not frozenset(stored([node.target])) & (live.head[node] | live.after[node])
+
+
+def parts(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes of statements, those within one another too."""
+    return (part for statement in body for part in ast.walk(statement))
+
+
+def takes_item(part: ast.AST, env: Env) -> bool:
+    """Whether an expression takes an item of a list that a name holds."""
+    if not (isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load) and isinstance(part.value, ast.Name)):
+        return False
+    x = env.get(part.value.id)
+    return x is not None and type(x) in (list, tuple) and len(x) >= LEAST
+
+
+def appends(part: ast.AST, env: Env) -> bool:
+    """Whether an expression is the `append` of a list that a name holds: its items are arrays of their own."""
+    if not (isinstance(part, ast.Attribute) and part.attr == "append" and isinstance(part.value, ast.Name)):
+        return False
+    return type(env.get(part.value.id)) is list
 
 
 class ListLoop:
@@ -149,12 +162,3 @@ class ListLoop:
             self.i.over(node, Range(found[first], found.stop, found.step), env)
         else:
             self.i.unrolled(node, found, env, self.live.head[node] | self.live.after[node], first)
-
-
-def appends(body: Sequence[ast.stmt], env: Env) -> bool:
-    """Whether statements append to a list that a name holds: its items are arrays of their own."""
-    for part in (n for statement in body for n in ast.walk(statement)):
-        if isinstance(part, ast.Attribute) and part.attr == "append" and isinstance(part.value, ast.Name):
-            if type(env.get(part.value.id)) is list:
-                return True
-    return False
