@@ -12,6 +12,7 @@ import itertools
 import os
 import shutil
 import tempfile
+from collections import defaultdict
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -34,6 +35,8 @@ if "TRACEBUF_CACHE_DIR" not in os.environ:  # workers have it from the process t
 os.environ.setdefault("TRACEBUF_CACHE_PROGRAMS", "0")
 gc.set_threshold(100_000, 50, 100)
 
+QUICK = 1
+"""With how many of its parameters a test runs in `make check`, if not each is marked slow."""
 files = itertools.count(1)
 
 
@@ -44,9 +47,18 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     return [] if slow and collector.config.option.markexpr == "not slow" else None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest tests begin, else one worker would end with them alone."""
+    """The longest tests begin, else one worker would end with them alone. Of a test with many parameters `QUICK` of
+    those that are not marked slow are fast."""
     items.sort(key=lambda item: "tests/tools/" not in item.nodeid)
+    found = defaultdict[str, list[pytest.Function]](list)
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.get_closest_marker("slow") is None:
+            found[item.nodeid.partition("[")[0]].append(item)
+    for each in found.values():
+        for item in sorted(each, key=lambda item: tuple(item.callspec.indices.values()))[QUICK:]:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -412,6 +412,7 @@ class Sometimes:
     """Its attribute `scale` comes and goes."""
 
 
+@pytest.mark.slow
 def test_what_was_missing_comes() -> None:
     """A name, an attribute of a module, a class or an object's class that tracing had not found was not looked for
     again."""

@@ -217,6 +217,7 @@ def folded(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("size", slow_but([4096], [64, 4096]))
+@pytest.mark.slow
 def test_a_result_of_another_shape_in_each_iteration_is_made_anew_too(size: int) -> None:
     """B6: an array of as many elements, whose shape is another one. It was an array in each iteration."""
     g = tracebuf.bufferize(folded)

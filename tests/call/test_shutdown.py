@@ -60,6 +60,7 @@ atexit.register(last)
 """
 
 
+@pytest.mark.slow
 def test_machine_code_that_outlives_the_module_that_unloads_it() -> None:
     """What was compiled first by an `atexit` handler was unloaded by functions whose module was gone; the message of
     that could wait for an import for ever."""

@@ -408,6 +408,7 @@ def changes_the_array(a):
     a.flags.writeable = False
 
 
+@pytest.mark.slow
 def test_arrays_serve_the_next_call_unless_something_holds_or_changed_them() -> None:
     """One array object is pointed at the memory of call after call."""
 

@@ -161,6 +161,7 @@ def test_in_place_and_in_loops(strategy: Any) -> None:
 # -- NumPy's loops, called without the functions
 
 
+@pytest.mark.slow
 def test_native_code_calls_the_loops() -> None:
     def f(a):
         return np.fft.rfft(a), np.fft.ifft(a, axis=0), np.fft.hfft(a), np.fft.ihfft(a)

@@ -290,6 +290,7 @@ EMPTY: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize(
     ("name", "shape"), one_in(7, product(EMPTY, [(3,), (1,), (0,), (1, 3), (3, 3), (2, 0)]), rows=True)
 )
+@pytest.mark.slow
 def test_an_empty_mask_of_a_longer_axis(name: str, shape: tuple[int, ...]) -> None:
     """NumPy does not look at a mask's sizes of 0; one whose size is computed was refused with NumPy's IndexError."""
     use = EMPTY[name]

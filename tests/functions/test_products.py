@@ -131,6 +131,7 @@ def test_products_with_numbers() -> None:
 
 
 @pytest.mark.parametrize("n", slow_but([3], [0, 1, 2, 3, 4, 7, 64, 300, -1, -2, True]))
+@pytest.mark.slow
 def test_matrix_power(n: int) -> None:
     """Products in the order of NumPy's, if the exponent is known: a call of the function took longer than NumPy's."""
     r = np.random.default_rng(5)

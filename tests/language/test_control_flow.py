@@ -407,6 +407,7 @@ def unrolled(a, parts):
     return a
 
 
+@pytest.mark.slow
 def test_a_program_too_large_for_its_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs of 20 lines became 50,000 operations, which took many minutes to compile."""
     args = np.ones(3), [np.ones(3)] * 20

@@ -56,6 +56,7 @@ def test_one_element_stored_onto_itself() -> None:
 
 
 @pytest.mark.parametrize(("n", "shape"), one_in(4, product([0, 1, 3], [(3, 3), (1, 1), (1, 3)]), rows=True))
+@pytest.mark.slow
 def test_a_slice_that_turns_out_to_be_the_array(shape: tuple[int, int], n: int) -> None:
     """`a[n:] = a` fits where n is 0, or the axis has one element: a buffer was made of what was stored."""
 
@@ -265,6 +266,7 @@ def test_updates_by_new_axes_and_crossing_vectors() -> None:
 
 
 @pytest.mark.parametrize(("p", "q"), one_in(4, [(1, 2), (2, 1), (1, 1), (-1, -2)], rows=True))
+@pytest.mark.slow
 def test_a_vector_copied_onto_itself_whose_length_is_known_at_run_time(p: int, q: int) -> None:
     """Rule S2: one that may be a single element, stored to all, was copied through a temporary."""
 

@@ -119,6 +119,7 @@ def test_parts_are_treated_one_by_one(tmp_path: Path, capsys: pytest.CaptureFixt
 
 # -- one-shot-bufferize
 @pytest.mark.parametrize("heuristic", one_in(6, HEURISTICS))
+@pytest.mark.slow
 def test_decisions_on_the_corpus_are_mlirs(heuristic: str) -> None:
     """In-place decisions, access and equivalence, read out of the printed attributes (behaviours 1 to 44)."""
     different = {}

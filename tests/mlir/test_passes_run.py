@@ -75,6 +75,7 @@ def test_on_buffers(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", slow_but(["all"], SEQUENCES))
+@pytest.mark.slow
 def test_on_the_corpus(name: str) -> None:
     texts = corpus()
     some = {k: texts[k] for k in list(texts)[:: 8 if name == "all" else 1]}

@@ -115,6 +115,7 @@ def test_mlirs_store_into_a_callees_constant_is_not_run() -> None:
 
 
 @pytest.mark.parametrize("seed", slow_but([2], range(12)))
+@pytest.mark.slow
 def test_functions_of_buffers_run_in_each_way(seed: int) -> None:
     """They were refused, though all that they need ran."""
     text = buffers.program(random.Random(seed), loops=seed % 2 == 0)

@@ -59,6 +59,7 @@ def assert_same(a: str, b: str) -> None:
 
 @needs_mlir
 @pytest.mark.parametrize("form", one_in(4, ["generic", "custom"]))
+@pytest.mark.slow
 def test_mlir_opt_reads_back_what_it_printed(form: str) -> None:
     text = mlir_opt(OPS)
     assert_same(mlir_opt(text), mlir_opt(printed(read_all(text), form, False)))

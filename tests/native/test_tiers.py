@@ -91,6 +91,7 @@ def test_the_fast_code_takes_the_place_of_the_quick(held: threading.Event) -> No
     same(first, tracebuf.bufferize(tier="fast")(smooth)(*values()))
 
 
+@pytest.mark.slow
 def test_the_fast_code_of_a_nest_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was compiled alone, to replace the quick one, and then again as a part of the program."""
     texts: list[str] = []
@@ -124,6 +125,7 @@ def test_programs_that_are_quick_to_compile_have_one_tier(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("kept", slow_but(["auto"], ["fast", "auto"]))
+@pytest.mark.slow
 def test_what_is_kept_has_one_tier(kept: Tier, tmp_path: Path) -> None:
     """In this process, or on disk, whether it was compiled as a whole or part by part. Quick code is not kept."""
     cache.use(tmp_path)
@@ -168,6 +170,7 @@ def test_a_call_in_quick_code_goes_on_with_fast_nests(held: threading.Event) -> 
     assert total == tracebuf.bufferize(tier="fast")(long)(np.ones(50), 4)
 
 
+@pytest.mark.slow
 def test_calls_by_machine_code_change_over_too(monkeypatch: pytest.MonkeyPatch, held: threading.Event) -> None:
 
 

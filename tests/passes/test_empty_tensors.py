@@ -387,6 +387,7 @@ BY_PARTS = {
 
 
 @pytest.mark.parametrize(("dtype", "f"), one_in(4, product(["c8", "c16"], BY_PARTS), rows=True))
+@pytest.mark.slow
 def test_complex_numbers_replaced_by_what_is_made_of_their_parts(dtype, f) -> None:
     """The real or imaginary part of a number is read where the number is overwritten: it took a buffer."""
     z = (np.arange(30.0) + 1j * np.arange(30.0, 60.0)).reshape(6, 5).astype(dtype)

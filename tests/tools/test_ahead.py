@@ -193,6 +193,7 @@ def test_the_example_is_named_in_errors() -> None:
     assert "as an example, n is 1009, m is 1013" in caught.value.__notes__[-1]
 
 
+@pytest.mark.slow
 def test_explain_and_memory_and_trace_of_specs() -> None:
     @bufferize
     def f(x: Any, rounds: Any) -> Any:

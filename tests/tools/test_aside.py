@@ -40,6 +40,7 @@ assert late > 50 < late + done
 
 
 @pytest.mark.parametrize("times", slow_but([600], [600, 9000]))
+@pytest.mark.slow
 def test_a_handler_may_raise_at_any_moment(times: int) -> None:
     """Inside of `threading.Thread.start` it left the thread's own lock half released: RuntimeError."""
     program = f"TIMES = {times}\n{PROGRAM}"
@@ -47,6 +48,7 @@ def test_a_handler_may_raise_at_any_moment(times: int) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_the_end_waits_for_work_that_was_left() -> None:
     program = """
 import signal, sys, time

@@ -223,6 +223,7 @@ def test_programs_that_share_a_test_are_beside_it() -> None:
     assert not wrong
 
 
+@pytest.mark.slow
 def test_citations_stand_on_one_line() -> None:
     """So that a search for "rule S8" or "MLIR behaviour 6" finds them all."""
     broken = r"\b(?:rules?|behaviours?)\n\s*(?:# )?[A-Z]?\d|\bMLIR\n\s*(?:# )?behaviours? \d"

@@ -937,6 +937,7 @@ def f(x):
 
 
 @pytest.mark.parametrize("changed", slow_but(["FACTOR = 3.0"], ["", "FACTOR = 3.0", "helper.__defaults__ = (3.0,)"]))
+@pytest.mark.slow
 def test_what_was_looked_at_is_written_down_before_the_fast_code_is_made(
     changed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
