@@ -52,8 +52,31 @@ print("right")
 """
 
 
-def run(script: str, guard: str, *args: object) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "TRACEBUF_GUARD": guard, "PYTHONPATH": os.pathsep.join(sys.path)}
+SELECTS = """
+import numpy as np
+from tracebuf import bufferize
+from tracebuf.testing.guard import guarded
+
+def chosen(v, w):
+    return np.where(w > 0.5, v, w * 2)
+
+def of_two(v, w):
+    return np.where(w < v[::-1], w, v)
+
+def clipped(v, w):
+    return np.where(v == 0.5, 1.5, np.where(v >= w, v, -1.0))
+
+for dtype in ("f8", "f4"):
+    v, w = (guarded(7 * np.dtype(dtype).itemsize).view(dtype) for _ in range(2))
+    v[:], w[:] = np.linspace(0, 1, 7), np.linspace(1, 0.2, 7)
+    for f in (chosen, of_two, clipped):
+        assert (bufferize(f)(v, w) == f(v, w)).all(), (dtype, f)
+print("right")
+"""
+
+
+def run(script: str, guard: str, *args: object, tier: str = "fast") -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "TRACEBUF_GUARD": guard, "PYTHONPATH": os.pathsep.join(sys.path), "TRACEBUF_TIER": tier}
     return subprocess.run([sys.executable, "-c", script, *map(str, args)], env=env, capture_output=True, text=True)
 
 
@@ -70,6 +93,20 @@ def test_a_store_outside_of_a_buffer_ends_the_process(guard: str, at: int, kind:
 def test_programs_keep_to_their_buffers(guard: str) -> None:
     """A sample of tests/programs; the fuzzer runs under it too."""
     done = run(PROGRAMS, guard, 16)
+    assert done.stdout == "right\n", done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", ["quick", "fast"])
+def test_a_choice_between_elements_reads_no_more_than_them(tier: str) -> None:
+    """In the quick tier 16 bytes were read of an element of 8 or 4: a crash at the end of a page."""
+    done = run(SELECTS, "1", tier=tier)
+    assert done.stdout == "right\n", done.stderr
+
+
+@pytest.mark.slow
+def test_quick_programs_keep_to_their_buffers() -> None:
+    done = run(PROGRAMS, "1", 5, tier="quick")
     assert done.stdout == "right\n", done.stderr
 
 
