@@ -28,7 +28,9 @@ def effects_of(op: Op) -> Effects | None:
 def is_effect_free(op: Op) -> bool:
     """Whether the op, with what is in it, does nothing to memory, so that it may change places with others (MLIR:
     isMemoryEffectFree). It may still raise, or not end. A terminator never changes places."""
-    return not op.terminator and op.effects() == () and all(inner.effects() == () for inner in op.walk())
+    if op.terminator or op.effects() != ():
+        return False
+    return not op.regions or all(inner.effects() == () for inner in op.walk())
 
 
 def only_reads(op: Op) -> bool:
