@@ -19,7 +19,8 @@ the root); docs/architecture.md follows one call through all of them. What is Nu
 loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
 
     an op, its facts, its rewrite   ops/, by dialect
-    `a[i] = v` recorded             frontends/numpy: functions/indices/subscripts.py; then arrays/indexing.py, or
+    `a[i] = v` recorded             frontends/numpy: `assign` of interpreter/statements.py, then
+                                    functions/indices/subscripts.py (`store`); then arrays/indexing.py, or
                                     functions/indices/masks.py (`store_advanced`): a mask by `store_masked` (one value
                                     for all places is a `select`, others `expand`), integers by `scattered` of
                                     gathers.py; then record/recorder.py (`store`,
@@ -115,7 +116,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     them, backend/runtime/pool.py keeps them for `Kernel`; tests/native/test_shared.py
     InternalError, a bug of ours    made from what a handler lets out, with the user's line: `internal_error` of
                                     frontends/numpy/record/raises.py, called where handlers are; from a program that is
-                                    not well formed: ir/verifier.py; elsewhere where the message is raised
+                                    not well formed: ir/verifier.py; elsewhere where the message is raised;
+                                    tests/language/test_honest_errors.py
     an exception that NumPy raises  the handler's `r.fail` or `Raises` (an index: frontends/numpy/arrays/indexing.py,
                                     `index_parts`, `normalise`); NumPy is asked first: record/judged.py;
                                     tests/language/test_errors.py (`RAISED`)
@@ -123,14 +125,18 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     backend/llvm/shared.py (the same bits: `leaves_choice`); the program's own switch:
                                     backend/runtime/kernel.py (`_await_code`); `Options.tier`;
                                     tests/native/test_tiers.py
-    a program of another process    persist/programs.py (`find`, `keep`; stale: `restored`), called through stages.py
-                                    (`kept`, `keep`); what tracing looked at, as data:
+    a program of another process    persist/programs.py (`find`, `keep`), called through stages.py (`kept`, `keep`);
+                                    stale: other code, options or versions make another key (`_key`, `environment`),
+                                    whatever else tracing looked at is compared by `restored`; as data:
                                     frontends/numpy/call/provenance.py; tests/tools/test_persist.py
     a copy that one branch needs    optimize/buffers/copy_on_paths.py; tests/passes/test_storage.py
     Ctrl-C in a compiled loop       backend/llvm/polls.py writes the polls, backend/runtime/entry.py has `poll`;
                                     rule C3; tests/native/test_interrupts.py
-    a call, in Python               api.py: `__call__`, then `_find` (its key, its guards), then the cache on disk
-                                    (stages.py, `kept`), then `_compile`; or the original, or a refusal
+    a call, in Python               api.py: `__call__`, `_complete` (its arguments, captured ones too: `_call`),
+                                    `_fitting`, `_find` (by key and guards); else a kept program (stages.py, `kept`);
+                                    else `_compile`: stages.py (`trace`, `bufferized`, `compile`), which call
+                                    frontends/numpy/interpreter/trace.py, pipeline.py and backend/runtime/compiled.py;
+                                    then `_run`. Or the original runs, or the call is refused
     a call without Python           native_calls.py says for which programs (`plan_of`; which calls Python takes:
                                     docs/calling.md) and what it checks; backend/llvm/entries/ is its machine code
                                     (dispatch.py, checks.py, results.py; keywords and defaults: `_bind` of dispatch.py),
