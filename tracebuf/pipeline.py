@@ -69,7 +69,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     cheapest decisions searched for (optimal.py, to a limit) and proved
                                     (certificate.py)
     `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op, also of `c[:] = a @ b + c`
-                                    (`stores_back`); one_shot puts it in place; tests/passes/test_accumulate.py
+                                    (`stores_back`), where its factors are not what it adds to (`is_disjoint`, rule S4);
+                                    one_shot puts it in place; tests/passes/test_accumulate.py
     a conflict's reason             analysis/one_shot/rules.py finds it, base.py (`Conflict`) words it, unsaved.py says
                                     why no rule saved it; explain/report.py lists it
     another temporary's reason      optimize/tensors/eliminate_empty_tensors.py (`why_kept`); a result's:
@@ -112,9 +113,14 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a program out of the cache      persist/programs.py; what it loads: backend/runtime/kernel.py and what is below, no
                                     ops (running/, backend/layout); what makes one: backend/runtime/compiled.py;
                                     tests/tools/test_persist.py, tests/test_house.py (`COMPILES`)
+    a kept program, and when stale  persist/programs.py (`find`, `keep`), called through stages.py (`kept`, `keep`);
+                                    stale: other code, options or versions make another key (`_key`, `environment`),
+                                    whatever else tracing looked at is compared by `restored`; as data:
+                                    frontends/numpy/call/provenance.py; tests/tools/test_persist.py
     what programs share             backend/llvm/nests.py: which loops are functions of their own; shared.py names
                                     them, backend/runtime/pool.py keeps them for `Kernel`; tests/native/test_shared.py
-    InternalError, a bug of ours    made from what a handler lets out, with the user's line: `internal_error` of
+    InternalError, a bug of ours    made from what a handler lets out (a KeyError, say), with the user's line and "a bug
+                                    of tracebuf: KeyError in ..., of the handler ...": `internal_error` of
                                     frontends/numpy/record/raises.py, called where handlers are; from a program that is
                                     not well formed: ir/verifier.py; elsewhere where the message is raised;
                                     tests/language/test_honest_errors.py
@@ -125,10 +131,6 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     backend/llvm/shared.py (the same bits: `leaves_choice`); the program's own switch:
                                     backend/runtime/kernel.py (`_await_code`); `Options.tier`;
                                     tests/native/test_tiers.py
-    a program of another process    persist/programs.py (`find`, `keep`), called through stages.py (`kept`, `keep`);
-                                    stale: other code, options or versions make another key (`_key`, `environment`),
-                                    whatever else tracing looked at is compared by `restored`; as data:
-                                    frontends/numpy/call/provenance.py; tests/tools/test_persist.py
     a copy that one branch needs    optimize/buffers/copy_on_paths.py; tests/passes/test_storage.py
     Ctrl-C in a compiled loop       backend/llvm/polls.py writes the polls, backend/runtime/entry.py has `poll`;
                                     rule C3; tests/native/test_interrupts.py
