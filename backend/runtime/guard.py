@@ -15,6 +15,8 @@ import ctypes
 import math
 import os
 from collections.abc import Sequence
+from functools import cache
+from types import ModuleType
 
 import numpy as np
 
@@ -31,8 +33,7 @@ class Guard:
     def array(self, sizes: Sequence[int], dtype: np.dtype) -> np.ndarray:
         """An array in C order between two pages without access. Raises MemoryError, or OSError where there are too many
         mappings."""
-        import mmap  # which no other call needs
-
+        mmap = _mmap()
         nbytes, page = math.prod(sizes) * dtype.itemsize, mmap.PAGESIZE
         inside = -(-nbytes // page) * page
         kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
@@ -47,6 +48,14 @@ class Guard:
         return whole[start : start + nbytes].view(dtype).reshape(sizes)
 
 
+@cache
+def _mmap() -> ModuleType:
+    """The module, which is loaded only where there is a guard."""
+    import mmap
+
+    return mmap
+
+
 def chosen() -> Guard | None:
     """What the environment asks for. Raises ValueError for another value of `TRACEBUF_GUARD`."""
     wanted = os.environ.get("TRACEBUF_GUARD", "")
@@ -54,4 +63,5 @@ def chosen() -> Guard | None:
         return None
     if wanted not in ("1", "after", "before"):
         raise ValueError(f"TRACEBUF_GUARD is 1 (or after), before, or 0; not {wanted!r}")
+    _mmap()  # when Python ends, nothing can be imported any more
     return Guard(wanted == "before")

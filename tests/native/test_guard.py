@@ -104,6 +104,31 @@ def test_a_choice_between_elements_reads_no_more_than_them(tier: str) -> None:
     assert done.stdout == "right\n", done.stderr
 
 
+ENDING = """
+import numpy as np
+from tracebuf import bufferize
+
+@bufferize
+def f(a):
+    return a + 1
+
+class Dying:
+    def __del__(self):
+        print(f(ones).tolist())
+
+ones = np.ones(3)
+f(ones)
+dying = Dying()
+"""
+
+
+@pytest.mark.slow
+def test_calls_while_python_ends() -> None:
+    """The first import of a module there is an ImportError."""
+    done = run(ENDING, "1")
+    assert (done.stdout, done.stderr) == ("[2.0, 2.0, 2.0]\n", "")
+
+
 @pytest.mark.slow
 def test_quick_programs_keep_to_their_buffers() -> None:
     done = run(PROGRAMS, "1", 5, tier="quick")
