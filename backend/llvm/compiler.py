@@ -201,8 +201,8 @@ _BITS = {"double": "i64", "float": "i32"}
 def with_selects_of_bits(text: str) -> str:
     """A program whose selects choose between the bits of floats.
 
-    What LLVM 20 selects instructions with at level 0 (FastISel) makes of a select between floats, after a comparison, a
-    `vblendvpd`, and of a load that only this uses its operand: which reads 16 bytes, beyond the end of an array.
+    What LLVM 22.1 selects instructions with at level 0 (FastISel) makes of a select between floats, after a comparison,
+    a `vblendvpd`, and of a load that only this uses its operand: which reads 16 bytes, beyond the end of an array.
     """
 
     def bits(match: re.Match[str]) -> str:
