@@ -13,6 +13,7 @@ import os
 import shutil
 import tempfile
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,7 +38,9 @@ gc.set_threshold(100_000, 50, 100)
 
 QUICK = 1
 """With how many of its parameters a test runs in `make check`, if not each is marked slow."""
-files = itertools.count(1)
+OF_A_FILE = 5
+"""How many tests of a file, spread over it, `make check` runs."""
+teardowns = itertools.count(1)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -50,7 +53,7 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest tests begin, else one worker would end with them alone. Of a test with many parameters `QUICK` of
-    those that are not marked slow are fast."""
+    those that are not marked slow are fast; of a file with many tests `OF_A_FILE`."""
     items.sort(key=lambda item: "tests/tools/" not in item.nodeid)
     found = defaultdict[str, list[pytest.Function]](list)
     for item in items:
@@ -59,6 +62,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for each in found.values():
         for item in sorted(each, key=lambda item: tuple(item.callspec.indices.values()))[QUICK:]:
             item.add_marker(pytest.mark.slow)
+    files = defaultdict[Path, list[pytest.Item]](list)
+    for item in items:
+        if item.get_closest_marker("slow") is None:
+            files[item.path].append(item)
+    for tests in files.values():
+        tests.sort(key=lambda item: item.reportinfo()[1] or 0)
+        chosen = {k * len(tests) // OF_A_FILE for k in range(OF_A_FILE)}
+        for k, item in enumerate(tests):
+            if len(tests) > OF_A_FILE and k not in chosen:
+                item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -68,6 +81,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """What the tests of eight files leave behind is not looked at again either."""
-    if nextitem is not None and nextitem.path != item.path and next(files) % 8 == 0:
+    if nextitem is not None and nextitem.path != item.path and next(teardowns) % 8 == 0:
         gc.collect()
         gc.freeze()
