@@ -38,7 +38,7 @@ gc.set_threshold(100_000, 50, 100)
 
 QUICK = 1
 """With how many of its parameters a test runs in `make check`, if not each is marked slow."""
-OF_A_FILE = 5
+OF_A_FILE = 3
 """How many tests of a file, spread over it, `make check` runs."""
 teardowns = itertools.count(1)
 
