@@ -40,8 +40,9 @@ check: $(VENV)/.check
 types: $(VENV)/.check
 	$(RUN) -m mypy
 
+# One process: mypy has the other core, and the test files are read once.
 quick: $(VENV)/.check
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" -n 0
 
 fuzz: $(VENV)/.test
 	$(RUN) -m tracebuf.testing.fuzz --seconds $(SECONDS) --seed $(SEED)

@@ -38,8 +38,8 @@ gc.set_threshold(100_000, 50, 100)
 
 QUICK = 1
 """With how many of its parameters a test runs in `make check`, if not each is marked slow."""
-OF_A_FILE = 3
-"""How many tests of a file, spread over it, `make check` runs."""
+OF_A_FILE = 2
+"""How many tests of a file, spread over it, `make check` runs; of test_house.py all, as any change may break it."""
 teardowns = itertools.count(1)
 
 
@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
     files = defaultdict[Path, list[pytest.Item]](list)
     for item in items:
-        if item.get_closest_marker("slow") is None:
+        if item.get_closest_marker("slow") is None and item.path.name != "test_house.py":
             files[item.path].append(item)
     for tests in files.values():
         tests.sort(key=lambda item: item.reportinfo()[1] or 0)
