@@ -22,7 +22,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS) --dist workst
 help:
 	@echo "make demo    the 2-D wave equation, measured beside eager NumPy"
 	@echo "make test    the whole test suite"
-	@echo "make check   ruff, mypy --strict and the fast tests"
+	@echo "make check   ruff, mypy --strict and a few fast tests of each file"
 	@echo "make fuzz    random programs against eager NumPy, SECONDS=$(SECONDS) SEED=$(SEED)"
 	@echo "make calls   CALLS=$(CALLS) calls of changing kinds from four threads, by machine code and by Python"
 	@echo "make clean   remove .venv, builds and caches"
@@ -42,7 +42,7 @@ types: $(VENV)/.check
 
 # One process: mypy has the other core, and the test files are read once.
 quick: $(VENV)/.check
-	$(PYTEST) -m "not slow" -n 0
+	$(PYTEST) -m "not slow" --sample -n 0
 
 fuzz: $(VENV)/.test
 	$(RUN) -m tracebuf.testing.fuzz --seconds $(SECONDS) --seed $(SEED)

@@ -36,10 +36,8 @@ if "TRACEBUF_CACHE_DIR" not in os.environ:  # workers have it from the process t
 os.environ.setdefault("TRACEBUF_CACHE_PROGRAMS", "0")
 gc.set_threshold(100_000, 50, 100)
 
-QUICK = 1
-"""With how many of its parameters a test runs in `make check`, if not each is marked slow."""
 OF_A_FILE = 2
-"""How many tests of a file, spread over it, `make check` runs; of test_house.py all, as any change may break it."""
+"""How many tests of a file, spread over it, `--sample` leaves; of test_house.py all, as any change may break it."""
 teardowns = itertools.count(1)
 
 
@@ -50,28 +48,41 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     return [] if slow and collector.config.option.markexpr == "not slow" else None
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--sample", action="store_true", help="a few fast tests of each file: what `make check` runs")
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest tests begin, else one worker would end with them alone. Of a test with many parameters `QUICK` of
-    those that are not marked slow are fast; of a file with many tests `OF_A_FILE`."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The longest tests begin, else one worker would end with them alone."""
     items.sort(key=lambda item: "tests/tools/" not in item.nodeid)
-    found = defaultdict[str, list[pytest.Function]](list)
+    if config.getoption("--sample"):
+        chosen = sample(items)
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = [item for item in items if item in chosen]
+
+
+def sample(items: list[pytest.Item]) -> set[pytest.Item]:
+    """The fast tests that stand for all: `OF_A_FILE` of each file, with the first of their parameters that are fast."""
+    files = defaultdict[Path, dict[str, pytest.Item]](dict)
     for item in items:
-        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.get_closest_marker("slow") is None:
-            found[item.nodeid.partition("[")[0]].append(item)
-    for each in found.values():
-        for item in sorted(each, key=lambda item: tuple(item.callspec.indices.values()))[QUICK:]:
-            item.add_marker(pytest.mark.slow)
-    files = defaultdict[Path, list[pytest.Item]](list)
-    for item in items:
-        if item.get_closest_marker("slow") is None and item.path.name != "test_house.py":
-            files[item.path].append(item)
-    for tests in files.values():
-        tests.sort(key=lambda item: item.reportinfo()[1] or 0)
-        chosen = {k * len(tests) // OF_A_FILE for k in range(OF_A_FILE)}
-        for k, item in enumerate(tests):
-            if len(tests) > OF_A_FILE and k not in chosen:
-                item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("slow") is None:
+            name = item.nodeid.partition("[")[0]
+            before = files[item.path].setdefault(name, item)
+            if place(item) < place(before):
+                files[item.path][name] = item
+    chosen = set[pytest.Item]()
+    for path, by_name in files.items():
+        tests = sorted(by_name.values(), key=place)
+        n = OF_A_FILE if path.name != "test_house.py" else len(tests)
+        chosen.update(tests[k * len(tests) // n] for k in range(n))
+    return chosen
+
+
+def place(item: pytest.Item) -> tuple[int, ...]:
+    """Where a test stands in its file, whatever order the tests run in: its line, then its parameters."""
+    indices = item.callspec.indices.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+    return (item.reportinfo()[1] or 0, *indices)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
