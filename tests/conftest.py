@@ -2,7 +2,8 @@
 
 `ci`, the default, is deterministic; `pytest --hypothesis-profile=explore` draws anew each time. Neither has a deadline:
 the first example of a program pays for its compilation. What tests trace is verified after tracing and after each pass.
-Machine code is kept for the other tests of a run, and for no other run.
+Half of the tests run quickly made code, half fast code, chosen by their names (`TRACEBUF_TIER=fast` or `quick`: all);
+`climb` runs fast code. Machine code is kept for the other tests of a run, and for no other run.
 The collector looks seldom at what is new, and never at the tests themselves: a tenth of a run's time.
 """
 
@@ -12,6 +13,7 @@ import itertools
 import os
 import shutil
 import tempfile
+import zlib
 from collections import defaultdict
 from pathlib import Path
 
@@ -27,7 +29,8 @@ settings.register_profile(
 settings.load_profile("ci")
 
 os.environ.setdefault("TRACEBUF_VERIFY", "1")
-os.environ.setdefault("TRACEBUF_TIER", "fast")  # both tiers are tried by tests/native/test_tiers.py
+TIERS = (os.environ["TRACEBUF_TIER"],) if "TRACEBUF_TIER" in os.environ else ("fast", "quick")
+os.environ["TRACEBUF_TIER"] = TIERS[0]
 if "TRACEBUF_CACHE_DIR" not in os.environ:  # workers have it from the process that makes them
     os.environ["TRACEBUF_CACHE_DIR"] = kept = tempfile.mkdtemp(prefix="tracebuf-")
     atexit.register(shutil.rmtree, kept, ignore_errors=True)
@@ -88,6 +91,11 @@ def place(item: pytest.Item) -> tuple[int, ...]:
 def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    os.environ["TRACEBUF_TIER"] = TIERS[zlib.crc32(item.nodeid.encode()) % len(TIERS)]
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:

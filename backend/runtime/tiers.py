@@ -171,7 +171,7 @@ class MachineCode(Code):
                 lenders[symbol] = self._compiled(one)
         level = BETTER if quick.scalar_loops else PLAIN
         text = quick.write(lenders, by_pointer=True)
-        compiled = compile_object(text, quick.name, speed_level=level, keep=False)
+        compiled = compile_object(text, quick.name, speed_level=level, keep=always)
         imports = {**self._imports, **{s: library.address(s) for s, library in lenders.items()}}
         library = link_object(compiled, text, quick.name, imports, speed_level=level)
         self._note(library, quick.name, b"", (), lenders)

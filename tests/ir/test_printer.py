@@ -11,7 +11,7 @@ from tests.mlir.oracle import UNREGISTERED, mlir_opt, needs_mlir
 from tests.support.ir_programs import PROGRAMS, Maker, Program, by_name
 from tests.support.memref_programs import memory_program
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Op
+from tracebuf.ir.core import Block, Op, Use
 from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_func, print_module, print_op
 from tracebuf.ir.types import F16, F32, F64, I1, I8, I32, I64, INDEX, UI8, UI64, TensorType
@@ -168,6 +168,35 @@ def test_verifier_finds_a_use_outside_its_scope() -> None:
 
 def test_verifier_finds_broken_use_lists() -> None:
     broken("chain", lambda f: f.args[0].uses.clear(), "use lists")
+
+
+def test_verifier_finds_a_use_that_no_op_has() -> None:
+    broken("chain", lambda f: Use(f.block.ops[-1], 7, f.args[0]), "counts a use that is gone")
+
+
+def to_an_outer_value(f: Func, body: Block) -> None:
+    scalar = next(r for op in f.block.ops for r in op.results if r.type is body.args[0].type)
+    body.ops[0].set_operands([scalar] * len(body.ops[0].uses))
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (to_an_outer_value, "comes from outside"),
+        (lambda f, body: f.block.terminator.set_operands([body.args[0]]), "is not in scope"),
+        (lambda f, body: body.replace_ops(body.ops[1:]), "is used before it is defined"),
+        (lambda f, body: setattr(body.ops[0], "block", f.block), "does not know its block"),
+        (lambda f, body: setattr(body.args[0], "type", F32), "F32|f32"),
+        (lambda f, body: body.args[0].uses.clear(), "use lists"),
+    ],
+)
+def test_verifier_finds_what_changes_in_a_body(change: Callable[[Func, Block], object], match: str) -> None:
+    """Bodies that stay as they are, are looked at once."""
+
+    def in_body(f: Func) -> None:
+        change(f, next(op for op in f.walk() if op.name == "linalg.generic").regions[0].block)
+
+    broken("chain", in_body, match)
 
 
 def test_verifier_finds_what_cannot_be_picked() -> None:

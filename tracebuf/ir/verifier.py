@@ -58,6 +58,7 @@ SLICES = {  # how many operands stand before the dynamic offsets, sizes and stri
     "tensor.parallel_insert_slice": (2, 1), "tracebuf.insert_view": (2, 1),
     "memref.subview": (1, 0), "tracebuf.subview": (1, 0),
 }  # fmt: skip
+BODY = ("linalg.yield",)
 GEOMETRY = ("static_offsets", "static_sizes", "static_strides")
 
 
@@ -85,10 +86,8 @@ def verify(func: Func, level: Level, known: dict[Op, Parts] | None = None) -> No
     for symbol, value in func.symbols.items():
         if value not in verifier.defined:
             raise InternalError(f"{func.name}: the value of size {symbol} is not in the function")
-    for value in verifier.defined:
-        for use in value.uses:
-            if use.op not in verifier.seen or use.index >= len(use.op.uses) or use.op.uses[use.index] is not use:
-                raise InternalError(f"{where(use.op)}: use lists are broken: {value!r} counts a use that is gone")
+    if sum(len(value.uses) for value in verifier.defined) != verifier.operand_count:
+        raise InternalError(verifier.stale_use())
 
 
 class Verified:
@@ -112,13 +111,6 @@ def same(a: Parts, b: Parts) -> bool:
     return len(a) == len(b) and all(map(is_, a, b))
 
 
-def parts_of(op: Op) -> Parts:
-    """All that `verify_op` looks at in an op without regions."""
-    operands = op.operands
-    types = [v.type for v in (*operands, *op.results)]
-    return [*operands, *types, *op.attrs, *op.attrs.values(), *op.successors]
-
-
 def _parts(func: Func) -> list[Any]:
     """All that `verify` looks at, in a fixed order; equal functions have the same objects."""
     parts: list[Any] = [len(func.arg_attrs)]
@@ -134,13 +126,22 @@ def _add_parts(block: Block, parts: list[Any]) -> None:
     for arg in block.args:
         parts += (arg, arg.owner, arg.index, arg.type, *arg.uses)
     for op in block.ops:
-        parts += (op, op.block, *op.uses, *op.operands, *op.attrs, *op.attrs.values(), *op.successors)
+        parts += (op, op.block)
+        parts += op.uses
+        parts += op.operands
+        parts += op.attrs
+        parts += op.attrs.values()
+        parts += op.successors
         for result in op.results:
             parts += (result, result.owner, result.index, result.type, *result.uses)
         for region in op.regions:
-            parts += (region, region.op)
-            for inner in region.blocks:
-                _add_parts(inner, parts)
+            _add_region(region, parts)
+
+
+def _add_region(region: Region, parts: list[Any]) -> None:
+    parts += (region, region.op)
+    for inner in region.blocks:
+        _add_parts(inner, parts)
 
 
 def verify_module(module: Module) -> None:
@@ -165,12 +166,15 @@ def verify_op(op: Op) -> None:
 
 
 class _Verifier:
-    """`visible`: the values in scope; `defined`: all that were met; `seen`: the ops; `known`: see `verify`."""
+    """`visible`: the values in scope; `defined`: all that were met; `seen`: the ops met, of `operand_count` operands;
+    `known`: see `verify`."""
 
-    __slots__ = ("by_type", "defined", "entry", "func", "known", "level", "seen", "visible")
+    __slots__ = ("by_type", "defined", "entry", "foreign", "func", "known", "level", "operand_count", "seen", "visible")
 
     def __init__(self, func: Func, level: Level, known: dict[Op, Parts]) -> None:
         self.func, self.level, self.known = func, level, known
+        self.foreign: type[ShapedType] | tuple[()] = () if level == "any" else FOREIGN[level]
+        self.operand_count = 0
         self.visible: set[Value] = set()
         self.defined: dict[Value, None] = {}
         self.seen: set[Op] = set()
@@ -211,10 +215,10 @@ class _Verifier:
         for i, value in enumerate(values):
             if value.owner is not owner or value.index != i:
                 raise InternalError(f"{where(op)}: {value!r} does not know its owner or its place")
-            if self.level != "any" and isinstance(value.type, FOREIGN[self.level]):
+            if isinstance(value.type, self.foreign):
                 raise InternalError(f"{where(op)}: {value!r} does not stand at the {self.level} level")
+            self.defined[value] = None
         self.visible.update(values)
-        self.defined.update(dict.fromkeys(values))
         if self.func.symbols and owner is not self.func.block:
             self.sizes(values, op)
 
@@ -236,46 +240,67 @@ class _Verifier:
             raise InternalError(f"{where(op)}: does not know its block, or stands twice")
         self.seen.add(op)
         inside = terminator == "linalg.yield" and self.level != "any"
-        self.place(op, inside)
-        self.operands(op, block if inside else None)
-        self.alone(op)
-        for k, region in enumerate(op.regions):
-            self.region(region, op, op.region_ends[k] if op.name in Op.registry else "")
-        self.define(op.results, op, op)
-
-    def alone(self, op: Op) -> None:
-        """Whether the op is right by itself: asked once for an op without regions that stays as it is."""
-        parts = None if op.regions else parts_of(op)
-        if parts is not None and op in self.known and same(parts, self.known[op]):
-            return
-        try:
-            verify_op(op)
-        except InternalError as e:
-            raise InternalError(f"{where(op)}: {e}") from None
-        if parts is not None:
-            self.known[op] = parts
-
-    def place(self, op: Op, inside: bool) -> None:
-        """Whether the op may stand here: at the level, or in the body of a structured op."""
-        if self.level == "any":
-            return
-        legal = SCALAR | {"linalg.index", "linalg.yield"} if inside else LEGAL[self.level]
-        known = op.name in legal or op.name.split(".")[0] + "." in legal
-        if not known and ("body" if inside else self.level) not in op.levels:
+        if self.level != "any" and not may_stand(op.name, op.levels, "body" if inside else self.level):
             place = "in a linalg body" if inside else f"at the {self.level} level"
             raise InternalError(f"{where(op)}: does not stand {place}")
+        self.operands(op, block if inside else None)
+        parts = self.parts_of(op)
+        if parts is None or op not in self.known or not same(parts, self.known[op]):
+            try:
+                verify_op(op)
+            except InternalError as e:
+                raise InternalError(f"{where(op)}: {e}") from None
+            for k, region in enumerate(op.regions):
+                self.region(region, op, op.region_ends[k] if op.name in Op.registry else "")
+            if parts is not None:
+                self.known[op] = parts
+        if op.results:
+            self.define(op.results, op, op)
+
+    def parts_of(self, op: Op) -> Parts | None:
+        """All that decides whether an op is right beside its operands: it is asked once while that stays as it is. None
+        for an op whose regions see what is around them; the bodies of structured ops see their arguments alone."""
+        parts: list[Any] = op.operands
+        parts += [v.type for v in parts]
+        parts += [v.type for v in op.results]
+        parts += op.attrs
+        parts += op.attrs.values()
+        parts += op.successors
+        if op.regions:
+            if self.level == "any" or op.region_ends != BODY:
+                return None
+            for region in op.regions:
+                _add_region(region, parts)
+        return parts
 
     def operands(self, op: Op, body: Block | None) -> None:
-        for i, use in enumerate(op.uses):
+        uses, visible = op.uses, self.visible
+        self.operand_count += len(uses)
+        for i, use in enumerate(uses):
             value = use.value
             if use.op is not op or use.index != i or use not in value.uses:
                 raise InternalError(f"{where(op)}: use lists are broken at operand {i}")
-            if value not in self.visible:
+            if value not in visible:
                 same = not value.defining_op or value.defining_op.block is op.block
                 reason = "is used before it is defined" if same and value.defining_op else "is not in scope"
                 raise InternalError(f"{where(op)}: operand {i} ({value!r}) {reason}")
             if body is not None and value.block is not body:
                 raise InternalError(f"{where(op)}: operand {i} ({value!r}) comes from outside the linalg body")
+
+    def stale_use(self) -> str:
+        """What is wrong where values count more uses than there are operands, each of which its value counts."""
+        for value in self.defined:
+            for use in value.uses:
+                if use.op not in self.seen or use.index >= len(use.op.uses) or use.op.uses[use.index] is not use:
+                    return f"{where(use.op)}: use lists are broken: {value!r} counts a use that is gone"
+        raise AssertionError("two operands of one use")
+
+
+@cache
+def may_stand(name: str, levels: frozenset[str], place: Literal[Level, "body"]) -> bool:
+    """Whether an op may stand at a level, or in the body of a structured op."""
+    legal = SCALAR | {"linalg.index", "linalg.yield"} if place == "body" else LEGAL[place]
+    return name in legal or name.split(".")[0] + "." in legal or place in levels
 
 
 # -- types -----------------------------------------------------------------------------------------------------------
