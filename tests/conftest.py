@@ -3,7 +3,8 @@
 `ci`, the default, is deterministic; `pytest --hypothesis-profile=explore` draws anew each time. Neither has a deadline:
 the first example of a program pays for its compilation. What tests trace is verified after tracing and after each pass.
 Half of the tests run quickly made code, half fast code, chosen by their names (`TRACEBUF_TIER=fast` or `quick`: all);
-`climb` runs fast code. Machine code is kept for the other tests of a run, and for no other run.
+`climb` and what is marked `fast_tier` run fast code. Machine code is kept for the other tests of a run, and for no
+other run.
 The collector looks seldom at what is new, and never at the tests themselves: a tenth of a run's time.
 """
 
@@ -95,7 +96,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    os.environ["TRACEBUF_TIER"] = TIERS[zlib.crc32(item.nodeid.encode()) % len(TIERS)]
+    half = TIERS[zlib.crc32(item.nodeid.encode()) % len(TIERS)]
+    os.environ["TRACEBUF_TIER"] = "fast" if item.get_closest_marker("fast_tier") else half
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:

@@ -173,7 +173,7 @@ from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
 from tracebuf.ir.func import Func
-from tracebuf.ir.verifier import Level, Verified, verify
+from tracebuf.ir.verifier import Level, Verified
 from tracebuf.optimize.buffers.assign_storage import assign_storage
 from tracebuf.optimize.buffers.copy_on_paths import copy_on_paths
 from tracebuf.optimize.buffers.fold_memref import fold_memref
@@ -276,8 +276,6 @@ def decided_to_memref(func: Func, analysis: Analysis, options: Options, observe:
     program = bufferize(func, analysis)
     if (certificate := getattr(analysis, "certificate", None)) is not None:
         program.attrs["certificate"] = certificate
-    if options.verify:
-        verify(program, "memref")
     if observe is not None:
         observe("bufferize", program)
     run_passes(MEMREF_PASSES, program, "memref", options, observe)
@@ -291,8 +289,11 @@ def run_passes(
     options: Options,
     observe: Observer | None,
 ) -> None:
-    """Runs passes on a function, in place, without those that the options switch off."""
+    """Runs passes on a function, in place, without those that the options switch off. With `verify` the function is
+    looked at before the first and after each."""
     verified = Verified(level)
+    if options.verify:
+        verified.again(func)
     for name, step in passes:
         if name in SWITCHES and SWITCHES[name] not in options.improved:
             continue

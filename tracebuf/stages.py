@@ -153,10 +153,7 @@ def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | No
     with full_collections_later:
         with importing():
             from tracebuf import pipeline
-            from tracebuf.ir.verifier import verify
 
-        if options.verify:
-            verify(traced.func, "tensor")
         pipeline.optimize_tensors(traced.func, options, observe)
         return Bufferized(pipeline.to_memref(traced.func, options, observe))
 

@@ -116,6 +116,7 @@ def test_sorts(dtype: str) -> None:
         assert sort_loop(dtype, kind, False)[0] and sort_loop(dtype, kind, True)[0]
 
 
+@pytest.mark.fast_tier
 def test_programs_of_calls_alone_are_compiled_soon() -> None:
     """LLVM's passes took most of the time of a first call of a function around np.linalg.solve."""
 

@@ -16,6 +16,8 @@ from tracebuf.backend.runtime.kernel import Kernel, release
 from tracebuf.backend.runtime.pool import Pool
 from tracebuf.options import Tier
 
+pytestmark = pytest.mark.fast_tier
+
 
 @pytest.fixture(autouse=True)
 def nothing_lent() -> None:

@@ -28,6 +28,8 @@ from tracebuf.persist import saved
 from tracebuf.persist.precompile import argument, main
 from tracebuf.specs import Spec, examples, sizes_of
 
+pytestmark = pytest.mark.fast_tier
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

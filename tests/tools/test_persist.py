@@ -26,6 +26,8 @@ from tracebuf.backend.runtime import tiers
 from tracebuf.frontends.numpy.call import provenance
 from tracebuf.persist import programs
 
+pytestmark = pytest.mark.fast_tier
+
 _modules = itertools.count()
 
 

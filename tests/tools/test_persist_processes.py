@@ -19,6 +19,8 @@ import tracebuf
 from tracebuf import bufferize, cache
 from tracebuf.api import Specialization
 
+pytestmark = pytest.mark.fast_tier
+
 PROGRAM = """
 import sys
 import numpy as np

@@ -47,10 +47,17 @@ def move_reads_early(func: Func) -> None:
 
 
 def may_conflict(func: Func) -> bool:
-    """Whether some tensor is used more than once, and something else than a new array is written to."""
+    """Whether some tensor is used more than once, and something is written to that others may see."""
     if not any(value.is_tensor and len(value.uses) > 1 for value in func.values()):
         return False
-    return any(not isinstance(use.value.owner, tensor.Empty) for op in func.walk() for use in destinations(op))
+    return any(not is_new(use.value) for op in func.walk() for use in destinations(op))
+
+
+def is_new(value: Value) -> bool:
+    """Whether this is a new array, each state of which is used once."""
+    while isinstance(op := value.owner, linalg.DestinationOp) and len(value.uses) == 1:
+        value = op.out_uses[value.index].value
+    return isinstance(value.owner, tensor.Empty)
 
 
 Pair = tuple[Use, Use]
