@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+os.environ["TRACEBUF_CACHE_PROGRAMS"] = "0"  # the programs are looked at
 
 from tests.programs import PROGRAMS, Program
 from tracebuf import BufferizedFunction, UnsupportedError, bufferize
@@ -85,7 +87,7 @@ def row(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Row:
         with counting() as seen:
             result, counters = f.call_counted(*given)
             gc.collect()
-            made = 0 if counters is None else counters.arrays
+            made = 0 if counters is None else counters.arrays - counters.given
             arrays.append((made, seen.allocations - seen.frees))
         del result, given
     returned = arrays[1][1]

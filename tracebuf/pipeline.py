@@ -84,6 +84,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
     a buffer whose size comes late  it floats: optimize/buffers/assign_storage.py (`_placed`); at run time
                                     backend/llvm/memory.py (`_in_gap`); tests/passes/test_storage.py
+    what a called function gives    taken over: optimize/buffers/take_results.py; by native code backend/llvm/hosted.py,
+                                    by Python `give` of backend/runtime/references.py; tests/native/test_direct_calls.py
     one that a loop carries so      it roams: optimize/buffers/assign_storage.py (`_roaming`), backend/llvm/roaming.py
     the pass that frees             deallocate/ownership.py; handover.py: what an `if` or a loop takes over; lower.py:
                                     what `bufferization.dealloc` becomes (deallocate/general/ has both for MLIR text);
@@ -180,6 +182,7 @@ from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.keep_layouts import keep_layouts
 from tracebuf.optimize.buffers.order_copies import order_copies
 from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
+from tracebuf.optimize.buffers.take_results import take_results
 from tracebuf.optimize.buffers.write_directly import write_directly
 from tracebuf.optimize.tensors.accumulate_products import accumulate_products
 from tracebuf.optimize.tensors.canonicalize import canonicalize
@@ -224,6 +227,7 @@ MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
     ("lower-deallocs", lower_deallocs),
     ("shorten-liveness", shorten_liveness),
     ("fold-memref-again", fold_memref),
+    ("take-results", take_results),
     ("assign-storage", assign_storage),
 )
 
