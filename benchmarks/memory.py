@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ["TRACEBUF_CACHE_PROGRAMS"] = "0"  # the programs are looked at
 
 from tests.programs import PROGRAMS, Program
-from tracebuf import BufferizedFunction, UnsupportedError, bufferize
+from tracebuf import BufferizedFunction, UnsupportedError, bufferize, cache
 from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.interpret import memref as interpreter
 from tracebuf.interpret.memory import Memory, MemRef
@@ -130,6 +130,7 @@ def main() -> None:
     parser.add_argument("--word", default="")
     parser.add_argument("--every", type=int, default=1, help="only every so many programs")
     chosen = parser.parse_args()
+    cache.use(None)  # a program from there has no memref program for the interpreter
     found = rows(chosen.n, chosen.word, chosen.every)
     wide = [r for r in found if chosen.word or r.gap > 1.05 or r.second]
     print(f"{'program':<40}{'live':>12}{'kept':>12}{'ratio':>8}{'first':>8}{'second':>8}")
