@@ -105,9 +105,7 @@ def greatest_of(sizes: Sequence[Dim]) -> Dim:
 
 def is_within(size: Dim, limit: Dim) -> bool:
     """Whether a size is at most a limit, which may be the greatest of several."""
-    return at_most(size, limit) or (
-        all(any(at_most(a, b) for b in alternatives(limit)) for a in alternatives(size))
-    )
+    return at_most(size, limit) or (all(any(at_most(a, b) for b in alternatives(limit)) for a in alternatives(size)))
 
 
 def alternatives(size: Dim) -> list[Dim]:
