@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,9 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+os.environ["TRACEBUF_CACHE_PROGRAMS"] = "0"  # the programs are looked at
 
 from tests.programs import PROGRAMS, Program
-from tracebuf import BufferizedFunction, UnsupportedError, bufferize
+from tracebuf import BufferizedFunction, UnsupportedError, bufferize, cache
 from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.interpret import memref as interpreter
 from tracebuf.interpret.memory import Memory, MemRef
@@ -85,7 +87,7 @@ def row(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Row:
         with counting() as seen:
             result, counters = f.call_counted(*given)
             gc.collect()
-            made = 0 if counters is None else counters.arrays
+            made = 0 if counters is None else counters.arrays - counters.given
             arrays.append((made, seen.allocations - seen.frees))
         del result, given
     returned = arrays[1][1]
@@ -128,6 +130,7 @@ def main() -> None:
     parser.add_argument("--word", default="")
     parser.add_argument("--every", type=int, default=1, help="only every so many programs")
     chosen = parser.parse_args()
+    cache.use(None)  # a program from there has no memref program for the interpreter
     found = rows(chosen.n, chosen.word, chosen.every)
     wide = [r for r in found if chosen.word or r.gap > 1.05 or r.second]
     print(f"{'program':<40}{'live':>12}{'kept':>12}{'ratio':>8}{'first':>8}{'second':>8}")

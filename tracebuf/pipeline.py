@@ -75,6 +75,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     why no rule saved it; explain/report.py lists it
     another temporary's reason      optimize/tensors/eliminate_empty_tensors.py (`why_kept`); a result's:
                                     explain/report.py
+    an array read only in slices    is not made: optimize/tensors/compute_slices.py; tests/passes/test_compute_slices.py
     what a loop begins with, unread optimize/tensors/place_stand_ins.py; tests/passes/test_stand_ins.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; stack, arena or array:
                                     optimize/buffers/assign_storage.py (`to_stack`, `fits_stack`);
@@ -84,6 +85,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
     a buffer whose size comes late  it floats: optimize/buffers/assign_storage.py (`_placed`); at run time
                                     backend/llvm/memory.py (`_in_gap`); tests/passes/test_storage.py
+    what a called function gives    taken over: optimize/buffers/take_results.py; by native code backend/llvm/hosted.py,
+                                    by Python `give` of backend/runtime/references.py; tests/native/test_direct_calls.py
     one that a loop carries so      it roams: optimize/buffers/assign_storage.py (`_roaming`), backend/llvm/roaming.py
     the pass that frees             deallocate/ownership.py; handover.py: what an `if` or a loop takes over; lower.py:
                                     what `bufferization.dealloc` becomes (deallocate/general/ has both for MLIR text);
@@ -180,9 +183,11 @@ from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.keep_layouts import keep_layouts
 from tracebuf.optimize.buffers.order_copies import order_copies
 from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
+from tracebuf.optimize.buffers.take_results import take_results
 from tracebuf.optimize.buffers.write_directly import write_directly
 from tracebuf.optimize.tensors.accumulate_products import accumulate_products
 from tracebuf.optimize.tensors.canonicalize import canonicalize
+from tracebuf.optimize.tensors.compute_slices import compute_slices
 from tracebuf.optimize.tensors.cse import cse
 from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.tensors.fuse import fuse
@@ -201,6 +206,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("canonicalize", canonicalize),
     ("cse", cse),
     ("accumulate-products", accumulate_products),
+    ("compute-slices", compute_slices),
     ("fuse", fuse),
     ("canonicalize-fused", canonicalize),
     ("eliminate-empty-tensors", eliminate_empty_tensors),
@@ -224,6 +230,7 @@ MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
     ("lower-deallocs", lower_deallocs),
     ("shorten-liveness", shorten_liveness),
     ("fold-memref-again", fold_memref),
+    ("take-results", take_results),
     ("assign-storage", assign_storage),
 )
 

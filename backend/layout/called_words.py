@@ -12,7 +12,7 @@ class Called:
     POSITIONAL = 2
     ARRAYS, ARRAY = 3, 4
     """How many of the operands are arrays; for each `ARRAY_WORDS`: the array (0: none), its first slot, its rank, log2
-    of the item size."""
+    of the item size, to which `GIVEN` is added where the function gives the memory (there is no array then)."""
     ARGUMENTS, ARGUMENT = 5, 6
     """How many; for each three: `Passing`; number of an array, object or first slot; dtype."""
     RESULTS, RESULT = 7, 8
@@ -30,7 +30,7 @@ class Called:
     SIZE = 13
 
 
-ARRAY_WORDS, RESULT_WORDS = 4, 6
+ARRAY_WORDS, RESULT_WORDS, GIVEN = 4, 6, 64
 
 
 class Passing:

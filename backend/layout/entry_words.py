@@ -233,12 +233,14 @@ class Source:
 
 
 # Fields in words from an object's start: class; of a dict its version, which any change of it changes; of
-# PyArrayObject data, rank (int), sizes, strides, dtype, flags.
+# PyArrayObject data, rank (int), sizes, strides, base, dtype, flags.
 CLASS, VALUE = 1, 2
 VERSION = 3
-DATA, RANK, SIZES, STRIDES, DTYPE, FLAGS = 2, 3, 4, 5, 7, 8
+DATA, RANK, SIZES, STRIDES, BASE, DTYPE, FLAGS = range(2, 9)
 WRITEABLE = 0x400
 """A flag of arrays."""
+OWNS, OWN_DATA = 0x4, 0x504
+"""The flag of an array that owns its data; with those of one that is aligned and writeable."""
 MAX_RANK = 64
 """NumPy's limit."""
 OWN = 3

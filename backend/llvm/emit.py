@@ -313,6 +313,9 @@ class KernelWriter:
         sizes = tuple(str(n) if isinstance(n, int) else v for n, v in zip(type_.shape, sizes, strict=True))
         order = op.attrs.get("order", tuple(range(type_.rank)))
         root = next(iter(self.roots[op.result]))
+        if "given" in op.attrs:  # by the call that follows
+            self.buffers[op.result] = self.memory.later(type_, sizes, order, root)
+            return
         place = self.memory.plan.places.get(op)
         beside = [self.buffers[v].base for v in place.beside] if place is not None else []
         roaming = self.memory.plan.roaming
@@ -435,7 +438,10 @@ class KernelWriter:
         self.references.append(op)
 
         def call_back() -> None:
-            call_reference(self.code, self.memory, number, operands, types)
+            places = call_reference(self.code, self.memory, number, operands, types)
+            for k in op.given_outs if isinstance(op, HostCall) else ():
+                out = op.n_ins + k
+                self.buffers[op.operand(out)] = self.memory.given(self.buffers[op.operand(out)], places[out])
 
         loop = op.loop if isinstance(op, HostCall) else None
         if loop is None:

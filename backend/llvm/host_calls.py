@@ -448,13 +448,14 @@ class HostWriter:
 
 def call_reference(
     code: Code, memory: Memory, number: int, operands: Sequence[Buffer | str], types: Sequence[Type]
-) -> None:
-    """Calls the reference of the kernel's op of that number on these operands."""
+) -> list[str]:
+    """Calls the reference of the kernel's op of that number on these operands; where each of them is."""
     count = sum(1 + 2 * len(b.sizes) if isinstance(b, Buffer) else 2 for b in operands)
     spec = code.fresh_slot(f"[{max(count, 1)} x i64]")
-    at = 0
+    at, places = 0, []
     for operand, type_ in zip(operands, types, strict=True):
         where = code.offset(spec, "i64", str(at))
+        places.append(where)
         at += 1
         if isinstance(operand, str):
             assert isinstance(type_, ScalarType)
@@ -466,3 +467,4 @@ def call_reference(
             code.do(f"store i64 {n}, ptr {code.offset(spec, 'i64', str(at))}")
             at += 1
     memory.ask(abi.REFER, code.inst(f"ptrtoint ptr {spec} to i64"), str(number))
+    return places

@@ -6,15 +6,27 @@ be printed and forgotten, as in a ctypes callback.
 
 Of arrays (`refer_text`), one LLVM function for all, whose data is the words `Called` (layout/called_words.py): it
 points the arrays of the last call at the operands, calls the function by vectorcall, and copies the results into the
-outs where they have their types and sizes. Else, and where no arrays are there yet, Python does it
+outs where they have their types and sizes, or takes them over. Else, and where no arrays are there yet, Python does it
 (backend/runtime/references.py).
 """
 
 from __future__ import annotations
 
 from tracebuf.backend.layout import abi
-from tracebuf.backend.layout.called_words import ARRAY_WORDS, RESULT_WORDS, Called, Passing
-from tracebuf.backend.layout.entry_words import CLASS, DATA, DTYPE, FLAGS, RANK, SIZES, STRIDES, VALUE
+from tracebuf.backend.layout.called_words import ARRAY_WORDS, GIVEN, RESULT_WORDS, Called, Passing
+from tracebuf.backend.layout.entry_words import (
+    BASE,
+    CLASS,
+    DATA,
+    DTYPE,
+    FLAGS,
+    OWN_DATA,
+    OWNS,
+    RANK,
+    SIZES,
+    STRIDES,
+    VALUE,
+)
 from tracebuf.backend.llvm.code import Code
 from tracebuf.backend.llvm.writer import Writer
 
@@ -99,6 +111,9 @@ def refer_text() -> Writer:
     with c.loop(c.word(call, Called.ARRAYS)) as loop:
         a = c.at(arrays, c.mul(loop.index, str(ARRAY_WORDS)))
         array, operand, rank, shift = c.pointer(a), c.at(spec, c.word(a, 1)), c.word(a, 2), c.word(a, 3)
+        shown, next_ = c.new_label(), c.new_label()
+        c.branch(c.icmp("ult", shift, str(GIVEN)), shown, next_)
+        c.place(shown)
         c.refuse(c.is_null(array), python)
         sizes, strides = c.pointer(array, SIZES), c.pointer(array, STRIDES)
         steps = c.at(operand, c.add(rank, "1"))
@@ -107,6 +122,8 @@ def refer_text() -> Writer:
             step = c.inst(f"shl i64 {c.word(steps, inner.index)}, {shift}")
             c.need(c.icmp("eq", c.word(strides, inner.index), step), python)
         c.put(array, DATA, c.word(operand))
+        c.jump(next_)
+        c.place(next_)
     count = c.word(call, Called.ARGUMENTS)
     given = c.inst(f"alloca ptr, i64 {c.add(count, '1')}, align 8")
     with c.loop(count) as loop:
@@ -148,6 +165,19 @@ def refer_text() -> Writer:
         c.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {start}, i64 {nbytes}, i1 false)")
 
     store, drop, lost = (c.new_label() for _ in range(3))
+
+    def fits(x: str, dtype: str, operand: str, rank: str, itemsize: str, otherwise: str) -> None:
+        """Goes on where an array is of a type, and of the sizes and strides of an operand."""
+        c.need(c.icmp("eq", c.pointer(x, DTYPE), dtype, "ptr"), otherwise)
+        c.need(c.icmp("eq", c.inst(f"zext i32 {c.word(x, RANK, 'i32')} to i64"), rank), otherwise)
+        sizes, strides, steps = c.pointer(x, SIZES), c.pointer(x, STRIDES), c.at(operand, c.add(rank, "1"))
+        with c.loop(rank) as inner:
+            n = c.word(sizes, inner.index)
+            c.need(c.icmp("eq", n, c.word(c.at(operand, 1), inner.index)), otherwise)
+            step = c.inst(f"mul i64 {c.word(steps, inner.index)}, {itemsize}")
+            alike = c.icmp("eq", c.word(strides, inner.index), step)
+            c.need(c.either(alike, c.icmp("sle", n, "1")), otherwise)
+
     kind = c.pointer(call, Called.KIND)
     of_class = c.either(c.is_null(kind), c.icmp("eq", c.pointer(found, CLASS), kind, "ptr"))
     c.need(of_class, store)
@@ -160,6 +190,44 @@ def refer_text() -> Writer:
         a = c.at(arrays, c.mul(c.word(p, 1), str(ARRAY_WORDS)))
         out, dtype = c.pointer(a), c.pointer(p, 2)
         is_array, number, next_ = c.new_label(), c.new_label(), c.new_label()
+        given, kept = c.new_label(), c.new_label()
+        c.branch(c.icmp("ult", c.word(a, 3), str(GIVEN)), kept, given)
+        c.place(given)
+        operand, rank = c.at(spec, c.word(a, 1)), c.word(a, 2)
+        c.need(c.icmp("eq", c.pointer(x, CLASS), "@PyArray_Type", "ptr"), store)
+        apart, misfit, taken = c.new_label(), c.new_label(), c.new_label()
+        like = dtype, operand, rank, c.word(p, 4)
+        fits(x, *like, apart)
+        owner = c.variable(x, "ptr")
+        with c.when(c.icmp("eq", c.inst(f"and i64 {c.word(x, FLAGS)}, {OWNS}"), "0")):
+            base = c.pointer(x, BASE)
+            c.need(c.both(c.icmp("ne", base, "null", "ptr"), c.icmp("eq", c.word(x), "1")), apart)
+            c.need(c.icmp("eq", c.pointer(base, CLASS), "@PyArray_Type", "ptr"), apart)
+            fits(base, *like, apart)
+            c.need(c.icmp("eq", c.word(base, DATA), c.word(x, DATA)), apart)
+            c.let(owner, base, "ptr")
+        y = c.get(owner, "ptr")
+        flags = c.inst(f"and i64 {c.word(y, FLAGS)}, {OWN_DATA}")
+        c.need(c.both(c.icmp("eq", flags, str(OWN_DATA)), c.icmp("eq", c.word(y), "1")), apart)
+        c.py("Py_IncRef", y)
+        c.jump(taken)
+        c.place(apart)
+        made = c.py("numpy_copied", x, "0")
+        c.refuse(c.is_null(made), lost)
+        c.let(owner, made, "ptr")
+        fits(made, *like, misfit)
+        c.jump(taken)
+        c.place(misfit)
+        c.py("Py_DecRef", made)
+        c.jump(store)
+        c.place(taken)
+        y = c.get(owner, "ptr")
+        with c.when(c.icmp("ne", c.inst(f"call i64 @own(ptr {c.pointer('%context', abi.ENTRY)}, ptr {y})"), "0"), True):
+            c.py("Py_DecRef", y)
+            c.jump(lost)
+        c.put(operand, 0, c.word(y, DATA))
+        c.jump(next_)
+        c.place(kept)
         c.branch(c.icmp("eq", c.pointer(x, CLASS), "@PyArray_Type", "ptr"), is_array, number)
         c.place(is_array)
         c.need(c.icmp("eq", c.pointer(x, DTYPE), dtype, "ptr"), store)

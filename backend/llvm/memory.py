@@ -125,6 +125,18 @@ class Memory:
         known = MemRefType(type_.shape, type_.element, strides_in_order(type_.shape, order), 0)
         return Buffer(known, base, base, sizes, self._dense(sizes, order), frozenset([root]), nbytes)
 
+    def later(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int], root: int) -> Buffer:
+        """A buffer whose memory a called function gives."""
+        nbytes = self.code.mul(self.code.product(sizes), str(type_.element.itemsize))
+        known = MemRefType(type_.shape, type_.element, strides_in_order(type_.shape, order), 0)
+        return Buffer(known, "null", "null", sizes, self._dense(sizes, order), frozenset([root]), nbytes)
+
+    def given(self, buffer: Buffer, where: str) -> Buffer:
+        """That buffer once the memory is there, at an address that is noted."""
+        base = self.code.inst(f"load ptr, ptr {where}")
+        self.count_allocation(buffer.nbytes)
+        return Buffer(buffer.type, base, base, buffer.sizes, buffer.strides, buffer.roots, buffer.nbytes)
+
     def _dense(self, sizes: tuple[str, ...], order: Sequence[int]) -> tuple[str, ...]:
         strides, step = ["1"] * len(sizes), "1"
         for k, axis in enumerate(reversed(order)):

@@ -48,6 +48,7 @@ SIGNATURES = {
     "numpy_scalar": "ptr @(ptr, ptr, ptr)",
     "numpy_set_base": "i32 @(ptr, ptr)",
     "numpy_copy": "i32 @(ptr, ptr)",
+    "numpy_copied": "ptr @(ptr, i32)",
     "numpy_resize": "ptr @(ptr, ptr, i32, i32)",
     "PyDict_New": "ptr @()",
     "PyDict_SetItem": "i32 @(ptr, ptr, ptr)",

@@ -51,6 +51,8 @@ class Counters:
     arrays: int = 0
     array_bytes: int = 0
     """Of the allocations those that were NumPy arrays, which NumPy's own counting sees too."""
+    given: int = 0
+    """Of the arrays those that called functions gave."""
 
 
 class Refers(Protocol):
@@ -59,7 +61,7 @@ class Refers(Protocol):
     address: int
     may_keep: bool
 
-    def call(self, spec: int, hand_over: Callable[[], object]) -> None: ...
+    def call(self, spec: int, hand_over: Callable[[], object], take: Callable[[np.ndarray], None]) -> None: ...
     def forget(self) -> None: ...
 
 
@@ -84,7 +86,7 @@ class Context:
     """The context of `backend.layout.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
-        "args", "arrays", "blocks", "called", "frame", "given_back", "guard", "idle", "lent", "most", "owners",
+        "args", "arrays", "blocks", "called", "frame", "given", "given_back", "guard", "idle", "lent", "most", "owners",
         "patience", "references", "roaming", "shared", "slots", "spared", "spares", "watch", "window",
     )  # fmt: skip
 
@@ -113,8 +115,8 @@ class Context:
         """The owners of blocks that were handed over in this call, which goes on with them."""
         self.forget_blocks()
         self.guard = chosen()
-        self.arrays = (0, 0)
-        """How many arrays this call has made, and their bytes."""
+        self.arrays, self.given = (0, 0), 0
+        """How many arrays this call has made, and their bytes; how many of them called functions gave."""
         self.most = 0
         """The most bytes of arrays that this call by Python had, if there are any that roam."""
         self.references = references
@@ -126,7 +128,7 @@ class Context:
 
     def begin(self, args: Sequence[object], counted: bool = False) -> None:
         """Before a call with these arguments: counters at zero."""
-        self.args, self.arrays = args, (0, 0)
+        self.args, self.arrays, self.given = args, (0, 0), 0
         ctypes.memmove(ctypes.addressof(self.slots) + 8 * abi.ALLOCATIONS, _ZERO, len(_ZERO))
         if counted and (window := WINDOW.get()) is not None:
             self.window = window
@@ -206,7 +208,7 @@ class Context:
         self.blocks[slot] = None
 
     def counters(self) -> Counters:
-        return Counters(*(*self.slots[abi.ALLOCATIONS : abi.SPARES], *self.arrays))
+        return Counters(*(*self.slots[abi.ALLOCATIONS : abi.SPARES], *self.arrays, self.given))
 
     # -- arrays that were freed
     def _spare(self, number: int, sizes: Sequence[int], dtype: np.dtype) -> np.ndarray | None:
@@ -266,13 +268,35 @@ class Context:
             array = dense.transpose(np.argsort(order))
         start = address(array)
         self.owners[start] = array
-        self.arrays = (self.arrays[0] + 1, self.arrays[1] + max(array.nbytes, 1))
-        if self.window is not None:
-            self.window.hold(max(array.nbytes, 1))
+        self._count(array)
         if self.roaming is not None:
             held = (*self.owners.values(), *(spare for _, spare, _ in self.spares))
             self.most = max(self.most, sum(one.nbytes for one in held))
         return start
+
+    def _count(self, array: np.ndarray) -> None:
+        self.arrays = (self.arrays[0] + 1, self.arrays[1] + max(array.nbytes, 1))
+        if self.window is not None:
+            self.window.hold(max(array.nbytes, 1))
+
+    def take(self, array: np.ndarray) -> None:
+        """Takes over an array that a called function has given, as one that was made for this call."""
+        self.given += 1
+        self._count(array)
+        if not self.slots[abi.ANSWER]:
+            self.owners[address(array)] = array
+            return
+        entry, row = self._entry(), 2 * ctypes.sizeof(ctypes.c_int64)
+        if entry[Entry.FRESH_COUNT] == entry[Entry.FRESH_ROOM]:
+            room = 2 * max(entry[Entry.FRESH_ROOM], 4)
+            larger = _REALLOC(entry[Entry.FRESH], room * row)
+            if larger is None:
+                raise MemoryError
+            entry[Entry.FRESH], entry[Entry.FRESH_ROOM] = larger, room
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(array))
+        place = (ctypes.c_int64 * 2).from_address(entry[Entry.FRESH] + row * entry[Entry.FRESH_COUNT])
+        place[:] = [id(array), -1]
+        entry[Entry.FRESH_COUNT] += 1
 
     def _release(self, start: int, number: int) -> int:
         array = self.owners.pop(start, None)
@@ -321,10 +345,10 @@ class Context:
     def _refer(self, spec: int, number: int) -> int:
         reference = self.references[number]
         if self.watch is None or not reference.may_keep or not self.slots[abi.ANSWER]:
-            reference.call(spec, self._hand_over)
+            reference.call(spec, self._hand_over, self.take)
         else:
             with self.watch(self._given(Entry.ARGUMENTS)):
-                reference.call(spec, self._hand_over)
+                reference.call(spec, self._hand_over, self.take)
         return 1
 
     def _hand_over(self) -> object:
@@ -353,6 +377,8 @@ class Context:
         return (ctypes.c_int64 * Entry.SIZE).from_address(self.slots[abi.ENTRY])
 
 
+_REALLOC = ctypes.pythonapi.PyMem_RawRealloc
+_REALLOC.restype, _REALLOC.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t]
 _FUNCTIONS = [id(f) for f in (Context._allocate, Context._release, Context._grow, Context._refer)]
 """The functions of the context's first slots, in order; the class keeps them."""
 _ZERO = bytes(8 * (abi.SPARES - abi.ALLOCATIONS))

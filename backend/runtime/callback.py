@@ -16,7 +16,8 @@ from tracebuf.running.host import HostFunction
 class Callback:
     """A function that is called back by its number: of the first `n_ins` of the operands, and of the outs. Each operand
     is a scalar, or an array of that rank. `on_stack`: the operands that may be on the stack; `may_raise`: an exception
-    is said to come from the location; `hosted`: a host call, else the reference of an op."""
+    is said to come from the location; `hosted`: a host call, else the reference of an op; `gives`: the operands that
+    have no memory before, but get that of what the function gives."""
 
     function: HostFunction
     n_ins: int
@@ -25,3 +26,4 @@ class Callback:
     may_raise: bool
     hosted: bool
     location: Location
+    gives: Sequence[int] = ()

@@ -94,7 +94,8 @@ def _callback_of(op: DestinationOp) -> Callback:
         function = HostFunction(op.callee, lambda ins, outs: op.run([*ins, *outs]), may_keep=True)
     operands = tuple(map(_operand, op.operands))
     hosted = isinstance(op, HostCall)
-    return Callback(function, op.n_ins, operands, _perhaps_on_stack(op), op.may_raise, hosted, op.loc)
+    gives = tuple(op.n_ins + k for k in op.given_outs) if isinstance(op, HostCall) else ()
+    return Callback(function, op.n_ins, operands, _perhaps_on_stack(op), op.may_raise, hosted, op.loc, gives)
 
 
 def _operand(value: Value) -> tuple[ScalarType, int | None]:

@@ -48,7 +48,7 @@ LONG, LONG_PRODUCTS = 2**14, 2**10
 """Elements of the array arguments, from which on a call does not keep the GIL; the latter of programs that call BLAS,
 which does not poll. Shorter ones keep it until they poll."""
 _ALIGNED, _WRITEABLE, _C, _F = 0x100, 0x400, 1, 2
-_NEW_FROM_DESCR, _SCALAR, _ARRAY_TYPE, _SET_BASE, _COPY_INTO, _RESIZE = 94, 60, 2, 282, 50, 80
+_NEW_FROM_DESCR, _SCALAR, _ARRAY_TYPE, _SET_BASE, _COPY_INTO, _NEW_COPY, _RESIZE = 94, 60, 2, 282, 50, 85, 80
 """Slots of NumPy's `_ARRAY_API`."""
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 
@@ -164,7 +164,7 @@ def _native() -> _Native:
     imports = {
         "tracebuf_enter": runtime_address("enter"), "numpy_new": api[_NEW_FROM_DESCR], "numpy_scalar": api[_SCALAR],
         "PyArray_Type": api[_ARRAY_TYPE], "numpy_set_base": api[_SET_BASE],
-        "numpy_copy": api[_COPY_INTO], "numpy_resize": api[_RESIZE],
+        "numpy_copy": api[_COPY_INTO], "numpy_copied": api[_NEW_COPY], "numpy_resize": api[_RESIZE],
     }  # fmt: skip
     library = compile_module(entries_text(), "entries", imports, speed_level=1).pin()
     take = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(library.address("take"))

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.layout.abi import scalar_slots
-from tracebuf.backend.layout.called_words import ARRAY_WORDS, Called, Passing
+from tracebuf.backend.layout.called_words import ARRAY_WORDS, GIVEN, Called, Passing
 from tracebuf.backend.runtime.callable import NATIVE
 from tracebuf.backend.runtime.callback import Callback
 from tracebuf.errors import note_location
-from tracebuf.ir.ndarray import Lent, array_at, leases, still_lent
+from tracebuf.ir.ndarray import Lent, address, array_at, leases, still_lent
 from tracebuf.ir.types import F64, INDEX, ScalarType
 from tracebuf.running.host import Passed, is_passed, kept_error
 from tracebuf.running.lines import ON_STACK
@@ -64,8 +64,8 @@ class Reference:
     native code calls it, 0 where Python does."""
 
     __slots__ = (
-        "address", "arrays", "called", "direct", "made", "may_keep", "n_ins", "none", "run", "scalars", "several",
-        "stack", "type", "words",
+        "address", "arrays", "called", "direct", "gives", "made", "may_keep", "n_ins", "none", "run", "scalars",
+        "several", "stack", "type", "words",
     )  # fmt: skip
 
     def __init__(self, called: Callback) -> None:
@@ -73,6 +73,7 @@ class Reference:
         self.may_keep, self.direct = called.function.may_keep, called.function.direct
         self.stack = called.on_stack
         self.n_ins, self.none = called.n_ins, [None] * len(called.operands)
+        self.gives = frozenset(called.gives)
         self.run = called.function.run
         self.arrays: list[tuple[int, slice, int, np.dtype, bool, list[Pointed]]] = []
         """(operand, its slots, rank, dtype, whether it is an input, the array of the last call if there is one)"""
@@ -136,7 +137,11 @@ class Reference:
                 -1 if axis is None else number[outs],
             ]
             outs += axis is not None
-        arrays = [w for _, own, rank, dtype, *_ in self.arrays for w in (0, own.start, rank, _log2(dtype.itemsize))]
+        arrays = [
+            w
+            for k, own, rank, dtype, *_ in self.arrays
+            for w in (0, own.start, rank, _log2(dtype.itemsize) + (GIVEN if k in self.gives else 0))
+        ]
         words = (ctypes.c_int64 * (Called.SIZE + len(arrays) + len(arguments) + len(results)))()
         words[Called.SIZE :] = [*arrays, *arguments, *results]
         at = ctypes.addressof(words) + 8 * Called.SIZE
@@ -182,7 +187,10 @@ class Reference:
         args = self.operands(spec)
         assert self.direct is not None
         try:
-            self.direct.put(result, args[self.n_ins :])
+            if self.gives:
+                self.give(result, spec, args, context.take)
+            else:
+                self.direct.put(result, args[self.n_ins :])
         except BaseException as error:
             self._failed(error, args, context._hand_over)
             raise
@@ -199,10 +207,17 @@ class Reference:
         if self.called.may_raise:
             note_location(error, self.called.location)
 
-    def call(self, spec: int, hand_over: Callable[[], object]) -> None:
+    def call(self, spec: int, hand_over: Callable[[], object], take: Callable[[np.ndarray], None]) -> None:
         """Computes the outs from the inputs; `spec` is the address of the first operand's slots, `hand_over` gives up
-        the owners of all memory that the kernel uses."""
+        the owners of all memory that the kernel uses, `take` takes over an array."""
         args, n_ins = self.operands(spec), self.n_ins
+        if self.gives and self.direct is not None:
+            try:
+                self.give(self.direct.result(args), spec, args, take)
+            except BaseException as error:
+                self._failed(error, args, hand_over)
+                raise
+            return
         apart = copied(args, self.stack, n_ins) if self.stack else []
         try:
             self.run(args[:n_ins], args[n_ins:])
@@ -220,12 +235,41 @@ class Reference:
                 keep(kept, hand_over)
                 raise note_location(kept_error(self.called.function.name), self.called.location)
 
+    def give(self, result: Any, spec: int, args: list[Any], take: Callable[[np.ndarray], None]) -> None:
+        """Gives the arrays of a result to the outs that have no memory yet, or others where these are not as they have
+        to be, and stores the rest."""
+        direct, made = self.direct, []
+        assert direct is not None
+        several = direct.kind is not None
+        items = list(result) if several else [result]
+        slots = self.type.from_address(spec)
+        rest = len(self.called.operands) - self.n_ins > len(self.gives)
+        for k, place, rank, dtype, *_ in self.arrays:
+            if k not in self.gives or args[k] is not None:
+                continue
+            first, *own = slots[place]
+            x = items[direct.places[k - self.n_ins]]
+            owner = owner_of(x, own[:rank], own[rank:], dtype)
+            if owner is None:
+                axes = sorted(range(rank), key=lambda d: -own[rank + d])
+                owner, rest = np.empty([own[d] for d in axes], dtype), True
+                x = owner.transpose(sorted(range(rank), key=axes.__getitem__))
+            made.append((place.start, owner))
+            args[k] = x
+        if rest:
+            direct.put(result, args[self.n_ins :])
+        for at, owner in made:
+            take(owner)
+            slots[at] = address(owner)
+
     def operands(self, at: int) -> list[Any]:
         """The operands on the kernel's memory; inputs are read-only."""
         slots = self.type.from_address(at)[:]
         args: list[Any] = self.none.copy()
         for i, (k, place, rank, dtype, is_input, last) in enumerate(self.arrays):
             own = slots[place]
+            if k in self.gives and not own[0]:
+                continue
             if not last or not last[0].moves_to(own):
                 last[:] = [Pointed(own, dtype, rank, is_input)]
                 self._show(i, last[0].array)
@@ -233,6 +277,18 @@ class Reference:
         for k, first, scalar in self.scalars:
             args[k] = slots[first] if scalar is INDEX else scalar_at(at + 8 * first, scalar)
         return args
+
+
+def owner_of(x: Any, sizes: Sequence[int], strides: Sequence[int], dtype: np.dtype) -> np.ndarray | None:
+    """The array whose memory a result has, if it is of these sizes, and strides in elements, and has all of it."""
+    if type(x) is not np.ndarray or x.dtype != dtype or x.shape != tuple(sizes):
+        return None
+    owner = x
+    while type(owner.base) is np.ndarray:
+        owner = owner.base
+    alike = all(n <= 1 or s == size * dtype.itemsize for n, s, size in zip(sizes, x.strides, strides))
+    whole = owner.flags.owndata and owner.nbytes == x.nbytes and address(owner) == address(x)
+    return owner if whole and x.flags.writeable and x.flags.aligned and (alike or 0 in sizes) else None
 
 
 def is_given(place: int, pattern: Sequence[Any]) -> bool:

@@ -17,6 +17,7 @@ from tests.support.native_calls import natively
 from tests.support.params import one_in
 from tracebuf import api, bufferize
 from tracebuf.backend.runtime.callable import NATIVE
+from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.backend.runtime.references import Reference
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="no calls by native code here")
@@ -202,3 +203,53 @@ def test_a_result_of_another_shape_is_refused(monkeypatch: pytest.MonkeyPatch) -
     assert any("in inverse" in note for note in error.value.__notes__)
     for _ in range(2):
         assert natively(g, WIDE).tobytes() == inverse(WIDE).tobytes()
+
+
+def factored(a: Any) -> Any:
+    q, r = np.linalg.qr(a)
+    return r @ q, q
+
+
+def turned(a: Any, n: Any) -> Any:
+    for _ in range(n):
+        q, r = np.linalg.qr(a)
+        a = r @ q
+    return a
+
+
+def fitted(a: Any) -> Any:
+    x, rest, rank, s = np.linalg.lstsq(a, a[:, :1], rcond=None)
+    return x + 1, s
+
+
+GIVING: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (factored, ()), (turned, (3,)), (fitted, ()), (lambda a: np.linalg.tensorinv(a, 1), ()),
+    (lambda a: np.histogram(a, 9), ()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f, args", one_in(2, GIVING, rows=True))
+def test_what_a_function_gives_is_taken_over(f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """It was copied into a buffer of as many bytes: the peak was above eager NumPy's, by that."""
+    g, a = bufferize(f), np.random.default_rng(0).random((30, 30))
+    for x in (a, a[:12, :12].copy(), a):
+        with counting() as eager:
+            expected = f(x, *args)
+            del expected
+        with counting() as seen:
+            result, counters = g.call_counted(x, *args)
+            del result
+        assert counters is not None and counters.given > 0
+        assert seen.whole_peak_bytes <= eager.whole_peak_bytes + 300
+    for _ in range(4):
+        for x in (a, a[:12, :12].copy()):
+            assert same(g(x, *args), f(x, *args))
+
+
+@pytest.mark.parametrize("f", [lambda a: np.histogram(a, 9), lambda a: np.histogram2d(a[0], a[1], 9)])
+def test_views_that_a_function_gives_are_no_matter_of_python(f: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a view the array below it is taken over, where that is no larger; else it is copied, by machine code too."""
+    g = ready(f, WIDE)
+    monkeypatch.setattr(Reference, "give", None)
+    for x in (WIDE, WIDE**2, WIDE):
+        assert same(natively(g, x), f(x))

@@ -6,6 +6,7 @@ import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
 from tracebuf.errors import TracebufError
-from tracebuf.ir.dims import Sym, symbols
+from tracebuf.ir.dims import Sym, mul, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, INDEX
 from tracebuf.ir.verifier import verify
@@ -34,6 +35,7 @@ from tracebuf.ops.scalars import arith
 from tracebuf.optimize.buffers.assign_storage import STACK, assign_storage
 from tracebuf.optimize.buffers.copy_on_paths import copy_on_paths
 from tracebuf.optimize.buffers.fold_memref import fold_memref
+from tracebuf.optimize.buffers.pack import Item, likely, most_alive, packed
 from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
 from tracebuf.running.lines import LINE, ON_STACK
 from tracebuf.testing.ladder import climb
@@ -838,3 +840,20 @@ def test_what_another_path_returns_needs_no_array(n: int) -> None:
     assert counters is not None and counters.arrays == n % 2
     for _ in range(5):
         np.testing.assert_array_equal(f(floats(9), n), expected)
+
+
+def test_a_plan_that_needs_more_than_is_alive_is_made_by_chance() -> None:
+    """Of arrays as `principal_components` has them: none of the orders by a rule was the best."""
+    n, m, k = (Sym(name, "dim").expr for name in "nmk")
+    lives = [
+        (m, 5, 12), (mul(n, m), 11, 60), (mul(m, m), 15, 25), (m, 23, 32), (mul(m, m), 24, 36), (m, 27, 36),
+        (mul(m, k), 35, 60), (mul(m, k), 39, 43), (k, 42, 54), (k, 53, 56),
+    ]  # fmt: skip
+    items = [Item(mul(8, size), 1, first, last, set()) for size, first, last in lives]
+    for a, b in combinations(items, 2):
+        if a.first <= b.last and b.first <= a.last:
+            a.beside.add(b)
+            b.beside.add(a)
+    _, total = packed(items)
+    for env in likely(items, ()):
+        assert total.value(env) == most_alive(items, env)

@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 
+import tracebuf.ops.dialects  # noqa: F401 (which fills the registry)
 from tracebuf.ir.core import Op
 from tracebuf.ir.verifier import LEGAL
 

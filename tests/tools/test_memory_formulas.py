@@ -99,15 +99,21 @@ def test_what_branches_on_data_take_is_an_upper_bound() -> None:
     assert bufferize(one_of_two).lower(A, B).memory().peak({"len(a)": 40, "len(b)": 40}) > 0
 
 
-@pytest.mark.slow
-def test_how_often_a_loop_runs_may_be_unknown() -> None:
-    g = bufferize(until_small)
-    use = g.lower(A).memory()
-    assert str(use.peak) == "at most 16*len(a)"
-    assert str(use.allocated).startswith("unknown: line ") and "how often the loop runs" in str(use.allocated)
-    with pytest.raises(ValueError, match="how often the loop runs depends on the data"):
+def test_how_often_a_loop_runs_has_a_name() -> None:
+    use = hold_formulas(bufferize(until_small), (A,))
+    assert use is not None and str(use.peak) == "at most 16*len(a)" and str(use) == USE.format(line=LINE)
+    assert use.allocated({"len(a)": 3, f"rounds_{LINE}": 5}) == 8 * 3 * 7
+    with pytest.raises(KeyError, match="rounds_"):
         use.allocated({"len(a)": 3})
-    hold_formulas(g, (A,))
+
+
+LINE = until_small.__code__.co_firstlineno + 2
+USE = """\
+peak      at most 16*len(a)
+allocated at most 8*len(a)*rounds_{line} + 16*len(a)
+copied    at most 0
+arena     at most 0
+rounds_{line} how often the loop of line {line} runs"""
 
 
 def left_early(a: Any, n: Any) -> Any:
@@ -138,7 +144,7 @@ def counted_down(a: Any, n: Any) -> Any:
 def test_a_loop_that_may_be_left_early_runs_at_most_so_often(f: Callable[..., Any], known: bool) -> None:
     g = bufferize(f)
     use = hold_formulas(g, (A + 1, 7))
-    assert use is not None and bool(use.allocated.unknown) == (not known) and not use.allocated.exact
+    assert use is not None and bool(use.allocated.decided) == (not known) and not use.allocated.exact
     assert not known or str(use.allocated) == "at most 8*max(len(a)*max(n - 1, 0) + 2*len(a), len(a))"
     for n in (0, 1, 60):
         hold_formulas(g, (A[:9] + 1, n))
@@ -184,10 +190,47 @@ def test_sizes_that_data_decide_may_have_bounds(f: Callable[..., Any], args: Any
     hold_formulas(g, (args[0][:9], *args[1:]))
 
 
-@pytest.mark.slow
-def test_sizes_that_data_decide_may_be_unknown() -> None:
-    use = bufferize(lambda k: np.cumsum(np.bincount(k)[::-1]).sum()).lower(np.array([3, 1])).memory()
-    assert "depends on the data" in use.peak.unknown
+def counts(k: Any) -> Any:
+    return np.cumsum(np.bincount(k)[::-1]).sum()
+
+
+def counts_in_turn(k: Any, n: Any) -> Any:
+    total = 0
+    for i in range(n):
+        total += np.cumsum(np.bincount(k[i:])[::-1]).sum()
+    return total
+
+
+def test_numbers_that_data_decide_have_names() -> None:
+    """They are exact where they are found once, else the greatest of all."""
+    once = hold_formulas(bufferize(counts), (np.array([3, 1]),))
+    assert once is not None and once.peak.exact and not once.peak.unknown
+    ((name, what),) = once.peak.decided
+    assert what == f"a number that line {counts.__code__.co_firstlineno + 1} finds in the data"
+    assert once.peak({name: 99}) == 1600
+    each = hold_formulas(bufferize(counts_in_turn), (np.array([3, 9, 1, 40, 5]), 5))
+    assert each is not None and not each.peak.exact and [what for _, what in each.peak.decided][0].endswith(", at most")
+
+
+def from_nothing(a: Any, n: Any) -> Any:
+    last = a[:0]
+    while a[0] > 0.01:
+        last = np.roll(a, 1)
+        a = last / 2
+    return last
+
+
+def halves(a: Any) -> Any:
+    while len(a) > 1:
+        half = len(a) // 2
+        a = np.cumsum(a[:half]) + a[half : 2 * half]
+    return a
+
+
+@pytest.mark.parametrize("f, args", [(from_nothing, (A, 3)), (halves, (A,))])
+def test_sizes_that_loops_change_are_bounded_or_named(f: Callable[..., Any], args: Any) -> None:
+    use = hold_formulas(bufferize(f), args)
+    assert use is not None and not use.peak.unknown and not use.allocated.unknown
 
 
 def test_sizes_that_change_in_a_loop_are_summed() -> None:

@@ -23,6 +23,7 @@ from tests.support.agreement import agree
 from tests.support.params import one_in, slow_but
 from tracebuf import BufferizedFunction, backend, cache, frontends
 from tracebuf.backend.runtime import tiers
+from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.frontends.numpy.call import provenance
 from tracebuf.persist import programs
 
@@ -834,6 +835,23 @@ def test_programs_that_call_functions_of_pythons_are_kept(what: str) -> None:
     text = USERS.replace("EXPRESSION", HOSTED[what])
     assert not run(text), "the cache is empty"
     assert run(text)
+
+
+def test_what_a_function_gives_is_taken_over_by_a_loaded_program_too() -> None:
+    """With the same allocations, and freed as eager NumPy's."""
+    text = USERS.replace("EXPRESSION", "np.linalg.qr(a)[0] @ np.linalg.qr(a)[1]")
+    seen, a = [], np.random.default_rng(0).random((30, 20))
+    for loaded in (False, True):
+        f = module_of(text).f
+        for _ in range(2):
+            with counting() as counted:
+                result, counters = f.call_counted(a[0], a)
+                right = np.array_equal(result, np.linalg.qr(a)[0] @ np.linalg.qr(a)[1])
+                del result
+        (spec,) = f.specializations()
+        assert right and spec.loaded == loaded and counted.allocations == counted.frees
+        seen.append(counters)
+    assert seen[0] == seen[1] and seen[0].given > 0
 
 
 @pytest.mark.parametrize("what", ["a user's that writes", "a user's without a name", "a user's in a closure"])

@@ -56,10 +56,18 @@ def hosted(x):
 def ordered(x):
     return np.sort(x), np.argsort(x), np.median(x), np.linalg.inv(np.eye(3) + x.reshape(3, 3))
 
+@tracebuf.bufferize
+def factored(x):
+    q, r = np.linalg.qr(x.reshape(3, 3) + np.eye(3))
+    return r @ q, q
+
 u, v = np.linspace(0, 1, 9), np.zeros(9)
 found = [wave(u, v, 0.1), norms([u, v], 3), norms([u, v], 1), smooth(u, 3), ordered(u), hosted(u)]
+for _ in range(2):
+    result, counters = factored.call_counted(u)
+    found += [result, counters, counters.given > 0]
 tracebuf.wait()
-loaded = all(s.loaded for f in (wave, norms, smooth, ordered, hosted) for s in f.specializations())
+loaded = all(s.loaded for f in (wave, norms, smooth, ordered, hosted, factored) for s in f.specializations())
 traced = any(m in sys.modules for m in ("tracebuf.frontends.numpy.interpreter.trace", "tracebuf.ops", "llvmlite"))
 print(repr(found).replace(" ", ""), loaded, traced)
 """

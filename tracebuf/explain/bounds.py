@@ -103,6 +103,21 @@ def greatest_of(sizes: Sequence[Dim]) -> Dim:
     return dim_max(*kept)
 
 
+def is_within(size: Dim, limit: Dim) -> bool:
+    """Whether a size is at most a limit, which may be the greatest of several."""
+    return at_most(size, limit) or (all(any(at_most(a, b) for b in alternatives(limit)) for a in alternatives(size)))
+
+
+def alternatives(size: Dim) -> list[Dim]:
+    """What a size is the greatest of."""
+    terms = terms_of(size)
+    found = [(mono, mono[0]) for mono, c in terms.items() if c == 1 and len(mono) == 1 and isinstance(mono[0], Max)]
+    if len(found) != 1:
+        return [size]
+    rest = from_terms({m: c for m, c in terms.items() if m != found[0][0]})
+    return [add(a, rest) for a in found[0][1].args]
+
+
 def is_open(atom: Atom, bounds: Bounds) -> bool:
     return not atom.symbols.isdisjoint(bounds)
 

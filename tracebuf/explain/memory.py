@@ -4,8 +4,8 @@ The program is run on sizes instead of arrays. Where it decides by what is not k
 the flags that it sets, so that a free under a flag is seen as what it is; what they need is the greatest of all. A
 loop is run until it comes back to what it began an iteration with, up to names of buffers: so what it needs at once
 is that of all its iterations, and what it allocates is that of one, as many times as it runs. Of a size that only the
-data decide a bound may be known (bounds.py), else what depends on it is not known either. Counts what `Counters` of
-backend/runtime/arena.py counts.
+data decide a bound may be known (bounds.py); else it has a name of its own in the formulas, as has how often a loop
+runs. Counts what `Counters` of backend/runtime/arena.py counts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
-from tracebuf.explain.bounds import Bound, counted_by, greatest_of, iterations, lower, upper
+from tracebuf.explain.bounds import Bound, counted_by, greatest_of, is_within, iterations, lower, upper
 from tracebuf.explain.rounds import rounds_of
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Block, Op, Value
@@ -38,6 +38,7 @@ from tracebuf.ir.dims import (
 )  # fmt: skip
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType
+from tracebuf.location import Location
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
@@ -53,8 +54,9 @@ MOST_PATHS = 512
 class Formula:
     """A number of bytes as a formula of the sizes: as text, and called with the sizes by name as a number.
 
-    `exact` is False where paths of the program may take less: then it is an upper bound. `unknown` says why there is no
-    formula; then a call raises ValueError.
+    `exact` is False where paths of the program may take less: then it is an upper bound. `decided` says what the names
+    are that no size of an argument has: of sizes that the data decide, and of how often loops run that these end.
+    `unknown` says why there is no formula; then a call raises ValueError.
 
     >>> import numpy as np, tracebuf
     >>> peak = tracebuf.bufferize(lambda a: a + 1).lower(np.ones((3, 4))).memory().peak
@@ -65,6 +67,7 @@ class Formula:
     size: Dim = 0
     exact: bool = True
     unknown: str = ""
+    decided: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         if self.unknown:
@@ -77,7 +80,8 @@ class Formula:
         return tuple(s.name for s in sorted(symbols(self.size), key=lambda s: s.serial))
 
     def __call__(self, sizes: Mapping[str, int]) -> int:
-        """The number of bytes with these sizes: of the program's arguments, by the names in the formula.
+        """The number of bytes with these sizes: of the program's arguments and what is `decided`, by the names in the
+        formula.
 
         Raises ValueError where there is no formula, KeyError for a size that is missing.
         """
@@ -101,13 +105,15 @@ class MemoryUse:
     arena: Formula
 
     def __str__(self) -> str:
-        rows = (("peak", self.peak), ("allocated", self.allocated), ("copied", self.copied), ("arena", self.arena))
-        return "\n".join(f"{name:<10}{formula}" for name, formula in rows)
+        formulas = {"peak": self.peak, "allocated": self.allocated, "copied": self.copied, "arena": self.arena}
+        names = dict(row for formula in formulas.values() for row in formula.decided)
+        width = max(9, *map(len, names)) + 1 if names else 10
+        return "\n".join(f"{name:<{width}}{row}" for name, row in [*formulas.items(), *names.items()])
 
 
 def memory_of(func: Func) -> MemoryUse:
     """The formulas of a memref program with frees and places (after assign-storage)."""
-    return _Paths(func).use()
+    return Paths(func).use()
 
 
 class Unknown(Exception):
@@ -127,10 +133,6 @@ class Amount:
 
     def minus(self, other: Amount) -> Amount:
         return self.plus(replace(other, size=neg(other.size)))
-
-    @property
-    def formula(self) -> Formula:
-        return Formula(self.size, self.exact, self.unknown)
 
 
 def most(amounts: Iterable[Amount]) -> Amount:
@@ -161,7 +163,7 @@ class Path:
         return replace(self, env=dict(self.env), made=dict(self.made))
 
 
-class _Paths:
+class Paths:
     def __init__(self, func: Func) -> None:
         self.func = func
         self.plan: Plan = func.attrs.get("arena", Plan())
@@ -177,6 +179,9 @@ class _Paths:
         self.bounds: dict[Sym, Bound] = {}
         """Of numbers that are not known."""
         self.bounded: dict[tuple[object, Bound], Sym] = {}
+        self.decided: dict[Value | Op, Sym] = {}
+        """The names of numbers that the data decide: sizes, and how often loops run."""
+        self.meanings: dict[Sym, str] = {}
 
     def use(self) -> MemoryUse:
         start = Path()
@@ -188,14 +193,14 @@ class _Paths:
         try:
             ends = [path for path, _ in self.run(self.func.block, [start])]
         except Unknown as why:
-            nothing = Amount(0, str(why)).formula
+            nothing = Formula(unknown=str(why))
             return MemoryUse(nothing, nothing, nothing, nothing)
         one = len(ends) == 1
 
         def of(amounts: Iterable[Amount]) -> Formula:
             found = list(dict.fromkeys(amounts))
             total = most(found)
-            return replace(total, exact=total.exact and (one or len(found) == 1)).formula
+            return self.formula(replace(total, exact=total.exact and (one or len(found) == 1)))
 
         held = Amount()
         for phases in self.blocks.values():
@@ -206,8 +211,12 @@ class _Paths:
             of(p.peak for p in ends),
             of(p.allocated for p in ends),
             of(p.copied for p in ends),
-            replace(held, exact=held.exact and one).formula,
+            self.formula(replace(held, exact=held.exact and one)),
         )
+
+    def formula(self, amount: Amount) -> Formula:
+        named = sorted(symbols(amount.size) & self.meanings.keys(), key=lambda s: s.serial)
+        return Formula(amount.size, amount.exact, amount.unknown, tuple((s.name, self.meanings[s]) for s in named))
 
     # -- ops
     def run(self, block: Block, paths: list[Path]) -> list[tuple[Path, list[object]]]:
@@ -269,25 +278,55 @@ class _Paths:
         return self.amount(value.memref_type.byte_size, path, op)
 
     def amount(self, size: Dim, path: Path, op: Op) -> Amount:
-        """A size by those of the arguments, or a bound of it."""
+        """A size by those of the arguments, or a bound of it; where the data decide it, by a name of its own."""
         env, unknown = dict[Sym, Dim](), dict[Sym, Bound]()
-        for s in symbols(size):
-            if s in self.given:
-                continue
+        for s in symbols(size) - self.given:
             found = path.env.get(self.func.symbols[s]) if s in self.func.symbols else None
-            if isinstance(found, int | Expr) and not isinstance(found, bool):
-                env[s] = found
+            if number_like(found):
+                env[s] = found  # type: ignore[assignment]
             else:
-                unknown[s] = Bound(0 if s.lo is not None and s.lo >= 0 else None)
-        total = substitute(size, env)
-        unknown |= {s: self.bounds[s] for s in symbols(total) if s in self.bounds}
-        if not unknown:
-            return Amount(total)
-        greatest = upper(total, unknown)
-        if greatest is None:
-            s = min(symbols(size) - self.given, key=lambda s: s.serial)
-            return Amount(0, f"line {op.loc.line}: the size {s} depends on the data, or changes in a loop")
-        return Amount(greatest, exact=False)
+                unknown[s] = Bound(least(s))
+        total = self.within(substitute(size, env), unknown)
+        if total is not None:
+            return total
+        for s in symbols(size) & self.func.symbols.keys() - self.given:
+            known = env.pop(s, None)
+            most = None if known is None else upper(known, self.bounds)
+            at = self.func.symbols[s]
+            if most is None and self.is_once(at):
+                env[s] = self.name(at, "found", op.loc)
+            else:
+                unknown[s] = Bound(least(s), self.name(at, "found", op.loc) if most is None else most)
+        total = self.within(substitute(size, env), unknown)
+        if total is not None:
+            return total
+        s = min(symbols(size) - self.given, key=lambda s: s.serial)
+        return Amount(0, f"line {op.loc.line}: the size {s} depends on the data, or changes in a loop")
+
+    def within(self, size: Dim, unknown: dict[Sym, Bound]) -> Amount | None:
+        """A size, or what it is at most; None where that is not seen."""
+        inside = {s: b for s, b in (unknown | self.bounds).items() if s in symbols(size)}
+        if not inside:
+            return Amount(size)
+        greatest = upper(size, inside)
+        return None if greatest is None else Amount(greatest, exact=False)
+
+    def name(self, key: Value | Op, word: str, loc: Location) -> Expr:
+        """The name of a number that the data decide."""
+        loc = key.owner.loc if isinstance(key, Value) and isinstance(key.owner, Op) else loc
+        if (found := self.decided.get(key)) is None:
+            name = f"{word}_{loc.line}"
+            same = sum(s.name.startswith(name) for s in self.meanings)
+            found = self.decided[key] = Sym(f"{name}{chr(ord('a') + same)}" if same else name, "opaque", 0)
+            what = f"how often the loop of line {loc.line} runs"
+            if isinstance(key, Value):
+                what = f"a number that line {loc.line} finds in the data" + ("" if self.is_once(key) else ", at most")
+            self.meanings[found] = what
+        return found.expr
+
+    def is_once(self, value: Value) -> bool:
+        """Whether a value is no other one in each iteration of a loop."""
+        return (value.owner if isinstance(value.owner, Block) else value.owner.block) is self.func.block
 
     def extent(self, extent: Extent, path: Path, op: Op) -> Amount:
         """An extent in bytes."""
@@ -314,7 +353,9 @@ class _Paths:
             return value if isinstance(value, bool | int) else None
         if isinstance(op, memref.Dim) and isinstance(op.attrs["dim"], int):
             n = self.amount(op.operand(0).memref_type.shape[op.attrs["dim"]], path, op)
-            return None if n.unknown else n.size
+            if n.unknown:
+                return None
+            return n.size if n.exact else self.number_of(op, Bound(0, n.size))
         if isinstance(op, memref.Load):
             return self.count(op, path)
         if isinstance(op, arith.Select) and args[0] is None and number_like(args[1]) and number_like(args[2]):
@@ -346,8 +387,9 @@ class _Paths:
 
     def either(self, op: Op, values: Sequence[Dim]) -> Expr | None:
         """One of two numbers."""
-        least, greatest = ([bound(v, self.bounds) for v in values] for bound in (lower, upper))
-        natural = all(n is not None and at_most(0, n) for n in least)
+        smallest, greatest = ([bound(v, self.bounds) for v in values] for bound in (lower, upper))
+        natural = any(least(s) == 0 for s in self.names.get(op.result, ()))
+        natural = natural or all(n is not None and at_most(0, n) for n in smallest)
         known = [n for n in greatest if n is not None]
         hi = greatest_of(known) if len(known) == len(greatest) else None
         return self.number_of(op, Bound(0 if natural else None, hi))
@@ -359,7 +401,7 @@ class _Paths:
             return False
         least, greatest = lower(value, self.bounds), upper(value, self.bounds)  # type: ignore[arg-type]
         above = bound.lo is None or (least is not None and at_most(bound.lo, least))
-        return above and (bound.hi is None or (greatest is not None and at_most(greatest, bound.hi)))
+        return above and (bound.hi is None or (greatest is not None and is_within(greatest, bound.hi)))
 
     def again(self, value: object, carried: object) -> object:
         """What is known of a value with which the next iteration begins."""
@@ -371,13 +413,23 @@ class _Paths:
         (s,) = symbols(value) if isinstance(value, Expr) and len(symbols(value)) == 1 else (None,)
         return self.bounds.get(s) if s is not None and value == s.expr else None
 
-    def widened(self, key: object, carried: Dim, values: Sequence[object]) -> Expr | None:
-        """For a number that a loop changes: one that is natural, or at most the initial one, if that is so."""
+    def counters(self, op: Op) -> list[Sym]:
+        """The symbols of what a loop counts."""
+        return self.names.get(op.body.args[0], []) if isinstance(op, scf.For) else []
+
+    def widened(self, key: tuple[Op, int], carried: Dim, values: Sequence[object]) -> Expr | None:
+        """For a number that a loop changes: one that is natural, or at most the initial one and that after the first
+        iteration, if that is so."""
         bound = self.bound_of(carried)
         if bound is None or (key, bound) not in self.bounded:
             least = lower(carried, self.bounds)
             natural = least is not None and at_most(0, least)
-            return self.number_of(key, Bound(0 if natural else None, upper(carried, self.bounds)))
+            most = [upper(v, self.bounds) if number_like(v) else None for v in (carried, *values)]  # type: ignore[arg-type]
+            known = [m for m in most if m is not None]
+            after = greatest_of(known) if len(known) == len(most) else 0
+            steady = isinstance(after, Expr) and symbols(after).isdisjoint(self.counters(key[0]))
+            hi = after if steady else most[0]
+            return self.number_of(key, Bound(0 if natural else None, hi))
         sides = [Bound(lo=bound.lo), Bound(hi=bound.hi)]
         kept = [s for s in sides if s != Bound() and all(self._is_within(v, s) for v in values)]
         return self.number_of(key, kept[0]) if kept and len(kept) < 2 else None
@@ -401,7 +453,7 @@ class _Paths:
 
     def loop(self, op: scf.For, path: Path) -> list[Path]:
         first, end, step = (path.env.get(v) for v in op.operands[:3])
-        names, counted = self.names.get(op.body.args[0], []), None
+        names, counted = self.counters(op), None
         if number_like(first) and number_like(end) and isinstance(step, int) and step > 0:
             trips = floordiv(add(sub(end, first), step - 1), step)  # type: ignore[arg-type]
             trips = trips if at_most(0, trips) else dim_max(trips, 0)
@@ -474,7 +526,7 @@ class _Paths:
         """The ways through a loop: from each state that an iteration may begin with, one iteration. `rounds`: how many
         there are at most."""
         carried = self.steady(op, path, inits, body)
-        why = f"line {op.loc.line}: how often the loop runs depends on the data"
+        why = f"line {op.loc.line}: {CHANGE}"
         work, seen, ends = [(path.fork(), carried)], set[object](), [(path, carried)]
         each: list[tuple[Amount, Amount]] = []
         peaks: list[Amount] = [path.peak]
@@ -498,11 +550,14 @@ class _Paths:
                 ends.append((end, new))
         several = len(set(each)) > 1
         spent = [replace(most(a), exact=most(a).exact and not several) for a in zip(*each)] or [Amount(), Amount()]
+        if counted is None and rounds is None and any(a.size != 0 for a in spent):
+            rounds = self.name(op, "rounds", op.loc)
+            rounds = add(rounds, 1) if isinstance(op, scf.While) else rounds
         if counted is None and rounds is not None:
             totals = [replace(a, size=mul(rounds, a.size), exact=a.size == 0 and a.exact) for a in spent]
         else:
             totals = [summed(a, counted, why) for a in spent]
-        peak = at_most_in(most(peaks), counted, f"line {op.loc.line}: {CHANGE}")
+        peak = at_most_in(most(peaks), counted, why)
         if counted is None and peak != path.peak:
             peak = replace(peak, exact=False)
         left = []
@@ -538,6 +593,10 @@ class _Paths:
                 return carried
             for k, values in moved.items():
                 carried[k] = self.widened((op, k), carried[k], values)  # type: ignore[arg-type]
+
+
+def least(s: Sym) -> Dim | None:
+    return 0 if s.lo is not None and s.lo >= 0 else None
 
 
 def number_like(value: object) -> bool:
@@ -598,10 +657,8 @@ def at_most_in(amount: Amount, counted: Range | None, why: str) -> Amount:
 
 def summed(amount: Amount, counted: Range | None, why: str) -> Amount:
     """What an amount of each iteration comes to."""
-    if amount.unknown or amount.size == 0:
+    if amount.unknown or amount.size == 0 or counted is None:
         return amount
-    if counted is None:
-        return Amount(0, why)
     if symbols(amount.size).isdisjoint(counted.variables):
         return replace(amount, size=mul(counted.trips, amount.size))
     first = counted.at(amount.size, 0)
@@ -609,7 +666,7 @@ def summed(amount: Amount, counted: Range | None, why: str) -> Amount:
     if symbols(step).isdisjoint(counted.variables):
         pairs = floordiv(mul(counted.trips, sub(counted.trips, 1)), 2)
         return replace(amount, size=add(mul(counted.trips, first), mul(step, pairs)))
-    found = at_most_in(amount, counted, why.replace("how often the loop runs depends on the data", CHANGE))
+    found = at_most_in(amount, counted, why)
     return replace(found, size=mul(counted.trips, found.size), exact=False)
 
 

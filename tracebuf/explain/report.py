@@ -139,7 +139,7 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
         return Entry("host call", op.loc, known(size, env), str(size), name, in_loop(op), read=known(read, env))
     if isinstance(op, memref.Alloc) and not isinstance(op, memref.Alloca):
         kind = "arena" if "roams" in op.attrs else op.attrs.get("kind", "")
-        lives = {"array": "result", "arena": "arena"}.get(kind, "")
+        lives = "" if "given" in op.attrs else {"array": "result", "arena": "arena"}.get(kind, "")
         size = op.result.memref_type.byte_size
         reason = op.attrs.get("reason", NEW)
         if reason == NEW:
@@ -163,7 +163,8 @@ def made_by_callee(op: HostCall, env: Mapping[Sym, int]) -> list[Entry]:
         row = known(op.operand(0).memref_type.shape[-1], env)
         if row is not None and row <= ROW:
             return []
-    sizes = [u.value.memref_type.byte_size for u in op.out_uses[: op.makes] if u.value.memref_type.rank]
+    copied = [u.value.memref_type for k, u in enumerate(op.out_uses[: op.makes]) if k not in op.given_outs]
+    sizes = [type_.byte_size for type_ in copied if type_.rank]
     reason = f"{op.callee} makes its result, which is copied"
     return [
         Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), "host call") for size in sizes

@@ -48,6 +48,7 @@ from tracebuf.backend.llvm.entries.results import (
     array_text,
     keep_text,
     leave_text,
+    own_text,
     result_text,
     spare_text,
 )
@@ -83,6 +84,7 @@ def entries_text() -> str:
         spare_text(),
         keep_text(),
         refer_text(),
+        own_text(),
         answer_text(),
         _take(),
     ]

@@ -482,6 +482,35 @@ def keep_text() -> Writer:
     return c
 
 
+def own_text() -> Writer:
+    """Notes an array as made in this call, with the reference to it: 0, or `STOPPED` where there is no memory."""
+    c = Writer("define internal i64 @own(ptr %e, ptr %array) nounwind")
+    entry, failed = "%e", "failed"
+    fresh, count, room = (
+        c.pointer(entry, Entry.FRESH),
+        c.word(entry, Entry.FRESH_COUNT),
+        c.word(entry, Entry.FRESH_ROOM),
+    )
+    table = c.variable(fresh, "ptr")
+    with c.when(c.icmp("eq", count, room)):
+        twice = c.inst(f"shl i64 {c.greatest(room, '4')}, 1")
+        larger = c.py("PyMem_RawRealloc", fresh, c.inst(f"shl i64 {twice}, 4"))
+        with c.when(c.is_null(larger), leaves=True):
+            c.py("PyErr_NoMemory")
+            c.jump(failed)
+        c.put(entry, Entry.FRESH, larger, "ptr")
+        c.put(entry, Entry.FRESH_ROOM, twice)
+        c.let(table, larger, "ptr")
+    place = c.at(c.get(table, "ptr"), c.mul(count, "2"))
+    c.put(place, 0, "%array", "ptr")
+    c.put(place, 1, -1)
+    c.put(entry, Entry.FRESH_COUNT, c.add(count, "1"))
+    c.do("ret i64 0")
+    c.place(failed)
+    c.do(f"ret i64 {abi.STOPPED}")
+    return c
+
+
 def answer_text() -> Writer:
     """What `ask` of backend/runtime/entry.py gives: new arrays, of axes in any order, their release, and
     host calls."""
@@ -511,21 +540,6 @@ def answer_text() -> Writer:
             size = c.greatest(c.word(sizes, axis), "1")
             c.let(step, c.inst(f"mul i64 {c.get(step)}, {size}"))  # NumPy refuses what 64 bits do not hold
         c.let(strides, room, "ptr")
-    fresh, count, room = (
-        c.pointer(entry, Entry.FRESH),
-        c.word(entry, Entry.FRESH_COUNT),
-        c.word(entry, Entry.FRESH_ROOM),
-    )
-    table = c.variable(fresh, "ptr")
-    with c.when(c.icmp("eq", count, room)):
-        twice = c.inst(f"shl i64 {c.greatest(room, '4')}, 1")
-        larger = c.py("PyMem_RawRealloc", fresh, c.inst(f"shl i64 {twice}, 4"))
-        with c.when(c.is_null(larger), leaves=True):
-            c.py("PyErr_NoMemory")
-            c.jump(failed)
-        c.put(entry, Entry.FRESH, larger, "ptr")
-        c.put(entry, Entry.FRESH_ROOM, twice)
-        c.let(table, larger, "ptr")
     dtype, made = c.pointer(dtypes, c.word(spec)), c.variable("null", "ptr")
     with c.when(c.icmp("ne", "%b", "0")):
         c.let(made, c.inst(f"call ptr @spare(ptr %context, ptr {spec}, ptr {dtype}, i64 %b)"), "ptr")
@@ -536,10 +550,10 @@ def answer_text() -> Writer:
         c.refuse(c.is_null(new), failed)
         c.let(made, new, "ptr")
     array = c.get(made, "ptr")
-    place = c.at(c.get(table, "ptr"), c.mul(count, "2"))
-    c.put(place, 0, array, "ptr")
-    c.put(place, 1, -1)
-    c.put(entry, Entry.FRESH_COUNT, c.add(count, "1"))
+    noted = c.inst(f"call i64 @own(ptr {entry}, ptr {array})")
+    with c.when(c.icmp("ne", noted, "0"), leaves=True):
+        c.py("Py_DecRef", array)
+        c.jump(failed)
     c.do(f"ret i64 {c.word(array, DATA)}")
 
     c.place(case[abi.RELEASE])

@@ -27,7 +27,8 @@ class HostCall(DestinationOp):
 
     operands: n_ins inputs (tensors, memrefs or scalars), the outs; results: on tensors 1 for each out, aliases it;
     attrs: n_ins, callee (a HostFunction; its name where the op was read from text), unread (the outs, by number, that
-    the function does not read).
+    the function does not read); set by take-results: gives (the outs that are not made before, but get the memory of
+    what the function gives).
     """
 
     __slots__ = ()
@@ -57,6 +58,8 @@ class HostCall(DestinationOp):
     @classmethod
     def from_form(cls, form: Form) -> Op:
         attrs = {"callee": form.take("callee", kind=str), "unread": tuple(form.take("unread", (), list))}
+        if "gives" in form.attrs:
+            attrs["gives"] = tuple(form.take("gives", (), list))
         op = super().from_form(form)
         op.attrs |= attrs
         return op
@@ -64,6 +67,8 @@ class HostCall(DestinationOp):
     def to_form(self) -> Form:
         form = super().to_form()
         form.attrs |= {"callee": encoded(str(self.callee)), "unread": encoded(self.attrs["unread"])}
+        if self.given_outs:
+            form.attrs["gives"] = encoded(self.given_outs)
         return form
 
     @property
@@ -92,6 +97,12 @@ class HostCall(DestinationOp):
         source = self.operand(0).type
         rows = isinstance(self.loop, SortLoop) and isinstance(source, MemRefType) and source.strides[-1] == 1
         return 0 if rows or isinstance(self.callee, str) else self.callee.returns
+
+    @property
+    def given_outs(self) -> tuple[int, ...]:
+        """The outs, by number, whose memory the function gives."""
+        gives: tuple[int, ...] = self.attrs.get("gives", ())
+        return gives
 
     def reads_out(self, use: Use) -> bool:
         return use.index - self.n_ins not in self.attrs["unread"]

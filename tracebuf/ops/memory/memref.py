@@ -43,8 +43,9 @@ class Alloc(Op):
 
     operands: the dynamic sizes (index), in MLIR text also the dynamic strides; results: 1 memref; attrs: static_sizes
     (None for each dynamic size), order (axes, outermost first), reason (for explain), absent (as of `tensor.empty`);
-    set by assign-storage: kind ("arena" or "array"; "nowhere" if it is absent and would be an array), slot (the block
-    of the arena), offset (in it), turns (between how many places).
+    set by take-results: given (by the called function that follows); set by assign-storage: kind ("arena" or "array";
+    "nowhere" if it is absent and would be an array), slot (the block of the arena), offset (in it), turns (between how
+    many places).
     """
 
     __slots__ = ()

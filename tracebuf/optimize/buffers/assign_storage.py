@@ -1,9 +1,9 @@
 """Decides where each buffer lives: on the stack, in the arena, or as a NumPy array from birth (rule B6).
 
 Stack (memref.alloca): small, of static size, freed unconditionally in the block that allocates it. Array (kind
-"array"): what may be returned; of that what is absent is nowhere (kind "nowhere"). Arena (kind "arena"): everything
-else, at an offset (attrs "slot", "offset") of a phase, which is as long as some of its buffers are alive
-(lifetimes.py); those that are never alive together share bytes (pack.py).
+"array"): what may be returned, and what called functions give (take_results.py); of that what is absent is nowhere
+(kind "nowhere"). Arena (kind "arena"): everything else, at an offset (attrs "slot", "offset") of a phase, which is as
+long as some of its buffers are alive (lifetimes.py); those that are never alive together share bytes (pack.py).
 
 - A buffer that may be alive where the next one of its kind is made (a loop that replaces what it carries) takes turns
   between places: the next one is in a place that no value is in that is alive then.
@@ -153,7 +153,15 @@ class _Storage:
         for op in self.func.walk():
             if isinstance(op, memref.Dealloc) and may_be_part(op.operand(0)):
                 found |= self._may_free(op)[0]
-        return self._freed_alike(found)
+        found = self._freed_alike(found)
+        for op in self.allocs:
+            if "given" in op.attrs:
+                with_it = self._freed_alike(found | {op})
+                if with_it == found | {op}:
+                    found = with_it
+                else:
+                    not_given(op)
+        return found
 
     def _freed_alike(self, arrays: set[memref.Alloc]) -> set[memref.Alloc]:
         """With all that one free may free: it frees arrays, or buffers of the arena."""
@@ -258,7 +266,7 @@ class _Storage:
                 same += one[1]
             classes.append((mine, same))
         for number, (allocs, same) in enumerate(classes, 1):
-            if all(a in arrays and a.attrs["order"] == tuple(range(len(a.attrs["order"]))) for a in allocs):
+            if all(a in arrays and "given" not in a.attrs and in_order(a) for a in allocs):
                 plan.spares.update(dict.fromkeys([*allocs, *same], number))
 
     # -- groups
@@ -532,6 +540,20 @@ def joined(ranges: Iterable[tuple[Extent, Extent]]) -> list[tuple[Extent, Extent
 
 def meet(a: Span, b: Span) -> bool:
     return a.first <= b.last and b.first <= a.last
+
+
+def in_order(op: memref.Alloc) -> bool:
+    """Whether the axes are in C's order."""
+    order: tuple[int, ...] = op.attrs["order"]
+    return order == tuple(range(len(order)))
+
+
+def not_given(op: memref.Alloc) -> None:
+    """Its memory is not what a called function gives."""
+    del op.attrs["given"]
+    for use in op.result.uses:
+        if isinstance(use.op, HostCall) and use.op.given_outs:
+            use.op.attrs["gives"] = tuple(k for k in use.op.given_outs if k != use.index - use.op.n_ins)
 
 
 def uses_of(value: Value) -> Iterable[Use]:

@@ -2,13 +2,15 @@
 
 Buffers that may be alive together get places one above the other; each as low as those below it allow. Which of two is
 below is tried out for sizes in some proportions: the larger one first, or the one that is made first, each as low as
-it fits. Nothing is lost if all buffers have one size. Counterparts: XLA's heap simulator, TVM's USMP (for constant
-sizes).
+it fits; where that is not as little as is alive, some orders by chance too. Nothing is lost if all buffers have one
+size. Counterparts: XLA's heap simulator, TVM's USMP (for constant sizes).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from random import Random
 
 from tracebuf.frozen import plain
 from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
@@ -21,7 +23,9 @@ LIKELY = 1000
 FEW = 16
 """Up to so many items, the best one of the orders is made better,"""
 MOVES = 3
-"""by so many items that come first instead."""
+"""by so many items that come first instead,"""
+SHUFFLES = 40
+"""and so many orders by chance are tried where that is not enough."""
 
 
 @plain()
@@ -62,6 +66,8 @@ def packed(items: Sequence[Item], later: Sequence[Later] = ()) -> tuple[dict[Ite
         if moved[0] >= best[0]:
             break
         best = moved
+    if 1 < best[0] and len(items) <= FEW:
+        best = least(chain([best], map(tried, shuffled(items))))
     return extents(items, best[1])
 
 
@@ -84,6 +90,12 @@ def first_ones(order: Sequence[Item]) -> Iterable[list[Item]]:
     """The order with another one of the items first."""
     for item in order[1:]:
         yield [item, *(other for other in order if other is not item)]
+
+
+def shuffled(items: Sequence[Item]) -> Iterable[list[Item]]:
+    """Orders by chance, the same ones each time."""
+    chance = Random(0)
+    return (chance.sample(items, len(items)) for _ in range(SHUFFLES))
 
 
 def likely(items: Iterable[Item], later: Iterable[Later]) -> list[dict[Sym, int]]:

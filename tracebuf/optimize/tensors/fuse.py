@@ -113,7 +113,7 @@ def is_elementwise_producer(producer: Generic) -> bool:
     )
 
 
-def has_one_consumer(producer: Generic, consumer: Generic) -> bool:
+def has_one_consumer(producer: Op, consumer: Generic) -> bool:
     """No fusion if another op uses the result, or if the consumer writes to it, or reads it through two different maps.
 
     The work would be done twice; and a result that escapes, or is stored through later, must have its buffer anyway.
@@ -278,7 +278,7 @@ def _inline(consumer: Generic, index: int, producer: Generic) -> None:
     inner = consumer.maps[index].results
     inputs, taken = _inputs(consumer), _inputs(producer)
     read = inputs[index].arg
-    _move_indices(producer, inner)
+    move_indices(producer, inner)
     body = producer.body.ops
     read.replace_all_uses(body[-1].operand(0))
     body[-1].drop_uses()
@@ -290,16 +290,17 @@ def _inline(consumer: Generic, index: int, producer: Generic) -> None:
     _set_inputs(consumer, inputs[:index] + taken + inputs[index + 1 :])
 
 
-def _move_indices(producer: Generic, loops: Sequence[int | None]) -> None:
-    """The loop indices in a body that goes into another: `loops` are its loops there (None: one of a single step)."""
+def move_indices(producer: Generic, loops: Sequence[int | None], at: int = 0) -> None:
+    """The loop indices in a body that goes into another: `loops` are its loops there (None: one of a single step, at
+    this index)."""
     ops = []
     for op in producer.body.ops:
         if isinstance(op, Index) and (loop := loops[op.dim]) is not None:
             op.attrs["dim"] = loop
         elif isinstance(op, Index):
-            zero = arith.Constant.of(0, INDEX, op.loc)
-            op.result.replace_all_uses(zero.result)
-            op.block, op = None, zero
+            fixed = arith.Constant.of(at, INDEX, op.loc)
+            op.result.replace_all_uses(fixed.result)
+            op.block, op = None, fixed
         ops.append(op)
     producer.body.replace_ops(ops)
 

@@ -108,6 +108,10 @@ class Versions:
         """Where the op stood in its block when this was built."""
         return self._places[op]
 
+    def stands_for(self, new: Op, op: Op) -> None:
+        """Records that a new op takes the place of another."""
+        self._places[new] = self._places[op]
+
     def written_between(self, value: Value, block: Block, first: int, last: int) -> bool:
         """Whether an op of `block` strictly between the two indices makes a next version of the value's storage."""
         return self._between(self._writes, value, block, first, last)

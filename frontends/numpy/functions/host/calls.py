@@ -75,10 +75,10 @@ class HostEntry:
     """One function of the table.
 
     `arrays` are the parameters that are converted to arrays, `values` those that may be traced numbers, or tuples of
-    numbers or arrays; all others must be known when the function is traced. `shapes` gives the shape of each array in
-    the result, one size of which may be `UpTo`. `stand_ins` replaces arguments in the call that finds the dtypes, where
-    small arrays are not representative; `into` says of a call whether the function's own `out=` takes the memory of the
-    result.
+    numbers or arrays; of what is among both, lists of constants stay lists. All others must be known when the function
+    is traced. `shapes` gives the shape of each array in the result, one size of which may be `UpTo`. `stand_ins`
+    replaces arguments in the call that finds the dtypes, where small arrays are not representative; `into` says of a
+    call whether the function's own `out=` takes the memory of the result.
     """
 
     function: Callable[..., Any]
@@ -231,7 +231,7 @@ class HostEntry:
             if name == "out" and (value is None or isinstance(value, ArrayRef)):
                 continue
             if name in self.arrays and isinstance(value, (list, tuple)):
-                given[name] = asarray(r, value)
+                given[name] = value if name in self.values and is_constant(value) else asarray(r, value)
             elif name not in self.values and not (name in self.arrays and isinstance(value, (ArrayRef, Scalar))):
                 given[name] = static(r, value, f"`{name}` of {self.name}")
                 if name in self.arrays and not isinstance(value, (*NUMBERS, type(None))):
@@ -318,9 +318,14 @@ class Number:
 NUMBER = Number()
 
 
+def is_constant(x: Any) -> bool:
+    """Whether a number, or nested lists of numbers, are the same in each call."""
+    return all(map(is_constant, x)) if isinstance(x, (list, tuple)) else type(x) in (int, float)
+
+
 def dims(x: Any) -> Shape:
-    """The shape of an array or a number."""
-    return x.shape if isinstance(x, ArrayRef) else ()
+    """The shape of an array, of nested lists of constants, or of a number."""
+    return x.shape if isinstance(x, ArrayRef) else np.shape(x) if isinstance(x, (list, tuple)) else ()
 
 
 def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:

@@ -219,8 +219,6 @@ def medians(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | NpS
     return made if made.ndim else number(r, made)
 
 
-QUANTILE = ("q", "weights")
-"""The parameters of quantiles that may be traced."""
 ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(np.sort, ("a",), along_axis, parts=in_place("sort")),
     HostEntry(np.argsort, ("a",), along_axis, parts=sorting_indices),
@@ -241,7 +239,7 @@ ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(np.median, ("a",), of_reduced(), refuses=not_over_the_input, parts=medians),
     HostEntry(np.nanmedian, ("a",), of_reduced(), refuses=not_over_the_input),
     *(
-        HostEntry(f, ("a", *QUANTILE), of_reduced(), QUANTILE, refuses=not_over_the_input)
+        HostEntry(f, ("a", "q", "weights"), of_reduced(), ("q",), refuses=not_over_the_input)
         for f in (np.percentile, np.quantile, np.nanpercentile, np.nanquantile)
     ),
     HostEntry(
