@@ -8,6 +8,8 @@ NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from itertools import takewhile
 from typing import Any, NoReturn
 
@@ -23,7 +25,7 @@ from tracebuf.frontends.numpy.functions.host.kinds import HostResult, describe, 
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.record.judged import judged
-from tracebuf.frontends.numpy.record.raises import Raises, asking
+from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
@@ -92,6 +94,9 @@ class HostEntry:
     """Whether a size in the result may be `UpTo`."""
     loop: Callable[[Given], CoreLoop | None] | None = None
     """The inner loop that computes what the function does, from the arrays in order, in the loop's types."""
+    breaks: float | None = None
+    """A number such that the function raises LinAlgError for matrices that are full of it, as it does wherever its loop
+    sets `invalid`."""
     parts: Parts | None = None
     """Records a call of which native code does without the function; None for one it does not do."""
 
@@ -155,6 +160,8 @@ class HostEntry:
         self, r: Recorder, given: Given, loop: CoreLoop, fresh: Sequence[Fresh], leaves: Sequence[HostResult]
     ) -> list[Any]:
         """Records a call that native code makes without the function, on arrays in the loop's types."""
+        if self.breaks is not None:
+            loop = replace(loop, error=words_of_error(self.function, len(self.arrays), self.breaks))
         ins, _, outs = loop.types.partition("->")
         arrays = {name: in_type(r, given[name], scalar_type(np.dtype(c))) for name, c in zip(self.arrays, ins)}
         values = [r.read(arrays[name]) for name in self.arrays]
@@ -238,6 +245,16 @@ class HostEntry:
                     reason = f"a {name_of(value)} as `{name}` of {self.name}"
                     raise r.refuse(reason, "pass an array")
         return given
+
+
+@cache
+def words_of_error(function: Callable[..., Any], arrays: int, number: float) -> str:
+    """The words of the LinAlgError that a function raises for matrices that are full of a number; "" for none."""
+    try:
+        ask(function, *[np.full((2, 2), number)] * arrays)
+    except Raises as said:
+        return str(said.error) if type(said.error) is np.linalg.LinAlgError else ""
+    return ""
 
 
 def in_type(r: Recorder, ref: ArrayRef, element: ScalarType) -> ArrayRef:

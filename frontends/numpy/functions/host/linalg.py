@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -205,21 +206,23 @@ def either(*rules: Callable[[Given], CoreLoop | None]) -> Callable[[Given], Core
     return lambda given: next((loop for rule in rules if (loop := rule(given)) is not None), None)
 
 
-SINGULAR_VALUES = HostEntry(la.svdvals, ("x",), svdvals_shapes, loop=by_loop(always("svd"), "d"))
+SINGULAR_VALUES = HostEntry(la.svdvals, ("x",), svdvals_shapes, loop=by_loop(always("svd"), "d"), breaks=nan)
 ENTRIES: tuple[HostEntry, ...] = (
-    HostEntry(la.solve, ("a", "b"), solve_shapes, loop=by_loop(solving, "t")),
-    HostEntry(la.inv, ("a",), of_square(2), loop=by_loop(always("inv"), "t")),
+    HostEntry(la.solve, ("a", "b"), solve_shapes, loop=by_loop(solving, "t"), breaks=0.0),
+    HostEntry(la.inv, ("a",), of_square(2), loop=by_loop(always("inv"), "t"), breaks=0.0),
     HostEntry(la.pinv, ("a", "rcond", "rtol"), transposed),
     HostEntry(la.det, ("a",), of_square(0), loop=by_loop(always("det"), "t", quiet=False)),
     HostEntry(la.slogdet, ("a",), of_square(0, 0), loop=by_loop(always("slogdet"), "t", "d", quiet=False)),
     HostEntry(
         la.cholesky, ("a",), of_square(2),
         loop=by_loop(lambda given: "cholesky_up" if given.get("upper", False) else "cholesky_lo", "t"),
+        breaks=-1.0,
     ),
     HostEntry(la.qr, ("a",), qr_shapes),
     HostEntry(
         la.svd, ("a",), svd_shapes,
         loop=either(by_loop(decomposing(True), "t", "d", "t"), by_loop(decomposing(False), "d")),
+        breaks=nan,
     ),
     SINGULAR_VALUES,
     HostEntry(la.eigh, ("a",), of_square(1, 2), loop=by_loop(triangle("eigh"), "d", "t")),
