@@ -79,17 +79,19 @@ def entry_of(plan: Plan, traced: CallPlan, kernel: Kernel) -> ProgramEntry:
 
 
 def original_of(
-    function: FunctionType, values: Sequence[Any], by_name: tuple[str, ...], call: Call | None, sized: bool
+    function: FunctionType, values: Sequence[Any], by_name: tuple[str, ...], call: Call | None, under: Conditions | None
 ) -> OriginalEntry | None:
-    """The entry of calls that run the original function: for arrays that overlap as those of `call` do, or (`sized`)
-    for its sizes and ints; or, where there is no call, for values of these classes, dtypes and ranks. None where only
-    Python can tell which calls these are."""
+    """The entry of calls that run the original function: for arrays that overlap as those of `call` do, or for its
+    sizes and ints, and the values from outside that hold `under` which it raises; or, where there is no call, for
+    values of these classes, dtypes and ranks. None where only Python can tell which calls these are."""
     if not supported():
         return None
     if call is None:
         return OriginalEntry(function, values, by_name, anywhere=True)
     try:
-        return OriginalEntry(function, call.values, by_name, sized=sized, walk=walk_of(call))
+        names, others = ((), ()) if under is None else _outside(under)
+        walk = walk_of(call, others)
+        return OriginalEntry(function, call.values, by_name, sized=under is not None, outside=names, walk=walk)
     except _NoPlan:
         return None
 
