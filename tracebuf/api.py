@@ -31,6 +31,7 @@ from tracebuf.frontends.numpy.call.arguments import (
     Key,
     Relations,
     RunOriginal,
+    ScalarKey,
     disjoint,
     extent,
     key_of,
@@ -58,7 +59,7 @@ from tracebuf.process import log as logger
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
-    from tracebuf.backend.runtime.entries import NativeCalls, OriginalEntry, Plan, ProgramEntry
+    from tracebuf.backend.runtime.entries import NativeCalls, OriginalEntry, ProgramEntry
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
     from tracebuf.explain.report import Explanation
     from tracebuf.frontends.numpy.interpreter.trace import Traced
@@ -406,19 +407,23 @@ class BufferizedFunction(NativeCallable):
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(spec.entry)
-            if self._loses(plan):
+            callbacks = spec.kernel.callbacks
+            called = callbacks[0].function if len(callbacks) == 1 else None
+            direct = None if called is None or called.loop is not None else called.direct
+            if self._loses(spec.call, None if direct is None else direct.function):
                 self._native.forward()
 
-    def _loses(self, plan: Plan) -> bool:
-        """Whether compiled code is expected to lose: the function only moves what it gets, or asks Python."""
-        given = self.options.donate or self.options.donate_optional or plan.named or plan.out or self._hidden
+    def _loses(self, call: Call, hosted: Any = None) -> bool:
+        """Whether compiled code is expected to lose: the function only moves what it gets, or asks Python, or NumPy for
+        what compiled code would have it do too (`hosted`)."""
+        given = self.options.donate or self.options.donate_optional or call.named or call.out or self._hidden
         if given or not FORWARD:
             return False
         with stages.importing():
-            from tracebuf.backend.runtime.entries import NumberArgument
             from tracebuf.frontends.numpy.source.moves import only_moves
-        numbers = all(isinstance(a, NumberArgument) for a in plan.arguments)
-        return only_moves(self.__wrapped__, plan.walk is not None, numbers)
+            from tracebuf.native_calls import kinds_in
+        containers = call.tree is not None and all(issubclass(k, tuple | list | dict) for k in kinds_in(call.tree))
+        return only_moves(self.__wrapped__, containers, all(isinstance(k, ScalarKey) for k in call.keys), hosted)
 
     def _count_original(self, why: _Original, values: tuple[Any, ...], form: tuple[Named, Form]) -> None:
         self._originals[why.reason] += 1
@@ -460,6 +465,8 @@ class BufferizedFunction(NativeCallable):
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(entry)
             self._native_originals.append((why.reason, entry))
+            if under is not None and call is not None and self._loses(call):
+                self._native.forward()
 
     def ctypes(self, *args: Any) -> Any:
         """A ctypes function whose machine code C may call, for arguments like these: numbers are passed by value, an
@@ -654,7 +661,7 @@ class BufferizedFunction(NativeCallable):
         for reason, entry in list(self._native_originals):
             originals[reason] += entry.calls
         if self._native is not None and self._native.forwarded:
-            originals["it only moves what it gets, or asks Python"] = self._native.forwarded
+            originals["it only moves what it gets, or asks Python or NumPy"] = self._native.forwarded
         compiled = [s for group in groups for s in list(group)]
         return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in originals.items() if n)))
 

@@ -1,5 +1,6 @@
 """Functions of which compiled code cannot be faster than Python: they only pass on what they are given (items and
-lengths of containers, tuples of arguments), or call one of Python's own functions of numbers.
+lengths of containers, tuples of arguments), or call one of Python's own functions of numbers, or one of NumPy's that
+compiled code would call too.
 
 By their bytecode: what is not known here is not one of them.
 """
@@ -24,23 +25,26 @@ OF_CONTAINERS = frozenset([
     "UNPACK_SEQUENCE", "IS_OP", "BUILD_SLICE",
 ])  # fmt: skip
 """What moves items."""
-CALLS = frozenset(["PRECALL", "CALL"])
+CALLS = frozenset(["PRECALL", "KW_NAMES", "CALL", "CALL_KW"])
 CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")
 SUBSCRIPTS = ("BINARY_SUBSCR", "STORE_SUBSCR", "BINARY_SLICE")
 ARGUMENTS = ("LOAD_FAST", "LOAD_FAST_BORROW")
 OPERATORS = 2
 """So many operators beside a call of Python's still take less time than the call."""
+METHODS = {"append": 1, "get": 2}
+"""Methods of lists and dicts, with how many calls of them take less time than taking the container apart."""
 
 
-def only_moves(function: FunctionType, containers: bool, numbers: bool) -> bool:
-    """Whether a function that takes `containers`, or `numbers` alone, is one that Python runs at least as fast."""
+def only_moves(function: FunctionType, containers: bool, numbers: bool, hosted_too: Any = None) -> bool:
+    """Whether a function that takes `containers` of Python's own, or `numbers` alone, is one that Python runs at least
+    as fast; `hosted_too`: the function of NumPy's that compiled code calls for it, if it has nothing else to do."""
     hosted = called = loaded = operators = 0
-    items, last = False, list[dis.Instruction]()
+    items, most, last = False, 1, list[dis.Instruction]()
     module: Any = None
     for i in dis.get_instructions(function):
         name = i.opname
         if name in CALLS:
-            called += name == "CALL"
+            called += name in ("CALL", "CALL_KW")
         elif name == "LOAD_GLOBAL":
             module = _global(function, i.argval)
             if module is len:
@@ -50,14 +54,18 @@ def only_moves(function: FunctionType, containers: bool, numbers: bool) -> bool:
             elif not isinstance(module, ModuleType):
                 return False
         elif name in ("LOAD_ATTR", "LOAD_METHOD"):
+            found = getattr(module, i.argval, None) if isinstance(module, ModuleType) else None
+            if isinstance(found, ModuleType):
+                module = found
+                continue
             if isinstance(module, ModuleType):
-                if getattr(module, i.argval, None) not in ASKED:
+                if found not in ASKED and (found is None or found is not hosted_too):
                     return False
                 hosted, module = hosted + 1, None
-            elif i.argval != "append":
+            elif i.argval not in METHODS:
                 return False
             else:
-                items = True
+                items, most = True, METHODS[i.argval]
             loaded += 1
         elif name in SUBSCRIPTS or (name == "BINARY_OP" and i.argrepr == "[]"):
             if not _constant_item(name, last) and (function.__code__.co_argcount > 1 or not _constant_part(name, last)):
@@ -74,10 +82,10 @@ def only_moves(function: FunctionType, containers: bool, numbers: bool) -> bool:
         elif name not in PASSED:
             return False
         last.append(i)
-    if called != loaded or called > 1:
+    if called != loaded or called > most:
         return False
     if hosted:
-        return numbers and operators <= OPERATORS
+        return operators <= OPERATORS if numbers else hosted_too is not None and not operators
     several = function.__code__.co_argcount > 1 or any(i.opname == "BUILD_TUPLE" for i in last)
     return not operators and (containers if items else containers or several)
 
