@@ -416,14 +416,13 @@ class BufferizedFunction(NativeCallable):
     def _loses(self, call: Call, hosted: Any = None) -> bool:
         """Whether compiled code is expected to lose: the function only moves what it gets, or asks Python, or NumPy for
         what compiled code would have it do too (`hosted`)."""
-        given = self.options.donate or self.options.donate_optional or call.named or call.out or self._hidden
-        if given or not FORWARD:
+        if self.options.donate or self.options.donate_optional or call.named or call.out or not FORWARD:
             return False
         with stages.importing():
             from tracebuf.frontends.numpy.source.moves import only_moves
             from tracebuf.native_calls import kinds_in
-        containers = call.tree is not None and all(issubclass(k, tuple | list | dict) for k in kinds_in(call.tree))
-        return only_moves(self.__wrapped__, containers, all(isinstance(k, ScalarKey) for k in call.keys), hosted)
+        classes, numbers = [*kinds_in(call.tree or ())], all(isinstance(k, ScalarKey) for k in call.keys)
+        return only_moves(self.__wrapped__, classes, numbers, bool(self._hidden), hosted)
 
     def _count_original(self, why: _Original, values: tuple[Any, ...], form: tuple[Named, Form]) -> None:
         self._originals[why.reason] += 1

@@ -13,6 +13,34 @@ from tests.support.agreement import program
 from tracebuf import api, bufferize
 
 A, B = np.arange(4.0), np.ones(3)
+
+
+class Held:
+    def __init__(self) -> None:
+        self.x, self.y, self.T = A, 2.5, B
+
+    def __repr__(self) -> str:
+        return repr(vars(self))
+
+
+class Slots:
+    __slots__ = ("x",)
+
+    def __init__(self) -> None:
+        self.x = A
+
+
+class Computed(Held):
+    @property
+    def double(self) -> Any:
+        return self.x * 2
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.x + len(name)
+
+
 MOVES: dict[str, tuple[Any, ...]] = {
     "def f(d): return d['a']": ({"a": A, "b": B},),
     "def f(d): return d['a'], 'c' in d, len(d)": ({"a": A, "b": 2.5},),
@@ -28,6 +56,12 @@ MOVES: dict[str, tuple[Any, ...]] = {
     "def f(l, x): return [*l, x]": ([A], B),
     "def f(d): return d.get('a')": ({"a": A, "b": B},),
     "def f(d): return d.get('a'), d.get('c', 2)": ({"a": A, "b": B},),
+    "def f(o): return o.x": (Held(),),
+    "def f(o): return o.y, o.x": (Held(),),
+    "def f(o): return o.x, 2": (Slots(),),
+    "def f(o, x):\n    o.y = x\n    return o": (Held(), 3.5),
+    "def f(a): return TABLE": (A,),
+    "def f(): return TABLE, 1": (),
     "def f(a, b): return b, a": (A, 1.0),
     "def f(a): return np.unique(a)": (A,),
     "def f(a): return np.unique(a, return_counts=True)": (A,),
@@ -42,6 +76,13 @@ COMPUTES: dict[str, tuple[Any, ...]] = {
     "def f(a): return a[1:]": (A,),
     "def f(a): return a[::-1]": (A,),
     "def f(d): return d['a'][1:]": ({"a": A},),
+    "def f(o): return o.x[1:]": (Held(),),
+    "def f(o): return o.y + 1": (Held(),),
+    "def f(o, a): return o.x, a.T": (Held(), np.eye(2)),
+    "def f(o): return o.T": (Held(),),
+    "def f(o): return o.double": (Computed(),),
+    "def f(a): return TABLE[1:]": (A,),
+    "def f(a): return TABLE + 1": (A,),
     "def f(l, x): return x[::2], l": ([A], B),
     "def f(a): return len(a)": (A,),
     "def f(d): return d['a'] + 1": ({"a": A},),
@@ -68,7 +109,7 @@ def forwarding(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def forwarded(source: str, args: tuple[Any, ...]) -> tuple[Any, int]:
     """The function after some calls, and how many of them were the original's."""
-    f = bufferize(program(source, math=math, cmath=cmath))
+    f = bufferize(program(source, math=math, cmath=cmath, TABLE=A))
     for _ in range(4):
         given = [list(x) if type(x) is list else x for x in args]
         mine, its = f(*given), f.__wrapped__(*[list(x) if type(x) is list else x for x in args])

@@ -1,6 +1,6 @@
 """Functions of which compiled code cannot be faster than Python: they only pass on what they are given (items and
-lengths of containers, tuples of arguments), or call one of Python's own functions of numbers, or one of NumPy's that
-compiled code would call too.
+lengths of containers, attributes, captured arrays, tuples of arguments), or call one of Python's own functions of
+numbers, or one of NumPy's that compiled code would call too.
 
 By their bytecode: what is not known here is not one of them.
 """
@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import builtins
 import dis
-from types import FunctionType, ModuleType
+from collections.abc import Sequence
+from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from tracebuf.running.python_functions import COMPLEX, HOSTED
 
@@ -35,11 +38,16 @@ METHODS = {"append": 1, "get": 2}
 """Methods of lists and dicts, with how many calls of them take less time than taking the container apart."""
 
 
-def only_moves(function: FunctionType, containers: bool, numbers: bool, hosted_too: Any = None) -> bool:
-    """Whether a function that takes `containers` of Python's own, or `numbers` alone, is one that Python runs at least
-    as fast; `hosted_too`: the function of NumPy's that compiled code calls for it, if it has nothing else to do."""
+def only_moves(
+    function: FunctionType, classes: Sequence[type], numbers: bool, captures: bool = False, hosted_too: Any = None
+) -> bool:
+    """Whether a function that takes containers and objects of these `classes`, or `numbers` alone, is one that Python
+    runs at least as fast; `captures`: it uses values from outside, or attributes; `hosted_too`: the function of NumPy's
+    that compiled code calls for it, if it has nothing else to do."""
+    objects = [kind for kind in classes if not issubclass(kind, tuple | list | dict)]
+    containers = bool(classes) and not objects
     hosted = called = loaded = operators = 0
-    items, most, last = False, 1, list[dis.Instruction]()
+    items, outside, most, last = False, False, 1, list[dis.Instruction]()
     module: Any = None
     for i in dis.get_instructions(function):
         name = i.opname
@@ -51,6 +59,8 @@ def only_moves(function: FunctionType, containers: bool, numbers: bool, hosted_t
                 items, loaded = True, loaded + 1
             elif module is round:
                 hosted, loaded = hosted + 1, loaded + 1
+            elif type(module) is np.ndarray:
+                outside = True
             elif not isinstance(module, ModuleType):
                 return False
         elif name in ("LOAD_ATTR", "LOAD_METHOD"):
@@ -62,11 +72,19 @@ def only_moves(function: FunctionType, containers: bool, numbers: bool, hosted_t
                 if found not in ASKED and (found is None or found is not hosted_too):
                     return False
                 hosted, module = hosted + 1, None
+            elif _is_held(i, last, objects):
+                outside = True
+                last.append(i)
+                continue
             elif i.argval not in METHODS:
                 return False
             else:
                 items, most = True, METHODS[i.argval]
             loaded += 1
+        elif name == "STORE_ATTR":
+            if not _is_held(i, last, objects):
+                return False
+            outside = True
         elif name in SUBSCRIPTS or (name == "BINARY_OP" and i.argrepr == "[]"):
             if not _constant_item(name, last) and (function.__code__.co_argcount > 1 or not _constant_part(name, last)):
                 return False
@@ -86,8 +104,22 @@ def only_moves(function: FunctionType, containers: bool, numbers: bool, hosted_t
         return False
     if hosted:
         return operators <= OPERATORS if numbers else hosted_too is not None and not operators
+    if outside or captures:
+        return outside and not operators and not items and not called
     several = function.__code__.co_argcount > 1 or any(i.opname == "BUILD_TUPLE" for i in last)
     return not operators and (containers if items else containers or several)
+
+
+def _is_held(i: dis.Instruction, last: list[dis.Instruction], objects: Sequence[type]) -> bool:
+    """Whether what an instruction loads or stores is an attribute that an argument itself holds, as those of its class
+    do, and no array has: no code runs for it."""
+
+    def is_plain(kind: Any) -> bool:
+        own = getattr(kind, i.argval, None)
+        return not hasattr(kind, "__getattr__") and (own is None or type(own) is MemberDescriptorType)
+
+    given = bool(last) and last[-1].opname in ARGUMENTS and not hasattr(np.ndarray, i.argval)
+    return given and bool(objects) and i.opname in ("LOAD_ATTR", "STORE_ATTR") and all(map(is_plain, objects))
 
 
 def _constant_item(name: str, last: list[dis.Instruction]) -> bool:
