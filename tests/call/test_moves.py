@@ -67,6 +67,7 @@ MOVES: dict[str, tuple[Any, ...]] = {
     "def f(a): return np.unique(a, return_counts=True)": (A,),
     "def f(a): return np.linalg.qr(a)": (A[None],),
     "def f(a, b): return np.lexsort((a, b))": (A, -A),
+    "def f(a): return a.argpartition(1)": (A,),
     "def f(d): return np.percentile(d['a'], [20, 60])": ({"a": A},),
     "def f(a, b): return math.hypot(a, b)": (3.0, 4.0),
     "def f(x): return cmath.exp(1j * x)": (0.5,),
@@ -95,6 +96,7 @@ COMPUTES: dict[str, tuple[Any, ...]] = {
     "def f(a): return np.sort(a)": (A,),
     "def f(a): return np.median(a)": (A,),
     "def f(a): return np.unique(a).size": (A,),
+    "def f(a): return np.argpartition(a, 1)": (A,),
     "def f(a): return np.unique(a + 1)": (A,),
     "def f(a): return np.linalg.inv(a)": (np.eye(2),),
 }

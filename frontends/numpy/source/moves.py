@@ -64,14 +64,17 @@ def only_moves(
             elif not isinstance(module, ModuleType):
                 return False
         elif name in ("LOAD_ATTR", "LOAD_METHOD"):
-            found = getattr(module, i.argval, None) if isinstance(module, ModuleType) else None
+            found = getattr(module if isinstance(module, ModuleType) else np.ndarray, i.argval, None)
+            asked = found is not None and found is hosted_too
             if isinstance(found, ModuleType):
                 module = found
                 continue
             if isinstance(module, ModuleType):
-                if found not in ASKED and (found is None or found is not hosted_too):
+                if found not in ASKED and not asked:
                     return False
                 hosted, module = hosted + 1, None
+            elif asked and last and last[-1].opname in ARGUMENTS:
+                hosted += 1
             elif _is_held(i, last, objects):
                 outside = True
                 last.append(i)
