@@ -442,6 +442,7 @@ class _Steps:
         self.noted: dict[tuple[str, int], int] = {}
         """Where an array or a container is noted that occurs more than once."""
         times = Counter(self._occurrences([traced.plan, *(i for w in traced.writes for i in w.items)], set()))
+        self.single = sum(kind == "array" for kind, _ in times.elements()) == 1
         for one, count in times.items():
             if count > 1:
                 self.noted[one] = len(self.noted)
@@ -499,7 +500,8 @@ class _Steps:
         elif p.kind == "array":
             owner = self.owner[p.index]
             noted = self.noted.get(("array", p.identity), -1)
-            self.steps.append((Result.ARRAY, p.index, noted, -1 if owner is None else owner, int(p.read_only)))
+            read_only = 0 if not p.read_only else 2 if self.single else 1
+            self.steps.append((Result.ARRAY, p.index, noted, -1 if owner is None else owner, read_only))
         else:
             self.steps.append((self.number(p.kind, self.results[p.index]), p.index))
 

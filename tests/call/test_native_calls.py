@@ -494,6 +494,23 @@ def test_calls_that_raise_while_they_are_traced_are_traced_once(monkeypatch: pyt
     assert "ran the original function 12 times: it raises KeyError" in str(g.specializations())
 
 
+def test_a_read_only_result_owns_its_memory_where_it_is_the_only_one() -> None:
+    """The zeros of a real array's imaginary part are made read-only themselves, as NumPy does: no view of them."""
+
+    def two(a: Any) -> Any:
+        x = a + 1
+        return np.broadcast_to(x, x.shape), x
+
+    f, g, a = bufferize(lambda a: a.imag), bufferize(two), np.ones(4)
+    for _ in range(4):
+        f(a), g(a)
+    zeros = natively(f, a)
+    assert zeros.base is None and str(zeros.flags) == str(a.imag.flags) and zeros.tolist() == [0] * 4
+    shown, x = natively(g, a)
+    assert x.flags.writeable and not shown.flags.writeable and np.shares_memory(x, shown)
+    assert natively(f, a) is not zeros and natively(f, np.ones(4)).flags.writeable is False
+
+
 LIMIT = 3
 
 
