@@ -717,7 +717,7 @@ class NestWriter:
         if rising := op.attrs.get("rising", False):
             last_one, try_, from_there = code.fresh_slot("i64"), code.new_label(), code.new_label()
             code.entry.append(f"  store i64 0, ptr {last_one}")
-            here = code.inst(f"load i64, ptr {last_one}")
+            here = code.least(code.inst(f"load i64, ptr {last_one}"), size)  # that of other bounds, around a loop
             code.branch(code.icmp("eq", here, "0"), from_there, try_)
             code.place(try_)
             code.branch(is_behind(code.sub(here, "1")), from_there, again)
