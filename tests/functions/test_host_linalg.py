@@ -309,6 +309,18 @@ def test_a_check_raises_what_the_function_raises_of_its_loop(
             f(np.full((3, 3), number), np.ones((3, 3)))
 
 
+@pytest.mark.parametrize("text", [
+    "np.linalg.inv(a[:2])", "np.linalg.det(a[:2]) + 1", "np.linalg.eigh(a[:, 1:])", "np.linalg.solve(a, b[1:])",
+    "np.linalg.solve(a, a[1:])", "np.percentile(b, 200) + 1",
+])  # fmt: skip
+def test_what_does_not_fit_is_found_while_tracing(text: str) -> None:
+    """No program calls the function each time: the original function raises."""
+    f = tracebuf.bufferize(program(f"def f(a, b): return {text}"))
+    for n in (3, 3, 4):
+        assert isinstance(agree(f, matrix(n), np.ones(n)), ValueError | np.linalg.LinAlgError)
+    assert not any(f._compiled.values()) and "it raises" in str(f.specializations())
+
+
 def test_one_singular_matrix_of_a_stack() -> None:
     a = np.stack([matrix(3), np.zeros((3, 3)), matrix(3)])
     for x in (a, a[::-1], a.reshape(3, 1, 3, 3)):

@@ -209,7 +209,9 @@ class HostEntry:
 
     def fails(self, r: Recorder, given: Given, error: BaseException) -> NoReturn:
         """Records a call that raises by all that is known now: the function is called, for other errors may come
-        first."""
+        first, unless the original function will be."""
+        if r.certain:
+            r.fail(error)
         ins: list[Value] = []
         call = self.call({k: pass_on(r, v, ins) for k, v in given.items()})
         record(r, HostFunction(self.name, call), ins, [])

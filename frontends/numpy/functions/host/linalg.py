@@ -31,13 +31,19 @@ from tracebuf.running.ufuncs import generalised
 la = np.linalg
 
 
+def check_equal(r: Recorder, m: Dim, n: Dim) -> None:
+    """Asks whether two sizes are equal, by a guard; LinAlgError, or what NumPy has in its place, where they are not."""
+    if r.ask_equal(m, n) is False:
+        raise Raises(la.LinAlgError("sizes differ"))
+
+
 def of_square(*axes: int) -> Shapes:
     """Shapes with so many axes of the matrix's size after the leading axes, for each result. A guard makes the matrix
-    square; where only the run time knows, or it is not, the function raises what it raises."""
+    square, or not; where only the run time knows, the function raises what it raises."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
         *batch, m, n = given["a"].shape
-        r.ask_equal(m, n)
+        check_equal(r, m, n)
         return [(*batch, *(r.facts.canon(m), r.facts.canon(n))[2 - k :]) for k in axes]
 
     return shapes
@@ -52,7 +58,8 @@ def transposed(r: Recorder, given: Given) -> Sequence[Shape]:
 def solve_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     """`b` is a vector if it has one axis, else a stack of matrices."""
     a, b = given["a"].shape, given["b"].shape
-    r.ask_equal(a[-2], a[-1])
+    check_equal(r, a[-2], a[-1])
+    check_equal(r, a[-1], b[0] if len(b) == 1 else b[-2])
     if len(b) == 1:
         return [a[:-1]]
     return [(*broadcast(r, [a[:-2], b[:-2]]), a[-1], b[-1])]
