@@ -31,6 +31,7 @@ from tracebuf.frontends.numpy.call.arguments import (
     Key,
     Relations,
     RunOriginal,
+    ScalarKey,
     disjoint,
     extent,
     key_of,
@@ -58,7 +59,7 @@ from tracebuf.process import log as logger
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
-    from tracebuf.backend.runtime.entries import NativeCalls, OriginalEntry, Plan, ProgramEntry
+    from tracebuf.backend.runtime.entries import NativeCalls, OriginalEntry, ProgramEntry
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
     from tracebuf.explain.report import Explanation
     from tracebuf.frontends.numpy.interpreter.trace import Traced
@@ -191,9 +192,7 @@ class _Refusal(_Original):
     def raising(error: Exception, under: Conditions) -> _Refusal:
         reason = f"it raises {type(error).__name__} for such arguments"
         note = next(reversed(getattr(error, "__notes__", ())), None)
-        made = _Refusal(reason, None, under, under.guard_function(), raises=type(error), note=note)
-        made.settled = bool(under.captures)  # machine code would not look at these
-        return made
+        return _Refusal(reason, None, under, under.guard_function(), raises=type(error), note=note)
 
     def fits(self, values: Sequence[Any]) -> bool:
         return self.guard(values) and self.under.captures_hold()
@@ -211,9 +210,9 @@ class _Recent:
 
 
 class _Raises(Control):
-    """Tracing has found that a call raises."""
+    """Tracing has found that a call raises; in an earlier call if there is no error."""
 
-    def __init__(self, error: Exception, refusal: _Refusal) -> None:
+    def __init__(self, error: Exception | None, refusal: _Refusal) -> None:
         self.error, self.refusal = error, refusal
 
 
@@ -290,7 +289,7 @@ class BufferizedFunction(NativeCallable):
         if self._overlapping and (overlap := self._overlap(given, form)) is not None:
             self._count_original(overlap, given, form)
             return self.eager(*args, **kwargs)
-        raises: _Refusal | None = None
+        raises, traced = None, False
         try:
             known, values, containers = self._known(given, form)
             if known is not None:
@@ -315,8 +314,12 @@ class BufferizedFunction(NativeCallable):
             why = error._noted or self._untaken.setdefault(reason, _Original(reason, refused=True))
             self._make_original_native(why, given, form)
         except _Raises as said:
-            raises = said.refusal
-        return self.eager(*args, **kwargs) if raises is None else self._raising(raises, args, kwargs, True)
+            raises, traced = said.refusal, said.error is not None
+        if raises is None:
+            return self.eager(*args, **kwargs)
+        if not traced:
+            self._count_original(raises, given, form)
+        return self._raising(raises, args, kwargs, traced)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickled as its function would be: by its name in its module where that leads to it, else by its function,
@@ -404,19 +407,22 @@ class BufferizedFunction(NativeCallable):
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(spec.entry)
-            if self._loses(plan):
+            callbacks = spec.kernel.callbacks
+            called = callbacks[0].function if len(callbacks) == 1 else None
+            direct = None if called is None or called.loop is not None else called.direct
+            if self._loses(spec.call, None if direct is None else direct.function):
                 self._native.forward()
 
-    def _loses(self, plan: Plan) -> bool:
-        """Whether compiled code is expected to lose: the function only moves what it gets, or asks Python."""
-        given = self.options.donate or self.options.donate_optional or plan.named or plan.out or self._hidden
-        if given or not FORWARD:
+    def _loses(self, call: Call, hosted: Any = None) -> bool:
+        """Whether compiled code is expected to lose: the function only moves what it gets, or asks Python, or NumPy for
+        what compiled code would have it do too (`hosted`)."""
+        if self.options.donate or self.options.donate_optional or call.named or call.out or not FORWARD:
             return False
         with stages.importing():
-            from tracebuf.backend.runtime.entries import NumberArgument
             from tracebuf.frontends.numpy.source.moves import only_moves
-        numbers = all(isinstance(a, NumberArgument) for a in plan.arguments)
-        return only_moves(self.__wrapped__, plan.walk is not None, numbers)
+            from tracebuf.native_calls import kinds_in
+        classes, numbers = [*kinds_in(call.tree or ())], all(isinstance(k, ScalarKey) for k in call.keys)
+        return only_moves(self.__wrapped__, classes, numbers, bool(self._hidden), hosted)
 
     def _count_original(self, why: _Original, values: tuple[Any, ...], form: tuple[Named, Form]) -> None:
         self._originals[why.reason] += 1
@@ -450,12 +456,16 @@ class BufferizedFunction(NativeCallable):
             return  # they are captured now, and were not when the call began
         why.settled = True
         call = None if why.refused else self._call(values, ((), None), hidden)
-        entry = original_of(self.__wrapped__, values, self._names[self._positional :], call, why.raises is not None)
+        by_name = self._names[self._positional :]
+        under = why.under if isinstance(why, _Refusal) and why.raises is not None else None
+        entry = original_of(self.__wrapped__, values, by_name, call, under)
         if entry is not None:
             if self._native is None:
                 self._native = calls_of(self, BufferizedFunction.__call__, self.__wrapped__)
             self._native.add(entry)
             self._native_originals.append((why.reason, entry))
+            if under is not None and call is not None and self._loses(call):
+                self._native.forward()
 
     def ctypes(self, *args: Any) -> Any:
         """A ctypes function whose machine code C may call, for arguments like these: numbers are passed by value, an
@@ -650,7 +660,7 @@ class BufferizedFunction(NativeCallable):
         for reason, entry in list(self._native_originals):
             originals[reason] += entry.calls
         if self._native is not None and self._native.forwarded:
-            originals["it only moves what it gets, or asks Python"] = self._native.forwarded
+            originals["it only moves what it gets, or asks Python or NumPy"] = self._native.forwarded
         compiled = [s for group in groups for s in list(group)]
         return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in originals.items() if n)))
 
@@ -791,7 +801,9 @@ class BufferizedFunction(NativeCallable):
                 self._originals["Python is shutting down"] += 1
             return None
         try:
-            return self._complete(args, kwargs, lambda call: (self._fitting(call), call.values, call.containers))
+            return self._complete(
+                args, kwargs, lambda call: (self._fitting(call, raising), call.values, call.containers)
+            )
         except RunOriginal as reason:
             if count:
                 if str(reason) not in self._originals:
@@ -799,13 +811,13 @@ class BufferizedFunction(NativeCallable):
                 self._originals[str(reason)] += 1
             return None
         except _Raises as said:
-            if raising:
+            if raising or said.error is None:
                 raise
             error = said.error
         raise error
 
-    def _fitting(self, call: Call) -> Specialization:
-        spec = self._find(call)
+    def _fitting(self, call: Call, raising: bool) -> Specialization:
+        spec = self._find(call, raising)
         self._remember_call(call)
         if (reason := call.overlap(spec.traced.stored)) is not None:
             if (places := self._places(call.values, (call.named, call.out), call.tree)) is not None:
@@ -855,7 +867,8 @@ class BufferizedFunction(NativeCallable):
             programs, refusals = self._compiled.setdefault(group, []), self._refusals.setdefault(group, [])
             self._recent[given, (call.named, call.out)] = _Recent(programs, refusals, extents)
 
-    def _find(self, call: Call) -> Specialization:
+    def _find(self, call: Call, raising: bool) -> Specialization:
+        """The program for a call, compiled if need be. `raising`: whether it will do to know that the call raises."""
         for spec in self._compiled.get(call.group, ()):
             if spec.fits(call.values):
                 return spec
@@ -868,24 +881,26 @@ class BufferizedFunction(NativeCallable):
             if call.group in self._awaited:
                 raise NewCapture(*self._awaited[call.group])
             for refusal in self._refusals.get(call.group, ()):
-                if refusal.error is not None and refusal.fits(call.values):
+                if (refusal.error is not None or raising) and refusal.fits(call.values):
+                    if refusal.error is None:
+                        raise _Raises(None, refusal)
                     error = refusal.error()
                     error._noted = refusal
                     raise error
-            raising: list[Conditions] = []
+            raised: list[Conditions] = []
             try:
                 kept = self._kept(call)
                 if kept is None and call.presumed:
                     raise Misled
-                spec = kept or self._compile(call, raising.append)
+                spec = kept or self._compile(call, raised.append)
             except UnsupportedError as error:
                 if error._under is not None and self.options.fallback == "numpy":
                     self._refuse(call, _Refusal.of(error))
                 raise
             except Exception as error:
-                if not raising:
+                if not raised:
                     raise
-                refusal = _Refusal.raising(error, *raising)
+                refusal = _Refusal.raising(error, *raised)
                 self._refuse(call, refusal)
                 raise _Raises(error, refusal) from None
             self._keep_captures(call)

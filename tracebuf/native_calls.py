@@ -79,17 +79,19 @@ def entry_of(plan: Plan, traced: CallPlan, kernel: Kernel) -> ProgramEntry:
 
 
 def original_of(
-    function: FunctionType, values: Sequence[Any], by_name: tuple[str, ...], call: Call | None, sized: bool
+    function: FunctionType, values: Sequence[Any], by_name: tuple[str, ...], call: Call | None, under: Conditions | None
 ) -> OriginalEntry | None:
-    """The entry of calls that run the original function: for arrays that overlap as those of `call` do, or (`sized`)
-    for its sizes and ints; or, where there is no call, for values of these classes, dtypes and ranks. None where only
-    Python can tell which calls these are."""
+    """The entry of calls that run the original function: for arrays that overlap as those of `call` do, or for its
+    sizes and ints, and the values from outside that hold `under` which it raises; or, where there is no call, for
+    values of these classes, dtypes and ranks. None where only Python can tell which calls these are."""
     if not supported():
         return None
     if call is None:
         return OriginalEntry(function, values, by_name, anywhere=True)
     try:
-        return OriginalEntry(function, call.values, by_name, sized=sized, walk=walk_of(call))
+        names, others = ((), ()) if under is None else _outside(under)
+        walk = walk_of(call, others)
+        return OriginalEntry(function, call.values, by_name, sized=under is not None, outside=names, walk=walk)
     except _NoPlan:
         return None
 
@@ -440,6 +442,7 @@ class _Steps:
         self.noted: dict[tuple[str, int], int] = {}
         """Where an array or a container is noted that occurs more than once."""
         times = Counter(self._occurrences([traced.plan, *(i for w in traced.writes for i in w.items)], set()))
+        self.single = sum(kind == "array" for kind, _ in times.elements()) == 1
         for one, count in times.items():
             if count > 1:
                 self.noted[one] = len(self.noted)
@@ -497,7 +500,8 @@ class _Steps:
         elif p.kind == "array":
             owner = self.owner[p.index]
             noted = self.noted.get(("array", p.identity), -1)
-            self.steps.append((Result.ARRAY, p.index, noted, -1 if owner is None else owner, int(p.read_only)))
+            read_only = 0 if not p.read_only else 2 if self.single else 1
+            self.steps.append((Result.ARRAY, p.index, noted, -1 if owner is None else owner, read_only))
         else:
             self.steps.append((self.number(p.kind, self.results[p.index]), p.index))
 

@@ -40,8 +40,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "support.md"
 CALLS, EACH, MORE = 10, 3, 60
 """How many calls of each function are traced; with each of its optional parameters; and more where none was traced so
 far."""
-OFTEN = {"order": 30}
-"""By parameter of ufuncs that is drawn more often than `EACH`, because few of its arguments meet a limit: how often."""
+OFTEN = {"order": 30, "ord": 30}
+"""By parameter that is drawn more often than `EACH`, because few of its arguments meet a limit (`order` of ufuncs), or
+a host call (`ord`): how often."""
 METHODS = "Methods of ufuncs"
 NATIVE, HOSTED, BOTH, KNOWN, REFUSED = "native", "host call", "native or host call", "known values", "not supported"
 
@@ -117,7 +118,8 @@ def examples(name: str) -> Iterator[Call]:
     for number in range(CALLS):
         yield drawn(name, picker(random.Random(f"{name} {number}")))
     for parameter in (*(p for p, _ in spec.optional), *((OUT,) if spec.out else ())):
-        for number in range(OFTEN.get(parameter, EACH) if isinstance(names.object_of(name), np.ufunc) else EACH):
+        often = parameter == "ord" or isinstance(names.object_of(name), np.ufunc)
+        for number in range(OFTEN.get(parameter, EACH) if often else EACH):
             yield drawn(name, picker(random.Random(f"{name} {parameter} {number}")), parameter)
 
 

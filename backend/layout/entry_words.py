@@ -216,9 +216,10 @@ class Result:
 WORDS = 9
 """A step, and up to eight numbers. OBJECT: object. ARGUMENT: index, containers after arguments. ARRAY: first slot,
 rank, where it is noted (-1: nowhere), dtype, item size, the argument whose memory it is (-1: asked at run time),
-whether it is read-only. FLOAT and so on: slot. NUMPY: slot, dtype. TUPLE, LIST: length, where it is noted; then DICT:
-where the keys are; NAMED_TUPLE: class, `tuple.__new__`; RECORD: class (or null), what makes the object, where the
-names are. IF: slot of a bool, step where it is False. JUMP: step. KNOWN: where it is noted, step where it is.
+whether it is read-only (2: and the only array of the result). FLOAT and so on: slot. NUMPY: slot, dtype. TUPLE, LIST:
+length, where it is noted; then DICT: where the keys are; NAMED_TUPLE: class, `tuple.__new__`; RECORD: class (or null),
+what makes the object, where the names are. IF: slot of a bool, step where it is False. JUMP: step. KNOWN: where it is
+noted, step where it is.
 WRITE_LIST: length, index of the container, where on the stack its items are; WRITE_DICT and WRITE_OBJECT: then keys;
 WRITE_DICT: then whether it is cleared before.
 CALL: length; what is called is below the items. TEXT: length, of one at least. RAISE: `__notes__`, a note (or null)."""

@@ -15,6 +15,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import field
 
+from numpy.linalg import LinAlgError
+
 from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm.blas_calls import by_blas, write_product
 from tracebuf.backend.llvm.blocks import BlockWriter
@@ -443,10 +445,13 @@ class KernelWriter:
                 out = op.n_ins + k
                 self.buffers[op.operand(out)] = self.memory.given(self.buffers[op.operand(out)], places[out])
 
+        def check(holds: str, words: str) -> None:
+            self._check_flag(holds, LinAlgError, words, op.loc)
+
         loop = op.loop if isinstance(op, HostCall) else None
         if loop is None:
             call_back()
-        elif (called := self.host.call(loop, operands, types, call_back)) is not None:
+        elif (called := self.host.call(loop, operands, types, call_back, check)) is not None:
             self.plans.append(f"{op.name}: {called}")
 
     def _fill(self, op: linalg.Fill) -> None:

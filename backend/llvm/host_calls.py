@@ -1,9 +1,10 @@
 """Host calls that native code makes without Python: the inner loop of a generalised ufunc, or a sort, by pointer.
 
 The loop gets the operands with their strides as they are; leading axes are its outer dimension, and loops around it
-where there are several. Status flags are cleared before and looked at after. Where one is set that the function would
-look at, where core dimensions differ, or where the work is large, the function itself is called back, on the same
-operands: the errors, their words and warnings are its own.
+where there are several. Status flags are cleared before and looked at after. Where one is set for which the function
+raises an error of known words, a check raises it. Where another is set that the function would look at, where core
+dimensions differ, or where the work is large, the function itself is called back, on the same operands: the errors,
+their words and warnings are its own.
 
 A call back (`call_reference`) runs an op's NumPy reference. The kernel describes the operands in an array of slots: for
 each memref the pointer to element 0, sizes and strides in elements, for a scalar its value. What the reference raises
@@ -38,7 +39,8 @@ _SLOTS = 3000
 
 
 class HostWriter:
-    """Writes calls of loops; `call_back` writes the call of the function."""
+    """Writes calls of loops; `call_back` writes the call of the function, `check` what ends the kernel with a
+    LinAlgError of these words where a condition does not hold."""
 
     def __init__(self, code: Code, polls: Polls) -> None:
         self.code, self.polls = code, polls
@@ -49,6 +51,7 @@ class HostWriter:
         operands: Sequence[Buffer | str],
         types: Sequence[Type],
         call_back: Callable[[], None],
+        check: Callable[[str, str], None],
     ) -> str | None:
         """What is called, for the kernel's plan; None where there is no such loop."""
         if isinstance(loop, SortLoop):
@@ -57,10 +60,15 @@ class HostWriter:
             return self._call_extreme(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
         if isinstance(loop, MedianLoop):
             return self._call_median(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
-        return self._call_core(loop, operands, types, call_back)
+        return self._call_core(loop, operands, types, call_back, check)
 
     def _call_core(
-        self, loop: CoreLoop, operands: Sequence[Buffer | str], types: Sequence[Type], call_back: Callable[[], None]
+        self,
+        loop: CoreLoop,
+        operands: Sequence[Buffer | str],
+        types: Sequence[Type],
+        call_back: Callable[[], None],
+        check: Callable[[str, str], None],
     ) -> str | None:
         try:
             for ufunc in filter(None, (loop.ufunc, loop.odd)):
@@ -88,7 +96,11 @@ class HostWriter:
             operands = [out, *operands[1:]]
         flagged = self._loop(loop, operands, types, sizes, outer)
         self.polls.spend(code.product([*sizes.values(), *sizes.values(), *outer]))
-        code.branch(flagged, slow, end, code.rarely())
+        if loop.error:
+            check(code.inst(f"xor i1 {flagged}, true"), loop.error)
+            code.jump(end)
+        else:
+            code.branch(flagged, slow, end, code.rarely())
         code.place(slow)
         call_back()
         code.jump(end)

@@ -23,7 +23,7 @@ from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.emitter import components, llvm_type
-from tracebuf.ir.types import MemRefType, ScalarType
+from tracebuf.ir.types import I64, MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops.arrays.gather import CheckedIndex, Element, SortedPlace
 from tracebuf.ops.arrays.linalg import Index
@@ -45,6 +45,19 @@ DEAR = 64
 
 REGISTERS = 8
 """For so many pointers of rows there are registers; of more, LLVM finds out which are a constant apart."""
+
+
+def _lookup_of(nest: Nest) -> SortedPlace | None:
+    """The op that looks the innermost index up in rising bounds, as np.repeat by counts does, if there is one."""
+    if nest.folds or nest.spec.ordered or nest.spec.scatters:
+        return None
+    for op in nest.spec.body.ops:
+        if isinstance(op, SortedPlace) and op.attrs.get("rising") and op.attrs["right"]:
+            looked_up, cast = op.operand(1), op.operand(1).defining_op
+            index = cast.operand(0).defining_op if isinstance(cast, arith.IndexCast) else None
+            if isinstance(index, Index) and nest.loops[-1].dims == (index.dim,) and looked_up.type is I64:
+                return op
+    return None
 
 
 def _is_short(count: str) -> bool:
@@ -156,6 +169,7 @@ class NestWriter:
         """For each op that raises after the loops, the slot that says whether it will."""
         self.polled = 0, "0"
         """How many loops are around a poll in each iteration (0: none), and the units between two of them."""
+        self.lookup = _lookup_of(nest)
         self.fold_of = {f.out: FoldState(code, f, self._element(f.out), k) for k, f in enumerate(nest.folds)}
 
     def _element(self, k: int) -> ScalarType:
@@ -511,6 +525,9 @@ class NestWriter:
     # -- stages
     def _stage(self, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value] = ()) -> None:
         """One loop over the row or block."""
+        if self.lookup is not None and self.lookup in stage.scalars:
+            self._runs(self.lookup, stage, row, count, last, gathered)
+            return
         code = self.code
         group, back = "", ""
         states = list(self.fold_of.values()) if last else []
@@ -550,6 +567,43 @@ class NestWriter:
         ends = list(loop.carried)
         for state in states:
             state.end_of_row(state.take(ends))
+
+    def _runs(
+        self, lookup: SortedPlace, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value]
+    ) -> None:
+        """A loop over the runs of indices whose place is the same: up to the next bound. Each is a loop that searches
+        nothing."""
+        code, bounds = self.code, self.nest.spec.body.args.index(lookup.operand(0))
+        group, back = code.parallel_group(row.vectorize, short=True)
+        with code.rounds([("i64", "0"), ("i64", self._bisect(lookup, row.start))]) as runs:
+            here, place = runs.carried
+            begin, bounded, run = (code.new_label() for _ in range(3))
+            code.branch(code.icmp("slt", here, count), begin, runs.end)
+            code.place(begin)
+            code.branch(code.icmp("slt", place, self.buffers[bounds].sizes[0]), bounded, run)
+            code.place(bounded)
+            bound = self._pick(bounds, [place], "")
+            nearer = code.least(code.sub(bound, row.start), count)
+            code.jump(run)
+            code.place(run)
+            end = code.inst(f"phi i64 [ {count}, %{begin} ], [ {nearer}, %{bounded} ]")
+            same = replace(row, values=self._all_along(stage, row, {lookup.result: place}))
+            with code.loop(end, start=here, metadata=back) as loop:
+                self._iteration(stage, same, loop, last, gathered, group, [])
+            runs.next += [end, code.add(place, "1")]
+
+    def _all_along(self, stage: Stage, row: Row, found: dict[Value, str]) -> dict[Value, str]:
+        """The row's values, with those that follow from values that are the same all along a run."""
+        values, inside = {**row.values, **found}, set(self.nest.spec.body.ops)
+
+        def is_known(v: Value) -> bool:
+            return v in values or (v not in self.memory and v.defining_op not in inside)
+
+        for op in stage.scalars:
+            varies = isinstance(op, Index) or not all(map(is_known, op.operands))
+            if op.result not in values and not varies:
+                values[op.result] = self._compute(op, row, "0", values, "")
+        return values
 
     def _joined(self, states: Sequence[FoldState], ends: list[str]) -> list[tuple[str, str]]:
         """What the chains of each fold come to: neighbours are combined, as NumPy does."""
@@ -598,7 +652,7 @@ class NestWriter:
             values[args[state.fold.out]] = state.take(carried)
         folding = {s.fold.op for s in states}
         for op in stage.scalars:
-            if op not in folding:
+            if op not in folding and op.result not in values:
                 values[op.result] = self._compute(op, row, index, values, group)
         for v in dict.fromkeys((*stage.kept, *gathered)):
             place = self._at(v, self._in_block(row, index))
@@ -663,7 +717,7 @@ class NestWriter:
         if rising := op.attrs.get("rising", False):
             last_one, try_, from_there = code.fresh_slot("i64"), code.new_label(), code.new_label()
             code.entry.append(f"  store i64 0, ptr {last_one}")
-            here = code.inst(f"load i64, ptr {last_one}")
+            here = code.least(code.inst(f"load i64, ptr {last_one}"), size)  # that of other bounds, around a loop
             code.branch(code.icmp("eq", here, "0"), from_there, try_)
             code.place(try_)
             code.branch(is_behind(code.sub(here, "1")), from_there, again)

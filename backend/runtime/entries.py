@@ -281,6 +281,23 @@ def _place(w: _Words, at: int, where: Any) -> None:
         w.values[at] = w.of(where)
 
 
+def _lay_out_names(w: _Words, outside: Sequence[tuple[int, Any, str, Any]]) -> None:
+    """`Entry.NAMES`."""
+    in_dicts: list[tuple[int, Any, str, Any]] = []
+    others: list[tuple[int, Any, str, Any]] = []
+    for name in outside:
+        (in_dicts if name[0] in (Source.DICT, Source.DICTS) and _versioned() else others).append(name)
+    dicts = {id(d): d for _, where, _, _ in in_dicts for d in (where if isinstance(where, tuple) else (where,))}
+    w.pointer(Entry.NAMES, first := w.add([len(outside), len(in_dicts), 0]))
+    places = [
+        w.add([source, 0, w.of(name), 0 if value is UNBOUND else w.of(value)])
+        for source, _, name, value in (*in_dicts, *others)
+    ]
+    for at, (_, where, _, _) in zip(places, (*in_dicts, *others)):
+        _place(w, at + 1, where)
+    w.pointer(first + 2, w.add([len(dicts), *(word for d in dicts.values() for word in (w.of(d), 0))]))
+
+
 Build = Callable[[list[Any], Sequence[Any], Sequence[Any]], Any]
 """Makes a call's result of the kernel's results, the arguments and the containers."""
 
@@ -337,7 +354,7 @@ class ProgramEntry:
         if plan.named or plan.out:
             w.pointer(Entry.FORM, w.add([len(plan.named), int(plan.out), *map(w.of, plan.named)]))
         if plan.outside:
-            self._lay_out_names(w, plan.outside)
+            _lay_out_names(w, plan.outside)
         w.pointer(Entry.RESULT, len(v))
         first = w.add([0] * (words.WORDS * (len(plan.result) + 1)))
         for i, step in enumerate((*plan.result, (Result.END,))):
@@ -354,22 +371,6 @@ class ProgramEntry:
             isinstance(a, NumberArgument) and issubclass(a.type, (int, np.integer)) for a in self.plan.arguments
         )
         return 0 if sized else LONG_PRODUCTS
-
-    def _lay_out_names(self, w: _Words, outside: Sequence[tuple[int, Any, str, Any]]) -> None:
-        """`Entry.NAMES`."""
-        in_dicts: list[tuple[int, Any, str, Any]] = []
-        others: list[tuple[int, Any, str, Any]] = []
-        for name in outside:
-            (in_dicts if name[0] in (Source.DICT, Source.DICTS) and _versioned() else others).append(name)
-        dicts = {id(d): d for _, where, _, _ in in_dicts for d in (where if isinstance(where, tuple) else (where,))}
-        w.pointer(Entry.NAMES, first := w.add([len(outside), len(in_dicts), 0]))
-        places = [
-            w.add([source, 0, w.of(name), 0 if value is UNBOUND else w.of(value)])
-            for source, _, name, value in (*in_dicts, *others)
-        ]
-        for at, (_, where, _, _) in zip(places, (*in_dicts, *others)):
-            _place(w, at + 1, where)
-        w.pointer(first + 2, w.add([len(dicts), *(word for d in dicts.values() for word in (w.of(d), 0))]))
 
     def _describe(self, w: _Words, d: int, argument: Argument, at: int) -> None:
         v = w.values
@@ -520,11 +521,11 @@ class OriginalEntry:
     """The entry of calls that run the original function: with arrays that overlap in memory like these; or (`sized`)
     with arrays of these sizes and strides, and these ints; or, where they are `anywhere`, with values of these classes,
     dtypes and ranks. The last ones are passed `by_name`. Where there is a `walk`, the values are those that it leads
-    to."""
+    to. `outside`: as in `Plan`."""
 
     def __init__(
         self, function: Any, values: Sequence[Any], by_name: tuple[str, ...], *, anywhere: bool = False,
-        sized: bool = False, walk: Steps | None = None,
+        sized: bool = False, outside: Sequence[tuple[int, Any, str, Any]] = (), walk: Steps | None = None,
     ) -> None:  # fmt: skip
         w = _Words()
         v = w.values
@@ -549,6 +550,8 @@ class OriginalEntry:
                 v[at + Given.KIND], v[at + Given.EXPECTED] = kind, w.of(type(x))
             else:
                 v[at + Given.KIND], v[at + Given.EXPECTED] = Kind.IS, w.of(x)
+        if outside:
+            _lay_out_names(w, outside)
         if walk is not None:
             _lay_out_walk(w, walk)
         self.memory, self._kept = w.made(), w.kept

@@ -494,6 +494,53 @@ def test_calls_that_raise_while_they_are_traced_are_traced_once(monkeypatch: pyt
     assert "ran the original function 12 times: it raises KeyError" in str(g.specializations())
 
 
+def test_a_read_only_result_owns_its_memory_where_it_is_the_only_one() -> None:
+    """The zeros of a real array's imaginary part are made read-only themselves, as NumPy does: no view of them."""
+
+    def two(a: Any) -> Any:
+        x = a + 1
+        return np.broadcast_to(x, x.shape), x
+
+    f, g, a = bufferize(lambda a: a.imag), bufferize(two), np.ones(4)
+    for _ in range(4):
+        f(a), g(a)
+    zeros = natively(f, a)
+    assert zeros.base is None and str(zeros.flags) == str(a.imag.flags) and zeros.tolist() == [0] * 4
+    shown, x = natively(g, a)
+    assert x.flags.writeable and not shown.flags.writeable and np.shares_memory(x, shown)
+    assert natively(f, a) is not zeros and natively(f, np.ones(4)).flags.writeable is False
+
+
+LIMIT = 3
+
+
+def limited(n: Any) -> Any:
+    if n > LIMIT:
+        raise ValueError("too many")
+    return n
+
+
+def test_calls_that_raise_and_share_arrays_or_look_at_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were traced each time, and Python's each time: machine code takes them, until a name is something else."""
+    traced, trace = list[int](), stages.trace
+    monkeypatch.setattr(stages, "trace", lambda *args: (traced.append(1), trace(*args))[1])
+    f, g, a = bufferize(lambda d, a: a * d["missing"]), bufferize(limited), np.arange(4.0)
+    for function, args, kind in ((f, ({"a": a}, a), KeyError), (g, (7,), ValueError)):
+        traced.clear()
+        for _ in range(12):
+            with pytest.raises(kind):
+                function(*args)
+        assert len(traced) == 1 and taken(function) > 6
+    monkeypatch.setattr(sys.modules[__name__], "LIMIT", 8)
+    assert g(7) == 7
+    monkeypatch.setattr(sys.modules[__name__], "ValueError", RuntimeError, raising=False)
+    for _ in range(4):
+        with pytest.raises(RuntimeError):
+            g(9)
+    with pytest.raises(KeyError):
+        f.lower({"a": a}, a)
+
+
 def solved(a: Any, b: Any) -> Any:
     for _ in range(3):
         b = np.linalg.solve(a, b)

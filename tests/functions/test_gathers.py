@@ -440,3 +440,31 @@ def test_repeats_of_each_row_in_rising_order() -> None:
         agree(f, a, counts)
         agree(g, a.T, counts)
         agree(f, a[:, 0], counts)
+
+
+@pytest.mark.parametrize("text", [
+    "np.repeat(a, n) * b", "np.sin(np.repeat(a, n)) + b", "np.repeat(a, n)[::-1]", "np.repeat(a, n).max(initial=-1.0)",
+    "np.repeat(a, n) + np.repeat(a[::-1], n)", "np.repeat(a > 0.5, n), np.repeat(a + 1j, n)",
+    "np.cumsum(np.repeat(a, n))", "np.repeat(np.arange(len(a)), n) * np.arange(len(b))",
+])  # fmt: skip
+def test_runs_of_one_source_within_other_work(text: str) -> None:
+    """Runs that are longer than the blocks of NumPy's loops, and than the pieces between two polls."""
+    r, f = np.random.default_rng(5), bufferize(program(f"def f(a, b, n): return {text}"))
+    for counts in ([0, 0, 3, 1000, 0, 1, 0], [70_000, 0, 5, 1], [0, 0], [2, 1]):
+        agree(f, r.random(len(counts)), r.random(sum(counts)), np.array(counts))
+
+
+def test_repeats_in_a_loop_of_fewer_and_fewer_sources() -> None:
+    """The last place of one search was where the next began, beyond its bounds: an IndexError."""
+
+    @bufferize(tier="fast")
+    def f(a, n, m):
+        best = 0.0
+        for k in range(len(m)):
+            best += np.repeat(a[: m[k]], n[k, : m[k]]).max()
+        return best
+
+    n = np.zeros((2, 10), int)
+    n[0, 9], n[1] = 1, 100
+    for _ in range(3):
+        assert f(np.arange(10.0), n, np.array([10, 3])) == 9 + 2

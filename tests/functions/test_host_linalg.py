@@ -12,6 +12,7 @@ import pytest
 import tracebuf
 from tests.support.agreement import agree, program
 from tests.support.params import one_in, slow_but
+from tracebuf.running.host import ByLoop
 from tracebuf.testing.ladder import climb
 
 
@@ -287,6 +288,39 @@ def test_the_loops_at_every_stage() -> None:
     climb(program(text), [np.stack([matrix(2), matrix(2, seed=1)]), matrix(2)])
 
 
+@pytest.mark.parametrize("text, number", [
+    ("np.linalg.inv(a)", 0.0), ("np.linalg.solve(a, b)", 1.0), ("np.linalg.solve(a, b[0])", 0.0),
+    ("np.linalg.cholesky(a)", -1.0), ("np.linalg.cholesky(a, upper=True)", -1.0), ("np.linalg.svd(a)", np.nan),
+    ("np.linalg.svd(a, full_matrices=False)", np.nan), ("np.linalg.svdvals(a)", np.nan),
+    ("np.linalg.svd(a, compute_uv=False)", np.nan),
+])  # fmt: skip
+def test_a_check_raises_what_the_function_raises_of_its_loop(
+    text: str, number: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop runs once, and the function not at all."""
+    f = tracebuf.bufferize(program(f"def f(a, b): return {text}"))
+    for _ in range(3):
+        error = agree(f, np.full((3, 3), number), np.ones((3, 3)))
+        assert isinstance(error, np.linalg.LinAlgError)
+    agree(f, matrix(3), np.ones((3, 3)))
+    monkeypatch.setattr(ByLoop, "__call__", None)
+    for _ in range(3):
+        with pytest.raises(np.linalg.LinAlgError, match=str(error)):
+            f(np.full((3, 3), number), np.ones((3, 3)))
+
+
+@pytest.mark.parametrize("text", [
+    "np.linalg.inv(a[:2])", "np.linalg.det(a[:2]) + 1", "np.linalg.eigh(a[:, 1:])", "np.linalg.solve(a, b[1:])",
+    "np.linalg.solve(a, a[1:])", "np.percentile(b, 200) + 1",
+])  # fmt: skip
+def test_what_does_not_fit_is_found_while_tracing(text: str) -> None:
+    """No program calls the function each time: the original function raises."""
+    f = tracebuf.bufferize(program(f"def f(a, b): return {text}"))
+    for n in (3, 3, 4):
+        assert isinstance(agree(f, matrix(n), np.ones(n)), ValueError | np.linalg.LinAlgError)
+    assert not any(f._compiled.values()) and "it raises" in str(f.specializations())
+
+
 def test_one_singular_matrix_of_a_stack() -> None:
     a = np.stack([matrix(3), np.zeros((3, 3)), matrix(3)])
     for x in (a, a[::-1], a.reshape(3, 1, 3, 3)):
@@ -350,16 +384,16 @@ def test_frames_of_an_error_keep_no_memory_of_the_call() -> None:
 
     def program(a):
         b = np.zeros((2, 2))
-        b[0, 0] = a[0]
-        return np.linalg.inv(b) @ np.linalg.inv(np.ones((2, 2)))
+        b[0, 0] = b[1, 1] = a[0]
+        return np.linalg.det(b)
 
-    with pytest.raises(np.linalg.LinAlgError) as error:
-        tracebuf.bufferize(program)(np.ones(3))
+    with np.errstate(under="raise"), pytest.raises(FloatingPointError) as error:
+        tracebuf.bufferize(program)(np.full(3, 1e-200))
     frame, seen = error.value.__traceback__, []
     while frame is not None:
         seen += [v for v in frame.tb_frame.f_locals.values() if isinstance(v, np.ndarray) and v.shape == (2, 2)]
         frame = frame.tb_next
-    assert seen and all((v == [[1, 0], [0, 0]]).all() and v.base is None for v in seen)
+    assert seen and all((v == [[1e-200, 0], [0, 1e-200]]).all() and v.base is None for v in seen)
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_scalars() -> None:
         casts.FPToUI.of(x, UI64, LOC), half := casts.TruncF.of(x, F16, LOC), casts.ExtF.of(half.result, F32, LOC),
         arith.AddF.of(half.result, half.result, LOC), arith.CmpI.of("ult", small.result, small.result, LOC),
         Libm.of("pow", [x, x], F64, LOC), integers.Overflows.of("mul", i, i, LOC), integers.ShLI.of(i, i, LOC),
-        integers.ShRSI.of(i, i, LOC),
+        integers.ShRSI.of(i, i, LOC), integers.BitLength.of(i, LOC),
     ]  # fmt: skip
     for op in ops:
         f.block.append(op)

@@ -238,6 +238,21 @@ def test_n3_int_arrays_to_the_powers_in_arrays() -> None:
     agree(bufferize(program("def f(b): return 2 ** b")), np.arange(-2, 5))
 
 
+def test_bit_lengths() -> None:
+    f = bufferize(program("def f(n, a): return n.bit_length(), int(a[0]).bit_length(), (n > 3).bit_length()"))
+    for n in (0, 1, -1, 2, 7, 8, -8, 2**31, -(2**31), 2**62, 2**63 - 1, -(2**63) + 1):
+        agree(f, n, np.array([n]))
+    agree(f, 5, np.array([-(2**63)]))
+    g = bufferize(program("""
+        def g(n):
+            total = 0
+            for k in range(n):
+                total += k.bit_length() + (1000).bit_length()
+            return total
+    """))
+    agree(g, 50)
+
+
 @pytest.mark.slow
 def test_c1_rounding() -> None:
     f = bufferize(program("def f(x): return round(x), round(x, 2), round(x, -1), round(x, 0), x.is_integer()"))

@@ -25,7 +25,8 @@ pytestmark = pytest.mark.skipif(not NATIVE, reason="no calls by native code here
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs have their entries after one call."""
+    """Programs have their entries after one call, those of one call alone too."""
+    monkeypatch.setattr(api, "FORWARD", False)
     monkeypatch.setattr(api, "NATIVE_AFTER", 1)
     monkeypatch.setattr(api, "WORTH", 0)
 

@@ -33,7 +33,8 @@ class CoreLoop:
     there is much to compute (its own cost does not matter then) and where the loop sets a status flag: an error or a
     warning, which the function says. `quiet`: the function looks at no flag but `invalid`. `odd`: the ufunc that takes
     its place where the first core dimension is odd. `widens`: the first input has real numbers, which are made complex
-    where the result goes, and the loop works in place."""
+    where the result goes, and the loop works in place. `error`: the words of the LinAlgError that the function raises
+    where the loop sets `invalid`, if it does nothing else then."""
 
     module: str
     ufunc: str
@@ -42,6 +43,7 @@ class CoreLoop:
     quiet: bool
     odd: str = ""
     widens: bool = False
+    error: str = ""
 
     @property
     def cores(self) -> tuple[tuple[str, ...], ...]:

@@ -31,6 +31,7 @@ _SCALARS = {
         "np.int64({x}); np.float64({x}); np.int32({x}); np.uint8({x}); np.int8({x}) + np.int8(100); pow({x}, 2); "
         "{x} % 7; {x} // 2; -{x} // 3; {x} % -3; math.fmod({x}, 3); 1 << ({i} % 5); ({x} & 3) << 2; "
         "np.uint32({x}) << 30; np.bool_({x}); {x}.item(); isinstance({x}, float); math.isqrt({i} * {i}); "
+        "int({x}).bit_length(); "
         "round({x}, 1); math.prod(({i}, 2)); sum(({x}, {y}))"
     ),
     "w": "int({x}); round({x}); math.floor({x}); math.ceil({x}); math.trunc({x}); int({x}) % 5",

@@ -329,7 +329,9 @@ def array_text() -> Writer:
     c.place(found)
     array = c.get(owner, "ptr")
     flags = c.word(array, FLAGS, "i32")
-    writable = c.select(c.icmp("ne", c.word(p, 7), "0"), "i32", "0", c.inst(f"and i32 {flags}, {WRITEABLE}"))
+    read_only = c.word(p, 7)
+    writable = c.select(c.icmp("ne", read_only, "0"), "i32", "0", c.inst(f"and i32 {flags}, {WRITEABLE}"))
+    alone = c.icmp("eq", read_only, "2")
     c.need(c.icmp("sle", rank, str(MAX_RANK)), unknown)
     strides = c.fresh_slot(f"[{MAX_RANK} x i64]")
     sizes = c.at(place, 2)
@@ -342,7 +344,7 @@ def array_text() -> Writer:
     c.need(c.icmp("eq", c.word(mine, 1), "-1"), other)
     c.need(c.icmp("eq", c.pointer(array, DTYPE), dtype, "ptr"), other)
     c.need(c.icmp("eq", c.inst(f"sext i32 {c.word(array, RANK, 'i32')} to i64"), rank), other)
-    c.need(c.icmp("ne", writable, "0", "i32"), other)
+    c.need(c.either(alone, c.icmp("ne", writable, "0", "i32")), other)
     own_sizes, own_strides = c.pointer(array, SIZES), c.pointer(array, STRIDES)
     empty, fits = c.variable("false", "i1"), c.variable("true", "i1")
     c.let(fits, c.icmp("eq", start, base, "ptr"), "i1")
@@ -355,6 +357,8 @@ def array_text() -> Writer:
     alike = c.either(c.get(fits, "i1"), c.both(c.get(empty, "i1"), c.icmp("eq", start, base, "ptr")))
     c.need(alike, other)
     c.put(mine, 1, 0)
+    with c.when(alone):
+        c.put(array, FLAGS, c.inst(f"and i32 {flags}, {~WRITEABLE}"), "i32")
     c.py("Py_IncRef", array)
     c.do(f"ret ptr {array}")
 

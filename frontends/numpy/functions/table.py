@@ -44,7 +44,14 @@ from tracebuf.frontends.numpy.functions.parameters import check_parameters
 from tracebuf.frontends.numpy.functions.products import convolutions, covariance, einsum, vectors
 from tracebuf.frontends.numpy.functions.products import matmul as products
 from tracebuf.frontends.numpy.functions.python.builtins import HANDLERS as PYTHON
-from tracebuf.frontends.numpy.functions.python.builtins import is_integer, item, number_item, python_number, round_array
+from tracebuf.frontends.numpy.functions.python.builtins import (
+    bit_length,
+    is_integer,
+    item,
+    number_item,
+    python_number,
+    round_array,
+)
 from tracebuf.frontends.numpy.functions.python.cmath import HANDLERS as CMATH
 from tracebuf.frontends.numpy.functions.python.cmath import conjugate, to_complex
 from tracebuf.frontends.numpy.functions.python.math import HANDLERS as MATH
@@ -468,7 +475,7 @@ METHODS: dict[str, Handler] = {
 """By name of the array method: its handler, whose first argument after the recorder is the array."""
 SCALAR_METHODS: dict[str, Handler] = {
     "item": number_item, "tolist": python_number, "round": round_function, "is_integer": is_integer,
-    "conjugate": conjugate, "conj": conjugate, "astype": astype_of_number,
+    "bit_length": bit_length, "conjugate": conjugate, "conj": conjugate, "astype": astype_of_number,
 }  # fmt: skip
 """By name of a method of traced numbers, where the number's type has it: its handler."""
 PURE = {
@@ -576,7 +583,8 @@ def is_pure(function: Any) -> bool:
     (rule F2)."""
     if isinstance(function, np.ufunc) or getattr(function, "__module__", None) in (math.__name__, cmath.__name__):
         return True
-    if isinstance(getattr(function, "__self__", None), np.number | np.bool_):
+    of = getattr(function, "__self__", None)
+    if isinstance(of, np.number | np.bool_) or type(of) in (bool, int, float, complex):
         return True
     if isinstance(function, type) and issubclass(function, (*NUMBERS, tuple, list, Exception)):
         return True

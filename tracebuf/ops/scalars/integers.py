@@ -1,7 +1,7 @@
-"""Integer ops that Python's exact ints need: whether 64 bits hold a result, and shifts.
+"""Integer ops that Python's exact ints need: whether 64 bits hold a result, shifts, and the number of bits.
 
-MLIR counterparts: `arith.shli`, `arith.shrsi`, and for the overflow `llvm.intr.sadd.with.overflow`, `.ssub.` and
-`.smul.`.
+MLIR counterparts: `arith.shli`, `arith.shrsi`, `math.ctlz`, and for the overflow `llvm.intr.sadd.with.overflow`,
+`.ssub.` and `.smul.`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import Emitter
-from tracebuf.ir.types import I1
+from tracebuf.ir.types import I1, I64
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.scalars.arith import BinaryOp, ScalarOp, convert
 
@@ -48,6 +48,28 @@ class Overflows(ScalarOp):
         name = f"llvm.s{self.attrs['operation']}.with.overflow.i64"
         pair = e.intrinsic(name, "{ i64, i1 }", [("i64", a) for a in args])
         return e.inst(f"extractvalue {{ i64, i1 }} {pair}, 1")
+
+
+class BitLength(ScalarOp):
+    """`tracebuf.bit_length`: Python's `n.bit_length()`. operands: n (i64); results: 1 i64."""
+
+    __slots__ = ()
+    name = "tracebuf.bit_length"
+    takes, gives = "scalar", "scalar"
+
+    @classmethod
+    def of(cls, n: Value, loc: Location = UNKNOWN) -> BitLength:
+        return cls([n], [I64], loc)
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        if isinstance(args[0], np.ndarray):
+            return convert(np.array([int(n).bit_length() for n in args[0].flat]).reshape(args[0].shape), I64)
+        return convert(int(args[0]).bit_length(), I64)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        size = e.intrinsic("llvm.abs.i64", "i64", [("i64", args[0]), ("i1", "false")])
+        unused = e.intrinsic("llvm.ctlz.i64", "i64", [("i64", size), ("i1", "false")])
+        return e.inst(f"sub i64 64, {unused}")
 
 
 class ShLI(BinaryOp):

@@ -8,6 +8,8 @@ NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from itertools import takewhile
 from typing import Any, NoReturn
 
@@ -23,7 +25,7 @@ from tracebuf.frontends.numpy.functions.host.kinds import HostResult, describe, 
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.record.judged import judged
-from tracebuf.frontends.numpy.record.raises import Raises, asking
+from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
@@ -90,8 +92,13 @@ class HostEntry:
     refuses: Callable[[Recorder, Given], None] | None = None
     counts: bool = False
     """Whether a size in the result may be `UpTo`."""
+    method: bool = False
+    """Whether the function has an array's method of its name do it, which is called then: it takes half the time."""
     loop: Callable[[Given], CoreLoop | None] | None = None
     """The inner loop that computes what the function does, from the arrays in order, in the loop's types."""
+    breaks: float | None = None
+    """A number such that the function raises LinAlgError for matrices that are full of it, as it does wherever its loop
+    sets `invalid`."""
     parts: Parts | None = None
     """Records a call of which native code does without the function; None for one it does not do."""
 
@@ -137,7 +144,10 @@ class HostEntry:
             function = self.writer(pattern, len(ins))
         else:
             bounds = {k: shapes[k] for k in new}
-            function = HostFunction(self.name, self.call(pattern, found.kind, bounds), returns=len(fresh))
+            call = self.call(pattern, found.kind, bounds)
+            if self.method and isinstance(given[self.arrays[0]], ArrayRef):
+                call = replace(call, function=getattr(np.ndarray, self.function.__name__))
+            function = HostFunction(self.name, call, returns=len(fresh))
         made = iter(record(r, function, ins, [*fresh, *counts]))
         whole = {k: next(made) for k in new}
         results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
@@ -155,6 +165,8 @@ class HostEntry:
         self, r: Recorder, given: Given, loop: CoreLoop, fresh: Sequence[Fresh], leaves: Sequence[HostResult]
     ) -> list[Any]:
         """Records a call that native code makes without the function, on arrays in the loop's types."""
+        if self.breaks is not None:
+            loop = replace(loop, error=words_of_error(self.function, len(self.arrays), self.breaks))
         ins, _, outs = loop.types.partition("->")
         arrays = {name: in_type(r, given[name], scalar_type(np.dtype(c))) for name, c in zip(self.arrays, ins)}
         values = [r.read(arrays[name]) for name in self.arrays]
@@ -197,7 +209,9 @@ class HostEntry:
 
     def fails(self, r: Recorder, given: Given, error: BaseException) -> NoReturn:
         """Records a call that raises by all that is known now: the function is called, for other errors may come
-        first."""
+        first, unless the original function will be."""
+        if r.certain:
+            r.fail(error)
         ins: list[Value] = []
         call = self.call({k: pass_on(r, v, ins) for k, v in given.items()})
         record(r, HostFunction(self.name, call), ins, [])
@@ -238,6 +252,16 @@ class HostEntry:
                     reason = f"a {name_of(value)} as `{name}` of {self.name}"
                     raise r.refuse(reason, "pass an array")
         return given
+
+
+@cache
+def words_of_error(function: Callable[..., Any], arrays: int, number: float) -> str:
+    """The words of the LinAlgError that a function raises for matrices that are full of a number; "" for none."""
+    try:
+        ask(function, *[np.full((2, 2), number)] * arrays)
+    except Raises as said:
+        return str(said.error) if type(said.error) is np.linalg.LinAlgError else ""
+    return ""
 
 
 def in_type(r: Recorder, ref: ArrayRef, element: ScalarType) -> ArrayRef:

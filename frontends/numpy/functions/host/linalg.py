@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -30,13 +31,19 @@ from tracebuf.running.ufuncs import generalised
 la = np.linalg
 
 
+def check_equal(r: Recorder, m: Dim, n: Dim) -> None:
+    """Asks whether two sizes are equal, by a guard; LinAlgError, or what NumPy has in its place, where they are not."""
+    if r.ask_equal(m, n) is False:
+        raise Raises(la.LinAlgError("sizes differ"))
+
+
 def of_square(*axes: int) -> Shapes:
     """Shapes with so many axes of the matrix's size after the leading axes, for each result. A guard makes the matrix
-    square; where only the run time knows, or it is not, the function raises what it raises."""
+    square, or not; where only the run time knows, the function raises what it raises."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
         *batch, m, n = given["a"].shape
-        r.ask_equal(m, n)
+        check_equal(r, m, n)
         return [(*batch, *(r.facts.canon(m), r.facts.canon(n))[2 - k :]) for k in axes]
 
     return shapes
@@ -51,7 +58,8 @@ def transposed(r: Recorder, given: Given) -> Sequence[Shape]:
 def solve_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     """`b` is a vector if it has one axis, else a stack of matrices."""
     a, b = given["a"].shape, given["b"].shape
-    r.ask_equal(a[-2], a[-1])
+    check_equal(r, a[-2], a[-1])
+    check_equal(r, a[-1], b[0] if len(b) == 1 else b[-2])
     if len(b) == 1:
         return [a[:-1]]
     return [(*broadcast(r, [a[:-2], b[:-2]]), a[-1], b[-1])]
@@ -205,21 +213,23 @@ def either(*rules: Callable[[Given], CoreLoop | None]) -> Callable[[Given], Core
     return lambda given: next((loop for rule in rules if (loop := rule(given)) is not None), None)
 
 
-SINGULAR_VALUES = HostEntry(la.svdvals, ("x",), svdvals_shapes, loop=by_loop(always("svd"), "d"))
+SINGULAR_VALUES = HostEntry(la.svdvals, ("x",), svdvals_shapes, loop=by_loop(always("svd"), "d"), breaks=nan)
 ENTRIES: tuple[HostEntry, ...] = (
-    HostEntry(la.solve, ("a", "b"), solve_shapes, loop=by_loop(solving, "t")),
-    HostEntry(la.inv, ("a",), of_square(2), loop=by_loop(always("inv"), "t")),
+    HostEntry(la.solve, ("a", "b"), solve_shapes, loop=by_loop(solving, "t"), breaks=0.0),
+    HostEntry(la.inv, ("a",), of_square(2), loop=by_loop(always("inv"), "t"), breaks=0.0),
     HostEntry(la.pinv, ("a", "rcond", "rtol"), transposed),
     HostEntry(la.det, ("a",), of_square(0), loop=by_loop(always("det"), "t", quiet=False)),
     HostEntry(la.slogdet, ("a",), of_square(0, 0), loop=by_loop(always("slogdet"), "t", "d", quiet=False)),
     HostEntry(
         la.cholesky, ("a",), of_square(2),
         loop=by_loop(lambda given: "cholesky_up" if given.get("upper", False) else "cholesky_lo", "t"),
+        breaks=-1.0,
     ),
     HostEntry(la.qr, ("a",), qr_shapes),
     HostEntry(
         la.svd, ("a",), svd_shapes,
         loop=either(by_loop(decomposing(True), "t", "d", "t"), by_loop(decomposing(False), "d")),
+        breaks=nan,
     ),
     SINGULAR_VALUES,
     HostEntry(la.eigh, ("a",), of_square(1, 2), loop=by_loop(triangle("eigh"), "d", "t")),

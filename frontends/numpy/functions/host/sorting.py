@@ -200,7 +200,7 @@ def sorting_indices(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayR
     if rows is None or rows[1] != array.ndim - 1:
         return None
     how = {name: value for name, value in given.items() if name != "a"}
-    call = Direct(np.argsort, (Passed(0), *how.values()), tuple(how), None, (0,), (None,), put_there)
+    call = Direct(np.ndarray.argsort, (Passed(0), *how.values()), tuple(how), None, (0,), (None,), put_there)
     function = HostFunction("numpy.argsort", call, returns=1, loop=rows[0])
     return record(r, function, [r.read(array)], [(I64, array.shape, fresh[0][2])])[0]
 
@@ -221,11 +221,11 @@ def medians(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | NpS
 
 ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(np.sort, ("a",), along_axis, parts=in_place("sort")),
-    HostEntry(np.argsort, ("a",), along_axis, parts=sorting_indices),
+    HostEntry(np.argsort, ("a",), along_axis, parts=sorting_indices, method=True),
     HostEntry(
         np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, parts=in_place("partition"),
     ),
-    HostEntry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}),
+    HostEntry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, method=True),
     HostEntry(np.lexsort, (), lexsort_shapes, ("keys",)),
     HostEntry(np.sort_complex, ("a",), shape_of("a")),
     HostEntry(np.unique, ("ar",), unique_shapes, counts=True),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.arrays.creation import arange, asarray
+from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_strict_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
@@ -35,11 +35,6 @@ from tracebuf.ops.scalars import arith
 
 def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """np.searchsorted."""
-    return places_in(r, a, v, side, sorter)
-
-
-def places_in(r: Recorder, a: Any, v: Any, side: str, sorter: Any = None, rising: bool = False) -> Any:
-    """The places of values, which may be known to rise."""
     if side not in ("left", "right", "l", "r"):
         raise Raises(ValueError(f"search side must be 'left' or 'right' (got {side!r})"))
     vector, wanted = asarray(r, a), asarray(r, v) if isinstance(v, (list, tuple)) else as_array(r, v)
@@ -56,10 +51,15 @@ def places_in(r: Recorder, a: Any, v: Any, side: str, sorter: Any = None, rising
     values = wanted.derive(lambda view: view.new_axis(0)) if alone else wanted
     loops = Loops(r, values.shape)
     here = loops.body.cast(loops.read(values, 0, values.shape), element)
-    place = loops.body.add(gather.SortedPlace.of(loops.whole(vector), here, side[0] == "r", rising))
-    result = loops.generic(r.empty(I64, values.shape), loops.body.add(arith.IndexCast.of(place, I64)))
-    found = ArrayRef(r.new_storage(I64, values.shape, range(values.ndim), result))
+    found = looked_up(r, loops, vector, here, side[0] == "r")
     return NpScalar(r.load(found, (0,)), I64) if alone else found
+
+
+def looked_up(r: Recorder, loops: Loops, vector: ArrayRef, value: Value, right: bool, rising: bool = False) -> ArrayRef:
+    """The places of values among a vector's."""
+    place = loops.body.add(gather.SortedPlace.of(loops.whole(vector), value, right, rising))
+    result = loops.generic(r.empty(I64, loops.shape), loops.body.add(arith.IndexCast.of(place, I64)))
+    return ArrayRef(r.new_storage(I64, loops.shape, range(len(loops.shape)), result))
 
 
 def wrong_depth(a: ArrayRef) -> Raises:
@@ -144,7 +144,9 @@ def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> Arra
     r.check(ok, "ValueError", "repeats may not contain negative values.")
     size = r.symbol(r.emit(arith.IndexCast.of(total.value, INDEX)), f"n{len(r.func.symbols)}", 0, 2**40)
     ends = accumulate(r, np.add, counts, 0, np.intp)
-    places = places_in(r, ends, arange(r, as_int_value(size)), "right", rising=True)
+    loops = Loops(r, (size,))
+    index = loops.body.add(arith.IndexCast.of(loops.loop(0), I64))
+    places = looked_up(r, loops, ends, index, right=True, rising=True)
     return gathered(r, Advanced(ref, (places,), (axis,), axis, ref, ()), order=range(ref.ndim))
 
 

@@ -57,7 +57,7 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg
 from tracebuf.ir.types import C128, F64, I1, I64, ScalarType, scalar_type
-from tracebuf.ops.scalars import arith, casts
+from tracebuf.ops.scalars import arith, casts, integers
 from tracebuf.ops.scalars import complex as complex_ops
 from tracebuf.ops.scalars.libm import Libm
 
@@ -147,6 +147,13 @@ def is_integer(r: Recorder, x: Any) -> Any:
     value = float_value(r, x)
     whole = r.emit(arith.CmpF.of("oeq", r.emit(arith.Floor.of(value)), value))
     return PyBool(both(r, whole, is_finite(r, value)))
+
+
+def bit_length(r: Recorder, n: Any) -> PyInt:
+    """n.bit_length() of an int."""
+    e = int_expr(bool_as_int(r, n))
+    assert e is not None
+    return int_of_value(r, r.emit(integers.BitLength.of(r.i64(e))), 0, 64)
 
 
 # -- rounding
