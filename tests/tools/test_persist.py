@@ -770,7 +770,7 @@ def args():
 
 HOSTED = {
     "a pseudo-inverse": "np.linalg.pinv(a), np.linalg.pinv(a, 0.25)",
-    "a tuple of a class": "np.linalg.eig(a + 0j)[0].shape, np.linalg.qr(a).R, np.linalg.slogdet(a[:3, :3])",
+    "a tuple of a class": "np.linalg.eig(a[:3, :3] + 0j)[0].shape, np.linalg.qr(a).R, np.linalg.slogdet(a[:3, :3])",
     "sizes that the function finds": "np.unique(x, return_counts=True), np.unique_counts(x), np.union1d(x, x[:2])",
     "residuals": "np.linalg.lstsq(a, a[:, 0])",
     "arguments by name": "np.percentile(x, [10.0, x[1]], method='lower'), np.quantile(x, 0.5, weights=x)",
@@ -780,7 +780,7 @@ HOSTED = {
     "loops": "np.linalg.solve(a[:3, :3] + np.eye(3) * 20, x[:3]), np.linalg.cholesky(a.T @ a + np.eye(3))",
     "counts": "np.histogram(x, 4), np.histogram(x, bins=3, range=(0.0, 9.0))",
     "an array that is written": "np.median(a, axis=0, out=x[:3]), x.sort(), x",
-    "an error": "np.linalg.inv(a)",
+    "an error": "np.linalg.eigvals(a[:3, :3] + np.inf)",
     "an error of numbers": "np.linalg.inv(a[:3, :3] * 0)",
     "a user's": "tracebuf.host_call(user, x, a, 2, result_shape=x.shape)",
     "a user's that writes": "tracebuf.host_call(fill, x, ('a', None, 1.5, (2, 3)), writes=0), x",

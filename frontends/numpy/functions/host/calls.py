@@ -258,7 +258,7 @@ class HostEntry:
 def words_of_error(function: Callable[..., Any], arrays: int, number: float) -> str:
     """The words of the LinAlgError that a function raises for matrices that are full of a number; "" for none."""
     try:
-        ask(function, *[np.full((2, 2), number)] * arrays)
+        ask(function, *[np.zeros((2, 2)) + number] * arrays)
     except Raises as said:
         return str(said.error) if type(said.error) is np.linalg.LinAlgError else ""
     return ""
