@@ -780,7 +780,7 @@ HOSTED = {
     "loops": "np.linalg.solve(a[:3, :3] + np.eye(3) * 20, x[:3]), np.linalg.cholesky(a.T @ a + np.eye(3))",
     "counts": "np.histogram(x, 4), np.histogram(x, bins=3, range=(0.0, 9.0))",
     "an array that is written": "np.median(a, axis=0, out=x[:3]), x.sort(), x",
-    "an error": "np.linalg.eigvals(a[:3, :3] + np.inf)",
+    "an error": "np.linalg.eigvals(a[:3, :3] + np.inf * 1j)",
     "an error of numbers": "np.linalg.inv(a[:3, :3] * 0)",
     "a user's": "tracebuf.host_call(user, x, a, 2, result_shape=x.shape)",
     "a user's that writes": "tracebuf.host_call(fill, x, ('a', None, 1.5, (2, 3)), writes=0), x",
