@@ -1,4 +1,4 @@
-"""A function's syntax tree, found in its file by name and line: the whole file is parsed once."""
+"""A function's syntax tree, found in its file by line and name: a `def` is parsed alone, for a lambda all of it is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import os
 import threading
 import time
 import types
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 
 from tracebuf.frontends.numpy.source import liveness
 from tracebuf.frontends.numpy.source.liveness import nodes
@@ -43,12 +45,14 @@ def read_source(code: types.CodeType, file: str, line: int) -> Source | None:
     """The source of a code object, looked up once per code object and place (equal code objects may stand in different
     files); None where the file cannot be read (any more), or several functions could be meant."""
     linecache.checkcache(file)
-    text = "".join(linecache.getlines(file))
-    if not text or file in ("<string>", "<stdin>"):  # a name that many texts share
+    lines = linecache.getlines(file)
+    if not lines or file in ("<string>", "<stdin>"):  # a name that many texts share
         return None
-    if is_newer(file) and not has_code(text, file, code):
+    if is_newer(file) and not has_code("".join(lines), file, code):
         return None
-    found = [n for n in definitions(text).get(line, ()) if matches(n, code)]
+    alone = definition_alone(lines, code, line)
+    found = [alone] if alone is not None else definitions("".join(lines)).get(line, [])
+    found = [n for n in found if matches(n, code)]
     return make_source(found[0], file) if len(found) == 1 else None
 
 
@@ -100,9 +104,49 @@ def parsed(text: str) -> ast.Module:
     return aside(parse)
 
 
+def definition_alone(lines: Sequence[str], code: types.CodeType, line: int) -> ast.FunctionDef | None:
+    """The `def` of a code object that begins in a line, parsed without the rest of its file. None for a lambda, and
+    where its lines are no statement by themselves."""
+    if code.co_name == "<lambda>" or not 0 < line <= len(lines):
+        return None
+    first, last = lines[line - 1], max(last_line(code), line)
+    indent = indentation(first)
+    while last < len(lines) and (is_blank(lines[last]) or len(indentation(lines[last])) > len(indent)):
+        last += 1
+    before = "\n" * (line - 2) + "if 1:\n" if indent else "\n" * (line - 1)
+    try:
+        tree = parsed(before + "".join(lines[line - 1 : last]))
+    except SyntaxError:
+        return None
+    if any("match" in text for text in lines[line - 1 : last]):
+        tree = without_match(tree)
+    (node, *others) = tree.body[0].body if indent and isinstance(tree.body[0], ast.If) else tree.body
+    return node if isinstance(node, ast.FunctionDef) and not others and first_line(node) == line else None
+
+
+def last_line(code: types.CodeType) -> int:
+    """The last line that something in a code object comes from."""
+    own = (end or start or 0 for start, end, _, _ in code.co_positions())
+    inner = (last_line(x) for x in code.co_consts if isinstance(x, types.CodeType))
+    return max(chain(own, inner), default=0)
+
+
+def indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def is_blank(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def first_line(node: ast.FunctionDef) -> int:
+    """That of the first decorator, if there is one, as in code objects."""
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+
+
 @lru_cache(maxsize=64)
 def definitions(text: str) -> dict[int, list[Definition]]:
-    """The functions and lambdas of a file by first line (decorators count, as they do in code objects)."""
+    """The functions and lambdas of a file by first line."""
     try:
         tree = parsed(text)
         if "match" in text:
@@ -112,8 +156,7 @@ def definitions(text: str) -> dict[int, list[Definition]]:
     found: dict[int, list[Definition]] = {}
     for node in nodes(tree):
         if isinstance(node, ast.FunctionDef):
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            found.setdefault(first, []).append(node)
+            found.setdefault(first_line(node), []).append(node)
         elif isinstance(node, ast.Lambda):
             found.setdefault(node.lineno, []).append(node)
     return found

@@ -20,7 +20,7 @@ from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.tensors.trial import tried
-from tracebuf.optimize.tensors.versions import destinations
+from tracebuf.optimize.tensors.versions import Versions, destinations
 
 ROUNDS = 8
 """How many moves are tried for one function at the most; each asks the analysis once."""
@@ -47,17 +47,34 @@ def move_reads_early(func: Func) -> None:
 
 
 def may_conflict(func: Func) -> bool:
-    """Whether some tensor is used more than once, and something is written to that others may see."""
+    """Whether something is read after a new version of its storage was made."""
     if not any(value.is_tensor and len(value.uses) > 1 for value in func.values()):
         return False
-    return any(not is_new(use.value) for op in func.walk() for use in destinations(op))
+    versions = Versions(func)
+    uses = (use for op in func.walk() for use in op.tensor_uses())
+    return any(is_read_late(versions, use) and not puts_back(versions, use) for use in uses)
 
 
-def is_new(value: Value) -> bool:
-    """Whether this is a new array, each state of which is used once."""
-    while isinstance(op := value.owner, linalg.DestinationOp) and len(value.uses) == 1:
-        value = op.out_uses[value.index].value
-    return isinstance(value.owner, tensor.Empty)
+def puts_back(versions: Versions, use: Use) -> bool:
+    """Whether what was made of a storage is put back into it here, which is no read that could come first."""
+    kind = isinstance(use.op, tensor.InsertSlice | MaterializeInDestination)
+    return kind and use.index == 1 and versions.same_storage(use.op.operand(0), use.value)
+
+
+def is_read_late(versions: Versions, use: Use) -> bool:
+    """Whether the storage of an operand gets a new version between its definition and this use, in some block around
+    the use."""
+    value = use.value
+    op: Op | None = use.op
+    while op is not None and op.block is not None:
+        here = op.block is value.block
+        defined = versions.place(value.owner) if here and isinstance(value.owner, Op) else -1
+        if versions.written_between(value, op.block, defined, versions.place(op)):
+            return True
+        if here:
+            return False
+        op = op.parent_op
+    return False
 
 
 Pair = tuple[Use, Use]
