@@ -3,7 +3,8 @@
 Run with `python benchmarks/first_calls.py [--rounds 10] [--svg FILE]`. CPU milliseconds, medians, the engines in turn.
 "first": until the result is there, of a process that has compiled another small program before; "ready": until the
 fast code is there too; "kept": a process that finds the program in the cache, with all that it has to import for it;
-"import": over NumPy's. JAX and Numba where they are installed (Numba with its own cache for "kept"), and take it.
+"no imports": one that has loaded another program before; "import": over NumPy's. JAX and Numba where they are installed
+(Numba with its own cache for "kept"), and take it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ elif engine == "numba":
 imported = time.process_time() - start
 made = {{"tracebuf": lambda f: tracebuf.bufferize(f), "numba": lambda f: numba.njit(cache={kept})(f)}}
 make = (lambda f: programs.for_jax(f.__name__)) if engine == "jax" else made[engine]
-if not {kept}:
+if not {kept} or {imported}:
     make(programs.five)(np.ones((2, 2)), np.ones((2, 2)))
     if engine == "tracebuf":
         tracebuf.wait()
@@ -51,14 +52,16 @@ print(imported, first, time.process_time() - start)
 """
 
 
-def child(engine: str, name: str, cache: str, kept: bool) -> tuple[float, float, float] | None:
+def child(
+    engine: str, name: str, cache: str, kept: bool, imported: bool = False
+) -> tuple[float, float, float] | None:
     """CPU seconds of the import, the first call, and until the fast code is there; None where it does not run."""
     environment = os.environ | {
         "TRACEBUF_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache or "/nowhere", "OPENBLAS_NUM_THREADS": "1",
         "PYTHONPATH": os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")]),
     }  # fmt: skip
     environment.pop("TRACEBUF_TIER", None)
-    code = CHILD.format(here=str(HERE), engine=engine, name=name, kept=kept)
+    code = CHILD.format(here=str(HERE), engine=engine, name=name, kept=kept, imported=imported)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     return None if done.returncode else tuple(map(float, done.stdout.split()[-3:]))  # type: ignore[return-value]
 
@@ -73,10 +76,12 @@ def measure(name: str, rounds: int, peers: list[str]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as cache:
         for turn in range(rounds + 1):
             ours, again = child("tracebuf", name, "", False), child("tracebuf", name, cache, True)
-            if turn and ours and again:
+            beyond = child("tracebuf", name, cache, True, imported=True)
+            if turn and ours and again and beyond:
                 note("tracebuf: first", ours[1])
                 note("ready", ours[2])
                 note("kept", again[1])
+                note("no imports", beyond[1])
                 note("import", again[0])
             if "jax" in peers and (found := child("jax", name, "", False)) and turn:
                 note("jax: first", found[1])
@@ -134,7 +139,7 @@ def main() -> None:
     given = parser.parse_args()
     peers = [name for name in ("jax", "numba") if importlib.util.find_spec(name) is not None]
     found = {name: measure(name, given.rounds, peers) for name in given.programs}
-    columns = (*COLUMNS, "import")
+    columns = (*COLUMNS, "no imports", "import")
     print("CPU ms".ljust(12), *(c.rjust(16) for c in columns))
     for name, row in found.items():
         print(name.ljust(12), *(f"{row[c]:16.1f}" if c in row else " " * 15 + "-" for c in columns))

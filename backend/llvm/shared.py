@@ -21,6 +21,7 @@ from tracebuf.frozen import frozen
 _NUMBER = re.compile(r"!(\d+)")
 _FREE = re.compile(r"\b(?:reassoc|nsz|nnan|ninf|arcp|contract|afn|fast)\b")
 """The flags by which LLVM may choose between several results."""
+_CALL = re.compile(r"^( *)(%[\w.]+) = call i64 @([\w.]+)\(", re.MULTILINE)
 ATTRIBUTES = 'noinline nounwind "prefer-vector-width"="512"'
 
 
@@ -53,14 +54,11 @@ class Shared:
         return leaves_choice(self.body)
 
     @property
-    def through_pointer(self) -> str:
-        """The definition under another name, a pointer to it, and a function that calls what the pointer points to."""
-        name, at = f"@{self.symbol}", f"@{pointer_to(self.symbol)}"
-        given = ", ".join(f"{t} {v}" for t, v in self.parameters)
-        load = f"%at = load atomic ptr, ptr {at} monotonic, align 8"
-        call = f"{{\n  {load}\n  %got = call i64 %at({given})\n  ret i64 %got\n}}"
-        first = self._defined(f"{name}.first", self.body).replace("define ", "define internal ", 1)
-        return f"{at} = global ptr {name}.first, align 8\n{first}\n{self._defined(name, call)}"
+    def at_pointer(self) -> str:
+        """The definition under another name, and a pointer to it."""
+        name = f"@{self.symbol}.first"
+        first = self._defined(name, self.body).replace("define ", "define internal ", 1)
+        return f"@{pointer_to(self.symbol)} = global ptr {name}, align 8\n{first}"
 
     def text(self) -> str:
         """The module of this function alone."""
@@ -93,6 +91,18 @@ def pointer_to(symbol: str) -> str:
     return f"{symbol}.at"
 
 
+def through_pointers(text: str, symbols: Container[str]) -> str:
+    """A text that calls what the variables of these functions point to."""
+
+    def load(m: re.Match[str]) -> str:
+        if m[3] not in symbols:
+            return m[0]
+        at = f"ptr @{pointer_to(m[3])}"
+        return f"{m[1]}{m[2]}.at = load atomic ptr, {at} monotonic, align 8\n{m[1]}{m[2]} = call i64 {m[2]}.at("
+
+    return _CALL.sub(load, text)
+
+
 def leaves_choice(text: str) -> bool:
     """Whether a text has flags by which LLVM may choose between several results, as of a sum by its order."""
     return _FREE.search(text) is not None
@@ -104,13 +114,15 @@ def module_text(
 ) -> str:  # fmt: skip
     """A module: a function, with the shared ones that are not `elsewhere`, which are declared; `by_pointer`: called
     through pointers."""
-    needs, nodes, functions = dict(declared), list(metadata), [function]
+    needs, nodes = dict(declared), list(metadata)
+    mine = [symbol for symbol in shared if symbol not in elsewhere]
+    functions = [through_pointers(function, mine) if by_pointer else function]
     for symbol, one in shared.items():
         if symbol in elsewhere:
             needs[symbol] = one.declaration
             continue
         one = one.numbered_from(len(nodes))
         needs = {**one.needs, **needs}
-        functions.append(one.through_pointer if by_pointer else one.definition)
+        functions.append(one.at_pointer if by_pointer else one.definition)
         nodes += one.metadata
     return "\n".join([*(line for _, line in sorted(needs.items())), "", *functions, "", *nodes, ""])

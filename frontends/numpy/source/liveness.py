@@ -12,8 +12,17 @@ from dataclasses import field
 
 from tracebuf.frozen import frozen, plain
 
-_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
-"""By class of nodes the fields in which there are others."""
+
+class _Fields(dict[type[ast.AST], tuple[str, ...]]):
+    """By class of nodes the fields in which there are others."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        inner = () if issubclass(kind, (ast.Constant, ast.alias, ast.Global, ast.Nonlocal)) else kind._fields
+        found = self[kind] = tuple(f for f in inner if f not in _LEAVES)
+        return found
+
+
+_FIELDS = _Fields()
 _LEAVES = {
     "ctx", "op", "ops", "id", "name", "attr", "module", "type_comment", "level", "simple", "is_async",
 }  # fmt: skip
@@ -114,12 +123,8 @@ def stored(nodes: Iterable[ast.AST], surely: bool = False) -> tuple[str, ...]:
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, in order."""
-    kind = node.__class__
-    if (fields := _FIELDS.get(kind)) is None:
-        inner = () if issubclass(kind, (ast.Constant, ast.alias, ast.Global, ast.Nonlocal)) else kind._fields
-        fields = _FIELDS[kind] = tuple(f for f in inner if f not in _LEAVES)
     found: list[ast.AST] = []
-    for name in fields:
+    for name in _FIELDS[node.__class__]:
         value = getattr(node, name, None)
         if value.__class__ is list:
             found += [v for v in value if isinstance(v, ast.AST)]
@@ -135,7 +140,8 @@ def nodes(node: ast.AST) -> Iterator[ast.AST]:
     while work:
         node = work.pop()
         yield node
-        work += children(node)[::-1]
+        if _FIELDS[node.__class__]:
+            work += children(node)[::-1]
 
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
@@ -148,7 +154,7 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
             continue
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             yield from (n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
-        else:
+        elif _FIELDS[node.__class__]:
             work += [node.value] if isinstance(node, ast.NamedExpr) else children(node)[::-1]
 
 

@@ -10,7 +10,7 @@ indices are those at that time. MLIR counterpart: the alias sets of OneShotAnaly
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tracebuf.ir.core import Block, Op, Use, Value
 from tracebuf.ir.func import Func
@@ -34,7 +34,11 @@ _NOTHING_KNOWN = _NothingKnown()
 
 def destinations(op: Op) -> Iterator[Use]:
     """The tensor operands that the op writes to: outs, destinations of inserts, initial values of loops."""
-    return (use for use in op.tensor_uses() if op.bufferizes_to_memory_write(use, _NOTHING_KNOWN))
+    return filter(is_destination, op.tensor_uses())
+
+
+def is_destination(use: Use) -> bool:
+    return use.op.bufferizes_to_memory_write(use, _NOTHING_KNOWN)
 
 
 _Places = dict[Value, dict[Block, list[int]]]
@@ -53,17 +57,18 @@ class Versions:
         uses: list[Use] = []
         writes: list[Use] = []
         for op in func.walk():
-            self._join_aliases(op)
-            uses += op.tensor_uses()
-            writes += destinations(op)
+            if mine := list(op.tensor_uses()):
+                self._join_aliases(op, mine)
+                uses += mine
+                writes += (use for use in mine if is_destination(use))
             if op.block is not None:
                 self._places[op] = op.block.op_index(op)
         for table, found in ((self._uses, uses), (self._writes, writes)):
             for use in found:
                 self._record(table, use.op, self.storage(use.value))
 
-    def _join_aliases(self, op: Op) -> None:
-        for use in op.tensor_uses():
+    def _join_aliases(self, op: Op, uses: Sequence[Use]) -> None:
+        for use in uses:
             for alias in op.aliasing_values(use):
                 self.join(use.value, alias.value)
             if isinstance(op, scf.Loop):
