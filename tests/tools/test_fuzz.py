@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -46,6 +47,14 @@ def test_programs_over_objects_climb_the_ladder(seed: int) -> None:
 @pytest.mark.parametrize("seed", slow_but((), range(12)))
 def test_threads_get_answers_of_some_order(seed: int) -> None:
     check(threads.generate(random.Random(seed)))
+
+
+def test_a_name_may_change_between_two_readings_of_the_original() -> None:
+    module = types.ModuleType("module")
+    exec("def helper():\n    return SCALE\n\ndef program(a):\n    return SCALE and (a, helper())\n", vars(module))
+    module.THREADS = {"SCALE": [0, 1, 2]}
+    found = [outcome.result for outcome in threads.torn(module, (7,))]
+    assert found == [0, (7, 0), (7, 1), (7, 2), (7, 0), (7, 1), (7, 2)]
 
 
 @pytest.mark.slow
