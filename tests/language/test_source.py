@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import linecache
+import os
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +64,33 @@ def test_a_function_parsed_alone_is_as_in_its_file(path: Path) -> None:
 )
 def test_what_is_parsed_alone(text: str, alone: int) -> None:
     assert parsed_alone(text) == alone
+
+
+def defined(text: str, file: str) -> types.FunctionType:
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space: dict[str, types.FunctionType] = {}
+    exec(compile(text, file, "exec"), space)
+    return space["f"]
+
+
+def test_a_name_that_is_given_again_has_another_text() -> None:
+    """As of two cells with one name: the first function's text is gone, and it is traced by calling it."""
+    first = defined("def f(a):\n    return a * 2\n", "<given again>")
+    second = defined("def f(a):\n    return a * 3\n", "<given again>")
+    assert agree(first, np.ones(2))[0] == 2
+    assert agree(second, np.ones(2))[0] == 3
+
+
+def test_a_file_that_is_put_in_the_place_of_the_imported_one_is_another_text(tmp_path: Path) -> None:
+    """With the time of an older file, as `cp -p` and `tar` leave it."""
+    file, other = tmp_path / "imported.py", tmp_path / "other.py"
+    for path, k in ((file, 2), (other, 5)):
+        path.write_text(f"def f(a):\n    return a * {k}\n")
+        os.utime(path, (1e9, 1e9))
+    space: dict[str, types.FunctionType] = {}
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    os.replace(other, file)
+    assert agree(space["f"], np.ones(2))[0] == 2
 
 
 def test_a_function_is_traced_whose_text_does_not_end_where_its_code_does() -> None:

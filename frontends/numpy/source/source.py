@@ -1,6 +1,7 @@
 """A function's syntax tree, found in its file by line and name: a `def` is parsed alone, for a lambda all of it is."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import linecache
@@ -9,8 +10,9 @@ import threading
 import time
 import types
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import chain
+from operator import or_
 
 from tracebuf.frontends.numpy.source import liveness
 from tracebuf.frontends.numpy.source.liveness import nodes
@@ -21,6 +23,7 @@ from tracebuf.process.aside import aside
 
 _BEGAN = time.time() - 1
 """When this module was imported, and what file systems round."""
+_FEATURES = reduce(or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
 _parsing = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_parsing.acquire, after_in_parent=_parsing.release, after_in_child=_parsing.release)
@@ -48,7 +51,7 @@ def read_source(code: types.CodeType, file: str, line: int) -> Source | None:
     lines = linecache.getlines(file)
     if not lines or file in ("<string>", "<stdin>"):  # a name that many texts share
         return None
-    if is_newer(file) and not has_code("".join(lines), file, code):
+    if may_be_another(file) and not has_code("".join(lines), file, code):
         return None
     alone = definition_alone(lines, code, line)
     found = [alone] if alone is not None else definitions("".join(lines)).get(line, [])
@@ -56,12 +59,14 @@ def read_source(code: types.CodeType, file: str, line: int) -> Source | None:
     return make_source(found[0], file) if len(found) == 1 else None
 
 
-def is_newer(file: str) -> bool:
-    """Whether a file was written after this process began: its text may be another than what was imported."""
+def may_be_another(file: str) -> bool:
+    """Whether a file's text may be another than what was imported: it was written, or put there, after this process
+    began; or there is no file (a cell of a notebook), so that its name may have been given again."""
     try:
-        return os.stat(file).st_mtime > _BEGAN
-    except OSError:  # no file: a cell of a notebook
-        return False
+        found = os.stat(file)
+    except OSError:
+        return True
+    return max(found.st_mtime, found.st_ctime) > _BEGAN
 
 
 def has_code(text: str, file: str, code: types.CodeType) -> bool:
@@ -69,7 +74,8 @@ def has_code(text: str, file: str, code: types.CodeType) -> bool:
 
     def compiled() -> types.CodeType:
         with _parsing:
-            return compile(parsed(text), file, "exec", dont_inherit=True)
+            made: types.CodeType = compile(parsed(text), file, "exec", code.co_flags & _FEATURES, dont_inherit=True)
+            return made
 
     try:
         pending = [aside(compiled)]
