@@ -35,6 +35,7 @@ np.append(v, [1, 2])|np.append(v, x)|np.append(a, b, axis=1)|np.append(a, [[1,2,
     "repeat": """
 np.repeat(v, 2, axis=0)|np.repeat(a, 3, axis=-1)|np.repeat(x, 3)|np.repeat(3, 4)|np.repeat([1, 2], 2)
 np.repeat(a, n, axis=1)|np.repeat(v, -1)|np.repeat(a, 1)|np.repeat(a,2,axis=2)|np.repeat(v, [2])
+np.repeat(e, -one)|np.repeat(e, -1)|np.repeat(v, -one)|np.repeat(v[:0, None], -one, axis=0)
 """,
     "tile": """
 np.tile(v, (2, 1))|np.tile(v, (2, 3))|np.tile(a, 2)|np.tile(a, (2, 1))|np.tile(a, (2, 2))|np.tile(a, (2, 1, 1))

@@ -316,8 +316,10 @@ def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
     if isinstance(counts, ArrayRef) and counts.ndim:
         return repeat_each(r, ref, counts, place)
     times = count_of(r, repeats, "the number of repeats")
-    r.require_nonneg(times, "ValueError", "repeats may not contain negative values.")
     before, n, after = ref.shape[:place], ref.shape[place], ref.shape[place + 1 :]
+    if n == 0:
+        times = 0
+    r.require_nonneg(times, "ValueError", "negative dimensions are not allowed")
     spread = ref.derive(lambda view: view.new_axis(place + 1))
     return repeated(r, spread, (*before, n, times, *after), (*before, mul(n, times), *after))
 
