@@ -69,6 +69,19 @@ def test_values(text: str) -> None:
     assert len(g.specializations()) == 1
 
 
+def test_counts_of_two_axes_are_the_middle_of_a_larger_array() -> None:
+    """They were an array of their own, and so were edges that a call gives in a pair."""
+
+    def program(a, edges):
+        h, x, y = np.histogram2d(a, a, bins=(edges, edges))
+        flat = h.reshape(-1)
+        flat[0] = x[0] = -7
+        dense = np.histogram2d(a, a, 3, density=True)[0]
+        return h, flat, x, y, edges[0], dense, dense.ravel(), np.histogram2d(a, a, [edges, 4], weights=a)
+
+    agree(program, np.arange(9.0), np.array([0.0, 4.0, 9.0]))
+
+
 @pytest.mark.parametrize("text", slow_but(BINNED[:1], BINNED))
 def test_bins(text: str) -> None:
     agree(made(text), INT, 2, 0.3)

@@ -101,6 +101,8 @@ class HostEntry:
     sets `invalid`."""
     parts: Parts | None = None
     """Records a call of which native code does without the function; None for one it does not do."""
+    given_back: Callable[[Recorder, Given, list[Any]], list[Any]] | None = None
+    """What the results are, where some are no arrays of their own: from a call's arguments and its results."""
 
     @property
     def name(self) -> str:
@@ -152,7 +154,7 @@ class HostEntry:
         whole = {k: next(made) for k in new}
         results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
                    for k, leaf in enumerate(found.leaves)]  # fmt: skip
-        return found.build(results)
+        return found.build(results if self.given_back is None else self.given_back(r, given, results))
 
     def loop_of(self, given: Given, results: int) -> CoreLoop | None:
         """The inner loop for a call, if NumPy has it."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
-from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.arrays.indexing import as_int, read_item
 from tracebuf.frontends.numpy.arrays.reshape import flatten
 from tracebuf.frontends.numpy.functions.host.calls import (
     Fresh,
@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     record,
     reduced,
 )
+from tracebuf.frontends.numpy.functions.joining.padding import pad_rows
 from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, storages_of
@@ -110,6 +111,19 @@ def histogram2d_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     one, other = bins if isinstance(bins, (tuple, list)) and len(bins) == 2 else (bins, bins)
     (m, edges), (n, others) = bins_of(r, one), bins_of(r, other)
     return [(*m, *n), edges, others]
+
+
+def histogram2d_results(r: Recorder, given: Given, results: Sequence[Any]) -> list[Any]:
+    """Those of np.histogram2d: the counts are the middle of an array with the outliers around it, unless they become
+    densities; edges that are given as an array are given back."""
+    counts, *edges = results
+    bins = given.get("bins")
+    if isinstance(bins, (tuple, list)) and len(bins) == 2:
+        edges = [b if isinstance(b, ArrayRef) and b.ndim else e for b, e in zip(bins, edges)]
+    if not given.get("density"):
+        middle = slice(1, -1)
+        counts = read_item(r, pad_rows(r, counts, 1, "constant"), (middle, middle))
+    return [counts, *edges]
 
 
 def not_a_rule(r: Recorder, given: Given) -> None:
@@ -248,7 +262,9 @@ ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(
         np.histogram_bin_edges, ("a", "weights"), edges_shapes, ("bins", "range"), refuses=not_a_rule,
     ),
-    HostEntry(np.histogram2d, ("x", "y", "weights"), histogram2d_shapes, ("bins", "range")),
+    HostEntry(
+        np.histogram2d, ("x", "y", "weights"), histogram2d_shapes, ("bins", "range"), given_back=histogram2d_results,
+    ),
     *(
         HostEntry(f, names, set_shapes(most, *names), counts=True)
         for f, names, most in (
