@@ -6,6 +6,7 @@ by a bound that a busy machine keeps too.
 
 from __future__ import annotations
 
+import logging
 import signal
 import subprocess
 import sys
@@ -269,3 +270,26 @@ def test_other_threads_are_not_interrupted() -> None:
         raise AssertionError("the call was quicker than the alarm")
     thread.join()
     assert done.is_set()
+
+
+def test_compiling_takes_no_lock_of_logging() -> None:
+    """Which a handler's exception in the midst of `getLogger` leaves taken: threads waited for it for ever."""
+    bufferize(counted)(1.0, 3)
+    taken, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with logging._lock:  # type: ignore[attr-defined]
+            taken.set()
+            over.wait(60)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    taken.wait()
+    compiling = threading.Thread(target=bufferize(counted), args=(1.0, 3))
+    compiling.start()
+    compiling.join(30)
+    waits = compiling.is_alive()
+    over.set()
+    holder.join()
+    compiling.join()
+    assert not waits

@@ -4,26 +4,34 @@ what all else takes that `import tracebuf` loads."""
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from tracebuf.process.late import importing
+
+
+def _logger(logging: Any) -> Any:
+    """Not by `getLogger` once it is there, which takes a lock at each call: an exception of a signal's handler between
+    two of its steps would leave it taken, for all other threads for ever."""
+    found = logging.Logger.manager.loggerDict.get("tracebuf")
+    return found if isinstance(found, logging.Logger) else logging.getLogger("tracebuf")
 
 
 def warning(text: str, *args: object) -> None:
     with importing():
         import logging
 
-    logging.getLogger("tracebuf").warning(text, *args, stacklevel=2)
+    _logger(logging).warning(text, *args, stacklevel=2)
 
 
 def info(text: str, *args: object) -> None:
     """Where `logging` is not loaded nobody has asked for it: it shows warnings and worse."""
     if (loaded := sys.modules.get("logging")) is not None:
-        loaded.getLogger("tracebuf").info(text, *args, stacklevel=2)
+        _logger(loaded).info(text, *args, stacklevel=2)
 
 
 def debug(text: str, *args: object) -> None:
     if (loaded := sys.modules.get("logging")) is not None:
-        loaded.getLogger("tracebuf").debug(text, *args, stacklevel=2)
+        _logger(loaded).debug(text, *args, stacklevel=2)
 
 
 def exception(text: str, *args: object) -> None:
@@ -31,4 +39,4 @@ def exception(text: str, *args: object) -> None:
     with importing():
         import logging
 
-    logging.getLogger("tracebuf").exception(text, *args, stacklevel=2)
+    _logger(logging).exception(text, *args, stacklevel=2)
