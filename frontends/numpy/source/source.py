@@ -9,6 +9,7 @@ import os
 import threading
 import time
 import types
+import warnings
 from collections.abc import Sequence
 from functools import lru_cache, reduce
 from itertools import chain
@@ -78,7 +79,12 @@ def has_code(text: str, file: str, code: types.CodeType) -> bool:
             return made
 
     try:
-        pending = [aside(compiled)]
+        try:
+            pending = [aside(compiled)]
+        except SyntaxError:  # or a SyntaxWarning that the user has made an error
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                pending = [aside(compiled)]
     except (SyntaxError, ValueError):
         return False
     while pending:
