@@ -150,6 +150,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a call with `fallback="numpy"`  api.py: `_Refusal` is found again by the call's key, without a trace; a call that is
                                     refused often has the original called by machine code (`_make_original_native`);
                                     tests/call/test_fallback.py
+    a function's text               frontends/numpy/source/source.py finds it, and sees whether it is the code's;
+                                    tests/language/test_source.py
+    the tier that a test runs       tests/conftest.py chooses it; the tiers: backend/runtime/tiers.py
+    log messages                    process/log.py
     what Python runs as fast        frontends/numpy/source/moves.py says which functions; `_loses` of api.py;
                                     backend/llvm/entries/dispatch.py calls it (`_forward`); tests/call/test_moves.py
     a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it
