@@ -25,12 +25,10 @@ from tracebuf.backend.runtime.guard import chosen
 from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
-from tracebuf.running.lines import LINE, SMALL
+from tracebuf.running.lines import GAPS, LINE, SMALL
 
 PATIENCE, MOST_PATIENCE = 4, 1024
 """After how many calls a block is given back; twice as many each time that one is asked for again."""
-GAPS = 4
-"""A block in which buffers roam may be larger by this part than what is in use at once."""
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 _Spec = ctypes.c_int64 * abi.SPEC_SLOTS
 _IN_ORDER = list(range(abi.SPEC_SLOTS))
@@ -270,8 +268,7 @@ class Context:
         self.owners[start] = array
         self._count(array)
         if self.roaming is not None:
-            held = (*self.owners.values(), *(spare for _, spare, _ in self.spares))
-            self.most = max(self.most, sum(one.nbytes for one in held))
+            self.most = max(self.most, sum(one.nbytes for one in self.owners.values()))
         return start
 
     def _count(self, array: np.ndarray) -> None:

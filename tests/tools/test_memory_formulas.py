@@ -15,6 +15,7 @@ from tests.support.formulas import hold_formulas
 from tests.support.params import one_in
 from tracebuf import bufferize, measure
 from tracebuf.explain.memory import Formula
+from tracebuf.running.lines import SMALL
 
 A, B = np.random.default_rng(0).random((2, 40))
 
@@ -188,6 +189,24 @@ def test_sizes_that_data_decide_may_have_bounds(f: Callable[..., Any], args: Any
     assert str(g.lower(*args).memory().peak) == peak
     hold_formulas(g, args)
     hold_formulas(g, (args[0][:9], *args[1:]))
+
+
+def escaped(z: Any, c: Any, n: Any) -> Any:
+    for _ in range(n):
+        z = z * z + c
+        c = c[z < 4]
+        z = z[z < 4]
+    return z.sum()
+
+
+@pytest.mark.parametrize("n", [40, pytest.param(30_000, marks=pytest.mark.slow)])
+def test_the_block_of_arrays_that_shrink_has_a_bound(n: int) -> None:
+    """It is no larger than what is in use at once, but for gaps."""
+    g = bufferize(escaped)
+    z, c = np.random.default_rng(1).random((2, n)) * 2
+    use = hold_formulas(g, (z, c, 6))
+    assert use is not None and not use.arena.exact and use.arena.sizes == ("len(z)",)
+    assert use.arena({"len(z)": n}) <= max(SMALL, 1.25 * use.peak({"len(z)": n}) + 400)
 
 
 def counts(k: Any) -> Any:

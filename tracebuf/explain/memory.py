@@ -42,9 +42,9 @@ from tracebuf.location import Location
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.arena import Extent, Plan, at_most, lines_exactly
+from tracebuf.ops.memory.arena import Extent, Plan, Roaming, at_most, lines_exactly
 from tracebuf.ops.scalars import arith
-from tracebuf.running.lines import LINE, rounded
+from tracebuf.running.lines import GAPS, LINE, SMALL, rounded
 
 MOST_PATHS = 512
 """How many ways through a program are gone."""
@@ -145,6 +145,13 @@ def most(amounts: Iterable[Amount]) -> Amount:
     return Amount(dim_max(*kept), unknown, all(a.exact for a in found))
 
 
+def at_most_roams(peak: Amount, roaming: Roaming) -> Amount:
+    """Of the block in which buffers roam: what is in use at once in whole lines, and gaps (`_make_room` of
+    backend/runtime/arena.py)."""
+    used = add(peak.size, LINE * roaming.turns)
+    return replace(peak, size=dim_max(add(used, floordiv(used, GAPS)), SMALL), exact=False)
+
+
 @plain(eq=True)
 class Path:
     """One way through the program so far. A buffer is given by its number in `made`."""
@@ -205,8 +212,8 @@ class Paths:
         held = Amount()
         for phases in self.blocks.values():
             held = held.plus(most(phases))
-        for op in self.plan.roaming.others if self.plan.roaming is not None else ():
-            held = held.plus(Amount(0, f"line {op.loc.line}: sizes change in a loop that carries such arrays"))
+        if self.plan.roaming is not None:
+            held = held.plus(most(at_most_roams(p.peak, self.plan.roaming) for p in ends))
         return MemoryUse(
             of(p.peak for p in ends),
             of(p.allocated for p in ends),
