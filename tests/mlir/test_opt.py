@@ -133,6 +133,7 @@ def test_decisions_on_the_corpus_are_mlirs(heuristic: str) -> None:
     assert not different
 
 
+@needs_mlir
 def test_an_unused_materialization_is_dead_to_mlir() -> None:
     """On tensors it is an op on values; what it was the only user of is dead too."""
     text = """
