@@ -892,7 +892,7 @@ class BufferizedFunction(NativeCallable):
                 kept = self._kept(call)
                 if kept is None and call.presumed:
                     raise Misled
-                spec = kept or self._compile(call, raised.append)
+                spec = kept or self._compile(call, raised.append, early=raising)
             except UnsupportedError as error:
                 if error._under is not None and self.options.fallback == "numpy":
                     self._refuse(call, _Refusal.of(error))
@@ -933,14 +933,14 @@ class BufferizedFunction(NativeCallable):
         bare = replace(call, values=(), containers=())
         return Specialization(bare, found.plan, None, found.kernel, found.plan.guard_function(), loaded=True)
 
-    def _compile(self, call: Call, raises: Callable[[Conditions], None]) -> Specialization:
+    def _compile(self, call: Call, raises: Callable[[Conditions], None], early: bool) -> Specialization:
         made = sum(map(len, self._compiled.values()))
         made += sum(r.error is not None for group in self._refusals.values() for r in group)
         if made >= self.options.max_specializations:
             raise RunOriginal(
                 f"compiled {made} times, the limit (max_specializations); is a size or an int part of the key?"
             )
-        traced = stages.trace(self.__wrapped__, call, raises)
+        traced = stages.trace(self.__wrapped__, call, raises, early)
         program = stages.bufferized(traced, self.options)
         kernel = program.compile(self.__wrapped__.__name__, self.options.tier)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))

@@ -56,8 +56,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
-def trace(function: FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None) -> Traced:
-    """The tensor program of one call, as recorded. `raises` is told which calls raise, before an exception of theirs.
+def trace(
+    function: FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None, early: bool = False
+) -> Traced:
+    """The tensor program of one call, as recorded. `raises` is told which calls raise, before an exception of theirs;
+    `early`: also where it takes the run time to tell the exception's arguments.
 
     Raises UnsupportedError where the function is outside the language, and the exceptions that restart tracing or run
     the original function (docs/architecture.md).
@@ -66,7 +69,7 @@ def trace(function: FunctionType, call: Call, raises: Callable[[Conditions], Non
         with importing():
             from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
-        return run(function, call, raises)
+        return run(function, call, raises, early)
 
 
 @contextmanager

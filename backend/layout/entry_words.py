@@ -100,7 +100,12 @@ class Entry:
     of the others, and for each argument what it must be (`Given`)."""
     FAILURES = 29
     """0, or for each check where the steps are that raise its exception (0: none, Python raises it)."""
-    SIZE = 30
+    RAISED = 30
+    """Of calls that run the original function: how many of them, up to the last one, have raised."""
+    PATIENCE = 31
+    """After so many the next is expected to raise, and nothing is checked: the original function may make any call. One
+    that does not raise makes it twice as many."""
+    SIZE = 32
 
 
 class Walk:

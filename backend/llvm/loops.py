@@ -22,7 +22,7 @@ from tracebuf.backend.llvm.polls import Polls, cost
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
-from tracebuf.ir.emitter import components, llvm_type
+from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.types import I64, MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops.arrays.gather import CheckedIndex, Element, SortedPlace
@@ -651,8 +651,11 @@ class NestWriter:
         for state in states:
             values[args[state.fold.out]] = state.take(carried)
         folding = {s.fold.op for s in states}
+        kept = set(filter(None, map(self._kept_mostly, states)))
         for op in stage.scalars:
-            if op not in folding and op.result not in values:
+            if op in kept:
+                values[op.result] = self._by_branch(op, row, index, values, group)
+            elif op not in folding and op.result not in values:
                 values[op.result] = self._compute(op, row, index, values, group)
         for v in dict.fromkeys((*stage.kept, *gathered)):
             place = self._at(v, self._in_block(row, index))
@@ -668,6 +671,29 @@ class NestWriter:
                     value = state.combine(self.scalars, values[args[state.fold.out]], new)
                 loop.next += [v for _, v in components(state.element, value)]
             self._store_outs(row, index, values, group)
+
+    def _kept_mostly(self, state: FoldState) -> Op | None:
+        """The choice of a running extreme of complex numbers, which is hardly ever the new one."""
+        body = self.nest.spec.body
+        op = body.terminator.operand(state.fold.out - self.nest.spec.n_ins).defining_op
+        chooses = state.fold.how == IN_ORDER and state.element.is_complex and isinstance(op, arith.Select)
+        return op if chooses and op is not None and op.operand(1) is body.args[state.fold.out] else None
+
+    def _by_branch(self, op: Op, row: Row, index: str, values: dict[Value, str], group: str) -> str:
+        """A choice that is mostly the first value, by a branch: what decides it is not waited for."""
+        code, element = self.code, self._scalar(op.result)
+        holds, a, b = (self._read(v, row, index, values, group) for v in op.operands)
+        kept, other, end = code.new_label(), code.new_label(), code.new_label()
+        code.branch(code.inst(f"xor i1 {holds}, true"), other, kept, code.rarely())
+        for label in (kept, other):
+            code.place(label)
+            code.jump(end)
+        code.place(end)
+        type_ = llvm_type(element.component)
+        parts = zip(components(element, a), components(element, b), strict=True)
+        return join_components([
+            code.inst(f"phi {type_} [ {x}, %{kept} ], [ {y}, %{other} ]") for (_, x), (_, y) in parts
+        ])
 
     def _compute(self, op: Op, row: Row, index: str, values: dict[Value, str], group: str) -> str:
         """One op of the body, at an index of the row or block."""

@@ -327,6 +327,7 @@ class ProgramEntry:
         plan, frame = self.plan, self.kernel.frame
         v, number = w.values, len(plan.arguments)
         arrays = sum(isinstance(a, ArrayArgument) for a in plan.arguments)
+        v[Entry.PATIENCE] = NEVER
         v[Entry.BUSY] = 1  # until Python, which has taken the context, gives it
         v[Entry.ARGUMENTS], v[Entry.ARRAYS], v[Entry.LONG] = number, arrays, self._long()
         v[Entry.GIVEN] = number
@@ -513,6 +514,10 @@ class ProgramEntry:
             memory[Entry.FRESH] = memory[Entry.FRESH_ROOM] = 0  # a finalizer that comes later may call the function
 
 
+PATIENCE = 16
+"""After so many calls in a row that raise machine code has the original function make the next, without looking at its
+arguments."""
+NEVER = 2**62
 CONSTANTS = (str, bytes, type, NoneType)
 """What is told apart by value."""
 
@@ -531,6 +536,7 @@ class OriginalEntry:
         v = w.values
         w.add([0] * Entry.SIZE)
         v[Entry.GIVEN] = v[Entry.ARGUMENTS] = len(values)
+        v[Entry.PATIENCE] = PATIENCE if sized else NEVER
         names = w.of(by_name) if by_name else 0
         given = len(values) if walk is None else walk.given
         w.pointer(Entry.ORIGINAL, w.add([w.of(function), given - len(by_name), names]))

@@ -67,10 +67,12 @@ def _argument(part: object, of: Sequence[tuple[int, ScalarType]]) -> list[Step] 
 
 
 def _shown(template: str, of: Sequence[tuple[int, ScalarType]]) -> list[Step] | None:
-    """A text of values that are shown as `str` does, which is the same of NumPy's numbers and of Python's."""
+    """A text of values: as `str` or `format` shows them, which is the same of NumPy's numbers and of Python's."""
     pieces, numbers = [*Formatter().parse(template)], [_number(at, type_) for at, type_ in of]
     if any(name or spec or how for _, name, spec, how in pieces) or None in numbers:
-        return None
+        alike = not any(how for _, _, _, how in pieces)
+        given = [n if n is not None and alike else _exact(at, type_) for n, (at, type_) in zip(numbers, of)]
+        return [(Result.OBJECT, template.format), *given, (Result.CALL, len(of))]
     if not of:
         return [(Result.OBJECT, template.format())]
     steps, rest = list[Step](), iter(numbers)
@@ -82,6 +84,11 @@ def _shown(template: str, of: Sequence[tuple[int, ScalarType]]) -> list[Step] | 
                 return None
             steps.append(number)
     return [*steps, (Result.TEXT, len(steps))]
+
+
+def _exact(at: int, type_: ScalarType) -> Step:
+    """A number in a slot, of the class that `make_error` has it in."""
+    return (Result.INT, at) if type_ is INDEX else (Result.NUMPY, at, type_.dtype)
 
 
 _STEPS = {"index": Result.INT, "i64": Result.INT, "f64": Result.FLOAT, "i1": Result.BOOL}

@@ -31,7 +31,7 @@ from tracebuf import TracebufError, TracebufWarning, UnsupportedError, api, buff
 from tracebuf.api import BufferizedFunction
 from tracebuf.backend.layout.entry_words import MAX_SIZE, SMALL_INT, WORDS, Entry, Result
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall, point_at
-from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS, ProgramEntry
+from tracebuf.backend.runtime.entries import LONG, LONG_PRODUCTS, PATIENCE, ProgramEntry
 from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.frontends.numpy.call import arguments
 
@@ -418,6 +418,8 @@ def raises_in_all_ways(a: Any, i: Any, n: Any, t: Any) -> Any:
         raise ValueError(f"{t!r} {t:.3f}")
     if which == 9:
         raise ValueError(f"{a[0] > t}{a[0]}{a.sum() / 7}")
+    if which == 10:
+        raise ValueError(f"{n:05d} of {a[0]:.2e}", f"{t:+.1f}", f"{n!r}")
     return a.sum()
 
 
@@ -438,8 +440,8 @@ def test_errors_are_made_by_machine_code_from_the_second_on(monkeypatch: pytest.
 
     for n in (20, 21, 22):
         assert f(a, np.array([n]), 30, 0.1) == 6.0
-    by_python = {n: error_of(n) for n in range(10)}
-    for n in range(10):
+    by_python = {n: error_of(n) for n in range(11)}
+    for n in range(11):
         with pytest.raises(by_python[n][0]) as eager:
             raises_in_all_ways(a, np.array([n]), 30, 0.1)
         assert (type(eager.value), eager.value.args) == by_python[n][:2]
@@ -451,14 +453,14 @@ def test_errors_are_made_by_machine_code_from_the_second_on(monkeypatch: pytest.
         return finish(self, status, given)
 
     monkeypatch.setattr(ProgramEntry, "finish", counted)
-    for n in range(10):
+    for n in range(11):
         assert error_of(n) == by_python[n], n
-    assert taken(f) == before + 10
-    assert len(finished) == 1  # the text with a format of its own
+    assert taken(f) == before + 11
+    assert not finished
     gc.collect()
     held = references(a)
     for _ in range(20):
-        for n in (1, 2, 3, 5):
+        for n in (1, 2, 3, 5, 8, 10):
             error_of(n)
     gc.collect()
     assert references(a) == held
@@ -509,6 +511,90 @@ def test_a_read_only_result_owns_its_memory_where_it_is_the_only_one() -> None:
     shown, x = natively(g, a)
     assert x.flags.writeable and not shown.flags.writeable and np.shares_memory(x, shown)
     assert natively(f, a) is not zeros and natively(f, np.ones(4)).flags.writeable is False
+
+
+def checked_pair(pair: Any, x: Any = 1.0) -> Any:
+    pair[0][0] += 1
+    if len(pair) != 2:
+        raise ValueError(f"{len(pair)} arrays")
+    if pair[0].size < 3:
+        raise IndexError("few")
+    return pair[0] * x, pair[1]
+
+
+def test_after_many_calls_that_raise_the_next_is_not_looked_at() -> None:
+    """The original function makes it, whatever it is given: what it gives or raises is right. One that does not raise
+    has the next ones looked at again."""
+    f = bufferize(checked_pair)
+
+    def fails(n: int, pair: Any, kind: type[Exception], text: str) -> None:
+        for _ in range(n):
+            before = pair[0][0]
+            with pytest.raises(kind, match=text) as error:
+                f(pair)
+            assert pair[0][0] == before + 1  # as the original function leaves it
+            assert error.traceback[-1].name == "checked_pair"
+
+    a, b = np.ones(4), np.ones(4)
+    f([a, b]), f([a, b])
+    fails(10, [a, b, b], ValueError, "3 arrays")
+    fails(10, [a[:2], b], IndexError, "few")
+    patience = [e for e in f._native.entries if not isinstance(e, ProgramEntry)] if f._native is not None else []
+    assert [e.memory[Entry.PATIENCE] for e in patience] == [PATIENCE] * 2
+    fails(2 * PATIENCE, [a, b, b], ValueError, "3 arrays")
+    fails(5, [a, b, b, b, b], ValueError, "5 arrays")
+    fails(5, (a[:2], b), IndexError, "few")
+    with pytest.raises(TypeError, match="missing 1 required"):
+        f()
+    before, runs = a[0], taken(f)
+    scaled, given = f([a, b])
+    assert given is b and not np.shares_memory(scaled, a) and scaled.tolist() == a.tolist() and a[0] == before + 1
+    assert sorted(e.memory[Entry.PATIENCE] for e in patience) == [PATIENCE, 2 * PATIENCE]
+    program_runs = f.specializations()[0].calls
+    natively(f, [a, b])
+    assert f.specializations()[0].calls == program_runs + 1 and taken(f) == runs + 2
+    fails(3 * PATIENCE, [a, b, b], ValueError, "3 arrays")
+    assert f([a, b], x=3.0)[0].tolist() == (a * 3).tolist()
+
+
+def told(a: Any, n: Any, x: Any) -> Any:
+    a[0] = n
+    if n > 2:
+        raise ValueError(f"{n} of {a.size}", x)
+    return a
+
+
+def test_errors_with_numbers_that_are_surely_raised_are_the_original_s() -> None:
+    """Nothing is compiled for such calls, unless the program is asked for."""
+    f, a = bufferize(told), np.zeros(4)
+    for n in (3, 4, 5, 3, 4, 5, 6, 6, 6):
+        with pytest.raises(ValueError) as error:
+            f(a, n, 0.5)
+        assert error.value.args == (f"{n} of 4", 0.5) and a[0] == n
+    assert [str(s).split(" times")[0] for s in f.specializations()] == ["ran the original function 8"]
+    assert f(a, 2, 0.5) is a and natively(f, a, 1, 0.5) is a
+    with pytest.raises(ValueError) as error:
+        f.call_counted(a, 7, 1.5)
+    assert error.value.args == ("7 of 4", 1.5)
+    assert "tracebuf.check" in f.lower(a, 7, 1.5).as_text("tensor")
+
+
+class OwnNew(Exception):
+    def __new__(cls, text: str) -> OwnNew:
+        return super().__new__(cls, text.upper())
+
+
+def test_an_exception_that_makes_itself_is_not_made_while_tracing() -> None:
+    def own(n: Any) -> Any:
+        raise OwnNew(f"n is {n}")
+
+    f = bufferize(own)
+    for _ in range(6):
+        with pytest.raises(OwnNew) as error:
+            f(4)
+        with pytest.raises(OwnNew) as eager:
+            own(4)
+        assert error.value.args == eager.value.args
 
 
 LIMIT = 3

@@ -382,3 +382,19 @@ def test_indices_of_extremes(text: str) -> None:
             agree(f, x)
     for shape in ((0, 3), (3, 0)):
         agree(f, np.zeros(shape, complex))
+
+
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
+def test_running_extremes(name: str, dtype: Any) -> None:
+    """Ties, signed zeros, infinities, and NaNs in either part, in the middle and at the ends."""
+    f = program(f"def f(a): return np.{name}.accumulate(a, -1), np.{name}.accumulate(a[..., ::-1], 0)")
+    r = np.random.default_rng(7)
+    parts = np.array([0.0, -0.0, 1, -1, 2, np.inf, -np.inf, np.nan])
+    for chance in (0.0, 0.3):
+        for n in (0, 1, 2, 7, 40):
+            p = np.append(np.full(7, (1 - chance) / 7), chance)
+            a = np.empty((3, n), dtype)
+            a.real, a.imag = r.choice(parts, (3, n), p=p), r.choice(parts, (3, n), p=p)
+            for x in (a, a[0], np.sort(a[1]), np.repeat(a, 2, 1)[:, ::2]):
+                agree(f, x)

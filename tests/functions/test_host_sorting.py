@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree, program, refused
+from tests.support.agreement import agree, outcome, program, refused
 from tests.support.params import slow_but
+from tracebuf import bufferize
 
 RNG = np.random.default_rng(0)
 A = np.round(RNG.normal(0, 3, (5, 6)), 0)
@@ -293,3 +294,27 @@ def test_a_read_only_array_is_not_sorted() -> None:
 )
 def test_refused(text: str) -> None:
     refused(program(f"def f(a):\n    return {text}"), INT)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "np.partition(a, k)", "np.argpartition(a, k)", "np.partition(a, -k)", "np.partition(a, (1, k))",
+        "np.partition(a, [k, 0], axis=None)", "np.argpartition(a, k, axis=0)", "np.partition(a + 1, k)[:2]",
+        "np.partition(a, len(a) + k)", "np.partition(np.empty(0), k)", "np.partition(a[:0], k)",
+        "np.partition(a, k, axis=4)", "np.partition(a if a[0] > 2 else a[1:], k)", "np.partition(a, 1.5 * k)",
+        "np.partition(a, k) if a[0] < 2 else a", "(a.sort(), np.partition(a, k))",
+    ],
+)  # fmt: skip
+def test_places_out_of_bounds(source: str) -> None:
+    """NumPy's error, and one program for all places within."""
+    f = program(f"def f(a, k): return {source}")
+    g, x = bufferize(f), np.array([4.0, 1.0, 3.0, 2.0])
+    for k in (2, 3, 4, 5, 4, 0, 900, -900):
+        agree(f, x, k)
+        for a in (x, np.stack([x, x])):
+            results = [outcome(h, (a.copy(), k), {}) for h in (g, f)]
+            (mine, error), (its, eager) = results
+            assert type(error) is type(eager) and str(error) == str(eager)
+            if eager is None:
+                assert repr(mine) == repr(its)

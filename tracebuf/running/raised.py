@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from types import BuiltinFunctionType
 
 from tracebuf.frozen import frozen
 
@@ -46,6 +47,13 @@ def make_error(exception: Raised, message: Message, values: Sequence[object]) ->
         rest = iter(values)
         return kind(*(argument(part, rest) for part in message))
     return kind() if message is None else kind(message.format(*values))
+
+
+def bare(exception: Raised) -> BaseException | None:
+    """One of the exception's class, without arguments; None where making it runs code of the class."""
+    kind = raised(exception)
+    kind = type(kind) if isinstance(kind, BaseException) else kind
+    return kind.__new__(kind) if isinstance(kind.__new__, BuiltinFunctionType) else None
 
 
 def argument(part: object, values: Iterator[object]) -> object:

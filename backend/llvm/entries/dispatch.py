@@ -102,6 +102,16 @@ def entries_text() -> str:
 def _dispatch() -> Writer:
     c = Writer("define ptr @dispatch(ptr %self, ptr %args, i64 %flagged, ptr %names) nounwind")
     table = c.pointer("%self", OWN)
+    first = c.pointer(table, Table.ENTRIES)
+    patience = c.word(first, Entry.PATIENCE)
+    will_raise = c.both(c.is_null("%names"), c.icmp("uge", c.word(first, Entry.RAISED), patience))
+    with c.when(will_raise, leaves=True):
+        c.put(first, Entry.CALLS, c.add(c.word(first, Entry.CALLS), "1"))
+        result = c.py("PyObject_Vectorcall", c.pointer(table, Table.FUNCTION), "%args", "%flagged", "null")
+        with c.when(c.icmp("ne", result, "null", "ptr")):
+            c.put(first, Entry.RAISED, 0)
+            c.put(first, Entry.PATIENCE, c.mul(patience, "2"))
+        c.do(f"ret ptr {result}")
     n = c.inst(f"and i64 %flagged, {2**63 - 1}")
     values, held = c.variable("%args", "ptr"), c.variable(0)
     count, form = c.variable(n), c.variable("null", "ptr")
@@ -313,9 +323,13 @@ def _attempt() -> Writer:
     original, steps = c.pointer(entry, Entry.ORIGINAL), c.pointer(entry, Entry.WALK)
 
     def call_original() -> None:
+        """And counts how often in a row it has raised."""
         c.put(entry, Entry.CALLS, c.add(c.word(entry, Entry.CALLS), "1"))
         by_position, names = c.word(original, 1), c.pointer(original, 2)
-        c.do(f"ret ptr {c.py('PyObject_Vectorcall', c.pointer(original), '%given', by_position, names)}")
+        result = c.py("PyObject_Vectorcall", c.pointer(original), "%given", by_position, names)
+        count = c.add(c.word(entry, Entry.RAISED), "1")
+        c.put(entry, Entry.RAISED, c.select(c.is_null(result), "i64", count, "0"))
+        c.do(f"ret ptr {result}")
 
     names = c.pointer(entry, Entry.NAMES)
     with c.when(c.icmp("ne", names, "null", "ptr")):

@@ -81,11 +81,14 @@ def arranged(
     return [build(node, path) for node, path in zip(tree, paths)]
 
 
-def trace(function: types.FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None) -> Traced:
+def trace(
+    function: types.FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None, early: bool = False
+) -> Traced:
     """Traces one call.
 
     Raises UnsupportedError where the function is outside the language, NewCapture for an array from outside that is not
-    in the call, and what such calls raise: `raises` is told which.
+    in the call, and what such calls raise: `raises` is told which. `early`: also where it needs the run time to tell
+    the exception's arguments, which it has none of then.
     """
     entry = ArgumentMaker(function.__name__, heading(function))
     given: list[Any] = []
@@ -118,7 +121,9 @@ def trace(function: types.FunctionType, call: Call, raises: Callable[[Conditions
             result = interpreter.call_function(function, [*positional, *tops[len(parameters) : rest]], keyword)
             r.at(interpreter.returned_at)
             result = store_results(r, result, as_given(call.out, tops[first:last]))
-        except DeadEnd:  # no path reaches a return: each raises when it is run
+        except DeadEnd as end:  # no path reaches a return: each raises when it is run
+            if early and end.error is not None and not r.doubts:
+                raise Raises(end.error, True) from None
             result = None
         if r.doubts:
             raise r.doubts[0]

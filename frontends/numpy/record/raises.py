@@ -36,7 +36,11 @@ KNOWN = "use a constant, or an argument that static_argnames names"
 
 
 class DeadEnd(Control):
-    """The rest of this branch or loop body cannot be reached: a check that always fails was recorded."""
+    """The rest of this branch or loop body cannot be reached: a check that always fails was recorded. `error`: where it
+    is always reached, what it raises, with the user's line; not with its arguments."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.error = error
 
 
 class Raises(Control):

@@ -22,7 +22,7 @@ from tracebuf.ir.prover import composites
 from tracebuf.ir.types import I1, I64, INDEX
 from tracebuf.ops.control import checks
 from tracebuf.ops.scalars import arith, division, integers
-from tracebuf.running.raised import Message, Raised, make_error
+from tracebuf.running.raised import Message, Raised, bare, make_error
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
@@ -296,6 +296,8 @@ class Sizes(Regions):
             numbers = [evaluate(v, self.hints) for v in known]
             error = ask(make_error, exception, message, numbers)  # TypeError where the class takes more
             raise Raises(note_location(error, self.loc), True, self.loc)
+        if (sure := bare(exception) if self.certain else None) is not None:
+            note_location(sure, self.loc)
         computed = [v if isinstance(v, Value) else self.index(v) for v in values]
         self.check(self.constant(False, I1), exception, message, computed)
-        raise DeadEnd
+        raise DeadEnd(sure)

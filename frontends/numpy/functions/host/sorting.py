@@ -28,10 +28,11 @@ from tracebuf.frontends.numpy.functions.host.calls import (
 )
 from tracebuf.frontends.numpy.functions.joining.padding import pad_rows
 from tracebuf.frontends.numpy.record.each_path import stores
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt, storages_of
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, add, dim_min, product, sub
+from tracebuf.ir.dims import Dim, Expr, add, dim_min, product, sub
 from tracebuf.ir.types import I64
 from tracebuf.running.host import Direct, HostFunction, MedianLoop, Passed, SortLoop, put_nothing, put_there
 
@@ -40,6 +41,26 @@ def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
     """The array's shape; ravelled where `axis` is None."""
     shape = dims(given["a"])
     return [shape if given.get("axis", -1) is not None else (product(shape),)]
+
+
+def along_axis_in_bounds(r: Recorder, given: Given) -> Sequence[Shape]:
+    """As `along_axis`, for np.partition: its places must be within the axis, where there are elements."""
+    (shape,), axis = along_axis(r, given), given.get("axis", -1)
+    axis = 0 if axis is None else axis
+    known = type(axis) is int and -len(shape) <= axis < len(shape) and 0 not in shape
+    if known and not within(r, given["kth"], shape[axis]):
+        raise Raises(ValueError("kth out of bounds"))
+    return [shape]
+
+
+def within(r: Recorder, kth: Any, n: Dim) -> bool:
+    """Whether places may be in an axis of size `n`; sizes and ints that decide it are guarded."""
+    if isinstance(kth, list | tuple):
+        return all(within(r, k, n) for k in kth)
+    place = kth.expr if isinstance(kth, PyInt) else kth
+    if isinstance(place, bool) or not isinstance(place, int | Expr):
+        return True
+    return r.ask_nonneg(sub(sub(n, place), 1)) is not False and r.ask_nonneg(add(n, place)) is not False
 
 
 def lexsort_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
@@ -237,9 +258,9 @@ ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(np.sort, ("a",), along_axis, parts=in_place("sort")),
     HostEntry(np.argsort, ("a",), along_axis, parts=sorting_indices, method=True),
     HostEntry(
-        np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, parts=in_place("partition"),
+        np.partition, ("a",), along_axis_in_bounds, ("kth",), stand_ins={"kth": 0}, parts=in_place("partition"),
     ),
-    HostEntry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, method=True),
+    HostEntry(np.argpartition, ("a",), along_axis_in_bounds, ("kth",), stand_ins={"kth": 0}, method=True),
     HostEntry(np.lexsort, (), lexsort_shapes, ("keys",)),
     HostEntry(np.sort_complex, ("a",), shape_of("a")),
     HostEntry(np.unique, ("ar",), unique_shapes, counts=True),

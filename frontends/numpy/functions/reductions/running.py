@@ -105,7 +105,13 @@ def totals(r: Recorder, ufunc: np.ufunc, vector: ArrayRef, element: ScalarType) 
     body = Body(block, r.loc)
     item = body.cast(block.args[0], element)
     new = apply_rule(ufunc, body, [block.args[1], item], (element.dtype,) * 3)
-    if neutral is None:  # the first element stands for itself
+    chosen = new.defining_op
+    if element.is_complex and ufunc in (np.fmax, np.fmin) and isinstance(chosen, arith.Select):
+        # the first element stands for itself, for no NaN is neutral
+        later = body.add(arith.CmpI.of("ne", body.index(0), body.constant(0, I64)))
+        keeps, *values = chosen.operands
+        new = body.add(arith.Select.of(body.add(arith.AndI.of(later, keeps)), values[0], values[1]))
+    elif neutral is None:  # here too
         first = body.add(arith.CmpI.of("eq", body.index(0), body.constant(0, I64)))
         new = body.add(arith.Select.of(first, item, new))
     block.append(linalg.Yield.of([new, new], r.loc))
