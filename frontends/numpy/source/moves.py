@@ -19,8 +19,8 @@ from tracebuf.running.python_functions import COMPLEX, HOSTED
 
 PASSED = frozenset([
     "RESUME", "NOP", "CACHE", "PUSH_NULL", "COPY_FREE_VARS", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST",
-    "LOAD_FAST_BORROW_LOAD_FAST_BORROW", "LOAD_CONST", "LOAD_SMALL_INT", "STORE_FAST", "BUILD_TUPLE", "SWAP",
-    "RETURN_VALUE", "RETURN_CONST", "POP_TOP",
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW", "LOAD_CONST", "LOAD_SMALL_INT", "STORE_FAST", "STORE_FAST_STORE_FAST",
+    "STORE_FAST_LOAD_FAST", "BUILD_TUPLE", "SWAP", "RETURN_VALUE", "RETURN_CONST", "POP_TOP",
 ])  # fmt: skip
 """What moves arguments and constants."""
 OF_CONTAINERS = frozenset([
@@ -31,7 +31,8 @@ OF_CONTAINERS = frozenset([
 CALLS = frozenset(["PRECALL", "KW_NAMES", "CALL", "CALL_KW"])
 CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")
 SUBSCRIPTS = ("BINARY_SUBSCR", "STORE_SUBSCR", "BINARY_SLICE")
-ARGUMENTS = ("LOAD_FAST", "LOAD_FAST_BORROW")
+ARGUMENTS = ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW")
+"""What an argument is loaded by, or two of them, the second of which is then on top."""
 OPERATORS = 2
 """So many operators beside a call of Python's still take less time than the call."""
 METHODS = {"append": 1, "get": 2}
