@@ -34,18 +34,17 @@ from tracebuf.running.raised import Raised, raised
 
 
 def kernel_of(func: Func, name: str, callees: Sequence[Func] = (), tier: Tier = "fast") -> Kernel:
-    """The kernel of a function, with those that it calls."""
-    emitted = emit_kernel(func, name, callees)
-    text = emitted.write(())
+    """The kernel of a function, with those that it calls. Where it begins in the quick tier, it is written for that,
+    and for the fast one when this is made."""
+    emitted = emit_kernel(func, name, callees, apart=tier != "fast")
     imports = {s: address_of(what) for s, what in emitted.imports.items()}
-    again = functools.partial(emit_kernel, func, name, callees, apart=True)
-    code = MachineCode(emitted, text, imports, tier, again)
-    made = Kernel(
+    other = functools.partial(emit_kernel, func, name, callees, apart=tier == "fast")
+    anew = other if emitted.inlined else None
+    code = MachineCode(emitted, imports, tier, anew)
+    return Kernel(
         _image_of(func, emitted, callees), code, lambda: tuple(map(_failure_of, emitted.checks)),
         tuple(map(_callback_of, emitted.references)),
     )  # fmt: skip
-    made.text, made.plans = text, emitted.plans
-    return made
 
 
 def _image_of(func: Func, emitted: KernelText, callees: Sequence[Func]) -> Image:

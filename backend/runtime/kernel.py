@@ -107,11 +107,7 @@ T = TypeVar("T", bound=Shared)
 
 
 class Kernel:
-    """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `code` its machine
-    code. Neither text nor nests are known of one out of the cache on disk.
-    """
-
-    text, plans = "", tuple[str, ...]()
+    """A compiled function: `frame` is how it is called, `code` its machine code."""
 
     def __init__(
         self,

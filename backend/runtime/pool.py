@@ -7,13 +7,14 @@ meanwhile is compiled again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracebuf.backend.llvm.jit import IMAGES, Library
 
 if TYPE_CHECKING:
     from tracebuf.backend.llvm.kernel_text import KernelText
 
+K = TypeVar("K")
 T = TypeVar("T")
 MOST = 512
 """How many functions are kept for programs to come, each with the program that it came with."""
@@ -27,6 +28,7 @@ class Pool:
         self._written: dict[str, tuple[str, tuple[str, ...]]] = {}
         """By a program's whole text what of it was compiled last, and the functions that were elsewhere: of an equal
         program the object image may be there still."""
+        self._noted: dict[bytes, bytes] = {}
 
     def written(self, emitted: KernelText, whole: str) -> tuple[str, dict[str, Library]]:
         """The text to compile, and where the functions are that it only declares."""
@@ -42,6 +44,15 @@ class Pool:
         self._written[whole] = text, tuple(elsewhere)
         _trim(self._written, IMAGES)
 
+    def note(self, marker: bytes) -> None:
+        """The fast code of a program was made."""
+        self._noted[marker] = marker
+        _trim(self._noted, IMAGES)
+
+    def has(self, marker: bytes) -> bool:
+        """Whether that of an equal one was."""
+        return _taken(self._noted, marker) is not None
+
     def lenders(self, symbols: Iterable[str]) -> dict[str, Library]:
         """The libraries that have these functions, where one has."""
         found = ((s, _taken(self._libraries, s)) for s in symbols)
@@ -56,12 +67,13 @@ class Pool:
         """Forgets all of them."""
         self._libraries.clear()
         self._written.clear()
+        self._noted.clear()
 
 
 pool = Pool()
 
 
-def _taken(kept: dict[str, T], key: str) -> T | None:
+def _taken(kept: dict[K, T], key: K) -> T | None:
     """What is kept under a key, which now is the last of all."""
     value = kept.pop(key, None)
     if value is not None:
@@ -69,6 +81,6 @@ def _taken(kept: dict[str, T], key: str) -> T | None:
     return value
 
 
-def _trim(kept: dict[str, T], most: int) -> None:
+def _trim(kept: dict[K, Any], most: int) -> None:
     for key in list(kept)[: max(len(kept) - most, 0)]:
         kept.pop(key, None)

@@ -28,6 +28,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from tracebuf import cache
@@ -68,15 +69,18 @@ class MachineCode(Code):
     """The machine code of one program that this process compiles."""
 
     def __init__(
-        self, emitted: KernelText, whole: str, imports: Mapping[str, int], tier: Tier, apart: Callable[[], KernelText]
+        self, emitted: KernelText, imports: Mapping[str, int], tier: Tier, anew: Callable[[], KernelText] | None
     ) -> None:
+        """`emitted`: what the first code is made of; `anew`: writes what that of the other tier is made of, where it is
+        something else."""
         super().__init__()
-        self._emitted, self._whole, self._imports = emitted, whole, imports
+        self._first, self._anew, self._imports = emitted, anew, imports
+        self._begins_fast = tier == "fast"
         self._level: SpeedLevel = 1 if emitted.glue else 3
         self._quick: tuple[KernelText, Library] | None = None
         self._kept: list[Any] = []
         """The lives of libraries in which a call may be that began with the quick code."""
-        begun = tier == "auto" and self._loaded() or tier != "fast" and self._begun(apart, always=tier == "quick")
+        begun = tier == "auto" and self._loaded() or tier != "fast" and self._begun(always=tier == "quick")
         if not begun:
             self._make_fast()
         elif self._quick is not None and tier == "auto":
@@ -86,7 +90,29 @@ class MachineCode(Code):
 
     def _forget(self) -> None:
         """What it was made from is not needed any more."""
-        del self._emitted, self._whole
+        del self._first, self._anew
+        for made in ("_fast", "_first_text"):
+            self.__dict__.pop(made, None)
+
+    @cached_property
+    def _fast(self) -> tuple[KernelText, str]:
+        """What the fast code is made of, with its whole text."""
+        emitted = self._first
+        if self._anew is not None and not self._begins_fast:
+            emitted = self._anew()
+            if not _alike(emitted, self._first):
+                emitted = self._first
+        return emitted, emitted.write(()) if emitted is not self._first else self._first_text
+
+    @cached_property
+    def _marker(self) -> bytes:
+        """Under which it is noted that there is fast code for what begins in this quick code."""
+        written = self._anew().write(()) if self._anew is not None and self._begins_fast else self._first_text
+        return cache.digest("fast", written)
+
+    @cached_property
+    def _first_text(self) -> str:
+        return self._first.write(())
 
     @property
     def tier(self) -> Tier:
@@ -108,8 +134,11 @@ class MachineCode(Code):
     # -- the fast tier
     def _loaded(self) -> bool:
         """Whether the fast code was there already, as a whole or in parts."""
-        emitted, name = self._emitted, self._emitted.name
-        text, lenders = pool.written(emitted, self._whole)
+        if self._anew is not None and not pool.has(self._marker) and cache.load(self._marker, count=False) is None:
+            return False
+        emitted, whole = self._fast
+        name = emitted.name
+        text, lenders = pool.written(emitted, whole)
         found = find_object(text, name, speed_level=self._level)
         if found is None:
             missing = {s: one for s, one in emitted.shared.items() if s not in lenders}
@@ -126,21 +155,26 @@ class MachineCode(Code):
         return True
 
     def _make_fast(self) -> None:
-        for symbol, one in self._emitted.shared.items():
+        emitted, whole = self._fast
+        for symbol, one in emitted.shared.items():
             if one.level < self._level and not pool.lenders([symbol]):
                 self._compiled(one)
-        text, lenders = pool.written(self._emitted, self._whole)
-        compiled = compile_object(text, self._emitted.name, speed_level=self._level)
+        text, lenders = pool.written(emitted, whole)
+        compiled = compile_object(text, emitted.name, speed_level=self._level)
         self._link_fast(compiled, text, lenders)
+        if self._anew is not None:
+            pool.note(self._marker)
+            cache.store(self._marker, b"")
 
     def _link_fast(self, compiled: CompiledObject, text: str, lenders: Mapping[str, Library]) -> None:
         """Makes an image of `text`, the program without what the `lenders` have, the code that runs."""
         imports = {**self._imports, **{s: library.address(s) for s, library in lenders.items()}}
-        name, own = self._emitted.name, tuple(s for s in self._emitted.shared if s not in lenders)
-        library = link_object(compiled, self._whole, name, imports, speed_level=self._level)
+        emitted, whole = self._fast
+        name, own = emitted.name, tuple(s for s in emitted.shared if s not in lenders)
+        library = link_object(compiled, whole, name, imports, speed_level=self._level)
         self._note(library, name, object_key(text, name, self._level), own, lenders)
         pool.lend(library, own)
-        pool.note_written(self._whole, text, lenders)
+        pool.note_written(whole, text, lenders)
         self.cpu_seconds += library.cpu_seconds
         if self._quick is not None:
             self._kept += (self._quick[1].life, *(library.life for library in self.lenders.values()))
@@ -150,21 +184,22 @@ class MachineCode(Code):
         self, library: Library, name: str, key: bytes, shared: tuple[str, ...], lenders: Mapping[str, Library]
     ) -> None:
         needs = frozenset(library.object.needs)
-        imports = {s: what for s, what in self._emitted.imports.items() if s in needs}
+        imports = {s: what for s, what in self._first.imports.items() if s in needs}
         note(library, Linked(name, key, library.speed_level, imports, shared, lenders))
 
     # -- the quick tier
-    def _begun(self, apart: Callable[[], KernelText], always: bool) -> bool:
+    def _begun(self, always: bool) -> bool:
         """Whether there is quick code; none where it would not be much quicker, unless `always`."""
-        text, before = pool.written(self._emitted, self._whole)
-        short = SHORT_LOOPS if self._emitted.scalar_loops else SHORT
+        quick = self._first
+        text, _ = pool.written(quick, self._first_text)
+        short = SHORT_LOOPS if quick.scalar_loops else SHORT
         if text.count("\n") <= short and not always:
             return False
-        quick = apart() if self._emitted.inlined else self._emitted
-        if leaves_choice(quick.write(quick.shared)) or not _alike(quick, self._emitted):
+        if leaves_choice(quick.write(quick.shared)):
             return False
         if always:  # what it lends is no part of what an equal program is compiled of, and is looked for as
-            pool.note_written(self._whole, text, before)
+            fast, whole = self._fast
+            pool.note_written(whole, *pool.written(fast, whole))
         lenders = pool.lenders(quick.shared)
         for symbol, one in quick.shared.items():
             if symbol not in lenders and one.leaves_choice:
@@ -195,7 +230,7 @@ class MachineCode(Code):
         """Makes the fast code, part by part; done in the background."""
         try:
             time.sleep(PAUSE)
-            self._replace(self._emitted.shared)
+            self._replace(self._fast[0].shared)
             if self.busy():
                 self._replace_apart()
             quick = self._quick
@@ -206,13 +241,13 @@ class MachineCode(Code):
         except AbandonedError:
             return
         except Exception:
-            logger.exception("the fast code of %s could not be made; the quick code stays", self._emitted.name)
+            logger.exception("the fast code of %s could not be made; the quick code stays", self._first.name)
         try:
             self._do_then()
             self.pending = False
             self._do_then()  # what came meanwhile
         except Exception:
-            logger.exception("%s could not be kept", self._emitted.name)
+            logger.exception("%s could not be kept", self._first.name)
         self.pending = False
         self._forget()
 
@@ -297,5 +332,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def _alike(a: KernelText, b: KernelText) -> bool:
-    """Whether two texts of one program are called in the same way."""
-    return a.frame == b.frame and len(a.checks) == len(b.checks) and a.references == b.references
+    """Whether two texts of one program are called in the same way, and call the same."""
+    return (
+        a.frame == b.frame
+        and len(a.checks) == len(b.checks)
+        and a.references == b.references
+        and a.imports == b.imports
+        and (a.arena_slots, a.arena_blocks, a.arena_idle) == (b.arena_slots, b.arena_blocks, b.arena_idle)
+    )

@@ -23,15 +23,13 @@ from tracebuf.optimize.tensors.versions import Versions
 
 def accumulate_products(func: Func) -> None:
     """Rewrites every such sum and difference."""
-    sums = [op for op in func.walk() if isinstance(op, Generic) and is_float_sum(op)]
-    if not sums:
-        return
-    versions = Versions(func)
-    for op in sums:
+    versions: Versions | None = None
+    for op in [op for op in func.walk() if isinstance(op, Generic) and is_float_sum(op)]:
         for old, product_use in old_and_product(op):
             product = fresh_product(product_use)
             if product is None or not stores_back(op, old.value) or (isinstance(product, Dot) and is_difference(op)):
                 continue
+            versions = versions or Versions(func)
             if is_disjoint(product, old.value, op, versions, lambda: Parts(Dataflow(func))):
                 rewrite(product, old.value, op)
                 break
