@@ -105,6 +105,36 @@ def test_random_programs(name: str, start: int) -> None:
     assert sum(taken) >= n / 5  # the older one refuses what its copies would change
 
 
+ONE_OF_TWO_SIZES = """
+"builtin.module"() ({
+  "func.func"() <{function_type = (i1, index, memref<2xindex>) -> (), sym_name = "f"}> ({
+  ^bb0(%arg0: i1, %n: index, %arg1: memref<2xindex>):
+    %0 = "arith.addi"(%n, %n) : (index, index) -> index
+    %1 = "arith.constant"() <{value = 3 : index}> : () -> index
+    %2 = "memref.alloca"(%0) <{operandSegmentSizes = array<i32: 1, 0>}> : (index) -> memref<?xi64>
+    %3 = "memref.alloca"(%1) <{operandSegmentSizes = array<i32: 1, 0>}> : (index) -> memref<?xi64>
+    "cf.cond_br"(%arg0, %2)[^bb2, ^bb1] <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (i1, memref<?xi64>) -> ()
+  ^bb1:
+    "cf.br"(%3)[^bb2] : (memref<?xi64>) -> ()
+  ^bb2(%4: memref<?xi64>):
+    %5 = "arith.constant"() <{value = 0 : index}> : () -> index
+    %6 = "memref.dim"(%4, %5) : (memref<?xi64>, index) -> index
+    "memref.store"(%6, %arg1, %5) : (index, memref<2xindex>, index) -> ()
+    "func.return"() : () -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+
+
+@pytest.mark.parametrize("condition, size", [(True, 4), (False, 3)])
+def test_a_branch_that_becomes_a_select_has_either_size(condition: bool, size: int) -> None:
+    """The select took the type of what came first, sizes included."""
+    module, out = through(ONE_OF_TWO_SIZES, ("canonicalize",)), np.zeros(2, np.int64)
+    assert "arith.select" in print_generic(module) and "cf.br" not in print_generic(module)
+    mlir.interpret(module, "f", [np.bool_(condition), 2, out])
+    assert out[0] == size
+
+
 def test_wrong_frees_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """As when every memref were owned: what is freed twice, or is an argument's, is noticed."""
     from tracebuf.deallocate.general import ownership

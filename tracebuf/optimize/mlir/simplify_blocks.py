@@ -12,6 +12,7 @@ from tracebuf.analysis.flow.blocks import blocks_of, predecessors
 from tracebuf.deallocate.general.canonical import known, settled
 from tracebuf.ir.core import Block, Op, Region, Use, Value
 from tracebuf.ir.func import Func
+from tracebuf.ir.types import Type
 from tracebuf.ops.control.cf import Assert, Branch, BranchOp, CondBranch
 from tracebuf.ops.scalars import arith
 
@@ -66,7 +67,7 @@ def take_known_ways(region: Region, func: Func) -> bool:
         if condition is not None:
             target, passed = (then, a) if condition else (orelse, b)
         elif then is orelse and (a == b or before[then] == [block]):
-            target, passed = then, [select(op, x, y) for x, y in zip(a, b)]
+            target, passed = then, [select(op, x, y, arg.type) for x, y, arg in zip(a, b, then.args)]
         else:
             continue
         replaced(op, Branch.of(target, passed, op.loc))
@@ -74,10 +75,11 @@ def take_known_ways(region: Region, func: Func) -> bool:
     return found
 
 
-def select(op: CondBranch, a: Value, b: Value) -> Value:
+def select(op: CondBranch, a: Value, b: Value, type_: Type) -> Value:
+    """What the block gets, in its type: the sizes of either may be others."""
     if a is b:
         return a
-    made = arith.Select([op.operand(0), a, b], [a.type], op.loc)
+    made = arith.Select([op.operand(0), a, b], [type_], op.loc)
     assert op.block is not None
     op.block.insert_before(op, made)
     return made.result
