@@ -28,7 +28,6 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cached_property
 from typing import Any
 
 from tracebuf import cache
@@ -48,6 +47,7 @@ from tracebuf.backend.llvm.shared import Shared, leaves_choice, pointer_to
 from tracebuf.backend.runtime.code import Code
 from tracebuf.backend.runtime.parts import Linked, note
 from tracebuf.backend.runtime.pool import pool
+from tracebuf.frozen import cached_property
 from tracebuf.options import Tier
 from tracebuf.process import log as logger
 from tracebuf.process.aside import ending, in_background

@@ -56,7 +56,7 @@ def test_equal_nests_are_compiled_once() -> None:
     shared = set(first.code.shared)
     assert len(shared) == 1 and set(second.code.lenders) == shared
     (symbol,) = shared
-    assert f"define i64 @{symbol}(" in first.text and f"define i64 @{symbol}(" in second.text
+    assert f"define i64 @{symbol}(" in first.library.text and f"define i64 @{symbol}(" in second.library.text
     assert symbol not in second.library.object.symbols and symbol in second.library.object.needs
 
 
