@@ -2,9 +2,10 @@
 `cached_property`, what is found once.
 
 `dataclass` compiles each method that it adds, a third of what importing a module takes; most classes of a process are
-never compared, shown, or even made. Here a method is compiled when it is first asked for. `dataclass(frozen=True)` also
-sees to it at run time that nothing is assigned to a field, which takes twice the time to make an object; here the type
-checker does, or both (`checked`). Source: PEP 681 (dataclass_transform).
+never compared, shown, or even made. Here a method is made when it is first asked for, and compiled once for all classes
+in which it differs by names alone. `dataclass(frozen=True)` also sees to it at run time that nothing is assigned to a
+field, which takes twice the time to make an object; here the type checker does, or both (`checked`). Source: PEP 681
+(dataclass_transform).
 
 `functools.cached_property` of Python 3.11 holds one lock for all objects of a class meanwhile, which a child that is
 forked then inherits, held for ever; later versions hold none, as here.
@@ -12,10 +13,11 @@ forked then inherits, held for ever; later versions hold none, as here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from functools import cache
 from reprlib import recursive_repr
-from types import MethodType
+from types import CodeType, FunctionType
 from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
@@ -68,63 +70,52 @@ def _with_fields(kind: type[T], slots: bool, assign: str) -> type[T]:
             made.__dataclass_fields__[name].type = text
     if "__repr__" not in vars(made):
         made.__repr__ = _repr
-    _add_late(made, "__init__", lambda kind: _constructor(kind, assign), _plain_constructor)
+    _add_late(made, "__init__", lambda kind: _constructor(kind, assign))
     found: type[T] = made
     return found
 
 
 _MARKS = ("ClassVar", "InitVar", "KW_ONLY")
 """What `dataclass` looks for in the text of each annotation, which takes a third of its time."""
-FEW = 8
-"""How many objects of a class are made before its constructor is compiled, which takes as long as that many."""
 
 
 class _Late:
-    """A method that is compiled when it is first asked for, by a call or by its name. What `plain` gives, if it does,
-    is called for the first objects instead."""
+    """A method that is made when it is first asked for, by a call or by its name."""
 
-    __slots__ = ("kind", "left", "make", "name", "plain")
+    __slots__ = ("kind", "make", "name")
 
-    def __init__(
-        self,
-        kind: type[Any],
-        name: str,
-        make: Callable[[type[Any]], Any],
-        plain: Callable[[type[Any]], Callable[..., Any] | None] | None,
-    ) -> None:
-        self.kind, self.name, self.make, self.plain, self.left = kind, name, make, plain, FEW
+    def __init__(self, kind: type[Any], name: str, make: Callable[[type[Any]], Any]) -> None:
+        self.kind, self.name, self.make = kind, name, make
 
     def __get__(self, instance: object | None, owner: type | None = None) -> Any:
-        if self.plain is not None and instance is not None and self.left > 0:
-            self.left -= 1
-            if (found := self.plain(self.kind)) is not None:
-                return MethodType(found, instance)
         made = self.make(self.kind)
         made.__qualname__, made.__module__ = f"{self.kind.__qualname__}.{self.name}", self.kind.__module__
         setattr(self.kind, self.name, made)
         return made if instance is None else made.__get__(instance, owner)
 
 
-def _add_late(
-    kind: type[Any],
-    name: str,
-    make: Callable[[type[Any]], Any],
-    plain: Callable[[type[Any]], Callable[..., Any] | None] | None = None,
-) -> None:
+def _add_late(kind: type[Any], name: str, make: Callable[[type[Any]], Any]) -> None:
     """Adds a method, unless the class defines it."""
     if vars(kind).get(name) is None:
-        setattr(kind, name, _Late(kind, name, make, plain))
+        setattr(kind, name, _Late(kind, name, make))
 
 
-def _compiled(text: str, known: dict[str, Any]) -> Any:
-    """The function that a text defines.
+def _method(form: str, names: Sequence[str], known: dict[str, Any] | None = None) -> Any:
+    """The function that a text defines, in which the k-th of the names is `f{k}`."""
+    code, named = _compiled(form), {f"f{k}": name for k, name in enumerate(names)}
 
-    Compiled first: a text given to `exec`, by whichever thread, makes CPython forget that the main program ended by a
-    KeyboardInterrupt, and the process returns 1 for it instead of the signal's number.
-    """
-    names = set(known)
-    exec(compile(text, "<frozen>", "exec"), known)
-    return next(f for name, f in known.items() if name not in names and name != "__builtins__")
+    def renamed(part: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(named.get(n, n) if isinstance(n, str) else n for n in part)
+
+    own, attributes, texts = renamed(code.co_varnames), renamed(code.co_names), renamed(code.co_consts)
+    return FunctionType(code.replace(co_varnames=own, co_names=attributes, co_consts=texts), known or {})
+
+
+@cache
+def _compiled(form: str) -> CodeType:
+    """The code of the function that a text defines: methods of one form, as the constructors of all classes with three
+    fields, differ in names alone."""
+    return next(c for c in compile(form, "<frozen>", "exec").co_consts if isinstance(c, CodeType))
 
 
 class _Factory:
@@ -137,70 +128,57 @@ class _Factory:
 _FACTORY = _Factory()
 
 
-def _plain_constructor(kind: type[Any]) -> Callable[..., None] | None:
-    """What `__init__` does where each field has a parameter, in its order; None where it does more. For arguments that
-    it does not take `__init__` is asked."""
-    own = fields(kind)
-    if hasattr(kind, "__post_init__") or not all(f.init and not f.kw_only for f in own):
-        return None
-    names = [f.name for f in own]
-
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = dict(zip(names, args))
-        left = [f for f in own[len(args) :] if f.name not in kwargs]
-        fits = len(args) + len(kwargs) + len(left) == len(given | kwargs) + len(left) == len(own)
-        if not fits or any(f.default is MISSING and f.default_factory is MISSING for f in left):
-            kind.__init__(self, *args, **kwargs)
-            return
-        for f in left:
-            given[f.name] = f.default if f.default_factory is MISSING else f.default_factory()
-        for name, value in (given | kwargs).items():
-            object.__setattr__(self, name, value)
-
-    return init
-
-
 def _constructor(kind: type[Any], assign: str) -> Any:
     """`__init__`: each field from its parameter, its default, or what its factory makes."""
     known: dict[str, Any] = {"_set": object.__setattr__, "_FACTORY": _FACTORY}
-    parameters, named, lines, of_init = list[str](), list[str](), list[str](), list[Field[Any]]()
-    for f in fields(kind):
-        default, value = "", f.name
+    parameters, named, lines = list[str](), list[str](), list[str]()
+    defaults, named_defaults = list[Any](), dict[str, Any]()
+    own = fields(kind)
+    for k, f in enumerate(own):
+        name = value = f"f{k}"
+        default = f.default
         if f.default_factory is not MISSING:
-            known[f"_make_{f.name}"] = f.default_factory
-            made = f"_make_{f.name}()"
-            default, value = " = _FACTORY", f"{made} if {f.name} is _FACTORY else {f.name}" if f.init else made
-        elif f.default is not MISSING:
-            known[f"_default_{f.name}"] = f.default
-            default, value = f" = _default_{f.name}", f.name if f.init else f"_default_{f.name}"
+            known[f"_make{k}"], default = f.default_factory, _FACTORY
+            value = f"_make{k}() if {name} is _FACTORY else {name}" if f.init else f"_make{k}()"
+        elif not f.init:
+            known[f"_default{k}"], value = default, f"_default{k}"
         if f.init:
-            (named if f.kw_only else parameters).append(f.name + default)
-            of_init.append(f)
-        if f.init or default:
-            lines.append(assign.format(f.name, value))
+            (named if f.kw_only else parameters).append(name)
+            if default is not MISSING and f.kw_only:
+                named_defaults[f.name] = default
+            elif default is not MISSING:
+                defaults.append(default)
+        if f.init or default is not MISSING:
+            lines.append(assign.format(name, value))
     if hasattr(kind, "__post_init__"):
         lines.append("self.__post_init__()")
     names = ", ".join(["self", *parameters, *(["*", *named] if named else [])])
-    made = _compiled(f"def __init__({names}):\n" + "".join(f"    {line}\n" for line in lines or ["pass"]), known)
-    made.__annotations__ = {**{f.name: f.type for f in of_init}, "return": None}
+    form = f"def __init__({names}):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
+    made = _method(form, [f.name for f in own], known)
+    made.__defaults__, made.__kwdefaults__ = tuple(defaults) or None, named_defaults or None
+    made.__annotations__ = {**{f.name: f.type for f in own if f.init}, "return": None}
     return made
 
 
-def _tuples(kind: type[Any]) -> tuple[str, str]:
-    """The text of the tuples of what is compared, of oneself and of another object."""
-    compared = [f.name for f in fields(kind) if f.compare]
-    mine, others = (f"({''.join(f'{of}.{name}, ' for name in compared)})" for of in ("self", "other"))
-    return mine, others
+def _tuple(of: str, count: int) -> str:
+    """The text of the tuple of what is compared of an object."""
+    return f"({''.join(f'{of}.f{k}, ' for k in range(count))})"
+
+
+def _compared(kind: type[Any]) -> list[str]:
+    return [f.name for f in fields(kind) if f.compare]
 
 
 def _comparison(kind: type[Any]) -> Any:
-    mine, others = _tuples(kind)
+    names = _compared(kind)
+    mine, others = _tuple("self", len(names)), _tuple("other", len(names))
     same = f"{mine} == {others} if other.__class__ is self.__class__ else NotImplemented"
-    return _compiled(f"def __eq__(self, other):\n    return {same}", {})
+    return _method(f"def __eq__(self, other):\n    return {same}", names)
 
 
 def _hash(kind: type[Any]) -> Any:
-    return _compiled(f"def __hash__(self):\n    return hash({_tuples(kind)[0]})", {})
+    names = _compared(kind)
+    return _method(f"def __hash__(self):\n    return hash({_tuple('self', len(names))})", names)
 
 
 def _refuse_to_set(self: Any, name: str, value: Any) -> None:
