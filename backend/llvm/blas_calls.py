@@ -1,5 +1,6 @@
-"""Float products through BLAS: gemm, gemv, dot by pointer, straight into strided sub-views. Operands whose strides BLAS
-does not take are copied block by block, to working memory that is not counted, as NumPy copies them whole for `matmul`.
+"""Float products through BLAS: gemm, gemv, dot by pointer, straight into strided sub-views, by one call as a rule.
+Operands whose strides BLAS does not take are copied block by block, to working memory that is not counted, as NumPy
+copies them whole for `matmul`.
 
 All products of a kind are one function, which programs share, so that one of many products is not long to compile.
 Those of matrices are compiled at a low level: their time is BLAS's, and LLVM would write all their loops once for each
@@ -45,6 +46,10 @@ SMALL, LARGE = 2**14, 2**22
 """Bytes of an operand that is copied to the stack; of a block of a larger one, which is copied to memory of malloc."""
 
 
+Operand = tuple[str, str, str]
+"""What BLAS is told of a matrix: pointer, orientation, leading dimension."""
+
+
 @frozen()
 class Matrix:
     """Pointer, sizes and strides of a matrix operand."""
@@ -81,6 +86,7 @@ class ProductWriter:
     def __init__(self, code: Code, op: la.Contraction, element: ScalarType) -> None:
         self.code, self.op, self.element = code, op, element
         self.polls = Polls(code, "%context", "stopped", "%left")
+        self._end = code.new_label()
         self.parameters: list[tuple[str, str]] = []
         self.operands = [self._operand(len(axes)) for axes in op.axes]
 
@@ -94,7 +100,7 @@ class ProductWriter:
     def write(self) -> list[tuple[str, str]]:
         """The parameters of `i64 (context, budget left, whether out is overwritten, operands)`, see `Polls`."""
         code, element = self.code, self.element
-        call, loops, end = code.new_label(), code.new_label(), code.new_label()
+        call, loops, end = code.new_label(), code.new_label(), self._end
         alpha = literal(element, -1 if self.op.negative else 1)
         a, b, out = self.operands
         if isinstance(self.op, la.MatMul):
@@ -131,8 +137,8 @@ class ProductWriter:
         NestWriter(nest.as_rare(), operands, Around(self.code, self.polls, {}, Scopes({}, {}))).write()
 
     def _gemm(self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, alpha: str, labels: tuple[str, str]) -> None:
-        """z += x @ y by blocks: an operand that BLAS cannot take is copied block by block, and if none is, all of it is
-        one block."""
+        """z += x @ y: by one call where BLAS can take all three, else by blocks, of which those operands that it
+        cannot take are copied."""
         code, element = self.code, out.type.element
         (rows_ok, _), (columns_ok, _) = self._rows(c), self._rows(c.transposed)
         as_it_is = code.select(columns_ok, "i1", rows_ok, self._is_row_major(c))
@@ -142,48 +148,60 @@ class ProductWriter:
         z_ok, z_ld = self._rows(z)
         x_ok, y_ok = self._oriented(x), self._oriented(y)
         sizes = (z.sizes[0], z.sizes[1], x.sizes[1])
+
+        def call(left: Operand, right: Operand, into: tuple[str, str], block: tuple[str, str, str], beta: str) -> None:
+            rows, columns, depth = block
+            self._call(
+                out, "gemm", "void",
+                [("i8", right[1]), ("i8", left[1]), ("i32", columns), ("i32", rows), ("i32", depth),
+                 (llvm_type(element), alpha), ("ptr", right[0]), ("i32", right[2]), ("ptr", left[0]),
+                 ("i32", left[2]), (llvm_type(element), beta), ("ptr", into[0]), ("i32", into[1])],
+            )  # fmt: skip
+
         code.branch(code.every(self._in_range(sizes)), *labels)
         code.place(labels[0])
+        with self._straight([x_ok[0], y_ok[0], z_ok]):
+            beta = self._beta("%fresh")
+            call((x.pointer, *x_ok[1:]), (y.pointer, *y_ok[1:]), (z.pointer, z_ld), sizes, beta)
         steps, (left_copy, right_copy, out_copy), heap = self._blocks(sizes, (x_ok[0], y_ok[0], z_ok), labels[1])
         with self._each(sizes[0], steps[0]) as (i, rows):
             with self._each(sizes[2], steps[2]) as (k, depth):
-                left, left_t, left_ld = self._packed(x, x_ok, (i, k), (rows, depth), left_copy)
+                left = self._packed(x, x_ok, (i, k), (rows, depth), left_copy)
                 with self._each(sizes[1], steps[1]) as (j, columns):
-                    right, right_t, right_ld = self._packed(y, y_ok, (k, j), (depth, columns), right_copy)
+                    right = self._packed(y, y_ok, (k, j), (depth, columns), right_copy)
                     place = self._at(z, i, j)
-                    into = code.select(z_ok, "ptr", place, out_copy)
-                    ld = code.select(z_ok, "i64", z_ld, columns)
+                    into = code.select(z_ok, "ptr", place, out_copy), code.select(z_ok, "i64", z_ld, columns)
                     fresh = self._is_fresh(k)
-                    beta = self._beta(code.select(z_ok, "i1", fresh, "true"))
-                    self._call(
-                        out, "gemm", "void",
-                        [("i8", right_t), ("i8", left_t), ("i32", columns), ("i32", rows), ("i32", depth),
-                         (llvm_type(element), alpha), ("ptr", right), ("i32", right_ld), ("ptr", left),
-                         ("i32", left_ld), (llvm_type(element), beta), ("ptr", into), ("i32", ld)],
-                    )  # fmt: skip
+                    call(left, right, into, (rows, columns, depth), self._beta(code.select(z_ok, "i1", fresh, "true")))
                     self._unpacked(z, z_ok, place, (rows, columns), out_copy, fresh)
         self._free(heap)
 
     def _gemv(self, a: Matrix, x: Buffer, out: Buffer, alpha: str, labels: tuple[str, str]) -> None:
-        """out += a @ x by blocks, as `_gemm`."""
+        """out += a @ x: by one call, or by blocks, as `_gemm`."""
         code, element = self.code, out.type.element
         oriented, steps = self._oriented(a), [self._step(x), self._step(out)]
+
+        def call(matrix: Operand, sizes: tuple[str, str], starts: tuple[str, str], fresh: str) -> None:
+            straight = code.icmp("eq", matrix[1], NO, "i8")
+            m, n = code.select(straight, "i64", *sizes[::-1]), code.select(straight, "i64", *sizes)
+            vectors = [self._vector(v, *part) for v, *part in zip((x, out), steps, starts, sizes[::-1])]
+            self._call(
+                out, "gemv", "void",
+                [("i8", code.select(straight, "i8", YES, NO)), ("i32", m), ("i32", n), (llvm_type(element), alpha),
+                 ("ptr", matrix[0]), ("i32", matrix[2]), ("ptr", vectors[0]), ("i32", steps[0]),
+                 (llvm_type(element), self._beta(fresh)), ("ptr", vectors[1]), ("i32", steps[1])],
+            )  # fmt: skip
+
         code.branch(code.every([*self._in_range(a.sizes), *map(self._is_step, steps)]), *labels)
         code.place(labels[0])
+        with self._straight([oriented[0]]):
+            call((a.pointer, *oriented[1:]), a.sizes, ("0", "0"), "%fresh")
         sizes = (a.sizes[0], "1", a.sizes[1])
         blocks, (copy, _, _), heap = self._blocks(sizes, (oriented[0], "true", "true"), labels[1])
         with self._each(a.sizes[0], blocks[0]) as (i, rows):
             with self._each(a.sizes[1], blocks[2]) as (k, columns):
-                matrix, kind, ld = self._packed(a, oriented, (i, k), (rows, columns), copy)
-                straight = code.icmp("eq", kind, NO, "i8")
-                m, n = code.select(straight, "i64", columns, rows), code.select(straight, "i64", rows, columns)
-                vectors = [self._vector(v, s, *part) for v, s, part in zip((x, out), steps, ((k, columns), (i, rows)))]
-                self._call(
-                    out, "gemv", "void",
-                    [("i8", code.select(straight, "i8", YES, NO)), ("i32", m), ("i32", n), (llvm_type(element), alpha),
-                     ("ptr", matrix), ("i32", ld), ("ptr", vectors[0]), ("i32", steps[0]),
-                     (llvm_type(element), self._beta(self._is_fresh(k))), ("ptr", vectors[1]), ("i32", steps[1])],
-                )  # fmt: skip
+                matrix = self._packed(a, oriented, (i, k), (rows, columns), copy)
+                call(matrix, (rows, columns), (k, i), self._is_fresh(k))
         self._free(heap)
 
     def _dot(self, a: Buffer, b: Buffer, out: Buffer, labels: tuple[str, str]) -> None:
@@ -196,6 +214,17 @@ class ProductWriter:
         before = code.load(out.type.element, out.pointer)
         added = code.inst(f"fadd {element} {before}, {total}")
         code.store(out.type.element, code.select("%fresh", element, total, added), out.pointer)
+
+    @contextmanager
+    def _straight(self, conditions: Sequence[str]) -> Iterator[None]:
+        """What is done where all conditions hold, and then the function is left; what follows, where not."""
+        code = self.code
+        straight, other = code.new_label(), code.new_label()
+        code.branch(code.every(conditions), straight, other)
+        code.place(straight)
+        yield
+        code.jump(self._end)
+        code.place(other)
 
     # -- blocks
     def _blocks(
@@ -269,7 +298,7 @@ class ProductWriter:
 
     def _packed(
         self, m: Matrix, oriented: tuple[str, str, str], at: tuple[str, str], sizes: tuple[str, str], stack: str
-    ) -> tuple[str, str, str]:
+    ) -> Operand:
         """A block of a matrix for BLAS, copied where it has to be: pointer, orientation, leading dimension."""
         code, (ok, kind, ld) = self.code, oriented
         place, before = self._at(m, *at), code.label
