@@ -419,10 +419,11 @@ class BufferizedFunction(NativeCallable):
         if self.options.donate or self.options.donate_optional or call.named or call.out or not FORWARD:
             return False
         with stages.importing():
-            from tracebuf.frontends.numpy.source.moves import only_moves
+            from tracebuf.frontends.numpy.source import moves
             from tracebuf.native_calls import kinds_in
         classes, numbers = [*kinds_in(call.tree or ())], all(isinstance(k, ScalarKey) for k in call.keys)
-        return only_moves(self.__wrapped__, classes, numbers, bool(self._hidden), hosted)
+        code, names = self.__wrapped__.__code__, self.__wrapped__.__globals__
+        return moves.only_moves(moves.Call(code, names, classes, numbers, bool(self._hidden), hosted))
 
     def _count_original(self, why: _Original, values: tuple[Any, ...], form: tuple[Named, Form]) -> None:
         self._originals[why.reason] += 1

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import builtins
 import dis
-from collections.abc import Sequence
-from types import FunctionType, MemberDescriptorType, ModuleType
+from collections.abc import Mapping, Sequence
+from types import CodeType, MemberDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from tracebuf.frozen import frozen
 from tracebuf.running.python_functions import COMPLEX, HOSTED
 
 PASSED = frozenset([
@@ -39,91 +40,149 @@ METHODS = {"append": 1, "get": 2}
 """Methods of lists and dicts, with how many calls of them take less time than taking the container apart."""
 
 
-def only_moves(
-    function: FunctionType, classes: Sequence[type], numbers: bool, captures: bool = False, hosted_too: Any = None
-) -> bool:
-    """Whether a function that takes containers and objects of these `classes`, or `numbers` alone, is one that Python
-    runs at least as fast; `captures`: it uses values from outside, or attributes; `hosted_too`: the function of NumPy's
-    that compiled code calls for it, if it has nothing else to do."""
-    objects = [kind for kind in classes if not issubclass(kind, tuple | list | dict)]
-    containers = bool(classes) and not objects
-    hosted = called = loaded = operators = 0
-    items, outside, most, last = False, False, 1, list[dis.Instruction]()
-    module: Any = None
-    for i in dis.get_instructions(function):
+@frozen()
+class Call:
+    """A function, by its code and the names of its module, and what its calls are given."""
+
+    code: CodeType
+    names: Mapping[str, Any]
+    classes: Sequence[type]
+    """Of the containers and objects among the arguments."""
+    numbers: bool
+    """Whether all arguments are numbers."""
+    captures: bool = False
+    """Whether it uses values from outside, or attributes."""
+    hosted: Any = None
+    """The function of NumPy's that compiled code calls for it, if it has nothing else to do."""
+
+    @property
+    def objects(self) -> list[type]:
+        return [kind for kind in self.classes if not issubclass(kind, tuple | list | dict)]
+
+
+def only_moves(call: Call) -> bool:
+    """Whether Python runs a function at least as fast as compiled code."""
+    seen = _Seen(call)
+    return all(map(seen.takes, dis.get_instructions(call.code))) and seen.is_no_slower()
+
+
+class _Seen:
+    """What has been seen of a function's instructions, one after the other."""
+
+    def __init__(self, call: Call) -> None:
+        self.call, self.objects = call, call.objects
+        self.last: list[dis.Instruction] = []
+        self.module: Any = None
+        """What a global name gave, whose attribute is looked at next."""
+        self.items = self.outside = False
+        self.hosted = self.loaded = self.called = self.operators = 0
+        self.most = 1
+        """How many calls may be there: each takes time."""
+
+    def takes(self, i: dis.Instruction) -> bool:
+        """Whether it may be one of a function that only moves what it is given."""
         name = i.opname
         if name in CALLS:
-            called += name in ("CALL", "CALL_KW")
+            self.called += name in ("CALL", "CALL_KW")
         elif name == "LOAD_GLOBAL":
-            module = _global(function, i.argval)
-            if module is len:
-                items, loaded = True, loaded + 1
-            elif module is round:
-                hosted, loaded = hosted + 1, loaded + 1
-            elif type(module) is np.ndarray:
-                outside = True
-            elif not isinstance(module, ModuleType):
+            if not self._takes_global(i):
                 return False
         elif name in ("LOAD_ATTR", "LOAD_METHOD"):
-            found = getattr(module if isinstance(module, ModuleType) else np.ndarray, i.argval, None)
-            asked = found is not None and found is hosted_too
-            if isinstance(found, ModuleType):
-                module = found
-                continue
-            if isinstance(module, ModuleType):
-                if found not in ASKED and not asked:
-                    return False
-                hosted, module = hosted + 1, None
-            elif asked and last and last[-1].opname in ARGUMENTS:
-                hosted += 1
-            elif _is_held(i, last, objects):
-                outside = True
-                last.append(i)
-                continue
-            elif i.argval not in METHODS:
+            if not self._takes_attribute(i):
                 return False
-            else:
-                items, most = True, METHODS[i.argval]
-            loaded += 1
+            if isinstance(self.module, ModuleType):
+                return True  # a module of a module
         elif name == "STORE_ATTR":
-            if not _is_held(i, last, objects):
+            if not self._is_held(i):
                 return False
-            outside = True
+            self.outside = True
         elif name in SUBSCRIPTS or (name == "BINARY_OP" and i.argrepr == "[]"):
-            if not _constant_item(name, last) and (function.__code__.co_argcount > 1 or not _constant_part(name, last)):
+            several = self.call.code.co_argcount > 1
+            if not _constant_item(name, self.last) and (several or not _constant_part(name, self.last)):
                 return False
-            items = True
+            self.items = True
         elif name == "CONTAINS_OP":
-            if len(last) < 2 or last[-2].opname not in CONSTANTS or not isinstance(last[-2].argval, str):
+            if not self._looks_for_text():
                 return False
-            items = True
+            self.items = True
         elif name == "BINARY_OP":
-            operators += 1
+            self.operators += 1
         elif name in OF_CONTAINERS:
-            items = True
+            self.items = True
         elif name not in PASSED:
             return False
-        last.append(i)
-    if called != loaded or called > most:
-        return False
-    if hosted:
-        return operators <= OPERATORS if numbers else hosted_too is not None and not operators
-    if outside or captures:
-        return outside and not operators and not items and not called
-    several = function.__code__.co_argcount > 1 or any(i.opname == "BUILD_TUPLE" for i in last)
-    return not operators and (containers if items else containers or several)
+        self.last.append(i)
+        return True
 
+    def _takes_global(self, i: dis.Instruction) -> bool:
+        """A module, an array, `len` or `round`."""
+        self.module = found = self.call.names.get(i.argval, getattr(builtins, i.argval, None))
+        if found is len:
+            self.items, self.loaded = True, self.loaded + 1
+        elif found is round:
+            self.hosted, self.loaded = self.hosted + 1, self.loaded + 1
+        elif type(found) is np.ndarray:
+            self.outside = True
+        else:
+            return isinstance(found, ModuleType)
+        return True
 
-def _is_held(i: dis.Instruction, last: list[dis.Instruction], objects: Sequence[type]) -> bool:
-    """Whether what an instruction loads or stores is an attribute that an argument itself holds, as those of its class
-    do, and no array has: no code runs for it."""
+    def _takes_attribute(self, i: dis.Instruction) -> bool:
+        """A function of a module, a method, or an attribute that an argument itself holds."""
+        of = self.module if isinstance(self.module, ModuleType) else np.ndarray
+        found = getattr(of, i.argval, None)
+        asked = found is not None and found is self.call.hosted
+        if isinstance(found, ModuleType):
+            self.module = found
+            return True
+        if isinstance(self.module, ModuleType):
+            if found not in ASKED and not asked:
+                return False
+            self.hosted, self.module = self.hosted + 1, None
+        elif asked and self.last and self.last[-1].opname in ARGUMENTS:
+            self.hosted += 1
+        elif self._is_held(i):
+            self.outside = True
+            return True
+        elif i.argval in METHODS:
+            self.items, self.most = True, METHODS[i.argval]
+        else:
+            return False
+        self.loaded += 1
+        return True
 
-    def is_plain(kind: Any) -> bool:
-        own = getattr(kind, i.argval, None)
-        return not hasattr(kind, "__getattr__") and (own is None or type(own) is MemberDescriptorType)
+    def _is_held(self, i: dis.Instruction) -> bool:
+        """Whether what an instruction loads or stores is an attribute that an argument itself holds, as those of its
+        class do, and no array has: no code runs for it."""
 
-    given = bool(last) and last[-1].opname in ARGUMENTS and not hasattr(np.ndarray, i.argval)
-    return given and bool(objects) and i.opname in ("LOAD_ATTR", "STORE_ATTR") and all(map(is_plain, objects))
+        def is_plain(kind: Any) -> bool:
+            own = getattr(kind, i.argval, None)
+            return not hasattr(kind, "__getattr__") and (own is None or type(own) is MemberDescriptorType)
+
+        given = bool(self.last) and self.last[-1].opname in ARGUMENTS and i.opname != "LOAD_METHOD"
+        of_objects = bool(self.objects) and not hasattr(np.ndarray, i.argval)
+        return given and of_objects and all(map(is_plain, self.objects))
+
+    def _looks_for_text(self) -> bool:
+        """Whether it is a constant text that is looked for in a container."""
+        last = self.last
+        return len(last) >= 2 and last[-2].opname in CONSTANTS and isinstance(last[-2].argval, str)
+
+    def is_no_slower(self) -> bool:
+        """Of all instructions, whether Python is no slower."""
+        if self.called != self.loaded or self.called > self.most:
+            return False
+        if self.hosted and self.call.numbers:
+            return self.operators <= OPERATORS
+        if self.operators:
+            return False
+        if self.hosted:
+            return self.call.hosted is not None
+        if self.outside or self.call.captures:
+            return self.outside and not self.items and not self.called
+        containers = bool(self.call.classes) and not self.objects
+        several = self.call.code.co_argcount > 1 or any(i.opname == "BUILD_TUPLE" for i in self.last)
+        return containers or (several and not self.items)
 
 
 def _constant_item(name: str, last: list[dis.Instruction]) -> bool:
@@ -146,10 +205,6 @@ def _constant_part(name: str, last: list[dis.Instruction]) -> bool:
     loaded = last[-1 - bounds :]
     constant = all(i.opname in CONSTANTS for i in loaded[1:])
     return len(loaded) == bounds + 1 and constant and loaded[0].opname in ARGUMENTS
-
-
-def _global(function: FunctionType, name: str) -> Any:
-    return function.__globals__.get(name, getattr(builtins, name, None))
 
 
 _KNOWN = {name: f for name, f in HOSTED.items() if not name.startswith("complex_")}
