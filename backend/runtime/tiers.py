@@ -1,10 +1,10 @@
 """A program's machine code in two tiers: quick to make at its first call, then fast, made by a thread meanwhile.
 
 LLVM's pipeline takes 50 to 100 times as long as its plainest code generator, whose code takes 2 to 10 times as long to
-run. So a program that is long to compile, and is not on disk, begins in plain code; a thread compiles its parts one
-after another, and each takes its place as soon as it is there: a loop nest at its next call, in the middle of the
-program (its callers ask a pointer; `shared.pointer_to`), the program itself at its next call. Counterparts: the tiers
-of .NET's and HotSpot's compilers.
+run. So a program that is long to compile, and is not on disk, begins in plain code; a thread writes the text of the
+fast code and compiles its parts one after another, and each takes its place as soon as it is there: a loop nest at its
+next call, in the middle of the program (its callers ask a pointer; `shared.pointer_to`), the program itself at its next
+call. Counterparts: the tiers of .NET's and HotSpot's compilers.
 
 Both tiers give the same bits. What LLVM may compute in several ways, the sums of a nest above all (`leaves_choice`), it
 must compute in one: such a nest is a function of its own in the quick tier (`emit_kernel(apart=True)`), compiled as in
