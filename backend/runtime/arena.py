@@ -72,6 +72,9 @@ class Window(Protocol):
     def hold(self, nbytes: int) -> None:
         """So many more bytes, or fewer, are counted by both."""
 
+    def keep(self, nbytes: int) -> None:
+        """So many more bytes, or fewer, are a block of NumPy's memory, whose buffers are what counts."""
+
     def end(self, peak: int) -> None:
         """It ends; it had so many bytes at once."""
 
@@ -84,8 +87,8 @@ class Context:
     """The context of `backend.layout.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
-        "args", "arrays", "blocks", "called", "frame", "given", "given_back", "guard", "idle", "lent", "most", "owners",
-        "patience", "references", "roaming", "shared", "slots", "spared", "spares", "watch", "window",
+        "args", "arrays", "blocks", "born", "called", "frame", "given", "given_back", "guard", "idle", "lent", "most",
+        "owners", "patience", "references", "roaming", "shared", "slots", "spared", "spares", "watch", "window",
     )  # fmt: skip
 
     def __init__(
@@ -104,6 +107,8 @@ class Context:
         self.owners: dict[int, np.ndarray] = {}
         self.args: Sequence[object] = ()
         self.blocks: list[np.ndarray | None] = [None] * arena[0]
+        self.born: dict[int, Window] = {}
+        """By block what counted it when it was made."""
         self.shared, self.idle, self.roaming = arena[1:]
         """How many of the blocks are for several buffers: the first ones; those that are not in use where the first one
         is asked for; the block in which buffers roam, and their table."""
@@ -148,8 +153,8 @@ class Context:
 
     def forget_blocks(self) -> None:
         """Gives back the memory that is kept for the next call."""
-        self.blocks = [None] * len(self.blocks)
         for slot in range(len(self.blocks)):
+            self._drop_block(slot)
             at = abi.ARENA + abi.ARENA_SLOT * slot
             self.slots[at + 1] = self.slots[at + 3] = 0
         self.slots[abi.LARGE] = 0  # whether there is a block that is worth giving back
@@ -203,7 +208,12 @@ class Context:
     def _give_up(self, slot: int) -> None:
         at = abi.ARENA + abi.ARENA_SLOT * slot
         self.slots[at] = self.slots[at + 1] = 0
-        self.blocks[slot] = None
+        self._drop_block(slot)
+
+    def _drop_block(self, slot: int) -> None:
+        block, self.blocks[slot] = self.blocks[slot], None
+        if block is not None and (window := self.born.pop(slot, None)) is not None:
+            window.keep(-block.nbytes)
 
     def counters(self) -> Counters:
         return Counters(*(*self.slots[abi.ALLOCATIONS : abi.SPARES], *self.arrays, self.given))
@@ -308,7 +318,7 @@ class Context:
     def _grow(self, slot: int, nbytes: int) -> int:
         at = abi.ARENA + abi.ARENA_SLOT * slot
         self.slots[at] = self.slots[at + 1] = 0
-        self.blocks[slot] = None
+        self._drop_block(slot)
         if self.roaming is not None and slot == self.roaming[0] and not nbytes:  # it gives way to arrays
             return 0
         if slot < self.shared:
@@ -332,6 +342,9 @@ class Context:
                 return 0
             raise
         self.blocks[slot] = block
+        if self.window is not None:
+            self.born[slot] = self.window
+            self.window.keep(block.nbytes)
         start = address(block)
         self.slots[at] = start + -start % LINE
         self.slots[at + 1], self.spared[slot] = nbytes, 0
@@ -352,8 +365,8 @@ class Context:
         """The owners of all memory in use, which this context does not use again."""
         owners = (self.args, list(self.owners.values()), self.blocks, self._native_owners())
         self.lent += self.blocks
-        self.blocks = [None] * len(self.blocks)
         for slot in range(len(self.blocks)):
+            self._drop_block(slot)
             self.slots[abi.ARENA + abi.ARENA_SLOT * slot + 1] = 0
         return owners
 

@@ -240,12 +240,13 @@ class Allocations:
     peak_bytes: int
     whole_peak_bytes: int
 
-    __slots__ = ("_block", "_capsule", "_final")
+    __slots__ = ("_block", "_capsule", "_final", "_kept")
 
     def __init__(self, capsule: Any, block: _Block) -> None:
         self._capsule = capsule
         self._block: _Block | None = block
         self._final: dict[str, int] = {}
+        self._kept = 0
 
     def __getattr__(self, name: str) -> int:
         if name not in _COUNTERS:
@@ -264,12 +265,17 @@ class Allocations:
         assert self._block is not None
         self._block.twice += nbytes
 
+    def keep(self, nbytes: int) -> None:
+        if self._block is not None:
+            self._kept += nbytes
+            self.hold(nbytes)
+
     def end(self, peak: int) -> None:
         block = self._block
         assert block is not None
         block.buffers = _where_nothing_is(block)
         block.whole_peak_bytes = max(block.whole_peak_bytes, block.live_bytes - block.twice + peak)
-        block.twice = 0
+        block.twice = self._kept
 
     def _stop(self) -> None:
         self._final = {name: getattr(self, name) for name in _COUNTERS}

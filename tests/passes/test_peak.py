@@ -285,3 +285,17 @@ def test_constant_quantiles_are_no_array_of_ours() -> None:
     agree(f, array())
     counts = measure(bufferize(f), array(), repeat=1)
     assert counts.native.peak_bytes <= counts.eager.peak_bytes
+
+
+def test_a_block_that_each_call_makes_anew_is_counted_once() -> None:
+    """What the first iteration sorts is in a block, which gives way to arrays in the loop."""
+
+    def f(v: Any, w: Any, s: Any, n: Any) -> Any:
+        for _ in range(n):
+            v = np.sort(v)
+            s = np.append(s[:-2], 1)
+            v = np.roll(w, 1)
+        return v + w
+
+    eager, native = random_loops.peaks(f, (array(), array(), array(), 4))
+    assert native <= eager + random_loops.SPARE
