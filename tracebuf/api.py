@@ -200,9 +200,10 @@ class _Refusal(_Original):
 
 @frozen()
 class _Recent:
-    """The programs for one signature of arguments, what was refused of it, and the range of memory of each array's
-    elements from its first."""
+    """The programs for one signature of arguments and captured values (`hidden`), what was refused of it, and the range
+    of memory of each array's elements from its first."""
 
+    hidden: tuple[Hidden, ...]
     group: list[Specialization]
     refusals: list[_Refusal]
     extents: tuple[tuple[int, int] | None, ...]
@@ -285,14 +286,15 @@ class BufferizedFunction(NativeCallable):
         >>> bufferize(lambda a, b: a + 2 * b)(np.ones(3), np.arange(3.0))
         array([1., 3., 5.])
         """
-        given, form = self._values(args, kwargs)
+        hidden = self._hidden
+        given, form = self._values(args, kwargs, hidden)
         if self._overlapping and (overlap := self._overlap(given, form)) is not None:
             self._count_original(overlap, given, form)
             return self.eager(*args, **kwargs)
         raises, traced = None, False
         try:
             known, values, containers = self._known(given, form)
-            if known is not None:
+            if known is not None and known.hidden is hidden:
                 for spec in known.group:
                     if spec.fits(values):
                         if not spec.calls_users:
@@ -866,7 +868,7 @@ class BufferizedFunction(NativeCallable):
                 self._recent.clear()
                 self._last = None
             programs, refusals = self._compiled.setdefault(group, []), self._refusals.setdefault(group, [])
-            self._recent[given, (call.named, call.out)] = _Recent(programs, refusals, extents)
+            self._recent[given, (call.named, call.out)] = _Recent(call.hidden, programs, refusals, extents)
 
     def _find(self, call: Call, raising: bool) -> Specialization:
         """The program for a call, compiled if need be. `raising`: whether it will do to know that the call raises."""

@@ -393,6 +393,47 @@ def test_b5_a_number_that_another_thread_binds_anew_is_read_once() -> None:
     assert not bufferize(g)(line()).any()
 
 
+class Hooked(dict[str, Any]):
+    """A module's names: what SCALE is, is decided when it is read."""
+
+    def __init__(self, names: dict[str, Any], read: Callable[[], Any]) -> None:
+        super().__init__(names)
+        self.read = read
+
+    def __getitem__(self, name: str) -> Any:
+        return self.read() if name == "SCALE" else super().__getitem__(name)
+
+
+def test_b5_threads_that_met_the_same_arrays_in_another_order() -> None:
+    """The program of one was found for the other, and took TABLE for SCALE. (Found by the fuzzer's threads.)"""
+    scale, reads = line(), 0
+
+    def read() -> Any:
+        nonlocal reads
+        reads += 1
+        if reads == 1:
+            return 2.0  # then TABLE is met alone, and SCALE after it
+        if reads == 3:
+            meanwhile.append(f(line()))  # by another thread, which meets SCALE first
+        return scale
+
+    meanwhile: list[Any] = []
+    g = program("def g(x):\n    return x * SCALE + TABLE", TABLE=line() + 5, SCALE=None)
+    f = bufferize(types.FunctionType(g.__code__, Hooked(g.__globals__, read)))
+    expected = line() * scale + line() + 5
+    np.testing.assert_array_equal(f(line()), expected)
+    np.testing.assert_array_equal(meanwhile, [expected])
+
+
+def test_b5_an_argument_more_is_no_captured_array() -> None:
+    """What `*args` took had been compiled; a captured array was taken for it."""
+    text = "def f(*args):\n    if len(args) == 2:\n        return args[0] + args[1]\n    return args[0] * A"
+    f = program(text, A=line() + 5)
+    g = bufferize(f)
+    for args in ((line(), line()), (line(),), (line(), line())):
+        np.testing.assert_array_equal(g(*args), f(*args))
+
+
 def test_b6_specializations_are_listed_while_others_compile() -> None:
     """RuntimeError: dictionary changed size during iteration."""
     f = bufferize(lambda x: x + 1)

@@ -40,9 +40,12 @@ class Function(Protocol):
     __wrapped__: FunctionType
     options: Options
     _offers: list[Callable[[Call], Kept | None]]
+    _hidden: tuple[Hidden, ...]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], Any]: ...
+    def _values(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], captured: tuple[Hidden, ...] | None = None
+    ) -> tuple[tuple[Any, ...], Any]: ...
     def _known(self, values: tuple[Any, ...], form: Any) -> tuple[Any, Sequence[Any], tuple[Any, ...]]: ...
     def _call_of(self, args: tuple[Any, ...], kwargs: dict[str, Any], hidden: tuple[Hidden, ...]) -> Call: ...
     def _adopt(self, call: Call, file: Saved) -> Any: ...
@@ -96,8 +99,10 @@ class Compiled:
         """The program, with the leaves and containers of a call that it serves."""
         f, program = self.function, self._program
         if program is not None:
-            known, values, containers = f._known(*f._values(args, kwargs))
-            if known is not None and program in known.group and program.fits(values):
+            hidden = f._hidden
+            known, values, containers = f._known(*f._values(args, kwargs, hidden))
+            served = known is not None and known.hidden is hidden and program in known.group
+            if served and program.fits(values):
                 return program, values, containers, known
         try:
             call = f._call_of(args, kwargs, self._hidden)

@@ -51,7 +51,7 @@ class Call:
         same, objects, shared = self.related.same[:last], self.related.objects[:last], self.related.shared
         tree = None if self.tree is None else self.tree[:-count]
         return replace(
-            self, keys=self.keys[:last], related=Relations(same, objects, shared),
+            self, keys=self.keys[:last], related=Relations(same, objects, shared), hidden=self.hidden[:-count],
             tree=tree if tree is not None and any(node is not None for node in tree) else None,
         )  # fmt: skip
 
@@ -74,8 +74,11 @@ class Call:
 
     @property
     def group(self) -> tuple[Any, ...]:
-        """What all specialisations that may serve the call have in common."""
-        return self.keys, self.related.same, self.related.objects, self.named, self.out, self.donated, self.tree
+        """What all specialisations that may serve the call have in common. (What is captured is one more argument: the
+        keys alone do not tell it from an argument of `*args`, nor in which order it was met.)"""
+        captured = tuple(h.place for h in self.hidden)
+        keys = self.keys, self.related.same, self.related.objects, self.named, self.out, self.donated, self.tree
+        return *keys, captured
 
 
 def show_key(key: Key) -> str:
