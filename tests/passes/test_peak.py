@@ -299,3 +299,17 @@ def test_a_block_that_each_call_makes_anew_is_counted_once() -> None:
 
     eager, native = random_loops.peaks(f, (array(), array(), array(), 4))
     assert native <= eager + random_loops.SPARE
+
+
+def test_what_the_first_round_of_a_loop_makes_on_one_path_goes_before_the_next() -> None:
+    """Its free was split by paths: one part was for none, the other came at the end."""
+
+    def f(v: Any, w: Any, s: Any, n: Any) -> Any:
+        for _ in range(n):
+            if w[0]:
+                w = np.roll(v, 1)
+            w = w / 1
+        return n
+
+    eager, native = random_loops.peaks(f, (array(), array()[:1], 2, 4))
+    assert native <= eager + random_loops.SPARE

@@ -271,6 +271,22 @@ def constant_flag(value: Value) -> bool | None:
     return bool(op.attrs["value"]) if isinstance(op, arith.Constant) and value.type is I1 else None
 
 
+def parts_of(flag: Value) -> set[Value]:
+    """The flags that hold wherever this one does, itself among them."""
+    found, work = set[Value](), [flag]
+    while work:
+        found.add(value := work.pop())
+        if isinstance(value.defining_op, arith.AndI):
+            work += value.defining_op.operands
+    return found
+
+
+def negated(flag: Value) -> Value | None:
+    """What a flag is the negation of."""
+    op = flag.defining_op
+    return op.operand(0) if isinstance(op, arith.XorI) and constant_flag(op.operand(1)) else None
+
+
 class Flags:
     """Boolean constants of a function (at its entry) and folded boolean ops on a list of ops under construction."""
 
@@ -307,15 +323,19 @@ class Flags:
             known = constant_flag(one)
             if known is not None:
                 return other if known else one
+        left, right = parts_of(a), parts_of(b)
+        if a in right or b in left:
+            return b if a in right else a
+        if any(negated(x) in right for x in left) or any(negated(x) in left for x in right):
+            return self.constant(False)
         return self._emit(arith.AndI.of(a, b, loc), ops)
 
     def negation(self, a: Value, ops: list[Op], loc: Location) -> Value:
         known = constant_flag(a)
         if known is not None:
             return self.constant(not known)
-        op = a.defining_op
-        if isinstance(op, arith.XorI) and constant_flag(op.operand(1)):
-            return op.operand(0)
+        if (of := negated(a)) is not None:
+            return of
         return self._emit(arith.XorI.of(a, self.constant(True), loc), ops)
 
     @staticmethod

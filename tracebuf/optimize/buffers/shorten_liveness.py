@@ -34,7 +34,8 @@ def shorten_liveness(func: Func) -> None:
     for block in list(flow_blocks(func)):
         for op in [op for op in block.ops if freed_by(op) is not None]:
             bring_decision_forward(op, block, origins, flags)
-            split_by_path(op, block, origins, flags)
+            if (rest := split_by_path(op, block, origins, flags)) is not None:
+                bring_decision_forward(rest, block, origins, flags)
         for op in [op for op in block.ops if isinstance(op, scf.If) and only_frees(op)]:
             bring_frees_forward(op, block, origins)
         after: dict[int, list[Op]] = {}
@@ -102,9 +103,9 @@ def others_if(condition: Value, holds: bool, buffer: Value) -> set[Value]:
     return set()
 
 
-def split_by_path(free: Op, block: Block, origins: Origins, flags: Flags) -> None:
+def split_by_path(free: Op, block: Block, origins: Origins, flags: Flags) -> Op | None:
     """Frees a buffer on its own, before the next one is made, on the paths on which no later op touches it: `w = v` on
-    one path, then `w = w / 1`, needs w's old array on the other path alone."""
+    one path, then `w = w / 1`, needs w's old array on the other path alone. Returns the free for the other paths."""
     dealloc = freed_by(free)
     assert dealloc is not None
     buffer, loc = memref.base_of(dealloc.operand(0)), free.loc
@@ -112,7 +113,7 @@ def split_by_path(free: Op, block: Block, origins: Origins, flags: Flags) -> Non
     late, here = {anchor for anchor, _, _ in found}, block.op_index(free)
     places, maker = sorted(k for k in map(block.op_index, late) if k < here), buffer.defining_op
     if not places:
-        return
+        return None
     first = -1 if maker is None or (born := happens_in(maker, block)) is None else block.op_index(born)
     fresh = isinstance(maker, FRESH_OPS)  # what may read it on some path is what a name holds in NumPy on all of them
     first, last = places[0] if fresh else first, places[-1]
@@ -152,7 +153,8 @@ def split_by_path(free: Op, block: Block, origins: Origins, flags: Flags) -> Non
         block.replace_ops([*block.ops[:place], *rest, *block.ops[place + 1 :]])
         splits += 1
         if splits == MOST_SPLITS:
-            return
+            break
+    return free if splits else None
 
 
 def touches(buffer: Value, block: Block, origins: Origins) -> list[tuple[Op, Value, Op]]:
