@@ -724,64 +724,91 @@ class NestWriter:
         return self.code.offset(buffer.pointer, memory_type(buffer.type.element), moved)
 
     def _bisect(self, op: SortedPlace, value: str) -> str:
-        """Bisection: halves the range that holds the index, until it is empty. Where values rise, it begins at the last
-        index; most often that is the index, or the next one."""
+        """How many elements the value is behind, by bisection without a branch. Where values rise, one to the next, the
+        four elements around the last place are tried first."""
         code, k = self.code, self.nest.spec.body.args.index(op.operand(0))
-        element, low, high = self.buffers[k].type.element, code.fresh_slot("i64"), code.fresh_slot("i64")
-        code.do(f"store i64 0, ptr {low}")
         size = self.buffers[k].sizes[0]
-        code.do(f"store i64 {size}, ptr {high}")
-
-        def is_behind(place: str) -> str:
-            """Whether the index is behind that element."""
-            found = code.load(element, self.address(k, [place]), self._access(k))
-            if op.attrs["right"]:
-                return code.inst(f"xor i1 {self._less(element, value, found)}, true")
-            return self._less(element, found, value)
-
-        again, halve, end = code.new_label(), code.new_label(), code.new_label()
-        if rising := op.attrs.get("rising", False):
-            last_one, try_, from_there = code.fresh_slot("i64"), code.new_label(), code.new_label()
-            code.entry.append(f"  store i64 0, ptr {last_one}")
-            here = code.least(code.inst(f"load i64, ptr {last_one}"), size)  # that of other bounds, around a loop
-            code.branch(code.icmp("eq", here, "0"), from_there, try_)
-            code.place(try_)
-            code.branch(is_behind(code.sub(here, "1")), from_there, again)
-            code.place(from_there)
-            code.do(f"store i64 {here}, ptr {low}")
-            for step in (here, code.add(here, "1")):
-                inside, there, on = code.new_label(), code.new_label(), code.new_label()
-                code.branch(code.icmp("slt", step, size), inside, there)
-                code.place(inside)
-                code.branch(is_behind(step), on, there)
-                code.place(there)
-                code.do(f"store i64 {step}, ptr {high}")
-                code.jump(again)
-                code.place(on)
-                code.do(f"store i64 {code.add(step, '1')}, ptr {low}")
-        code.jump(again)
-        code.place(again)
-        first, last = (code.inst(f"load i64, ptr {slot}") for slot in (low, high))
-        code.branch(code.icmp("slt", first, last), halve, end)
-        code.place(halve)
-        middle = code.add(first, code.inst(f"lshr i64 {code.sub(last, first)}, 1"))
-        behind = is_behind(middle)
-        code.do(f"store i64 {code.select(behind, 'i64', code.add(middle, '1'), first)}, ptr {low}")
-        code.do(f"store i64 {code.select(behind, 'i64', last, middle)}, ptr {high}")
-        code.jump(again)
+        if not op.attrs.get("rising", False):
+            return self._halved(op, value)
+        last_one = code.fresh_slot("i64")
+        code.entry.append(f"  store i64 1, ptr {last_one}")
+        near, stays, moves, close, search, end = (code.new_label() for _ in range(6))
+        code.branch(code.icmp("sgt", size, "4"), near, search)
+        code.place(near)
+        # that of other bounds, around a loop, may be behind these
+        here = code.least(code.inst(f"load i64, ptr {last_one}"), code.sub(size, "3"))
+        behind = [self._is_behind(op, value, code.add(here, str(j))) for j in (-1, 0)]
+        left = code.inst(f"or i1 {code.inst(f'xor i1 {behind[0]}, true')}, {behind[1]}")
+        code.branch(left, moves, stays, code.rarely())
+        code.place(stays)
+        code.jump(end)
+        code.place(moves)
+        behind += [self._is_behind(op, value, code.add(here, str(j))) for j in (1, 2)]
+        code.branch(code.inst(f"select i1 {behind[1]}, i1 {behind[3]}, i1 true"), search, close)
+        code.place(close)
+        next_one = code.add(here, code.select(behind[2], "i64", "2", "1"))
+        code.jump(end)
+        code.place(search)
+        place = self._halved(op, value)
+        after = code.label
+        code.jump(end)
         code.place(end)
-        if rising:
-            code.do(f"store i64 {first}, ptr {last_one}")
-        return first
+        found = code.inst(f"phi i64 [ {here}, %{stays} ], [ {next_one}, %{close} ], [ {place}, %{after} ]")
+        code.do(f"store i64 {code.greatest(found, '1')}, ptr {last_one}")
+        return found
 
-    def _less(self, element: ScalarType, a: str, b: str) -> str:
-        """a < b as NumPy sorts: NaN last."""
-        code, type_ = self.code, llvm_type(element)
+    def _halved(self, op: SortedPlace, value: str) -> str:
+        """The bisection: as many rounds for each value, of which the processor need not foretell anything. NaN, which
+        is behind every number, and behind NaN where equal ones are before it, is looked for apart."""
+        code, k = self.code, self.nest.spec.body.args.index(op.operand(0))
+        element, size = self.buffers[k].type.element, self.buffers[k].sizes[0]
         if not element.is_float:
-            return code.icmp("ult" if element.is_unsigned else "slt", a, b, type_)
-        number = code.inst(f"fcmp ord {type_} {a}, {a}")
-        nan, less = code.inst(f"fcmp uno {type_} {b}, {b}"), code.inst(f"fcmp olt {type_} {a}, {b}")
-        return code.inst(f"or i1 {less}, {code.inst(f'and i1 {number}, {nan}')}")
+            return self._rounds(op, value, nan=False)
+        nan = code.inst(f"fcmp uno {llvm_type(element)} {value}, {value}")
+        if op.attrs["right"]:
+            return code.select(nan, "i64", size, self._rounds(op, value, nan=False))
+        found, number, other, end = code.fresh_slot("i64"), code.new_label(), code.new_label(), code.new_label()
+        code.branch(nan, other, number, code.rarely())
+        for label in (number, other):
+            code.place(label)
+            code.do(f"store i64 {self._rounds(op, value, nan=label == other)}, ptr {found}")
+            code.jump(end)
+        code.place(end)
+        return code.inst(f"load i64, ptr {found}")
+
+    def _rounds(self, op: SortedPlace, value: str, nan: bool) -> str:
+        """The bisection for a number, or for NaN."""
+        code = self.code
+        size = self.buffers[self.nest.spec.body.args.index(op.operand(0))].sizes[0]
+        with code.rounds([("i64", "0"), ("i64", size)]) as rounds:
+            first, count = rounds.carried
+            halve = code.new_label()
+            code.branch(code.icmp("sgt", count, "1"), halve, rounds.end)
+            code.place(halve)
+            half = code.inst(f"lshr i64 {count}, 1")
+            later = code.add(first, half)
+            behind = self._is_behind(op, value, code.sub(later, "1"), nan)
+            rounds.next += [code.either_way(behind, "i64", later, first), code.sub(count, half)]
+        last, end, before = code.new_label(), code.new_label(), code.label
+        code.branch(code.icmp("sgt", size, "0"), last, end)
+        code.place(last)
+        one = code.add(first, code.inst(f"zext i1 {self._is_behind(op, value, first, nan)} to i64"))
+        code.jump(end)
+        code.place(end)
+        return code.inst(f"phi i64 [ 0, %{before} ], [ {one}, %{last} ]")
+
+    def _is_behind(self, op: SortedPlace, value: str, place: str, nan: bool = False) -> str:
+        """Whether the value, a number or NaN before its equals, is behind the element there, as NumPy sorts: NaN
+        last."""
+        code, k = self.code, self.nest.spec.body.args.index(op.operand(0))
+        element, right = self.buffers[k].type.element, op.attrs["right"]
+        found, type_ = code.load(element, self.address(k, [place]), self._access(k)), llvm_type(element)
+        if nan:
+            return code.inst(f"fcmp ord {type_} {found}, {found}")
+        if element.is_float:
+            return code.inst(f"fcmp {'oge' if right else 'ogt'} {type_} {value}, {found}")
+        sign = "u" if element.is_unsigned else "s"
+        return code.icmp(f"{sign}{'ge' if right else 'gt'}", value, found, type_)
 
     def _place(self, op: CheckedIndex, index: str, size: str) -> str:
         """The index wrapped; 0, and a note that the op fails, where it is out of bounds."""
