@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tracebuf.frontends.numpy.numbers import modulo
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.complexes import COMPLEX_RULES
 from tracebuf.ir.core import Value
@@ -88,6 +89,9 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.subtract: _two(f=arith.SubF, i=arith.SubI),
     np.multiply: _two(f=arith.MulF, i=arith.MulI, b=arith.AndI),
     np.true_divide: _two(f=arith.DivF),
+    np.fmod: {"f": modulo.fmod},
+    np.remainder: {"f": modulo.remainder},
+    np.floor_divide: {"f": modulo.floor_divide},
     np.maximum: _two(f=arith.MaximumF, i=arith.MaxSI, u=arith.MaxUI, b=arith.OrI),
     np.minimum: _two(f=arith.MinimumF, i=arith.MinSI, u=arith.MinUI, b=arith.AndI),
     np.fmax: _two(i=arith.MaxSI, u=arith.MaxUI, b=arith.OrI),
