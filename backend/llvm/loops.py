@@ -60,6 +60,62 @@ def _lookup_of(nest: Nest) -> SortedPlace | None:
     return None
 
 
+class Running(NamedTuple):
+    """A fold in order by a loop of NumPy's: its call, the element it takes, and, where running results are stored, the
+    out that they go to, and whether the first element stands for itself."""
+
+    call: arith.Ufunc
+    item: Value
+    out: int | None
+    begins: bool
+
+
+def _running_of(nest: Nest) -> Running | None:
+    """What `ufunc.accumulate` and `reduce` come to, for a ufunc that has no other form than NumPy's loop."""
+    spec, body = nest.spec, nest.spec.body
+    if len(nest.folds) != 1 or nest.folds[0].how != IN_ORDER or nest.blocked or spec.ordered or spec.scatters:
+        return None
+    total, yielded = body.args[nest.folds[0].out], body.terminator.operands
+    new = yielded[0].defining_op
+    begins = isinstance(new, arith.Select)
+    call = new.operand(2).defining_op if isinstance(new, arith.Select) else new
+    if not isinstance(call, arith.Ufunc) or len(call.uses) != 2 or call.operand(0) is not total or len(total.uses) > 1:
+        return None
+    item, others = call.operand(1), [k for k in range(spec.n_ins, len(spec.types)) if body.args[k] is not total]
+    if len(set(yielded)) > 1 or len(call.result.uses) != (1 if begins else len(yielded)) or item.type is not total.type:
+        return None
+    if not others:
+        return Running(call, item, None, False) if not begins and item in body.args else None
+    if len(others) > 1 or body.args[others[0]].uses or body.args[others[0]].type is not total.type:
+        return None
+    if isinstance(new, arith.Select) and not (new.operand(1) is item and _is_first(new.operand(0), nest)):
+        return None
+    return Running(call, item, others[0], begins)
+
+
+def computing(*values: Value) -> set[Op]:
+    """The ops of the body that these values are computed by."""
+    ops: set[Op] = set()
+    work = [v.defining_op for v in values]
+    while work:
+        op = work.pop()
+        if op is not None and op not in ops:
+            ops.add(op)
+            work += [v.defining_op for v in op.operands]
+    return ops
+
+
+def _is_first(condition: Value, nest: Nest) -> bool:
+    """Whether a condition is that the innermost index is 0."""
+    test = condition.defining_op
+    if not isinstance(test, arith.CmpI) or test.attrs.get("predicate") != "eq":
+        return False
+    cast, zero = (v.defining_op for v in test.operands)
+    index = cast.operand(0).defining_op if isinstance(cast, arith.IndexCast) else None
+    known = isinstance(zero, arith.Constant) and zero.attrs["value"] == 0
+    return known and isinstance(index, Index) and nest.loops[-1].dims == (index.dim,)
+
+
 def _is_short(count: str) -> bool:
     return count.isdigit() and int(count) < TINY
 
@@ -169,7 +225,7 @@ class NestWriter:
         """For each op that raises after the loops, the slot that says whether it will."""
         self.polled = 0, "0"
         """How many loops are around a poll in each iteration (0: none), and the units between two of them."""
-        self.lookup = _lookup_of(nest)
+        self.lookup, self.running = _lookup_of(nest), _running_of(nest)
         self.fold_of = {f.out: FoldState(code, f, self._element(f.out), k) for k, f in enumerate(nest.folds)}
 
     def _element(self, k: int) -> ScalarType:
@@ -528,6 +584,9 @@ class NestWriter:
         if self.lookup is not None and self.lookup in stage.scalars:
             self._runs(self.lookup, stage, row, count, last, gathered)
             return
+        if self.running is not None:
+            self._run_on(self.running, stage, row, count)
+            return
         code = self.code
         group, back = "", ""
         states = list(self.fold_of.values()) if last else []
@@ -604,6 +663,66 @@ class NestWriter:
             if op.result not in values and not varies:
                 values[op.result] = self._compute(op, row, "0", values, "")
         return values
+
+    def _run_on(self, run: Running, stage: Stage, row: Row, count: str) -> None:
+        """A fold by one call of NumPy's loop, as NumPy makes it: of the results and the elements one place further."""
+        code, total = self.code, self.fold_of[self.nest.folds[0].out].total
+        some, end = code.new_label(), code.new_label()
+        code.branch(code.icmp("sgt", count, "0"), some, end)
+        code.place(some)
+        if run.out is None:
+            pointer, step = self._from(self.memory[run.item], row)
+            self._call_numpy(run.call, [(total, "0"), (pointer, step), (total, "0")], count)
+        else:
+            made = next(o for o in self.stored if o.index == run.out)
+            if run.item not in self.memory:
+                self._items(run.item, made, stage, row, count)
+            taken = self.memory.get(run.item, made)
+            self._begin(run, taken, made, row)
+            first, (items, step) = row.pointers[made.index], self._from(taken, row, "1")
+            results, width = self._from(made, row, "1")
+            with self._where(code.icmp("sgt", count, "1")):  # NumPy's loop of np.power raises before it counts
+                self._call_numpy(run.call, [(first, width), (items, step), (results, width)], code.sub(count, "1"))
+            last, _ = self._from(made, row, code.sub(count, "1"))
+            code.store(made.element, code.load(made.element, last, self._access(made.index)), total)
+        code.jump(end)
+        code.place(end)
+
+    def _begin(self, run: Running, taken: Operand, made: Operand, row: Row) -> None:
+        """The first result of a row, or of a part of one."""
+        code, total = self.code, self.fold_of[self.nest.folds[0].out].total
+        (item, _), (result, _) = self._from(taken, row), self._from(made, row)
+        if run.begins:
+            alone = "true" if row.start == "0" else code.icmp("eq", row.start, "0")
+            with self._where(alone):
+                code.store(made.element, code.load(made.element, item, self._access(taken.index)), result)
+            if alone == "true":
+                return
+            with self._where(code.inst(f"xor i1 {alone}, true")):
+                self._call_numpy(run.call, [(total, "0"), (item, "0"), (result, "0")], "1")
+        else:
+            self._call_numpy(run.call, [(total, "0"), (item, "0"), (result, "0")], "1")
+
+    def _from(self, o: Operand, row: Row, place: str = "0") -> tuple[str, str]:
+        """The pointer to an element of a row, and the step to the next, in bytes."""
+        stride = row.strides[o.index]
+        pointer = self.code.offset(row.pointers[o.index], self.elements[o.index], self.code.mul(place, stride))
+        return pointer, self.code.mul(stride, str(o.element.itemsize))
+
+    def _call_numpy(self, call: arith.Ufunc, operands: Sequence[tuple[str, str]], count: str) -> None:
+        self.scalars.call_numpy(call.function, call.attrs["types"], operands, count)
+
+    def _items(self, item: Value, made: Operand, stage: Stage, row: Row, count: str) -> None:
+        """The elements that a fold takes, each where its result will be."""
+        code, ops = self.code, computing(item)
+        group, back = code.parallel_group(row.vectorize)
+        with code.loop(count, metadata=back) as loop:
+            values = dict(row.values)
+            for op in stage.scalars:
+                if op in ops and op.result not in values:
+                    values[op.result] = self._compute(op, row, loop.index, values, group)
+            found = self._read(item, row, loop.index, values, group)
+            code.store(made.element, found, self._element_at(made, row, loop.index), self._access(made.index, group))
 
     def _joined(self, states: Sequence[FoldState], ends: list[str]) -> list[tuple[str, str]]:
         """What the chains of each fold come to: neighbours are combined, as NumPy does."""

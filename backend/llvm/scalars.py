@@ -65,7 +65,11 @@ class Scalars:
         """NumPy's loop on `count` elements; operands (the out last) are (pointer, step in bytes)."""
         if ufunc is np.fmod and types in remainders.TYPES:
             self._remainders(types, operands, count)
-            return
+        else:
+            self.call_numpy(ufunc, types, operands, count)
+
+    def call_numpy(self, ufunc: np.ufunc, types: str, operands: Sequence[tuple[str, str]], count: str) -> None:
+        """The same by NumPy's own loop in any case, for operands that are one memory."""
         code = self.code
         name = f"numpy_{ufunc.__name__}_{types.replace('?', 'b').replace('->', '_')}"
         code.imports[name] = ("loop", ufunc.__name__, types)

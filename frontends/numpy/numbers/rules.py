@@ -5,7 +5,7 @@ To give a ufunc a native form, add a line to `RULES`; complex numbers have their
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -136,13 +136,17 @@ for _ufunc, _rule in COMPLEX_RULES.items():
     RULES.setdefault(_ufunc, {})["c"] = _rule
 
 
+def rule_of(ufunc: np.ufunc, loop: Sequence[np.dtype]) -> Rule | None:
+    """The function that records the body for operands of these dtypes; None where NumPy's own loop is called."""
+    kind = loop[0].kind if len({d.kind for d in loop}) == 1 else "?"
+    rules = RULES.get(ufunc, {})
+    return rules.get(kind, rules.get("i") if kind == "u" else None)
+
+
 def apply_rule(ufunc: np.ufunc, body: Body, args: list[Value], dtypes: tuple[np.dtype, ...]) -> Value:
     """The result of one ufunc on scalars of its loop dtypes, recorded into a body."""
     loop = dtypes[: ufunc.nin]
-    kind = loop[0].kind if len({d.kind for d in loop}) == 1 else "?"
-    rules = RULES.get(ufunc, {})
-    rule = rules.get(kind, rules.get("i") if kind == "u" else None)
-    if rule is not None:
+    if (rule := rule_of(ufunc, loop)) is not None:
         return rule(body, args)
     types = "".join(d.char for d in loop) + "->" + dtypes[-1].char
     return body.add(arith.Ufunc.of(ufunc.__name__, types, args, scalar_type(dtypes[-1])))
