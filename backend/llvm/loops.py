@@ -23,7 +23,7 @@ from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.emitter import components, join_components, llvm_type
-from tracebuf.ir.types import I64, MemRefType, ScalarType
+from tracebuf.ir.types import I1, I64, MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops.arrays.gather import CheckedIndex, Element, SortedPlace
 from tracebuf.ops.arrays.linalg import Index
@@ -39,6 +39,8 @@ SHORT = 24
 CHAINS = 8
 """Sums that a strided fold of few ops takes side by side, as NumPy's: an addition takes as long as four are apart. LLVM
 makes them for a stride of 1 alone, for which it tests a stride that it does not know."""
+FIRST_PART = 64
+"""Elements of a fold of bools after which it is asked whether it is decided."""
 DEAR = 64
 """The units of an element's body from which on one pass over large operands takes much longer than memory does."""
 
@@ -401,6 +403,8 @@ class NestWriter:
         row = replace(row, values=self._fixed(replace(row, values=self.values)))
         if not self.nest.loops[-1].dims:
             self._once(row)
+        elif not self.nest.blocked and not _is_short(count) and (end := self._decided_by()) is not None:
+            self._until(end, row, count)
         elif not self.nest.blocked:
             self._stage(self.nest.stages[0], row, count, last=True)
         elif count.isdigit() and int(count) <= BLOCK:
@@ -410,6 +414,33 @@ class NestWriter:
                 left = code.least(code.sub(count, loop.index), str(BLOCK))
                 inside = self._advance(row.pointers, row.strides, loop.index)
                 self._block(left, replace(row, pointers=inside, start=loop.index))
+
+    def _decided_by(self) -> str | None:
+        """The value that ends the only fold, of bools, if nothing is done but to fold."""
+        folds = list(self.fold_of.values())
+        if len(folds) != 1 or len(self.stored) != 1 or self.failures or self.nest.rare or folds[0].element is not I1:
+            return None
+        op = folds[0].fold.op
+        return "true" if isinstance(op, arith.OrI) else "false" if isinstance(op, arith.AndI) else None
+
+    def _until(self, end: str, row: Row, count: str) -> None:
+        """A fold of bools, of which NumPy too looks at no more when it is decided: by parts, each larger than the one
+        before."""
+        code, (state,) = self.code, self.fold_of.values()
+        with code.rounds([("i64", "0"), ("i64", str(FIRST_PART))]) as parts:
+            here, size = parts.carried
+            some, on = code.new_label(), code.new_label()
+            code.branch(code.icmp("slt", here, count), some, parts.end)
+            code.place(some)
+            left = code.least(code.sub(count, here), size)
+            inside = self._advance(row.pointers, row.strides, here)
+            self._stage(
+                self.nest.stages[0], replace(row, pointers=inside, start=code.add(row.start, here)), left, last=True
+            )
+            going = code.icmp("ne", code.load(I1, state.total), end, "i1")
+            code.branch(going, on, parts.end)
+            code.place(on)
+            parts.next += [code.add(here, left), code.mul(size, "8")]
 
     def _fixed(self, row: Row) -> dict[Value, str]:
         """The row's values, with those of operands that do not vary in it."""
