@@ -91,7 +91,7 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.deallocate": Rooms(("", "general")),
     "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir", "memrefs"}),)),
     "tracebuf.backend": Rooms((frozenset({"objects", "layout"}), "llvm", "runtime")),
-    "tracebuf.backend.llvm": Rooms(("", "entries")),
+    "tracebuf.backend.llvm": Rooms(("texts", "", "entries")),
     "tracebuf.testing": Rooms(("", frozenset({"fuzz", "numpy_suite"}))),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
     "tracebuf.frontends.numpy": Rooms(

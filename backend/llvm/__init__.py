@@ -2,6 +2,6 @@
 calls LLVM.
 
 `kernel_text` is what it writes; `loops` writes the nests that `tracebuf.lower` plans, `memory` allocations and copies,
-`blas_calls` products; `numpy_loops` finds NumPy's own inner loops.
+`blas_calls` products; `numpy_loops` finds NumPy's own inner loops; `texts` has functions that are whole.
 May import: objects, layout, lower, ir, ops and below; not runtime.
 """

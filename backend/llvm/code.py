@@ -141,6 +141,11 @@ class Code:
     def select(self, condition: str, type: str, a: str, b: str) -> str:
         return a if a == b else self.inst(f"select i1 {condition}, {type} {a}, {type} {b}")
 
+    def either_way(self, condition: str, type: str, a: str, b: str) -> str:
+        """A select that stays one: a branch in its place would be foretold wrongly half the time."""
+        hint = self.metadata("")
+        return self.inst(f"select i1 {condition}, {type} {a}, {type} {b}, !unpredictable {hint}")
+
     def least(self, a: str, b: str) -> str:
         return self.intrinsic("llvm.smin.i64", "i64", [("i64", a), ("i64", b)])
 

@@ -49,7 +49,7 @@ class FoldState:
         return self.pairwise or type(self.fold.op) in _EXTREMES
 
     @property
-    def _total(self) -> str:
+    def total(self) -> str:
         return self.code.slot(self.type, 1000 + self.key)
 
     @property
@@ -65,11 +65,11 @@ class FoldState:
         if self.pairwise:
             self.code.do(f"store i64 0, ptr {self._count}")
         else:
-            self.code.store(self.element, self.code.load(self.element, out, access), self._total)
+            self.code.store(self.element, self.code.load(self.element, out, access), self.total)
 
     def start(self) -> list[tuple[str, str]]:
         """What a row (or block) starts from: LLVM types and values."""
-        value = self._zero() if self.pairwise else self.code.load(self.element, self._total)
+        value = self._zero() if self.pairwise else self.code.load(self.element, self.total)
         return self.typed(value)
 
     def _zero(self) -> str:
@@ -106,14 +106,14 @@ class FoldState:
         if self.pairwise:
             self._push(value)
         else:
-            self.code.store(self.element, value, self._total)
+            self.code.store(self.element, value, self.total)
 
     def finish(self, out: str, access: Access) -> None:
         """After the loops: the out gets its value."""
         if self.pairwise:
             total = self._sum_of(self.code.load(self.element, out, access), self._sum())
         else:
-            total = self.code.load(self.element, self._total)
+            total = self.code.load(self.element, self.total)
         self.code.store(self.element, total, out, access)
 
     def _level(self, index: str) -> str:

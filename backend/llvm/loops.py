@@ -23,7 +23,7 @@ from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.emitter import components, join_components, llvm_type
-from tracebuf.ir.types import I64, MemRefType, ScalarType
+from tracebuf.ir.types import I1, I64, MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops.arrays.gather import CheckedIndex, Element, SortedPlace
 from tracebuf.ops.arrays.linalg import Index
@@ -39,6 +39,8 @@ SHORT = 24
 CHAINS = 8
 """Sums that a strided fold of few ops takes side by side, as NumPy's: an addition takes as long as four are apart. LLVM
 makes them for a stride of 1 alone, for which it tests a stride that it does not know."""
+FIRST_PART = 64
+"""Elements of a fold of bools after which it is asked whether it is decided."""
 DEAR = 64
 """The units of an element's body from which on one pass over large operands takes much longer than memory does."""
 
@@ -58,6 +60,62 @@ def _lookup_of(nest: Nest) -> SortedPlace | None:
             if isinstance(index, Index) and nest.loops[-1].dims == (index.dim,) and looked_up.type is I64:
                 return op
     return None
+
+
+class Running(NamedTuple):
+    """A fold in order by a loop of NumPy's: its call, the element it takes, and, where running results are stored, the
+    out that they go to, and whether the first element stands for itself."""
+
+    call: arith.Ufunc
+    item: Value
+    out: int | None
+    begins: bool
+
+
+def _running_of(nest: Nest) -> Running | None:
+    """What `ufunc.accumulate` and `reduce` come to, for a ufunc that has no other form than NumPy's loop."""
+    spec, body = nest.spec, nest.spec.body
+    if len(nest.folds) != 1 or nest.folds[0].how != IN_ORDER or nest.blocked or spec.ordered or spec.scatters:
+        return None
+    total, yielded = body.args[nest.folds[0].out], body.terminator.operands
+    new = yielded[0].defining_op
+    begins = isinstance(new, arith.Select)
+    call = new.operand(2).defining_op if isinstance(new, arith.Select) else new
+    if not isinstance(call, arith.Ufunc) or len(call.uses) != 2 or call.operand(0) is not total or len(total.uses) > 1:
+        return None
+    item, others = call.operand(1), [k for k in range(spec.n_ins, len(spec.types)) if body.args[k] is not total]
+    if len(set(yielded)) > 1 or len(call.result.uses) != (1 if begins else len(yielded)) or item.type is not total.type:
+        return None
+    if not others:
+        return Running(call, item, None, False) if not begins and item in body.args else None
+    if len(others) > 1 or body.args[others[0]].uses or body.args[others[0]].type is not total.type:
+        return None
+    if isinstance(new, arith.Select) and not (new.operand(1) is item and _is_first(new.operand(0), nest)):
+        return None
+    return Running(call, item, others[0], begins)
+
+
+def computing(*values: Value) -> set[Op]:
+    """The ops of the body that these values are computed by."""
+    ops: set[Op] = set()
+    work = [v.defining_op for v in values]
+    while work:
+        op = work.pop()
+        if op is not None and op not in ops:
+            ops.add(op)
+            work += [v.defining_op for v in op.operands]
+    return ops
+
+
+def _is_first(condition: Value, nest: Nest) -> bool:
+    """Whether a condition is that the innermost index is 0."""
+    test = condition.defining_op
+    if not isinstance(test, arith.CmpI) or test.attrs.get("predicate") != "eq":
+        return False
+    cast, zero = (v.defining_op for v in test.operands)
+    index = cast.operand(0).defining_op if isinstance(cast, arith.IndexCast) else None
+    known = isinstance(zero, arith.Constant) and zero.attrs["value"] == 0
+    return known and isinstance(index, Index) and nest.loops[-1].dims == (index.dim,)
 
 
 def _is_short(count: str) -> bool:
@@ -169,7 +227,7 @@ class NestWriter:
         """For each op that raises after the loops, the slot that says whether it will."""
         self.polled = 0, "0"
         """How many loops are around a poll in each iteration (0: none), and the units between two of them."""
-        self.lookup = _lookup_of(nest)
+        self.lookup, self.running = _lookup_of(nest), _running_of(nest)
         self.fold_of = {f.out: FoldState(code, f, self._element(f.out), k) for k, f in enumerate(nest.folds)}
 
     def _element(self, k: int) -> ScalarType:
@@ -345,6 +403,8 @@ class NestWriter:
         row = replace(row, values=self._fixed(replace(row, values=self.values)))
         if not self.nest.loops[-1].dims:
             self._once(row)
+        elif not self.nest.blocked and not _is_short(count) and (end := self._decided_by()) is not None:
+            self._until(end, row, count)
         elif not self.nest.blocked:
             self._stage(self.nest.stages[0], row, count, last=True)
         elif count.isdigit() and int(count) <= BLOCK:
@@ -354,6 +414,33 @@ class NestWriter:
                 left = code.least(code.sub(count, loop.index), str(BLOCK))
                 inside = self._advance(row.pointers, row.strides, loop.index)
                 self._block(left, replace(row, pointers=inside, start=loop.index))
+
+    def _decided_by(self) -> str | None:
+        """The value that ends the only fold, of bools, if nothing is done but to fold."""
+        folds = list(self.fold_of.values())
+        if len(folds) != 1 or len(self.stored) != 1 or self.failures or self.nest.rare or folds[0].element is not I1:
+            return None
+        op = folds[0].fold.op
+        return "true" if isinstance(op, arith.OrI) else "false" if isinstance(op, arith.AndI) else None
+
+    def _until(self, end: str, row: Row, count: str) -> None:
+        """A fold of bools, of which NumPy too looks at no more when it is decided: by parts, each larger than the one
+        before."""
+        code, (state,) = self.code, self.fold_of.values()
+        with code.rounds([("i64", "0"), ("i64", str(FIRST_PART))]) as parts:
+            here, size = parts.carried
+            some, on = code.new_label(), code.new_label()
+            code.branch(code.icmp("slt", here, count), some, parts.end)
+            code.place(some)
+            left = code.least(code.sub(count, here), size)
+            inside = self._advance(row.pointers, row.strides, here)
+            self._stage(
+                self.nest.stages[0], replace(row, pointers=inside, start=code.add(row.start, here)), left, last=True
+            )
+            going = code.icmp("ne", code.load(I1, state.total), end, "i1")
+            code.branch(going, on, parts.end)
+            code.place(on)
+            parts.next += [code.add(here, left), code.mul(size, "8")]
 
     def _fixed(self, row: Row) -> dict[Value, str]:
         """The row's values, with those of operands that do not vary in it."""
@@ -528,6 +615,9 @@ class NestWriter:
         if self.lookup is not None and self.lookup in stage.scalars:
             self._runs(self.lookup, stage, row, count, last, gathered)
             return
+        if self.running is not None:
+            self._run_on(self.running, stage, row, count)
+            return
         code = self.code
         group, back = "", ""
         states = list(self.fold_of.values()) if last else []
@@ -604,6 +694,66 @@ class NestWriter:
             if op.result not in values and not varies:
                 values[op.result] = self._compute(op, row, "0", values, "")
         return values
+
+    def _run_on(self, run: Running, stage: Stage, row: Row, count: str) -> None:
+        """A fold by one call of NumPy's loop, as NumPy makes it: of the results and the elements one place further."""
+        code, total = self.code, self.fold_of[self.nest.folds[0].out].total
+        some, end = code.new_label(), code.new_label()
+        code.branch(code.icmp("sgt", count, "0"), some, end)
+        code.place(some)
+        if run.out is None:
+            pointer, step = self._from(self.memory[run.item], row)
+            self._call_numpy(run.call, [(total, "0"), (pointer, step), (total, "0")], count)
+        else:
+            made = next(o for o in self.stored if o.index == run.out)
+            if run.item not in self.memory:
+                self._items(run.item, made, stage, row, count)
+            taken = self.memory.get(run.item, made)
+            self._begin(run, taken, made, row)
+            first, (items, step) = row.pointers[made.index], self._from(taken, row, "1")
+            results, width = self._from(made, row, "1")
+            with self._where(code.icmp("sgt", count, "1")):  # NumPy's loop of np.power raises before it counts
+                self._call_numpy(run.call, [(first, width), (items, step), (results, width)], code.sub(count, "1"))
+            last, _ = self._from(made, row, code.sub(count, "1"))
+            code.store(made.element, code.load(made.element, last, self._access(made.index)), total)
+        code.jump(end)
+        code.place(end)
+
+    def _begin(self, run: Running, taken: Operand, made: Operand, row: Row) -> None:
+        """The first result of a row, or of a part of one."""
+        code, total = self.code, self.fold_of[self.nest.folds[0].out].total
+        (item, _), (result, _) = self._from(taken, row), self._from(made, row)
+        if run.begins:
+            alone = "true" if row.start == "0" else code.icmp("eq", row.start, "0")
+            with self._where(alone):
+                code.store(made.element, code.load(made.element, item, self._access(taken.index)), result)
+            if alone == "true":
+                return
+            with self._where(code.inst(f"xor i1 {alone}, true")):
+                self._call_numpy(run.call, [(total, "0"), (item, "0"), (result, "0")], "1")
+        else:
+            self._call_numpy(run.call, [(total, "0"), (item, "0"), (result, "0")], "1")
+
+    def _from(self, o: Operand, row: Row, place: str = "0") -> tuple[str, str]:
+        """The pointer to an element of a row, and the step to the next, in bytes."""
+        stride = row.strides[o.index]
+        pointer = self.code.offset(row.pointers[o.index], self.elements[o.index], self.code.mul(place, stride))
+        return pointer, self.code.mul(stride, str(o.element.itemsize))
+
+    def _call_numpy(self, call: arith.Ufunc, operands: Sequence[tuple[str, str]], count: str) -> None:
+        self.scalars.call_numpy(call.function, call.attrs["types"], operands, count)
+
+    def _items(self, item: Value, made: Operand, stage: Stage, row: Row, count: str) -> None:
+        """The elements that a fold takes, each where its result will be."""
+        code, ops = self.code, computing(item)
+        group, back = code.parallel_group(row.vectorize)
+        with code.loop(count, metadata=back) as loop:
+            values = dict(row.values)
+            for op in stage.scalars:
+                if op in ops and op.result not in values:
+                    values[op.result] = self._compute(op, row, loop.index, values, group)
+            found = self._read(item, row, loop.index, values, group)
+            code.store(made.element, found, self._element_at(made, row, loop.index), self._access(made.index, group))
 
     def _joined(self, states: Sequence[FoldState], ends: list[str]) -> list[tuple[str, str]]:
         """What the chains of each fold come to: neighbours are combined, as NumPy does."""
@@ -724,64 +874,91 @@ class NestWriter:
         return self.code.offset(buffer.pointer, memory_type(buffer.type.element), moved)
 
     def _bisect(self, op: SortedPlace, value: str) -> str:
-        """Bisection: halves the range that holds the index, until it is empty. Where values rise, it begins at the last
-        index; most often that is the index, or the next one."""
+        """How many elements the value is behind, by bisection without a branch. Where values rise, one to the next, the
+        four elements around the last place are tried first."""
         code, k = self.code, self.nest.spec.body.args.index(op.operand(0))
-        element, low, high = self.buffers[k].type.element, code.fresh_slot("i64"), code.fresh_slot("i64")
-        code.do(f"store i64 0, ptr {low}")
         size = self.buffers[k].sizes[0]
-        code.do(f"store i64 {size}, ptr {high}")
-
-        def is_behind(place: str) -> str:
-            """Whether the index is behind that element."""
-            found = code.load(element, self.address(k, [place]), self._access(k))
-            if op.attrs["right"]:
-                return code.inst(f"xor i1 {self._less(element, value, found)}, true")
-            return self._less(element, found, value)
-
-        again, halve, end = code.new_label(), code.new_label(), code.new_label()
-        if rising := op.attrs.get("rising", False):
-            last_one, try_, from_there = code.fresh_slot("i64"), code.new_label(), code.new_label()
-            code.entry.append(f"  store i64 0, ptr {last_one}")
-            here = code.least(code.inst(f"load i64, ptr {last_one}"), size)  # that of other bounds, around a loop
-            code.branch(code.icmp("eq", here, "0"), from_there, try_)
-            code.place(try_)
-            code.branch(is_behind(code.sub(here, "1")), from_there, again)
-            code.place(from_there)
-            code.do(f"store i64 {here}, ptr {low}")
-            for step in (here, code.add(here, "1")):
-                inside, there, on = code.new_label(), code.new_label(), code.new_label()
-                code.branch(code.icmp("slt", step, size), inside, there)
-                code.place(inside)
-                code.branch(is_behind(step), on, there)
-                code.place(there)
-                code.do(f"store i64 {step}, ptr {high}")
-                code.jump(again)
-                code.place(on)
-                code.do(f"store i64 {code.add(step, '1')}, ptr {low}")
-        code.jump(again)
-        code.place(again)
-        first, last = (code.inst(f"load i64, ptr {slot}") for slot in (low, high))
-        code.branch(code.icmp("slt", first, last), halve, end)
-        code.place(halve)
-        middle = code.add(first, code.inst(f"lshr i64 {code.sub(last, first)}, 1"))
-        behind = is_behind(middle)
-        code.do(f"store i64 {code.select(behind, 'i64', code.add(middle, '1'), first)}, ptr {low}")
-        code.do(f"store i64 {code.select(behind, 'i64', last, middle)}, ptr {high}")
-        code.jump(again)
+        if not op.attrs.get("rising", False):
+            return self._halved(op, value)
+        last_one = code.fresh_slot("i64")
+        code.entry.append(f"  store i64 1, ptr {last_one}")
+        near, stays, moves, close, search, end = (code.new_label() for _ in range(6))
+        code.branch(code.icmp("sgt", size, "4"), near, search)
+        code.place(near)
+        # that of other bounds, around a loop, may be behind these
+        here = code.least(code.inst(f"load i64, ptr {last_one}"), code.sub(size, "3"))
+        behind = [self._is_behind(op, value, code.add(here, str(j))) for j in (-1, 0)]
+        left = code.inst(f"or i1 {code.inst(f'xor i1 {behind[0]}, true')}, {behind[1]}")
+        code.branch(left, moves, stays, code.rarely())
+        code.place(stays)
+        code.jump(end)
+        code.place(moves)
+        behind += [self._is_behind(op, value, code.add(here, str(j))) for j in (1, 2)]
+        code.branch(code.inst(f"select i1 {behind[1]}, i1 {behind[3]}, i1 true"), search, close)
+        code.place(close)
+        next_one = code.add(here, code.select(behind[2], "i64", "2", "1"))
+        code.jump(end)
+        code.place(search)
+        place = self._halved(op, value)
+        after = code.label
+        code.jump(end)
         code.place(end)
-        if rising:
-            code.do(f"store i64 {first}, ptr {last_one}")
-        return first
+        found = code.inst(f"phi i64 [ {here}, %{stays} ], [ {next_one}, %{close} ], [ {place}, %{after} ]")
+        code.do(f"store i64 {code.greatest(found, '1')}, ptr {last_one}")
+        return found
 
-    def _less(self, element: ScalarType, a: str, b: str) -> str:
-        """a < b as NumPy sorts: NaN last."""
-        code, type_ = self.code, llvm_type(element)
+    def _halved(self, op: SortedPlace, value: str) -> str:
+        """The bisection: as many rounds for each value, of which the processor need not foretell anything. NaN, which
+        is behind every number, and behind NaN where equal ones are before it, is looked for apart."""
+        code, k = self.code, self.nest.spec.body.args.index(op.operand(0))
+        element, size = self.buffers[k].type.element, self.buffers[k].sizes[0]
         if not element.is_float:
-            return code.icmp("ult" if element.is_unsigned else "slt", a, b, type_)
-        number = code.inst(f"fcmp ord {type_} {a}, {a}")
-        nan, less = code.inst(f"fcmp uno {type_} {b}, {b}"), code.inst(f"fcmp olt {type_} {a}, {b}")
-        return code.inst(f"or i1 {less}, {code.inst(f'and i1 {number}, {nan}')}")
+            return self._rounds(op, value, nan=False)
+        nan = code.inst(f"fcmp uno {llvm_type(element)} {value}, {value}")
+        if op.attrs["right"]:
+            return code.select(nan, "i64", size, self._rounds(op, value, nan=False))
+        found, number, other, end = code.fresh_slot("i64"), code.new_label(), code.new_label(), code.new_label()
+        code.branch(nan, other, number, code.rarely())
+        for label in (number, other):
+            code.place(label)
+            code.do(f"store i64 {self._rounds(op, value, nan=label == other)}, ptr {found}")
+            code.jump(end)
+        code.place(end)
+        return code.inst(f"load i64, ptr {found}")
+
+    def _rounds(self, op: SortedPlace, value: str, nan: bool) -> str:
+        """The bisection for a number, or for NaN."""
+        code = self.code
+        size = self.buffers[self.nest.spec.body.args.index(op.operand(0))].sizes[0]
+        with code.rounds([("i64", "0"), ("i64", size)]) as rounds:
+            first, count = rounds.carried
+            halve = code.new_label()
+            code.branch(code.icmp("sgt", count, "1"), halve, rounds.end)
+            code.place(halve)
+            half = code.inst(f"lshr i64 {count}, 1")
+            later = code.add(first, half)
+            behind = self._is_behind(op, value, code.sub(later, "1"), nan)
+            rounds.next += [code.either_way(behind, "i64", later, first), code.sub(count, half)]
+        last, end, before = code.new_label(), code.new_label(), code.label
+        code.branch(code.icmp("sgt", size, "0"), last, end)
+        code.place(last)
+        one = code.add(first, code.inst(f"zext i1 {self._is_behind(op, value, first, nan)} to i64"))
+        code.jump(end)
+        code.place(end)
+        return code.inst(f"phi i64 [ 0, %{before} ], [ {one}, %{last} ]")
+
+    def _is_behind(self, op: SortedPlace, value: str, place: str, nan: bool = False) -> str:
+        """Whether the value, a number or NaN before its equals, is behind the element there, as NumPy sorts: NaN
+        last."""
+        code, k = self.code, self.nest.spec.body.args.index(op.operand(0))
+        element, right = self.buffers[k].type.element, op.attrs["right"]
+        found, type_ = code.load(element, self.address(k, [place]), self._access(k)), llvm_type(element)
+        if nan:
+            return code.inst(f"fcmp ord {type_} {found}, {found}")
+        if element.is_float:
+            return code.inst(f"fcmp {'oge' if right else 'ogt'} {type_} {value}, {found}")
+        sign = "u" if element.is_unsigned else "s"
+        return code.icmp(f"{sign}{'ge' if right else 'gt'}", value, found, type_)
 
     def _place(self, op: CheckedIndex, index: str, size: str) -> str:
         """The index wrapped; 0, and a note that the op fails, where it is out of bounds."""

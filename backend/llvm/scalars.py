@@ -14,6 +14,7 @@ import numpy as np
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.hosted import call_python
 from tracebuf.backend.llvm.numpy_loops import inner_loop
+from tracebuf.backend.llvm.texts import remainders
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import llvm_type
 from tracebuf.ir.types import ScalarType, scalar_type
@@ -41,6 +42,8 @@ class Scalars:
         return literal(type, value)
 
     def ufunc(self, ufunc: np.ufunc, types: str, args: Sequence[str], result: str) -> str:
+        if ufunc is np.fmod and types in remainders.TYPES:
+            return self.code.call(result, self._remainder(types), [(result, x) for x in args])
         ins, _, outs = types.partition("->")
         elements = [scalar_type(np.dtype(c)) for c in ins + outs]
         pointers = [self.code.slot(ELEMENT_SLOT, k) for k in range(len(elements))]
@@ -60,6 +63,13 @@ class Scalars:
 
     def call_loop(self, ufunc: np.ufunc, types: str, operands: Sequence[tuple[str, str]], count: str) -> None:
         """NumPy's loop on `count` elements; operands (the out last) are (pointer, step in bytes)."""
+        if ufunc is np.fmod and types in remainders.TYPES:
+            self._remainders(types, operands, count)
+        else:
+            self.call_numpy(ufunc, types, operands, count)
+
+    def call_numpy(self, ufunc: np.ufunc, types: str, operands: Sequence[tuple[str, str]], count: str) -> None:
+        """The same by NumPy's own loop in any case, for operands that are one memory."""
         code = self.code
         name = f"numpy_{ufunc.__name__}_{types.replace('?', 'b').replace('->', '_')}"
         code.imports[name] = ("loop", ufunc.__name__, types)
@@ -75,6 +85,23 @@ class Scalars:
             code.do(f"store ptr {pointer}, ptr {code.offset(pointers, 'ptr', str(k))}")
             code.do(f"store i64 {step}, ptr {code.offset(steps, 'i64', str(k))}")
         code.call("void", name, [("ptr", pointers), ("ptr", n), ("ptr", steps), ("ptr", data)])
+
+    def _remainder(self, types: str) -> str:
+        """The function of one remainder."""
+        for name, signature in remainders.needed(types).items():
+            self.code.declare(name, signature)
+        name = ""
+        for name, text in remainders.of_one(types).items():
+            self.code.define(name, text)
+        return name
+
+    def _remainders(self, types: str, operands: Sequence[tuple[str, str]], count: str) -> None:
+        """np.fmod of `count` elements, as `call_loop`."""
+        self._remainder(types)
+        name, text, strided = remainders.of_many(types, [step for _, step in operands])
+        self.code.define(name, text)
+        args = [part for p, step in operands for part in (("ptr", p), ("i64", step))[: 1 + strided]]
+        self.code.call("void", name, [*args, ("i64", count)])
 
     def op(self, op: arith.ScalarOp, values: dict[Value, str]) -> None:
         """Emits one op with operands from `values`; its result is added there."""

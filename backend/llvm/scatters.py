@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tracebuf.backend.llvm.code import OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
-from tracebuf.backend.llvm.loops import NestWriter, Row
+from tracebuf.backend.llvm.loops import NestWriter, Row, computing
 from tracebuf.ir.core import Op, Value
 from tracebuf.lower.plan import Stage
 from tracebuf.ops.arrays.gather import CheckedIndex, Element, SortedPlace
@@ -61,7 +61,7 @@ class ScatterWriter(NestWriter):
         self, wanted: Sequence[Value], row: Row, index: str, values: dict[Value, str], group: str
     ) -> list[str]:
         """Values of the body at an index of the row."""
-        ops = needed(wanted)
+        ops = computing(*wanted)
         for op in self.nest.stages[0].scalars:
             if op in ops and op.result not in values:
                 values[op.result] = self._compute(op, row, index, values, group)
@@ -74,11 +74,11 @@ class ScatterWriter(NestWriter):
         if self.nest.blocked or len(dims) != 1:
             return None
         do, counted, *stored = body.terminator.operands
-        inside = needed(stored)
-        if any(isinstance(op, CheckedIndex | SortedPlace | arith.Ufunc) for op in inside | needed([do, counted])):
+        inside = computing(*stored)
+        if any(isinstance(op, CheckedIndex | SortedPlace | arith.Ufunc) for op in inside | computing(do, counted)):
             return None
-        varies = {op for op in needed([do]) if isinstance(op, Element) or _index_of(op, dims[0])}
-        memory = {v for op in needed([do]) for v in op.operands} | {do}
+        varies = {op for op in computing(do) if isinstance(op, Element) or _index_of(op, dims[0])}
+        memory = {v for op in computing(do) for v in op.operands} | {do}
         if varies or any(v in self.memory and v not in row.values or v is body.args[-1] for v in memory):
             return None
         along = any(_index_of(v.defining_op, dims[0]) for v in stored[1:])
@@ -101,7 +101,7 @@ class ScatterWriter(NestWriter):
 
     def _step(self, row: Row, index: str) -> None:
         code, body, dest = self.code, self.nest.spec.body, self.nest.spec.n_ins
-        first = needed(body.terminator.operands[:2])
+        first = computing(*body.terminator.operands[:2])
         values, later = dict(row.values), [op for op in self.nest.stages[0].scalars if op not in first]
         for op in self.nest.stages[0].scalars:
             if op in first:
@@ -154,15 +154,3 @@ def _last_of(counted: Value, do: Value, dim: int) -> bool:
     ends = [v.defining_op for v in terms if v is not do]
     equal = all(isinstance(op, arith.CmpI) and op.attrs["predicate"] == "eq" for op in ends)
     return equal and do in terms and any(_index_of(op.operand(0).defining_op, dim) for op in ends if op is not None)
-
-
-def needed(values: Sequence[Value]) -> set[Op]:
-    """The ops of the body that these values are computed by."""
-    ops: set[Op] = set()
-    work = [v.defining_op for v in values]
-    while work:
-        op = work.pop()
-        if op is not None and op not in ops:
-            ops.add(op)
-            work += [v.defining_op for v in op.operands]
-    return ops

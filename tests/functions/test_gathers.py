@@ -231,6 +231,26 @@ def test_searchsorted(name: str) -> None:
     up(f"def f(a, v):\n    return {SEARCHES[name]}", SORTED, np.array([np.nan, 0.5, -2, 2, np.inf, -np.inf, 1.0, 9]))
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("code", slow_but("d", "defqQbB"))
+def test_places_in_vectors_of_each_size(code: str, side: str) -> None:
+    """Equal elements, infinities and NaN at the ends, a stride that is not 1, and values between all of them."""
+    f, kind = program(f"def f(a, v):\n    return np.searchsorted(a, v, '{side}')"), np.dtype(code)
+    r = np.random.default_rng(3)
+    v = r.integers(0, 12, 40).astype(kind)
+    if kind.kind == "f":
+        v[:4] = np.nan, np.inf, -np.inf, -0.0
+    for n in (0, 1, 2, 3, 4, 5, 8, 9, 31):
+        a = np.sort(r.integers(1, 11, n).astype(kind))
+        agree(f, a, v)
+        agree(f, a.repeat(2)[::2], v[::-1])
+        if kind.kind == "f" and n:
+            a[-1], a[0] = np.nan, -np.inf
+            agree(f, a, v)
+            a[n // 2 :] = np.nan
+            agree(f, a, np.sort(v))
+
+
 @pytest.mark.parametrize("text", ["a.reshape(2, 3), v", "a, v, side='middle'", "a, v, sorter=np.array([0])"])
 def test_searches_that_raise(text: str) -> None:
     assert agree(program(f"def f(a, v):\n    return np.searchsorted({text})"), SORTED, SORTED) is not None
@@ -277,6 +297,20 @@ INTERPOLATIONS = {
 @pytest.mark.parametrize("name", slow_but(list(INTERPOLATIONS)[:1], INTERPOLATIONS))
 def test_interp(name: str) -> None:
     up(f"def f(x, xp, fp):\n    return {INTERPOLATIONS[name]}", X, XP, np.array([5.0, -1.0, 2.0, 0.1]))
+
+
+@pytest.mark.parametrize("points", slow_but([2, 9], [2, 3, 4, 5, 6, 7, 9, 30]))
+def test_interpolations_among_few_and_many_points(points: int) -> None:
+    """Rising, falling and random places, more than there are points and fewer, some of them the points themselves."""
+    f, r = program("def f(x, xp, fp):\n    return np.interp(x, xp, fp, 7)"), np.random.default_rng(points)
+    xp, fp = np.sort(r.integers(0, 2 * points, points) / 4), r.normal(size=points)
+    fp[points // 2] = np.inf
+    for count in (0, 1, 2, 60):
+        x = np.concatenate((r.uniform(-1, points / 2 + 1, count), r.permutation(xp)[: count // 2], [np.nan][:count]))
+        for places in (x, np.sort(x), np.sort(x)[::-1], x.repeat(3)[::3]):
+            agree(f, places, xp, fp)
+            agree(f, places, xp.repeat(2)[::2], fp[::-1])
+    agree(f, np.linspace(-1, points, 7 * points), xp, fp)
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,24 @@ def test_isin_of_integers_by_a_table_or_sorted(kind: str) -> None:
                 np.testing.assert_array_equal(without, ~np.isin(x, y), f"{kind} {other} {n} {k} {apart}")
 
 
+@pytest.mark.parametrize("code", slow_but("d", "defFDlB?"))
+def test_isin_among_a_few(code: str) -> None:
+    """One by one, as many as are known while tracing or as an argument has; more are sorted."""
+    x = (np.arange(60) % 19).astype(code)
+    if code in "def":
+        x[3], x[8] = np.nan, -0.0
+    f = program("def f(a, b):\n    return np.isin(a, b), np.isin(a, b, invert=True), np.isin(b, a, kind='sort')")
+    few = "np.isin(a, [3, 7.5, 1]), np.isin(a[1:, None], (), invert=True), np.isin(a, 5)"
+    fixed = program(f"def f(a):\n    return {few}")
+    for n in (0, 1, 2, 60):
+        agree(fixed, x[:n])
+        agree(fixed, x[:n].reshape(-1, 1)[::-2])
+        for k in (0, 1, 3, 16, 17, 60):
+            agree(f, x[:n], x[::-1][:k])
+    agree(f, x, x.repeat(3)[::2])
+    agree(f, x[2], x[:3])
+
+
 def test_isin_of_integers_that_are_near_sorts_nothing() -> None:
     """Sorting was all that it did for more than a few test elements, six times as slow as NumPy's table."""
     x, y = np.arange(1000) % 37, np.arange(300) % 29

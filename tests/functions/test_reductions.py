@@ -239,3 +239,25 @@ def test_which_extremes_numpys_search_finds() -> None:
     x = np.ones((40, 30))
     assert searched(x > 0) and searched(x.T, axis=0) and searched(np.ones((30, 4)), axis=0)
     assert not searched(x, axis=0) and not searched(x.astype(np.float16))
+
+
+@pytest.mark.parametrize("form", slow_but(["np.any(a)"], [
+    "np.any(a)", "np.all(~a)", "np.any(a[::2])", "np.any(x > 0)", "np.all(x[::-1] <= 0)", "a.any(axis=0)", "a @ a",
+    "a @ ~a", "np.logical_or.reduce(a)", "np.convolve(a, a)", "np.correlate(a, ~a, 'same')", "np.any(a, where=x >= 0)",
+]))  # fmt: skip
+def test_a_fold_of_bools_ends_where_it_is_decided(form: str) -> None:
+    """In whichever part of the array that is, or nowhere."""
+    f = program(f"def f(a, x):\n    return {form}")
+    for n in (0, 1, 63, 64, 65, 200, 576, 577, 700):
+        for places in ([], [0], [63], [64], [n - 1], [575], [576], range(n)):
+            a = np.zeros(n, bool)
+            a[[p for p in places if 0 <= p < n]] = True
+            agree(f, a, a * 2.0 - 0.5)
+    rows = np.zeros((5, 300), bool)
+    rows[1, 299] = rows[2, 0] = rows[4, 64] = True
+    agree(program("def f(a):\n    return a.any(1), a.any(0), a.all(1), (~a).all(), a[:, ::3].any(1), a.any()"), rows)
+
+
+def test_an_index_out_of_bounds_is_found_behind_what_decides() -> None:
+    f = program("def f(a, i):\n    return np.any(a[i])")
+    assert isinstance(agree(f, np.ones(300, bool), np.arange(301)), IndexError)

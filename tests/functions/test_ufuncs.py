@@ -167,3 +167,46 @@ def test_s6_an_axis_that_a_guard_makes_1_is_repeated_in_the_order_of_the_result(
     f = bufferize(verify=True)(program(f"def f(a):\n    part = a.T[2::3]\n    return {text}"))
     for last in (5, 8, 11):
         agree(f, RNG.random((2, 5, last)))
+
+
+RUNNING = {
+    "d": "power hypot arctan2 logaddexp logaddexp2 fmax fmin fmod nextafter heaviside float_power",
+    "f": "power hypot arctan2 logaddexp fmax fmod nextafter heaviside",
+    "e": "power hypot logaddexp fmin nextafter",
+    "l": "power gcd lcm left_shift right_shift floor_divide remainder",
+    "B": "power gcd left_shift",
+    "D": "power",
+}
+"""By dtype: ufuncs whose accumulations NumPy's loop does alone."""
+
+
+@pytest.mark.parametrize("form", slow_but(["d power"], [f"{c} {name}" for c in RUNNING for name in RUNNING[c].split()]))
+def test_accumulations_by_one_call_of_numpys_loop(form: str) -> None:
+    """Of all sizes and strides, of computed elements, into a part of an argument, and over the elements themselves."""
+    code, name = form.split()
+    whole = np.random.default_rng(6).random(300) * 3 + 0.25
+    whole = np.round(whole * (4 if code in "lB" else 16)).astype(code) / np.array(1 if code in "lB" else 16, code)
+    whole = whole.astype(code)
+    if code in "def":
+        whole[[7, 200]] = np.nan, np.inf
+    f = program(f"def f(a):\n    return np.{name}.accumulate(a), np.{name}.accumulate(a[::-1] + a)")
+    into = program(f"def f(a):\n    np.{name}.accumulate(a[1:], out=a[1:])\n    return a")
+    rows = program(f"def f(a):\n    return np.{name}.accumulate(a, axis=1), np.{name}.accumulate(a, 0)")
+    with np.errstate(all="ignore"):
+        for n in (0, 1, 2, 9, 300):
+            agree(f, whole[:n])
+            agree(f, whole[:n][::-2])
+            agree(into, whole[:n].copy())
+        agree(into, whole.copy()[::3])
+        agree(rows, whole.reshape(3, 100))
+        agree(rows, whole.reshape(100, 3).T[:, ::2])
+        agree(program(f"def f(a):\n    return np.{name}.accumulate(a, dtype=float)"), whole[:20])
+        if code in "def":
+            agree(program(f"def f(a):\n    return np.{name}.accumulate(np.arange(len(a)) + 1)"), whole[:20])
+
+
+def test_a_long_accumulation_goes_on_where_its_parts_end() -> None:
+    """Native code polls between parts of a row."""
+    a = np.random.default_rng(7).random(400_000) + 0.5
+    parts = "np.hypot.accumulate(a), np.fmax.accumulate(a), np.logaddexp.accumulate(a * 2)"
+    agree(program(f"def f(a):\n    return {parts}"), a)

@@ -2,5 +2,5 @@
 
 It runs on data: `checks` are those of the arguments, `results` what becomes of a program's results, `c_entries` what C
 calls. The layout of that data is `entry_words`, beside this room; backend/runtime/entries.py fills it.
-May import: the files of backend/llvm, and what they may; not runtime.
+May import: the files of backend/llvm, texts, and what they may; not runtime.
 """

@@ -5,10 +5,11 @@ To give a ufunc a native form, add a line to `RULES`; complex numbers have their
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tracebuf.frontends.numpy.numbers import modulo
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.complexes import COMPLEX_RULES
 from tracebuf.ir.core import Value
@@ -88,6 +89,9 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.subtract: _two(f=arith.SubF, i=arith.SubI),
     np.multiply: _two(f=arith.MulF, i=arith.MulI, b=arith.AndI),
     np.true_divide: _two(f=arith.DivF),
+    np.fmod: {"f": modulo.fmod},
+    np.remainder: {"f": modulo.remainder},
+    np.floor_divide: {"f": modulo.floor_divide},
     np.maximum: _two(f=arith.MaximumF, i=arith.MaxSI, u=arith.MaxUI, b=arith.OrI),
     np.minimum: _two(f=arith.MinimumF, i=arith.MinSI, u=arith.MinUI, b=arith.AndI),
     np.fmax: _two(i=arith.MaxSI, u=arith.MaxUI, b=arith.OrI),
@@ -132,13 +136,17 @@ for _ufunc, _rule in COMPLEX_RULES.items():
     RULES.setdefault(_ufunc, {})["c"] = _rule
 
 
+def rule_of(ufunc: np.ufunc, loop: Sequence[np.dtype]) -> Rule | None:
+    """The function that records the body for operands of these dtypes; None where NumPy's own loop is called."""
+    kind = loop[0].kind if len({d.kind for d in loop}) == 1 else "?"
+    rules = RULES.get(ufunc, {})
+    return rules.get(kind, rules.get("i") if kind == "u" else None)
+
+
 def apply_rule(ufunc: np.ufunc, body: Body, args: list[Value], dtypes: tuple[np.dtype, ...]) -> Value:
     """The result of one ufunc on scalars of its loop dtypes, recorded into a body."""
     loop = dtypes[: ufunc.nin]
-    kind = loop[0].kind if len({d.kind for d in loop}) == 1 else "?"
-    rules = RULES.get(ufunc, {})
-    rule = rules.get(kind, rules.get("i") if kind == "u" else None)
-    if rule is not None:
+    if (rule := rule_of(ufunc, loop)) is not None:
         return rule(body, args)
     types = "".join(d.char for d in loop) + "->" + dtypes[-1].char
     return body.add(arith.Ufunc.of(ufunc.__name__, types, args, scalar_type(dtypes[-1])))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.frontends.numpy.numbers import modulo
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build_all
 from tracebuf.frontends.numpy.numbers.operands import Casting, Operand, loop_dtypes, on_all_paths, supported
@@ -27,27 +28,7 @@ FORMATS: dict[ScalarType, tuple[ScalarType, int, int]] = {F16: (I16, 10, 15), F3
 
 
 def _divmod(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]:
-    """(floor of x / y, remainder with the sign of y). Of floats by one fmod, as `npy_divmod` of
-    numpy/_core/src/npymath/npy_math_internal.h.src has it."""
-    if dtypes[0].char not in "fd":
-        return [apply_rule(f, b, a, dtypes[:3]) for f in (np.floor_divide, np.remainder)]
-    x, y = a
-    zero, one, half = (b.constant(v, linalg.element_type(x.type)) for v in (0.0, 1.0, 0.5))
-    rest = apply_rule(np.fmod, b, a, dtypes[:3])
-    quotient, exact = b.add(arith.DivF.of(b.add(arith.SubF.of(x, rest)), y)), b.add(arith.DivF.of(x, y))
-    below, under = (b.add(arith.CmpF.of("olt", v, zero)) for v in (y, rest))
-    some = b.add(arith.CmpF.of("une", rest, zero))
-    other = b.add(arith.AndI.of(some, b.add(arith.CmpI.of("ne", below, under))))
-    quotient = b.add(arith.Select.of(other, b.add(arith.SubF.of(quotient, one)), quotient))
-    moved = b.add(arith.Select.of(other, b.add(arith.AddF.of(rest, y)), rest))
-    moved = b.add(arith.Select.of(some, moved, b.add(arith.CopySign.of(zero, y))))
-    floor = b.add(arith.Floor.of(quotient))
-    above = b.add(arith.CmpF.of("ogt", b.add(arith.SubF.of(quotient, floor)), half))
-    floor = b.add(arith.Select.of(above, b.add(arith.AddF.of(floor, one)), floor))
-    whole = b.add(arith.CmpF.of("une", quotient, zero))
-    floor = b.add(arith.Select.of(whole, floor, b.add(arith.CopySign.of(zero, exact))))
-    by_zero = b.add(arith.CmpF.of("oeq", y, zero))
-    return [b.add(arith.Select.of(by_zero, exact, floor)), b.add(arith.Select.of(by_zero, rest, moved))]
+    return (modulo.divmod_of_floats if dtypes[0].kind == "f" else modulo.divmod_of_integers)(b, a)
 
 
 def _modf(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]:

@@ -50,7 +50,8 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 
 MOST_TESTED = 16
-"""The most test elements that np.isin compares one by one; more are sorted first."""
+"""The most integers that np.isin compares one by one, and a quarter of the most other numbers; more are sorted, or put
+into a table."""
 
 
 def isin(
@@ -70,14 +71,17 @@ def isin(
     common = np.result_type(x, items)
     if items.size > MOST_TESTED and kind is None and common.kind in "iub":
         table_or_sorted(x, items, invert, np.dtype(np.uint8) if common.kind == "b" else common, found)
-    elif items.size > MOST_TESTED and common.kind != "c":
+    elif items.size > 4 * MOST_TESTED and common.kind != "c":
         among = np.sort(items)
         held = among[np.minimum(np.searchsorted(among, x), items.size - 1)]
         found[...] = held != x if invert else held == x
-    elif invert:
-        found[...] = np.all(x[..., None] != items, axis=-1)
     else:
-        found[...] = np.any(x[..., None] == items, axis=-1)
+        found[...] = invert
+        for k in range(items.size):
+            if invert:
+                found &= x != items[k]
+            else:
+                found |= x == items[k]
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.formulas.primitives import refuse
+from tracebuf.frontends.numpy.functions.formulas.primitives import interpolated, refuse
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
@@ -38,15 +38,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     low, high = fp[0] if left is None else left, fp[-1] if right is None else right
     if n == 1:
         return np.where(x < xp[0], low, np.where(x > xp[0], high, fp[0]))[()]
-    here = np.minimum(np.maximum(np.searchsorted(xp, x, side="right") - 1, 0), n - 2)
-    x0, x1, y0, y1 = xp[here], xp[here + 1], fp[here], fp[here + 1]
-    slope = (y1 - y0) / (x1 - x0)
-    value = slope * (x - x0) + y0
-    value = np.where(np.isnan(value), slope * (x - x1) + y1, value)
-    value = np.where(np.isnan(value) & (y0 == y1), y0, value)
-    value = np.where(x == xp[-1], fp[-1], np.where(x == x0, y0, value))
-    value = np.where(x < xp[0], low, np.where(x > xp[-1], high, value))
-    return np.where(np.isnan(x), x, value)[()]
+    return interpolated(x, xp, fp, low, high, x.size >= n)
 
 
 def digitize(x: Any, bins: Any, right: Any = False) -> Any:

@@ -14,6 +14,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import element_of, filled, shape
 from tracebuf.frontends.numpy.arrays.reshape import is_fortran, whole_number
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
 from tracebuf.frontends.numpy.functions.host import linalg
+from tracebuf.frontends.numpy.functions.indices import interpolation
 from tracebuf.frontends.numpy.functions.joining import padding
 from tracebuf.frontends.numpy.functions.reductions.reduce import divide
 from tracebuf.frontends.numpy.numbers.generics import result_order
@@ -89,6 +90,10 @@ def _broadcast_view(r: Recorder, a: ArrayRef, shape: Any) -> ArrayRef:
     return made if isinstance(made, GuardedRef) else ArrayRef(made.storage, made.view, a.read_only)
 
 
+def interpolated(x: Any, xp: Any, fp: Any, left: Any, right: Any, dense: Any) -> Any:
+    """np.interp of doubles among two points or more; `dense`: it is worth looking where the one before was."""
+
+
 def dtype_of(x: Any) -> Any:
     """np.asarray(x).dtype; for a number that is Python's or NumPy's, depending on the path, where both have the
     same."""
@@ -157,7 +162,7 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     check_writable: lambda r, a: r.check_writable(a), broadcast_view: _broadcast_view,
     bits_of: lambda r, x: tuple(map(int, f"{x:b}"[::-1])) if type(x) is int and x > 0 else (),
     matrix_power_by_numpy: linalg.MATRIX_POWER, multi_dot_by_numpy: linalg.MULTI_DOT,
-    fresh_as: _fresh_as, dtype_of: _dtype_of,
+    interpolated: interpolation.interpolated, fresh_as: _fresh_as, dtype_of: _dtype_of,
     divide_by_count: divide, refuse: _refuse, is_array: lambda r, x: isinstance(x, ArrayRef),
     linspace_of_numbers: linspace, normalize_axis_index: _axis, normalize_axis_tuple: _axes,
     callable: lambda r, x: callable(x) or isinstance(x, (NestedFunction, Partial, Method)),

@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.exponents import check_exponents
 from tracebuf.frontends.numpy.numbers.generics import build, convert_to, result_order
 from tracebuf.frontends.numpy.numbers.operands import supported
-from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.numbers.rules import apply_rule, rule_of
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
@@ -30,7 +30,8 @@ def accumulate(
     r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, dtype: Any = None, out: ArrayRef | None = None
 ) -> ArrayRef:
     """`ufunc.accumulate` along an axis: row by row where rows are contiguous in memory, else in each vector along the
-    axis, so that nothing but the result is allocated."""
+    axis, so that nothing but the result is allocated. In each vector, too, where the loop is NumPy's own, which may
+    give other bits where it computes several elements at once."""
     wanted = None if dtype is None else ask(np.dtype, dtype)
     if ufunc in NEUTRAL:
         loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
@@ -52,7 +53,8 @@ def accumulate(
             result = out  # as NumPy does, which reads an element before it writes it
         else:
             result = ArrayRef(r.new_storage(element, ref.shape, order, r.empty(element, ref.shape, order)))
-        if order[-1] != axis and r.ask_nonneg(sub(ref.shape[axis], 1)):
+        own = rule_of(ufunc, (element.dtype,) * 2) is not None
+        if own and order[-1] != axis and r.ask_nonneg(sub(ref.shape[axis], 1)):
             by_rows(r, ufunc, ref, axis, result)
         else:
             by_vectors(r, ufunc, ref, axis, result, order)
