@@ -244,11 +244,17 @@ def interpret(
     Returns a `Result`: `results`, `counts` of allocations and copies. Raises MemoryFault for a use after free, a double
     free, a leak, a read of what was never written; InternalError for an op that cannot be run.
     """
-    known: dict[str, Any] = {}
+    known = runnable(module)
+    func = known[name or module.funcs[-1].name]
+    return memref.run(func, args, may_leak=may_leak, tensors=True, known={**known, **(given or {})})
+
+
+def runnable(module: Module) -> dict[str, Func]:
+    """Copies of a module's functions that the interpreter runs: those with a body, by name."""
+    known: dict[str, Func] = {}
     for f in module.funcs:
         if not f.external:
             known[f.name], _ = clone_func(f)
             bring_constants(known[f.name], module)
             generalize(known[f.name])
-    func = known[name or module.funcs[-1].name]
-    return memref.run(func, args, may_leak=may_leak, tensors=True, known=known | dict(given or {}))
+    return known

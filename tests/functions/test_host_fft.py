@@ -10,6 +10,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program, refused
+from tests.support.forms import check_forms
 from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
@@ -56,22 +57,23 @@ def test_values(text: str) -> None:
         assert len(g.specializations()) == 1
 
 
+KINDS = [ANY, DEFAULT, REAL, SHIFTS]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("text", ALL)
-def test_dtypes(text: str, dtype: Any) -> None:
-    agree(made(text), np.abs(3 * A).astype(dtype), 4, 0.1)
+@pytest.mark.parametrize("texts", KINDS)
+def test_dtypes(texts: list[str], dtype: Any) -> None:
+    check_forms(texts, values={"a": np.abs(3 * A).astype(dtype), "n": 4})
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", range(len(LAYOUTS)))
-@pytest.mark.parametrize("text", ALL)
-def test_layouts(text: str, layout: int) -> None:
-    a = LAYOUTS[layout](A)
-    f = made(text, "a = a.copy()" if 1 in a.shape else "")
-    agree(f, a, 4, 0.1)
-    if text not in REAL:
-        agree(f, LAYOUTS[layout](C), 1, 0.1)
+@pytest.mark.parametrize("texts", KINDS)
+def test_layouts(texts: list[str], layout: int) -> None:
+    for array, n in ((A, 4), (C, 1))[: 1 + (texts is not REAL)]:
+        a = LAYOUTS[layout](array)
+        check_forms(texts, values={"a": a, "n": n}, first="a = a.copy()" if 1 in a.shape else "")
 
 
 @pytest.mark.slow

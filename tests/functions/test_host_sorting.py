@@ -10,6 +10,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, outcome, program, refused
+from tests.support.forms import check_forms
 from tests.support.params import slow_but
 from tracebuf import bufferize
 
@@ -89,18 +90,21 @@ def test_bins(text: str) -> None:
     agree(made(text), INT * 0.5, 3, 0.3)
 
 
+KINDS = [SORTED, PARTITIONED, STATISTICS, BINNED]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("text", ALL)
-def test_dtypes(text: str, dtype: Any) -> None:
-    agree(made(text), np.abs(INT).astype(dtype), 2, 0.3)
+@pytest.mark.parametrize("texts", KINDS)
+def test_dtypes(texts: list[str], dtype: Any) -> None:
+    check_forms(texts, values={"a": np.abs(INT).astype(dtype), "k": 2, "q": 0.3})
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", range(len(LAYOUTS)))
-@pytest.mark.parametrize("text", ALL)
-def test_layouts(text: str, layout: int) -> None:
-    agree(made(text), LAYOUTS[layout](A if text not in BINNED else INT * 1.0), 0, 0.3)
+@pytest.mark.parametrize("texts", KINDS)
+def test_layouts(texts: list[str], layout: int) -> None:
+    check_forms(texts, values={"a": LAYOUTS[layout](A if texts is not BINNED else INT * 1.0), "k": 0, "q": 0.3})
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from tests.support.agreement import agree, outcome, program
 from tests.support.arrays import values
 from tests.support.forms import batch
-from tracebuf import bufferize
+from tracebuf import BufferizedFunction, bufferize
 
 UFUNCS = {getattr(np, n): n for n in sorted(dir(np)) if isinstance(getattr(np, n), np.ufunc)}
 BINARY = [n for u, n in UFUNCS.items() if u.nin == 2 and u.signature is None]
@@ -27,6 +28,12 @@ def results(name: str, *args: Any) -> tuple[list[np.dtype] | None, Exception | N
     if error is not None:
         return None, error
     return [x.dtype for x in (made if isinstance(made, tuple) else (made,))], None
+
+
+@cache
+def returning(text: str) -> BufferizedFunction:
+    """A function of two operands, the same one for all dtypes."""
+    return bufferize(program(f"def f(a, b):\n    return {text}"))
 
 
 def operand_pairs(char: str) -> Iterator[tuple[Any, Any]]:
@@ -49,8 +56,7 @@ def test_n5_dtypes_of_every_binary_ufunc(char: str) -> None:
         assert types == [d for dtypes in good.values() for d in dtypes], pair
         for name, (_, error) in found.items():
             if error is not None:
-                f = bufferize(program(f"def f(a, b):\n    return np.{name}(a, b)"))
-                _, raised = outcome(f.trace, pair, {})
+                _, raised = outcome(returning(f"np.{name}(a, b)").trace, pair, {})
                 assert type(raised) is type(error), (name, pair, raised)
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import tracebuf
 from tests.mlir.oracle import UNREGISTERED, mlir_opt, needs_mlir
-from tests.support.agreement import agree, program, refused
+from tests.support.agreement import agree, outcome, program, refused
 from tests.support.arrays import floats
-from tests.support.forms import UNUSUAL, expression
+from tests.support.forms import UNUSUAL, check_forms, expression
 from tests.support.params import one_in, slow_but
 from tracebuf import UnsupportedError, bufferize
+from tracebuf.measure import clone_arguments
 from tracebuf.testing.ladder import climb
 
 LAYOUTS = {
@@ -62,11 +65,32 @@ RESHAPES = [
 ]
 
 
-@pytest.mark.parametrize("view", slow_but(RESHAPES[::8], RESHAPES))
-def test_s5_reshape(view: str, a: np.ndarray) -> None:
+def test_s5_reshape(a: np.ndarray) -> None:
     """A view exactly where NumPy's is one; a store through it reaches the array then."""
-    agree(program(f"def f(a):\n b = {view}\n return b"), a)
-    agree(program(f"def f(a):\n b = {view}\n c = {view}\n b += 1\n return b, c, a"), a)
+    check_forms(RESHAPES, values={"a": a})
+    stored = {view: program(f"def f(a):\n b = {view}\n c = {view}\n b += 1\n return b, c, a") for view in RESHAPES}
+    fine = [v for v, f in stored.items() if outcome(f, clone_arguments((a,), {})[0], {})[1] is None]
+    for f in [f for v, f in stored.items() if v not in fine]:
+        agree(f, a)
+    for k in range(0, len(fine), 5):
+        try:
+            stored_to(fine[k : k + 5], a)
+        except Exception:
+            for view in fine[k : k + 5]:
+                stored_to([view], a)
+            raise
+
+
+def stored_to(views: list[str], a: np.ndarray) -> None:
+    """Several views in one function, each of an array of its own."""
+    lines = []
+    for k, view in enumerate(views):
+        of = re.sub(r"\ba\b", f"a{k}", view)
+        lines += [f"b{k} = {of}", f"c{k} = {of}", f"b{k} += 1"]
+    names, n = ", ".join(f"a{k}" for k in range(len(views))), range(len(views))
+    kept = ", ".join(f"b{k}, c{k}, a{k}" for k in n)
+    arrays = [clone_arguments((a,), {})[0][0] for _ in n]
+    agree(program("\n ".join([f"def f({names}):", *lines, f"return {kept}"])), *arrays)
 
 
 @pytest.mark.parametrize("order", slow_but("F", "CFAK"))

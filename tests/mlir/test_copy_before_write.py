@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import pytest
 
@@ -64,14 +65,20 @@ def test_the_corpus(words: str, before: Sequence[str], after: Sequence[str]) -> 
     assert not [name for name, (theirs, _) in found.items() if theirs is not None]
 
 
+@cache
+def random_texts() -> dict[str, str]:
+    """Random programs in generic form, by their numbers."""
+    texts = generic([program(random.Random(f"cbw-{i}")) for i in range(400)])
+    return {str(i): text for i, text in enumerate(texts) if text is not None}
+
+
 @needs_mlir
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [BOUNDARIES, ""], ids=["boundaries", "inside"])
 def test_random_programs(words: str) -> None:
     """All but those that MLIR refuses after it has rewritten them: a call of a function by itself, of which the result
     got a type that the call does not have."""
-    texts = generic([program(random.Random(f"cbw-{i}")) for i in range(400)])
-    found = differing({str(i): text for i, text in enumerate(texts) if text is not None}, bufferize(words))
+    found = differing(random_texts(), bufferize(words))
     assert not {name: counts for name, counts in found.items() if counts[0] is not None}
 
 

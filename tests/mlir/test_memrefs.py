@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 import re
 import subprocess
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,10 @@ from tests.support.params import slow_but
 from tracebuf import mlir, module_pipeline
 from tracebuf.backend.runtime.compiled import kernel_of
 from tracebuf.errors import UnsupportedError
+from tracebuf.interpret import memref
 from tracebuf.interpret.memory import MemoryFault, root
 from tracebuf.interpret.memref import Result
-from tracebuf.ir.func import Module
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.verifier import verify_module
 from tracebuf.passes import PASSES
@@ -63,20 +64,20 @@ def arguments(seed: int) -> list[Any]:
     return [*flags, int(rng.integers(0, 4)), *(rng.integers(0, 9, 4) for _ in range(3)), more, view]
 
 
-def run(module: Module, seed: int, may_leak: bool = False) -> tuple[list[Any], list[Any], Result]:
+def run(known: dict[str, Func], seed: int, may_leak: bool = False) -> tuple[list[Any], list[Any], Result]:
     args = arguments(seed)
-    found = mlir.interpret(module, "f", args, may_leak=may_leak)
+    found = memref.run(known["f"], args, may_leak=may_leak, tensors=True, known=known)
     return [np.array(r) for r in found.results], args[5:], found
 
 
-@lru_cache(1)
+@cache
 def expected(text: str, runs: int = 3) -> list[tuple[int, list[Any], list[Any]]]:
     """What a program gives and leaves in its arguments, by the seed of these; nothing where it returns a buffer of the
     stack."""
-    module, found = mlir.read(text), []
+    known, found = mlir.runnable(mlir.read(text)), []
     for seed in range(runs):
         try:
-            results, args, _ = run(module, seed, may_leak=True)
+            results, args, _ = run(known, seed, may_leak=True)
         except MemoryFault:
             continue
         found.append((seed, results, args))
@@ -86,7 +87,7 @@ def expected(text: str, runs: int = 3) -> list[tuple[int, list[Any], list[Any]]]
 def check(text: str, passes: tuple[str, ...]) -> bool:
     """Whether the passes take the program; AssertionError or MemoryFault where they make something else of it."""
     try:
-        after = through(text, passes)
+        after = mlir.runnable(through(text, passes))
     except UnsupportedError:
         return False
     for seed, results, args in expected(text):
@@ -168,11 +169,12 @@ def compare_with_mlir(text: str) -> int:
     theirs = mlirs(text, "-buffer-deallocation-pipeline")
     if not theirs:
         return 0
-    ours, compared = through(text, SEQUENCES["pipeline"]), 0
-    assert all(a <= b for a, b in zip(static(print_generic(ours)), static(theirs))), "more in the text"
+    module, compared = through(text, SEQUENCES["pipeline"]), 0
+    assert all(a <= b for a, b in zip(static(print_generic(module)), static(theirs))), "more in the text"
+    ours, others = mlir.runnable(module), mlir.runnable(mlir.read(theirs))
     for seed in range(2):
         try:
-            other = run(mlir.read(theirs), seed)[2]
+            other = run(others, seed)[2]
         except MemoryFault:
             continue
         assert run(ours, seed)[2].counts.allocations <= other.counts.allocations, "more when executed"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import os
 import textwrap
 import warnings
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -35,7 +37,7 @@ def program(source: str, **names: Any) -> FunctionType:
 
 def agree(f: Callable[..., Any], *args: Any, ulp: float = 0, **kwargs: Any) -> Any:
     """Calls `f` (bufferized, or made so) and its original on clones and compares everything; the eager result."""
-    g = f if isinstance(f, tracebuf.BufferizedFunction) else tracebuf.bufferize(verify=True)(f)
+    g = f if isinstance(f, tracebuf.BufferizedFunction) else bufferized(f, os.environ["TRACEBUF_TIER"])
     a1, k1 = clone_arguments(args, kwargs)
     a2, k2 = clone_arguments(args, kwargs)
     with warnings.catch_warnings(record=True) as found, np.errstate(all="warn"):
@@ -55,6 +57,12 @@ def agree(f: Callable[..., Any], *args: Any, ulp: float = 0, **kwargs: Any) -> A
     for i, (x, y) in enumerate(zip((*a2, *k2.values()), (*a1, *k1.values()))):
         same(x, y, ulp, f"argument {i}")
     return want
+
+
+@lru_cache(maxsize=8)
+def bufferized(f: FunctionType, tier: str) -> tracebuf.BufferizedFunction:
+    """A function for all calls that a test makes of it: other sizes run the same program where its guards hold."""
+    return tracebuf.bufferize(verify=True, max_specializations=10_000)(f)
 
 
 def outcome(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:

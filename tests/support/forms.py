@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -39,45 +41,74 @@ def split(texts: str) -> list[str]:
     return [t.strip() for line in texts.split("\n") for t in line.split("|") if t.strip()]
 
 
+def in_fives(items: Sequence[str]) -> list[list[str]]:
+    """Five together, which is most of what more in a function would save."""
+    return [list(items[k : k + 5]) for k in range(0, len(items), 5)]
+
+
 def names_in(text: str, values: Mapping[str, Any]) -> list[str]:
     """The names among `values` that an expression reads, its strings left out."""
     words = set(re.findall(r"\w+", re.sub(r"'[^']*'|\"[^\"]*\"", "", text)))
     return [n for n in values if n in words]
 
 
-def expression(text: str, values: Mapping[str, Any] = VALUES, ulp: float = 0) -> None:
-    """One expression, eager and compiled."""
-    names = names_in(text, values)
+def expression(text: str, values: Mapping[str, Any] = VALUES, ulp: float = 0, first: str = "") -> None:
+    """One expression, eager and compiled, after the statement `first`."""
+    names = names_in(f"{first} {text}", values)
     try:
-        agree(program(f"def f({', '.join(names)}):\n    return {text}"), *(values[n] for n in names), ulp=ulp)
+        agree(function_of(text, ", ".join(names), first), *(values[n] for n in names), ulp=ulp)
     except Exception as error:
         error.add_note(text)
         raise
 
 
+@lru_cache(maxsize=8)
+def function_of(text: str, parameters: str, first: str = "") -> FunctionType:
+    """A function that returns an expression: the same one for other values."""
+    return program(f"def f({parameters}):\n    {first}\n    return {text}")
+
+
 def check_forms(
-    texts: str | Sequence[str], ulp: float = 0, values: Mapping[str, Any] = VALUES, together: int = 5
+    texts: str | Sequence[str],
+    ulp: float = 0,
+    values: Mapping[str, Any] = VALUES,
+    together: int = 5,
+    first: str = "",
 ) -> None:
-    """Many expressions: those that eager NumPy computes in functions of `together`, the others one by one."""
-    found = split(texts) if isinstance(texts, str) else texts
-    fine = [t for t in found if not raises(t, values)]
-    for k in range(0, len(fine), together):
-        expression(f"[{', '.join(fine[k : k + together])}]", values, ulp)
-    for text in found:
-        if text not in fine:
-            expression(text, values, ulp)
+    """Many expressions, each after the statement `first`: those that eager NumPy computes in functions of `together`,
+    those of which it warns by themselves; the others one by one."""
+    groups: dict[str, list[str]] = {}
+    for text in split(texts) if isinstance(texts, str) else texts:
+        groups.setdefault(eagerly(text, values, first), []).append(text)
+    for text in groups.pop("raises", ()):
+        expression(text, values, ulp, first)
+    for alike in groups.values():
+        for k in range(0, len(alike), together):
+            several(alike[k : k + together], values, ulp, first)
 
 
-def raises(text: str, values: Mapping[str, Any]) -> bool:
-    """Whether eager NumPy raises for an expression."""
-    _, own = clone_arguments((), {n: values[n] for n in names_in(text, values)})
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+def several(texts: Sequence[str], values: Mapping[str, Any], ulp: float, first: str) -> None:
+    """Expressions in one function; where that fails, one by one, to say which it is."""
+    try:
+        expression(f"[{', '.join(texts)}]", values, ulp, first)
+    except Exception:
+        for text in texts:
+            expression(text, values, ulp, first)
+        raise
+
+
+def eagerly(text: str, values: Mapping[str, Any], first: str = "") -> str:
+    """What eager NumPy does with an expression: "raises", "warns", or nothing of that."""
+    _, own = clone_arguments((), {n: values[n] for n in names_in(f"{first} {text}", values)})
+    space = {"np": np, **own}
+    with warnings.catch_warnings(record=True) as found, np.errstate(all="warn"):
+        warnings.simplefilter("always")
         try:
-            eval(text, {"np": np, **own})
+            exec(first, space)
+            eval(text, space)
         except Exception:
-            return True
-    return False
+            return "raises"
+    return "warns" if found else ""
 
 
 def batch(items: list[str], parameters: str) -> Callable[..., Any]:

@@ -52,10 +52,14 @@ def read_source(code: types.CodeType, file: str, line: int) -> Source | None:
     lines = linecache.getlines(file)
     if not lines or file in ("<string>", "<stdin>"):  # a name that many texts share
         return None
-    if may_be_another(file) and not has_code("".join(lines), file, code):
+    text, whole = "".join(lines), None
+    if may_be_another(file) and (whole := definitions_with(text, file, code)) is None:
         return None
-    alone = definition_alone(lines, code, line)
-    found = [alone] if alone is not None else definitions("".join(lines)).get(line, [])
+    if whole is not None and "match" not in text:  # whose subjects are numbered in what is parsed
+        found = whole.get(line, [])
+    else:
+        alone = definition_alone(lines, code, line)
+        found = [alone] if alone is not None else definitions(text).get(line, [])
     found = [n for n in found if matches(n, code)]
     return make_source(found[0], file) if len(found) == 1 else None
 
@@ -70,28 +74,37 @@ def may_be_another(file: str) -> bool:
     return max(found.st_mtime, found.st_ctime) > _BEGAN
 
 
-def has_code(text: str, file: str, code: types.CodeType) -> bool:
-    """Whether compiling a file's text gives this code object, at its place."""
-
-    def compiled() -> types.CodeType:
-        with _parsing:
-            made: types.CodeType = compile(parsed(text), file, "exec", code.co_flags & _FEATURES, dont_inherit=True)
-            return made
-
+def definitions_with(text: str, file: str, code: types.CodeType) -> dict[int, list[Definition]] | None:
+    """`definitions` of a file's text, if compiling it gives this code object, at its place; None if it does not."""
+    flags = code.co_flags & _FEATURES
     try:
         try:
-            pending = [aside(compiled)]
+            made, found = compiled(text, file, flags)
         except SyntaxError:  # or a SyntaxWarning that the user has made an error
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                pending = [aside(compiled)]
+                made, found = compiled(text, file, flags)
     except (SyntaxError, ValueError):
-        return False
+        return None
+    pending = [made]
     while pending:
         if (one := pending.pop()) == code:
-            return True
+            return found
         pending += [x for x in one.co_consts if isinstance(x, types.CodeType)]
-    return False
+    return None
+
+
+@lru_cache(maxsize=64)
+def compiled(text: str, file: str, flags: int) -> tuple[types.CodeType, dict[int, list[Definition]]]:
+    """The code and the definitions of a file's text, from one tree. Raises SyntaxError, ValueError."""
+
+    def made() -> tuple[types.CodeType, dict[int, list[Definition]]]:
+        with _parsing:
+            tree = ast.parse(text)
+            code: types.CodeType = compile(tree, file, "exec", flags, dont_inherit=True)
+        return code, definitions_in(tree, text)
+
+    return aside(made)
 
 
 def heading(function: types.FunctionType) -> Location:
@@ -160,11 +173,15 @@ def first_line(node: ast.FunctionDef) -> int:
 def definitions(text: str) -> dict[int, list[Definition]]:
     """The functions and lambdas of a file by first line."""
     try:
-        tree = parsed(text)
-        if "match" in text:
-            tree = without_match(tree)
+        return definitions_in(parsed(text), text)
     except SyntaxError:
         return {}
+
+
+def definitions_in(tree: ast.Module, text: str) -> dict[int, list[Definition]]:
+    """`definitions` of a text's tree."""
+    if "match" in text:
+        tree = without_match(tree)
     found: dict[int, list[Definition]] = {}
     for node in nodes(tree):
         if isinstance(node, ast.FunctionDef):

@@ -128,7 +128,7 @@ def in_a_child(text: str, seconds: float = 6.0) -> Report:
         path.write_text(text)
         command = [sys.executable, "-m", MODULE, "--run", str(path)]
         done = finished(command, seconds)
-        if done is None and not eager_ends(path):
+        if done is None and not eager_ends(path, seconds / 2):
             return Report("raised", text, what="eager NumPy has no end either")
     if done is None:
         return Report("failed", text, "crash", "no end")
@@ -137,7 +137,7 @@ def in_a_child(text: str, seconds: float = 6.0) -> Report:
     return Report("failed", text, "crash", f"exit code {done.returncode}: {done.stderr[-600:]}")
 
 
-def eager_ends(path: Path, seconds: float = 3.0) -> bool:
+def eager_ends(path: Path, seconds: float) -> bool:
     """Whether the program in a file ends in eager NumPy, called once; True where the file has none to call."""
     code = "import runpy; m = runpy.run_path({!r}); 'program' in m and m['program'](*m['arguments']())"
     return finished([sys.executable, "-c", code.format(str(path))], seconds) is not None

@@ -77,7 +77,7 @@ def finished(command: Sequence[str], seconds: float, **options: Any) -> subproce
         patience = Patience(process.pid, seconds)
         while True:
             try:
-                out, err = process.communicate(timeout=1.0)
+                out, err = process.communicate(timeout=0.2)
             except subprocess.TimeoutExpired:
                 if patience.is_over:
                     process.kill()
