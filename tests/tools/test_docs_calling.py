@@ -17,6 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "calling.md"
 
 
 @pytest.mark.slow
+@pytest.mark.fast_tier
 def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
