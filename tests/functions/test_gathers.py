@@ -290,6 +290,8 @@ INTERPOLATIONS = {
     "a period": "np.interp(x, xp, fp, period=2.5)",
     "one point": "np.interp(x, xp[:1], fp[:1])",
     "infinite values": "np.interp(x, xp, np.array([1.0, np.inf, np.inf, -np.inf]))",
+    "a point at NaN": "np.interp(x[:7], np.array([np.nan, 1.0]), fp[:2]), np.interp(x, np.array([0, np.nan]), fp[:2])",
+    "a point at minus infinity": "np.interp(x, np.array([-np.inf, 1.0, np.inf]), fp[:3])",
     "integers": "np.interp(np.arange(5), np.arange(4), np.array([3, 1, 2, 0]))",
 }
 

@@ -28,6 +28,9 @@ def interpolated(r: Recorder, x: Any, xp: ArrayRef, fp: ArrayRef, left: Any, rig
     def choose(holds: Value, a: Value, b: Value) -> Value:
         return body.add(arith.Select.of(holds, a, b))
 
+    def compare(how: str, a: Value, b: Value) -> Value:
+        return body.add(arith.CmpF.of(how, a, b))
+
     def line(slope: Value, x0: Value, y0: Value) -> Value:
         return body.add(arith.AddF.of(body.add(arith.MulF.of(slope, body.add(arith.SubF.of(at, x0)))), y0))
 
@@ -37,17 +40,17 @@ def interpolated(r: Recorder, x: Any, xp: ArrayRef, fp: ArrayRef, left: Any, rig
     last, one = body.add(arith.IndexCast.of(loops.size(sub(xp.shape[0], 1)), I64)), body.constant(1, I64)
     after = body.add(arith.MinSI.of(body.add(arith.MaxSI.of(place, one)), last))
     before = body.add(arith.SubI.of(after, one))
-    ends = [body.add(arith.IndexCast.of(i, INDEX)) for i in (before, after)]
-    (x0, y0), (x1, y1) = ([body.add(gather.Element.of(v, [i])) for v in (xs, ys)] for i in ends)
+    ends = [body.add(arith.IndexCast.of(i, INDEX)) for i in (before, after, last)]
+    (x0, y0), (x1, y1), (x2, y2) = ([body.add(gather.Element.of(v, [i])) for v in (xs, ys)] for i in ends)
     slope = body.add(arith.DivF.of(body.add(arith.SubF.of(y1, y0)), body.add(arith.SubF.of(x1, x0))))
     value = line(slope, x0, y0)
-    value = choose(body.add(arith.CmpF.of("uno", value, value)), line(slope, x1, y1), value)
-    same = body.add(arith.AndI.of(body.add(arith.CmpF.of("uno", value, value)), body.add(arith.CmpF.of("oeq", y0, y1))))
-    value = choose(body.add(arith.CmpF.of("oeq", at, x0)), y0, choose(same, y0, value))
-    beyond = choose(body.add(arith.CmpF.of("uno", at, at)), at, high)
-    beyond = choose(body.add(arith.CmpF.of("oeq", at, x1)), y1, beyond)
-    value = choose(body.add(arith.CmpI.of("sgt", place, last)), beyond, value)
-    value = choose(body.add(arith.CmpI.of("slt", place, one)), low, value)
+    value = choose(compare("uno", value, value), line(slope, x1, y1), value)
+    same = body.add(arith.AndI.of(compare("uno", value, value), compare("oeq", y0, y1)))
+    value = choose(compare("oeq", at, x0), y0, choose(same, y0, value))
+    value = choose(compare("oge", at, x2), choose(compare("oeq", at, x2), y2, high), value)
+    first = body.add(arith.CmpI.of("slt", place, one))
+    value = choose(body.add(arith.AndI.of(first, compare("olt", at, x0))), low, value)  # a point may be at NaN
+    value = choose(compare("uno", at, at), at, value)
     found = loops.generic(r.empty(F64, loops.shape), value)
     made = ArrayRef(r.new_storage(F64, loops.shape, range(len(loops.shape)), found))
     return NpScalar(r.load(made, (0,)), F64) if alone else made
