@@ -1001,3 +1001,82 @@ def test_a_container_of_before_a_loop_that_binds_it_is_that_container(f):
     """After the loop the name held a list of the same items, which later changes did not reach."""
     for n in (1, 3, 0):
         climb(f, (line(), n))
+
+
+def held_by_a_list_that_becomes_a_number(a, p, n):
+    t = [1, p]
+    for _ in range(1):
+        t = t[1][0]
+        p[0] = a
+    return t
+
+
+def held_by_a_dict_that_becomes_a_number(a, p, n):
+    t = {"k": p}
+    for _ in range(1):
+        t = t["k"][0]
+        p[0] = a
+    return t
+
+
+def held_by_a_new_list(a, p, n):
+    t = [p]
+    for i in range(n):
+        a = a + t[0][0]
+        t = [p]
+        p[0] = 3.0 + i
+    return a, t, t[0] is p
+
+
+def held_by_a_new_object(a, p, n):
+    t = Body(a, 2.0, p)
+    for i in range(n):
+        a = a + t.tags[0]
+        t = Body(a, t.mass * i, p)
+        p[0] = 3.0 + i
+    return t.x, t.mass, t.tags is p
+
+
+def held_two_deep(a, p, n):
+    t = [[p], 0.0]
+    for i in range(n):
+        t = [[t[0][0]], i]
+        t[0][0][0] += 1.0
+    return t, t[0][0] is p
+
+
+def held_by_another_list_on_some_paths(a, p, n):
+    t = [2.0, p]
+    for i in range(n):
+        if i % 2:
+            t = [3.0 * i, p]
+        p[0] = t[0] + 1
+    return t, p, t[1] is p
+
+
+def held_with_an_array(a, p, n):
+    t = [p, a]
+    for i in range(n):
+        p[0] = p[0] + i
+        t[1] += 1
+        t = [p, t[1]]
+    return t, t[1] is a
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "f",
+    [
+        held_by_a_list_that_becomes_a_number,
+        held_by_a_dict_that_becomes_a_number,
+        held_by_a_new_list,
+        held_by_a_new_object,
+        held_two_deep,
+        held_by_another_list_on_some_paths,
+        held_with_an_array,
+    ],
+)
+def test_a_list_that_a_loop_changes_within_a_container_that_it_binds_again(f):
+    """The container came to the loop without the list's items: IndexError. (Found by fuzzing.)"""
+    for n in (1, 3, 0):
+        climb(f, (line(), [1.0], n))

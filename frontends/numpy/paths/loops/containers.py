@@ -13,8 +13,9 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
-from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, shell
+from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, containers_in, leaves, shell
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.heap import Changed, Fixed, Record, contents, items_of, set_contents, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -28,6 +29,8 @@ class CarriedContainers:
     def __init__(self, r: Recorder, spec: LoopSpec, env: Env, labels: Iterable[Any], rebound: Collection[str]) -> None:
         self.r, self.original_spec, self.env, self.rebound_containers = r, spec, env, rebound
         self.containers: dict[str, Any] = {}
+        self.opened: ByIdentity[Any, None] = ByIdentity()
+        """Containers of the head, made while it was traced, that hold carried ones while the body is."""
         for x in r.heap.labelled(labels, r):
             label = r.heap.known[x].label
             place = next(k for k in itertools.count() if f"<{label}, {k}>" not in self.containers)
@@ -93,11 +96,24 @@ class CarriedContainers:
         heap = self.r.heap
         if isinstance(x, (list, dict, Record)) and type(x) in (list, dict, Record) and not self.is_contents(x):
             mine = any(x is container for container in self.containers.values()) or heap.number(x) is not None
-            return heap.fix(x) if mine or (inside and heap.outlives(x, self.r)) else x
+            if mine or (inside and heap.outlives(x, self.r)):
+                return heap.fix(x)
+            return self.holder(x) if any(c is y for y in containers_in(x) for c in self.containers.values()) else x
         if isinstance(x, dict) or type(x) is tuple or is_named_tuple(x):
             items = [self.wrapped(i, inside) for i in items_of(x)]
             return x if all(a is b for a, b in zip(items, items_of(x))) else self.like(x, items)
         return within_choices(x, lambda y: self.wrapped(y, inside))
+
+    def holder(self, x: Any) -> Any:
+        """A container that is not carried and holds carried ones, with `Fixed` in their place: itself if it came from
+        the head, or one that stands for it."""
+        items = [self.wrapped(i) for i in items_of(x)]
+        if x in self.opened:
+            set_contents(x, contents(with_items(x, items)))
+            return x
+        made = self.like(x, items)
+        stand_in(self.r, x, made)
+        return made
 
     def like(self, x: Any, items: Iterable[Any]) -> Any:
         """A container with other items that stands for the same object."""
@@ -114,6 +130,9 @@ class CarriedContainers:
         if (isinstance(x, dict) and self.is_contents(x)) or type(x) is tuple or is_named_tuple(x):
             items = [self.unwrapped(i) for i in items_of(x)]
             return x if all(a is b for a, b in zip(items, items_of(x))) else self.like(x, items)
+        if isinstance(x, (list, dict, Record)) and any(isinstance(i, Fixed) for i in leaves(x)):
+            set_contents(x, contents(with_items(x, [self.unwrapped(i) for i in items_of(x)])))
+            self.opened[x] = None
         return within_choices(x, self.unwrapped)
 
     def restore(self) -> None:
@@ -162,7 +181,9 @@ def check_changes(r: Recorder, frame: Frame) -> None:
 def stand_in(r: Recorder, x: Any, made: Any) -> None:
     """Notes that at the head of a loop one container, and each one in it, stands for another."""
     known = r.heap.find(x)
-    if known is not None and x is not made:
-        r.heap.stand_ins[made] = known.label
-    for a, b in zip(items_of(x), items_of(made)) if isinstance(x, (tuple, list, dict, Record)) else ():
+    label = r.heap.stand_ins.get(x) if known is None else known.label
+    if label is not None and x is not made:
+        r.heap.stand_ins[made] = label
+    inside = isinstance(x, (tuple, list, dict, Record)) and not isinstance(made, Fixed)
+    for a, b in zip(items_of(x), items_of(made)) if inside else ():
         stand_in(r, a, b)
