@@ -181,8 +181,8 @@ class Interpreter(Statements):
 
     def at(self, node: ast.AST) -> Location:
         """Makes a node the current location in the user's source (a node without a line does not change it)."""
-        file, line = self.scope.source.file, getattr(node, "lineno", None)
-        if line is None or is_internal(file):
+        line = getattr(node, "lineno", None)
+        if line is None or is_internal(file := self.scope.source.file):
             return self.r.loc  # the caller's
         column, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None) or 0
         if (last := getattr(node, "end_lineno", None)) != line:
