@@ -323,8 +323,8 @@ class SizeFacts(Prover):
 
     def equal(self, a: Dim, b: Dim) -> bool:
         """Whether a == b is proved."""
-        if a is b or (isinstance(a, int) and isinstance(b, int)):
-            return a == b
+        if (same := a == b) or (isinstance(a, int) and isinstance(b, int)):
+            return same
         d = self.canon(sub(a, b))
         if isinstance(d, int):
             return d == 0

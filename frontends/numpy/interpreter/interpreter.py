@@ -181,17 +181,16 @@ class Interpreter(Statements):
 
     def at(self, node: ast.AST) -> Location:
         """Makes a node the current location in the user's source (a node without a line does not change it)."""
-        if not hasattr(node, "lineno") or is_internal(self.scope.source.file):
+        line = getattr(node, "lineno", None)
+        if line is None or is_internal(file := self.scope.source.file):
             return self.r.loc  # the caller's
-        s = self.scope.source
-        line, column = node.lineno, getattr(node, "col_offset", 0)
-        name = node.func if isinstance(node, ast.Call) else node
-        if isinstance(name, ast.Attribute) and name.end_lineno is not None and name.end_lineno > line:
-            line, column = name.end_lineno, (name.end_col_offset or 0) - len(name.attr.encode())  # as in tracebacks
-        end = getattr(node, "end_col_offset", 0) or 0
-        if getattr(node, "end_lineno", None) != line:
-            end = 10**6
-        self.r.loc = Location(s.file, line, column, end, self.scope.name)
+        column, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None) or 0
+        if (last := getattr(node, "end_lineno", None)) != line:
+            name = node.func if isinstance(node, ast.Call) else node
+            if isinstance(name, ast.Attribute) and name.end_lineno is not None and name.end_lineno > line:
+                line, column = name.end_lineno, (name.end_col_offset or 0) - len(name.attr.encode())  # as in tracebacks
+            end = end if last == line else 10**6
+        self.r.loc = Location(file, line, column, end, self.scope.name)
         return self.r.loc
 
     def refuse(self, node: ast.AST, reason: str, instead: str = "") -> UnsupportedError:

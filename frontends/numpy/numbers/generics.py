@@ -119,6 +119,8 @@ def build_all(
 def result_order(r: Recorder, arrays: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
     """The axis order of a fresh elementwise result, outermost first: K-order. An axis that a guard makes 1 is repeated
     as one that is written so."""
+    if ndim <= 1:
+        return tuple(range(ndim))
     axes = [[None if r.facts.equal(n, 1) else k for k, n in enumerate(a.shape)] for a in arrays]
     return axis_order([(a, [None] * (ndim - a.ndim) + own) for a, own in zip(arrays, axes)], ndim)
 
@@ -131,9 +133,10 @@ def input_of(
     n = len(shape)
     if not isinstance(operand, ArrayRef):
         return scalar_value(r, operand, element), linalg.AffineMap(n, ())
-    first = n - operand.ndim
+    first, value = n - operand.ndim, r.read(operand)
+    if operand.shape == shape:
+        return value, linalg.identity_map(n)
     results: list[int | None] = []
-    value = r.read(operand)
     unsure: list[int] = []
     for axis, size in enumerate(operand.shape):
         wanted = shape[first + axis]

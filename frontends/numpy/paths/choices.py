@@ -48,8 +48,9 @@ def narrowed(x: Any, condition: Value, positive: bool, heap: Heap) -> Any:
 
 def to_split(node: ast.stmt | ast.expr, env: Env, heap: Heap) -> Choice | None:
     """A path-dependent value whose type a statement or expression needs to know; None if there is none."""
-    for name in used(node):
-        x = env.get(name)
+    suspects = {name: x for name, x in env.items() if isinstance(x, (Choice, Maybe)) or is_container(x)}
+    for name in used(node) if suspects else ():
+        x = suspects.get(name)
         found = next((p for p in parts_of(x.value if isinstance(x, Maybe) else x) if isinstance(p, Choice)), None)
         if found is not None and narrowed(x, found.condition, True, heap) is not x:
             return found

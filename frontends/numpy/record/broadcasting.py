@@ -24,7 +24,7 @@ def broadcast(
     """
     n = max((len(s) for s in shapes), default=0)
     result: list[Dim] = [1] * n
-    for shape in shapes:
+    for shape in dict.fromkeys(shapes):
         for axis, size in enumerate(shape, n - len(shape)):
             result[axis] = broadcast_dim(r, result[axis], size, shapes, exception, message)
     return tuple(result)

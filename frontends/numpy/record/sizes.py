@@ -95,11 +95,14 @@ class Sizes(Regions):
     def mixed(self, e: Dim) -> Mixed:
         """A size as an op takes it: a constant, or the SSA value of the expression (computed once per region)."""
         e = self.facts.canon(e)
-        return e if isinstance(e, int) else self.index(e)
+        return e if isinstance(e, int) else self._index(e)
 
     def index(self, e: Dim) -> Value:
         """The expression as an SSA index value; OverflowError where 64 bits may not hold it and do not (rule N1)."""
-        e = self.facts.canon(e)
+        return self._index(self.facts.canon(e))
+
+    def _index(self, e: Dim) -> Value:
+        """`index` of an expression in which equalities have been replaced."""
         found = self.cached(e)
         if found is not None:
             return found

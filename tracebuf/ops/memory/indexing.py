@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,7 @@ def parse_maps(form: Form, n_operands: int) -> tuple[AffineMap, ...]:
         raise FormError(f"{form.name}: `indexing_maps`: {e}") from None
 
 
+@cache
 def identity_map(n: int) -> AffineMap:
     return AffineMap(n, tuple(range(n)))
 
