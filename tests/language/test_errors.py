@@ -39,6 +39,18 @@ def test_a_refusal_stores_nothing_and_leaves_no_trace() -> None:
             agree(g, a, k)
 
 
+@pytest.mark.parametrize("key", ["c", 7, ("c", None), "{c}"])
+def test_a_key_that_is_missing_on_some_paths(key: Any) -> None:
+    """KeyError had the key's text as text: KeyError("'c'")."""
+    f = program("def f(a, d, k):\n    if a[0] > 0:\n        return d[k]\n    return a")
+    agree(f, np.array([0.0]), {"p": 2.0}, key)
+    g = bufferize(f)
+    for _ in range(5):  # by Python, then by machine code
+        with pytest.raises(KeyError) as raised:
+            g(np.array([1.0]), {"p": 2.0}, key)
+        assert raised.value.args == (key,)
+
+
 # (body of f(a, b, n), exception) raised where it stands, with the user's line in a note
 RAISED: list[tuple[str, type[Exception]]] = [
     ("return a[9]", IndexError), ("a[n] = 1", IndexError), ("return a[1, 2]", IndexError),

@@ -164,7 +164,8 @@ class Statements(Expressions, Protected):
             note_location(error, self.r.loc)
             said.placed = True
         elif type(error) in CERTAIN:
-            self.r.fail(type(error), str(error).replace("{", "{{").replace("}", "}}"))
+            key = error.args[0] if isinstance(error, KeyError) and len(error.args) == 1 else str(error)
+            self.r.fail(type(error), escaped(key) if isinstance(key, str) else (key,))
         elif isinstance(error, np._core._exceptions.UFuncTypeError):
             self.r.fail(error, None)
         else:
