@@ -1404,6 +1404,18 @@ def test_calls_are_checked_both_ways(checked: Any) -> None:
         entries.same(np.ones(2), np.ones(2, np.float32), "argument 0")
 
 
+def test_a_default_that_a_call_changes_is_changed_once(checked: Any) -> None:
+    """Of a call that is made twice. (Found by fuzzing.)"""
+
+    def f(b: Any, a: Any = np.ones(4)) -> Any:
+        a += b
+        return a
+
+    g, default = bufferize(f), f.__defaults__[0]  # type: ignore[index]
+    for k in range(2, 9):
+        assert g(1.0) is default and default.tolist() == [float(k)] * 4
+
+
 def test_functions_that_fall_back() -> None:
     """Machine code takes their calls, unless a program may find at run time that it is outside the language."""
     f = bufferize(fallback="numpy")(lambda a: a * 2)

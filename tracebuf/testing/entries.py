@@ -61,7 +61,7 @@ def check(
     global taken, missed
     point_at(function, 0, 0)
     native = function._native
-    if native is None or any(map(stores_outside, function.specializations())):
+    if native is None or any(map(stores_outside, function.specializations())) or changes_defaults(function):
         return run()
     clones, named = clone_arguments(args, kwargs)
     probe = _Probe()
@@ -114,6 +114,15 @@ def stores_outside(spec: Any) -> bool:
     return any(call.related.same[i] >= first for i in spec.traced.stored) or any(
         w.number >= given for w in spec.traced.writes
     )
+
+
+def changes_defaults(function: api.BufferizedFunction) -> bool:
+    """Whether a program may change a default of the function's, which is no clone either."""
+    of = function.__wrapped__
+    defaults = (*(of.__defaults__ or ()), *(of.__kwdefaults__ or {}).values())
+    specs = [s for s in function.specializations() if isinstance(s, api.Specialization)]
+    changing = any(s.traced.stored or s.traced.writes for s in specs)
+    return changing and not all(isinstance(x, (int, float, complex, str, np.generic, type(None))) for x in defaults)
 
 
 def _given(result: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[int]:
