@@ -1407,7 +1407,7 @@ def test_calls_are_checked_both_ways(checked: Any) -> None:
 def test_a_default_that_a_call_changes_is_changed_once(checked: Any) -> None:
     """Of a call that is made twice. (Found by fuzzing.)"""
 
-    def f(b: Any, a: Any = np.ones(4)) -> Any:
+    def f(b: Any, a: Any = np.ones(4)) -> Any:  # noqa: B008
         a += b
         return a
 
