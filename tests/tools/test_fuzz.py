@@ -18,7 +18,7 @@ from tests.support.params import slow_but
 from tracebuf.testing import probe
 from tracebuf.testing.alarm import Alarm
 from tracebuf.testing.boxes import check_boxed
-from tracebuf.testing.fuzz import Report, attempt, exits, kinds, objects, peaks, threads
+from tracebuf.testing.fuzz import Report, attempt, calls, exits, kinds, objects, peaks, threads
 from tracebuf.testing.fuzz.driver import MODULE, Drawn, drive, in_a_child, smaller
 from tracebuf.testing.fuzz.patience import Patience, finished, within
 from tracebuf.testing.guard import guarded
@@ -42,6 +42,11 @@ def test_programs_climb_the_ladder(seed: int) -> None:
 def test_programs_over_objects_climb_the_ladder(seed: int) -> None:
     """Rules C1 to C3 and S2 over objects, lists and dicts."""
     check(objects.generate(random.Random(f"objects {seed}")))
+
+
+@pytest.mark.parametrize("seed", slow_but(range(1), range(40)))
+def test_calls_in_turn_do_what_they_do_in_numpy(seed: int) -> None:
+    check(calls.generate(random.Random(f"calls {seed}")))
 
 
 @pytest.mark.parametrize("seed", slow_but((), range(12)))

@@ -5,6 +5,8 @@ Kinds of programs, and what is compared:
 - `arrays`: statements over arrays, views and numbers (`programs`); eager NumPy and every rung of the ladder
 - `objects`: objects, lists, dicts, dataclasses, named tuples, functions inside (`fuzz/objects.py`); the same, and
   what the containers among the arguments hold
+- `calls`: many calls of one function, arguments of all kinds in turn, captured values changed meanwhile
+  (`fuzz/calls.py`); results, errors, arguments, captured values, and which are one object
 - `threads`: calls from threads, captured values rebound meanwhile (`fuzz/threads.py`); each answer is one that eager
   gives for some of the values
 - `exits`: a script that ends while threads call or compile (`fuzz/exits.py`); return code, stdout, stderr

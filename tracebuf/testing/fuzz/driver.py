@@ -25,6 +25,7 @@ from tracebuf.frozen import frozen
 from tracebuf.testing.alarm import Alarm
 from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.fuzz import kinds
+from tracebuf.testing.fuzz.calls import check_calls
 from tracebuf.testing.fuzz.exits import check_exit
 from tracebuf.testing.fuzz.patience import Patience, finished, within
 from tracebuf.testing.fuzz.peaks import check_peak
@@ -76,6 +77,9 @@ def attempt(program: Program) -> Report:
         with loaded(program) as module:
             if hasattr(module, "EXPECTED"):
                 check_exit(program.text, module.EXPECTED)
+                return Report("ok")
+            if hasattr(module, "steps"):
+                check_calls(program.text)
                 return Report("ok")
             if hasattr(module, "THREADS"):
                 check_threads(module, program.text)

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping
 
 from tracebuf.testing import programs
-from tracebuf.testing.fuzz import exits, objects, peaks, threads
+from tracebuf.testing.fuzz import calls, exits, objects, peaks, threads
 from tracebuf.testing.programs import Program
 
 __all__ = ["KINDS", "WEIGHTS", "generate", "parsed"]
@@ -18,11 +18,12 @@ __all__ = ["KINDS", "WEIGHTS", "generate", "parsed"]
 KINDS: dict[str, Callable[[random.Random], Program]] = {
     "arrays": programs.generate,
     "objects": objects.generate,
+    "calls": calls.generate,
     "threads": threads.generate,
     "exits": exits.generate,
     "peaks": peaks.generate,
 }
-WEIGHTS: dict[str, float] = {"arrays": 10, "objects": 10, "threads": 1, "exits": 0.1, "peaks": 0.5}
+WEIGHTS: dict[str, float] = {"arrays": 10, "objects": 10, "calls": 2, "threads": 1, "exits": 0.1, "peaks": 0.5}
 """How often each kind is drawn; a program of `exits` takes a process of its own, so a second or more."""
 
 
