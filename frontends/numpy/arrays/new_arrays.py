@@ -68,7 +68,7 @@ def element_of(r: Recorder, dtype: Any) -> ScalarType:
     return supported(wanted, "the array", r.loc)
 
 
-_OPTIONS = {
+INSTEAD = {
     "out": "store the result: out[...] = f(a, b)",
     "where": "np.where(c, f(a), b)",
     "dtype": "convert first: a.astype(dtype)",
@@ -83,7 +83,7 @@ def only(r: Recorder, what: str, **given: Any) -> None:
     """Refuses optional parameters that are not supported, when they are given."""
     for name, (value, default) in given.items():
         if value is not default and not (isinstance(value, type(default)) and value == default):
-            instead = _OPTIONS.get(name, f"leave `{name}` out")
+            instead = INSTEAD.get(name, f"leave `{name}` out")
             raise r.refuse(f"{what} with {name}= is not supported", instead)
 
 

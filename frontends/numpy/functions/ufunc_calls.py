@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import array_of, as_array, fille
 from tracebuf.frontends.numpy.arrays.reshape import order_of
 from tracebuf.frontends.numpy.functions.products.vectors import GENERALISED, generalised
 from tracebuf.frontends.numpy.functions.reductions.ordered import reduce_any, reduceat
-from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE
+from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.operands import is_operand, loop_dtypes, mask_of, out_of, supported, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import scalar_product
@@ -159,19 +159,12 @@ def writable_out(r: Recorder, out: Any) -> ArrayRef | None:
 
 
 def method_reduce(
-    r: Recorder,
-    ufunc: np.ufunc,
-    array: Any,
-    axis: Any = 0,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = NO_VALUE,
-    where: Any = True,
-) -> Any:
+    r: Recorder, ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None,
+    keepdims: Any = False, initial: Any = NO_VALUE, where: Any = True,
+) -> Any:  # fmt: skip
     """ufunc.reduce(...)."""
     ref = as_array(r, operand_of(r, array, ufunc.__name__))
-    return reduce_any(r, ufunc, ref, axis, dtype, writable_out(r, out), keepdims, initial, where)
+    return reduce_any(r, ufunc, ref, Fold(axis, dtype, writable_out(r, out), keepdims, initial, where))
 
 
 def method_accumulate(

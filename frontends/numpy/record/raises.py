@@ -204,5 +204,6 @@ def internal_error(error: Exception, loc: Location) -> InternalError:
 
 def name_of(handler: Callable[..., Any]) -> str:
     """The module and name of a function, or of the class of a callable object."""
+    handler = handler.func if isinstance(handler, partial) else handler
     of = handler if hasattr(handler, "__qualname__") else type(handler)
     return f"{of.__module__}.{of.__qualname__}"

@@ -3,15 +3,16 @@ in functions/joining/padding."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.functions.formulas.primitives import pad_pairs, pad_rows, refuse
 from tracebuf.frontends.numpy.functions.formulas.statistics import along
+from tracebuf.frontends.numpy.record.registry import formula
 
 
+@formula(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """np.pad: one axis after another, over the whole extent of the axes before it and the middle of those after it."""
     if not isinstance(mode, str):
@@ -82,7 +83,3 @@ def ramp(end: Any, edge: Any, num: Any, axis: int, dtype: Any) -> Any:
 
 def rounded(x: Any, dtype: Any) -> Any:
     return np.round(x) if dtype.kind in "iu" else x
-
-
-FORMULAS: dict[Any, Callable[..., Any]] = {np.pad: pad}
-"""By NumPy's function: its formula."""

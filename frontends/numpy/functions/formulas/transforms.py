@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from tracebuf.frontends.numpy.record.registry import formula
 
 SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -17,6 +18,7 @@ def swapped(norm: Any) -> Any:
     return SWAPPED[norm]
 
 
+@formula(np.fft.hfft)
 def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Any:
     a = np.asarray(a)
     if n is None:
@@ -24,13 +26,10 @@ def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = Non
     return np.fft.irfft(np.conjugate(a), n, axis, norm=swapped(norm))
 
 
+@formula(np.fft.ihfft)
 def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Any:
     a = np.asarray(a)
     if n is None:
         n = a.shape[axis]
     out = np.fft.rfft(a, n, axis, norm=swapped(norm), out=out)
     return np.conjugate(out, out=out)
-
-
-FORMULAS: dict[Any, Callable[..., Any]] = {np.fft.hfft: hfft, np.fft.ihfft: ihfft}
-"""By NumPy's function: its formula."""

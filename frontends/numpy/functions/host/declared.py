@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.call.host_call import (
     Declared,
     DeclaredRun,
     dtypes_of,
+    host_call,
     name_of,
     shapes_of,
 )
@@ -20,6 +21,7 @@ from tracebuf.frontends.numpy.functions.host.calls import number, record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of as name_of_type
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -42,6 +44,7 @@ def innermost(fn: Any) -> Any:
     return fn
 
 
+@traces(host_call)
 def traced_host_call(
     r: Recorder,
     fn: Any,

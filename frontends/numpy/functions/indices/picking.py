@@ -44,6 +44,7 @@ from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.sizes import INT_MAX
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
@@ -79,6 +80,7 @@ def index_array(r: Recorder, indices: Any) -> ArrayRef:
     return ref
 
 
+@traces(np.take)
 def take(r: Recorder, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """np.take: a gather along one axis, its result in C order."""
     bring, into = mode_of(r, mode), out_of(r, out)
@@ -143,6 +145,7 @@ def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
     r.check(ok, "IndexError", "cannot do a non-empty take from an empty axes.")
 
 
+@traces(method="take")
 def take_method(r: Recorder, a: ArrayRef, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """a.take(...)."""
     return take(r, a, indices, axis, out, mode)
@@ -186,12 +189,14 @@ def check_places(arr: Any, indices: Any, axis: Any) -> None:
         raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute 'dtype'"))
 
 
+@traces(np.take_along_axis)
 def take_along_axis(r: Recorder, arr: Any, indices: Any, axis: Any = -1) -> ArrayRef:
     """np.take_along_axis."""
     check_places(arr, indices, axis)
     return gathered(r, along(r, *along_axis(r, arr, indices, axis)))
 
 
+@traces(np.put_along_axis)
 @stores
 def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """np.put_along_axis."""
@@ -200,6 +205,7 @@ def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) 
     scattered(r, along(r, *along_axis(r, arr, indices, axis)), given)
 
 
+@traces(np.put)
 @stores
 def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """np.put: `v`, repeated, stored at ravelled indices."""
@@ -245,6 +251,7 @@ def unravelled(loops: Loops, place: Value, shape: Sequence[Dim]) -> list[Value]:
     return [place, *reversed(found)]
 
 
+@traces(method="put")
 @stores
 def put_method(r: Recorder, a: ArrayRef, indices: Any, values: Any, mode: str = "raise") -> None:
     """a.put(...)."""
@@ -252,6 +259,7 @@ def put_method(r: Recorder, a: ArrayRef, indices: Any, values: Any, mode: str = 
 
 
 # -- nonzero elements
+@traces(np.nonzero, method="nonzero")
 def nonzero_function(r: Recorder, a: Any) -> tuple[ArrayRef, ...]:
     """np.nonzero."""
     ref = asarray(r, a) if isinstance(a, (list, tuple)) else as_array(r, a)
@@ -265,11 +273,13 @@ def nonzero_function(r: Recorder, a: Any) -> tuple[ArrayRef, ...]:
     return tuple(last_column(found, axis) for axis in range(ref.ndim))
 
 
+@traces(np.flatnonzero)
 def flatnonzero(r: Recorder, a: Any) -> ArrayRef:
     """np.flatnonzero."""
     return nonzero(r, ravelled_values(r, asarray(r, a)))[0]
 
 
+@traces(np.argwhere)
 def argwhere(r: Recorder, a: Any) -> ArrayRef:
     """np.argwhere: the transpose of a fresh array with a row for each axis."""
     return index_matrix(r, truth(r, asarray(r, a)), (1, 0))
@@ -291,6 +301,7 @@ def in_turn(here: Value, value: Value) -> Callable[[Value, Value], Stored]:
     return lambda held, step: (here, here, value, [step])
 
 
+@traces(np.compress)
 def compress(r: Recorder, condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     """np.compress: a mask along one axis, which may be shorter than the axis."""
     into, mask = out_of(r, out), truth(r, asarray(r, condition))
@@ -304,10 +315,12 @@ def compress(r: Recorder, condition: Any, a: Any, axis: Any = None, out: Any = N
     return taken(r, gathered(r, at, none_checked(at, checked), order=range(ref.ndim)), into)
 
 
+@traces(method="compress")
 def compress_method(r: Recorder, a: ArrayRef, condition: Any, axis: Any = None, out: Any = None) -> Any:
     return compress(r, condition, a, axis, out)
 
 
+@traces(np.extract)
 def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
     """np.extract: the elements where the condition is not zero, both ravelled."""
     mask, ref = ravelled_values(r, truth(r, asarray(r, condition))), ravelled_values(r, asarray(r, arr))
@@ -315,6 +328,7 @@ def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
     return gathered(r, Advanced(ref, (picked,), (0,), 0, ref, ()), order=(0,))
 
 
+@traces(np.place)
 @stores
 def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     """np.place: the values, repeated, stored in turn where the mask is not zero."""
@@ -328,6 +342,7 @@ def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     spread(r, arr, where, given, by_count=True)
 
 
+@traces(np.putmask)
 @stores
 def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
     """np.putmask: the values, repeated to all elements, stored where the mask is not zero."""
@@ -393,6 +408,7 @@ def spread(r: Recorder, a: ArrayRef, mask: ArrayRef, given: ArrayRef, by_count: 
 
 
 # -- index arrays
+@traces(np.ix_)
 def ix_(r: Recorder, *args: Any) -> tuple[Any, ...]:
     """np.ix_: each sequence along an axis of its own."""
     out: list[Any] = []
@@ -407,6 +423,7 @@ def ix_(r: Recorder, *args: Any) -> tuple[Any, ...]:
     return tuple(out)
 
 
+@traces(np.unravel_index)
 def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """np.unravel_index; ValueError for an index out of the shape's bounds."""
     if isinstance(indices, (list, tuple)) and not indices:
@@ -505,15 +522,3 @@ def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) 
         return body.cast(apply_rule(ufunc, body, args, dtypes), a.element)
 
     scattered(r, at, given, combine)
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.take: take, np.take_along_axis: take_along_axis, np.put: put, np.put_along_axis: put_along_axis,
-    np.nonzero: nonzero_function, np.flatnonzero: flatnonzero, np.argwhere: argwhere, np.compress: compress,
-    np.extract: extract, np.place: place, np.putmask: putmask, np.ix_: ix_, np.unravel_index: unravel_index,
-}  # fmt: skip
-"""By NumPy's function: its handler."""
-METHODS: dict[str, Callable[..., Any]] = {
-    "take": take_method, "put": put_method, "nonzero": nonzero_function, "compress": compress_method,
-}  # fmt: skip
-"""By name of the array method: its handler."""

@@ -25,6 +25,7 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Storage, arms_of, in_turn, storages_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
@@ -61,6 +62,7 @@ PLAIN = Into()
 """Without optional parameters: a fresh array."""
 
 
+@traces(np.concatenate)
 def concatenate(
     r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
@@ -160,6 +162,7 @@ def known_ones(r: Recorder, ref: ArrayRef) -> ArrayRef:
     return ref.derive(lambda view: replace(view, sizes=sizes))
 
 
+@traces(np.stack)
 def stack(
     r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
@@ -181,23 +184,27 @@ def at_least(ref: ArrayRef, ndim: int) -> ArrayRef:
     return ref
 
 
+@traces(np.hstack)
 def hstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """np.hstack."""
     refs = [at_least(x, 1) for x in arrays_of(r, tup)]
     return joined(r, refs, 0 if refs[0].ndim == 1 else 1, Into(None, dtype, casting))
 
 
+@traces(np.vstack, getattr(np, 'row_stack', np.vstack))
 def vstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """np.vstack."""
     return joined(r, [at_least(x, 2) for x in arrays_of(r, tup)], 0, Into(None, dtype, casting))
 
 
+@traces(np.dstack)
 def dstack(r: Recorder, tup: Any) -> Any:
     """np.dstack: along the third axis."""
     refs = [at_least(x, 2) for x in arrays_of(r, tup)]
     return joined(r, [x if x.ndim > 2 else x.derive(lambda view: view.new_axis(2)) for x in refs], 2)
 
 
+@traces(np.column_stack)
 def column_stack(r: Recorder, tup: Any) -> Any:
     """np.column_stack: vectors become columns."""
     refs = []
@@ -207,11 +214,13 @@ def column_stack(r: Recorder, tup: Any) -> Any:
     return joined(r, refs, 1)
 
 
+@traces(np.append)
 def append(r: Recorder, arr: Any, values: Any, axis: Any = None) -> Any:
     """np.append: np.concatenate of two arrays, ravelled without an axis."""
     return concatenate(r, (arr, values), axis)
 
 
+@traces(np.diff)
 def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE) -> Any:
     """np.diff: each element minus the one before, n times."""
     ref, times = as_array(r, a), r.static_int(whole_number(r, n), "how often np.diff is taken")
@@ -238,6 +247,7 @@ def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALU
     return ref
 
 
+@traces(np.roll)
 def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
     """np.roll: along each axis, two parts exchange places."""
     ref = as_array(r, a)
@@ -306,6 +316,7 @@ def count_of(r: Recorder, n: Any, what: str) -> Dim:
     return e
 
 
+@traces(np.repeat, method="repeat")
 def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
     """np.repeat: each element `repeats` times. One pass over the result, whose axis is split in two, the inner one
     repeated."""
@@ -331,6 +342,7 @@ def repeated(r: Recorder, ref: ArrayRef, shape: Sequence[Dim], final: Sequence[D
     return reshape(r, made, tuple(as_int_value(n) for n in final))
 
 
+@traces(np.tile)
 def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
     """np.tile: the array `reps` times along each axis. One pass over the result, each of whose axes is split in two."""
     given = list(reps) if isinstance(reps, (tuple, list)) else [reps]
@@ -345,11 +357,3 @@ def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
     spread = ref.derive(in_turn([methodcaller("new_axis", 2 * k) for k in range(ref.ndim)]))
     shape = [d for pair in zip(times, ref.shape) for d in pair]
     return repeated(r, spread, shape, [mul(a, b) for a, b in zip(times, ref.shape)])
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack,
-    getattr(np, "row_stack", np.vstack): vstack, np.dstack: dstack,
-    np.append: append, np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile,
-}  # fmt: skip
-"""By NumPy's function: its handler."""

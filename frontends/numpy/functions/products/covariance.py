@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from operator import methodcaller
 from typing import Any
 
@@ -14,7 +13,7 @@ from tracebuf.frontends.numpy.arrays.reshape import reversed_axes
 from tracebuf.frontends.numpy.arrays.shapes import diagonal, squeeze
 from tracebuf.frontends.numpy.functions.joining.stacking import concatenate
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
-from tracebuf.frontends.numpy.functions.reductions.reduce import mean, reduce
+from tracebuf.frontends.numpy.functions.reductions.reduce import Fold, mean, reduce
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
@@ -22,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import check_output, elementwise
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
 from tracebuf.ir.core import Value
@@ -29,6 +29,7 @@ from tracebuf.ir.types import F64, I1
 from tracebuf.ops.scalars import arith, complex
 
 
+@traces(np.cov)
 def cov(
     r: Recorder,
     m: Any,
@@ -52,11 +53,11 @@ def cov(
     check_output(np.subtract, x, F64.dtype if x.element.is_integer or x.element is I1 else x.dtype, "same_kind")
     if w is None:
         count: Any = elementwise(r, np.subtract, [NpScalar(scalar_value(r, PyInt(x.shape[1]), F64), F64), degrees])
-        centre = as_array(r, mean(r, x, 1))
+        centre = as_array(r, mean(r, x, Fold(1)))
     else:
         total = reduce(r, np.add, w)
         weighted = as_array(r, elementwise(r, np.multiply, [x, w]))
-        centre = as_array(r, elementwise(r, np.true_divide, [reduce(r, np.add, weighted, 1), total]))
+        centre = as_array(r, elementwise(r, np.true_divide, [reduce(r, np.add, weighted, Fold(1)), total]))
         lost: Any = degrees
         if aweights is not None and degrees != 0:
             squares = as_array(r, elementwise(r, np.multiply, [w, as_array(r, aweights)]))
@@ -136,7 +137,7 @@ def weights_of(r: Recorder, x: ArrayRef, fweights: Any, aweights: Any) -> ArrayR
 
 
 def require_all(r: Recorder, truth: ArrayRef, exception: Any, message: str) -> None:
-    found = reduce(r, np.logical_and, truth, None, np.bool_)
+    found = reduce(r, np.logical_and, truth, Fold(dtype=np.bool_))
     assert isinstance(found, NpScalar)
     r.check(found.value, exception, message)
 
@@ -158,6 +159,7 @@ def empty_result(r: Recorder) -> ArrayRef:
     return ArrayRef(r.new_storage(F64, (0, 0), (0, 1), r.empty(F64, (0, 0))))
 
 
+@traces(np.corrcoef)
 def corrcoef(r: Recorder, x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
     """np.corrcoef: the covariances divided by the standard deviations, clipped to [-1, 1]."""
     c = cov(r, x, y, rowvar, dtype=dtype)
@@ -185,7 +187,3 @@ def corrcoef(r: Recorder, x: Any, y: Any = None, rowvar: Any = True, *, dtype: A
 
     spread = as_array(r, build(r, root, [diagonal(r, c)], [element], part))
     return build(r, scaled, [c, spread.derive(methodcaller("new_axis", 1)), spread], [element, part, part], element, c)
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {np.cov: cov, np.corrcoef: corrcoef}
-"""By NumPy's function: its handler."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import methodcaller
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy._core import _exceptions
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, k_order, strong
 from tracebuf.frontends.numpy.arrays.reshape import reshaped, whole_number
-from tracebuf.frontends.numpy.arrays.shapes import diagonal, matrix_transpose, moveaxis
+from tracebuf.frontends.numpy.arrays.shapes import diagonal, moveaxis
 from tracebuf.frontends.numpy.functions.products.contractions import (
     Labelled,
     contract_pair,
@@ -32,6 +32,7 @@ from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, axis_order
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, mul
@@ -113,6 +114,7 @@ def converted(r: Recorder, ufunc: np.ufunc, x: Any, k: int, wanted: np.dtype | N
 # -- np.cross
 
 
+@traces(np.cross)
 def cross(r: Recorder, a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> ArrayRef:
     """np.cross of vectors of 3 numbers, or of 2, whose third counts as 0; two vectors of 2 give the third component
     alone."""
@@ -173,6 +175,7 @@ def difference(r: Recorder, first: Any, second: Any, into: ArrayRef) -> None:
     build(r, compute, operands, [element] * len(operands), element, into)
 
 
+@traces(np.linalg.cross)
 def cross_of_three(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef:
     """np.linalg.cross."""
     refs = [as_array(r, x) for x in (x1, x2)]
@@ -188,6 +191,7 @@ def cross_of_three(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef
 # -- np.kron
 
 
+@traces(np.kron)
 def kron(r: Recorder, a: Any, b: Any) -> Any:
     """np.kron: the products of each element of `a` with each of `b`, in blocks."""
     x, y = as_array(r, strong(r, a)), as_array(r, strong(r, b))
@@ -213,6 +217,7 @@ def widened(ref: ArrayRef, count: int) -> ArrayRef:
 # -- np.linalg's names
 
 
+@traces(np.linalg.outer)
 def outer_of_vectors(r: Recorder, x1: Any, x2: Any) -> Any:
     """np.linalg.outer."""
     if any(as_array(r, x).ndim != 1 for x in (x1, x2)):
@@ -220,6 +225,7 @@ def outer_of_vectors(r: Recorder, x1: Any, x2: Any) -> Any:
     return outer(r, x1, x2)
 
 
+@traces(np.linalg.vecdot)
 def vecdot_along(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef | Scalar:
     """np.linalg.vecdot."""
     check_weak_ints(r, [as_operand(r, x) for x in (x1, x2)])
@@ -228,11 +234,16 @@ def vecdot_along(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef |
     return by_cores(r, np.vecdot, *(moveaxis(r, x, axis_of(r, axis, x.ndim), -1) for x in refs))
 
 
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.cross: cross, np.kron: kron, np.linalg.cross: cross_of_three, np.linalg.outer: outer_of_vectors,
-    np.linalg.vecdot: vecdot_along, np.linalg.matmul: lambda r, x1, x2: generalised(r, np.matmul, [x1, x2]),
-    np.linalg.trace: lambda r, x, *, offset=0, dtype=None: trace(r, x, offset, -2, -1, dtype),
-    np.linalg.diagonal: lambda r, x, *, offset=0: diagonal(r, x, offset, -2, -1),
-    np.linalg.matrix_transpose: matrix_transpose,
-}  # fmt: skip
-"""By NumPy's function: its handler."""
+@traces(np.linalg.matmul)
+def matmul_of_two(r: Recorder, x1: Any, x2: Any, /) -> Any:
+    return generalised(r, np.matmul, [x1, x2])
+
+
+@traces(np.linalg.trace)
+def trace_of_last(r: Recorder, x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
+    return trace(r, x, offset, -2, -1, dtype)
+
+
+@traces(np.linalg.diagonal)
+def diagonal_of_last(r: Recorder, x: Any, /, *, offset: Any = 0) -> ArrayRef:
+    return diagonal(r, x, offset, -2, -1)
