@@ -181,15 +181,9 @@ def float_size(r: Recorder, span: Any, step: Any) -> Dim:
 
 
 def linspace(
-    r: Recorder,
-    start: Any,
-    stop: Any,
-    num: Any = 50,
-    endpoint: Any = True,
-    retstep: Any = False,
-    dtype: Any = None,
+    r: Recorder, start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: Any = None,
     axis: Any = 0,
-) -> Any:
+) -> Any:  # fmt: skip
     """np.linspace of numbers: i * step + start, and `stop` itself at the end (numpy/_core/function_base.py)."""
     only(r, "np.linspace", axis=(axis, 0))
     element = F64 if dtype is None else element_of(r, dtype)
@@ -380,8 +374,7 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
 def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """np.select: the choice of the first condition that holds."""
     if not isinstance(condlist, (tuple, list)) or not isinstance(choicelist, (tuple, list)):
-        instead = "make lists of them: [a > 0, a < 0]"
-        raise r.refuse("np.select of what is no list", instead)
+        raise r.refuse("np.select of what is no list", "make lists of them: [a > 0, a < 0]")
     if len(condlist) != len(choicelist):
         raise Raises(ValueError("list of cases must be same length as list of conditions"))
     if not len(condlist):

@@ -139,9 +139,7 @@ def is_one_for_shape(r: Recorder, n: Dim) -> bool:
 def at_least(ndim: int, r: Recorder, *arys: Any) -> Any:
     index: dict[tuple[int, int], Any] = {(2, 1): (None, ...), (3, 1): (None, slice(None), None), (3, 2): (..., None)}
     refs = [as_array(r, a) for a in arys]
-    made = [
-        x if x.ndim >= ndim else read_item(r, x, index.get((ndim, x.ndim), (*[None] * ndim, ...))) for x in refs
-    ]
+    made = [x if x.ndim >= ndim else read_item(r, x, index.get((ndim, x.ndim), (*[None] * ndim, ...))) for x in refs]
     return made[0] if len(made) == 1 else tuple(made)
 
 

@@ -103,8 +103,7 @@ def operand_of(r: Recorder, x: Any, name: str) -> Any:
     if isinstance(x, (list, tuple)):
         return array_of(r, x, None)
     if not is_operand(x):
-        reason = f"a {refusals.name_of(x)} as an operand of np.{name}"
-        raise r.refuse(reason, "use arrays: np.array(x)")
+        raise r.refuse(f"a {refusals.name_of(x)} as an operand of np.{name}", "use arrays: np.array(x)")
     return x
 
 
@@ -139,8 +138,7 @@ def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kw
     """`ufunc.reduce`, `ufunc.accumulate`, `ufunc.reduceat` or `ufunc.outer`; raises NumPy's errors where a ufunc has
     none."""
     if name not in METHODS:
-        what = f"np.{ufunc.__name__}.{name} is not supported"
-        raise r.refuse(what, "a for loop over the elements")
+        raise r.refuse(f"np.{ufunc.__name__}.{name} is not supported", "a for loop over the elements")
     if ufunc.signature is not None:
         raise Raises(RuntimeError("Reduction is not defined on ufunc's with signatures"))
     if ufunc.nin != 2:

@@ -198,8 +198,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
         elif part is not None:
             part = np.asanyarray(part)
             if not np.can_cast(part.dtype, a.dtype, "same_kind"):
-                text = f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
-                raise TypeError(text)
+                raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
             parts.append(part.ravel())
     return np.concatenate(parts, dtype=a.dtype)
 

@@ -168,14 +168,7 @@ def transform(name: str, inverse: bool = False, odd: str = "") -> Parts:
         loop = CoreLoop(UMATH, chosen, types, str(ufunc.signature), False, other, widens)
         ins = [r.read(moved(in_type(r, a, source), axis)), scalar_value(r, factor, scale)]
         out = ArrayRef(r.new_storage(result, shape, order, r.empty(result, shape, order)))
-        record(
-            r,
-            HostFunction(f"numpy.fft.{chosen}", ByLoop(loop, None), loop=loop),
-            ins,
-            [],
-            [moved(out, axis)],
-            [0],
-        )
+        record(r, HostFunction(f"numpy.fft.{chosen}", ByLoop(loop, None), loop=loop), ins, [], [moved(out, axis)], [0])
         return result_in_type(r, out, element)
 
     return parts

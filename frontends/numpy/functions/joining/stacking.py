@@ -42,8 +42,7 @@ def arrays_of(r: Recorder, items: Any, what: str = "concatenate") -> list[ArrayR
     if isinstance(items, ArrayRef) and items.ndim:
         items = unstack(r, items)
     if not isinstance(items, (list, tuple)):
-        reason = "the arrays to join are not a tuple or list"
-        raise r.refuse(reason, "write (a[0], a[1])")
+        raise r.refuse("the arrays to join are not a tuple or list", "write (a[0], a[1])")
     if not items:
         raise Raises(ValueError(f"need at least one array to {what}"))
     return [as_array(r, i) for i in items]
@@ -113,8 +112,7 @@ def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], i
             r.require_equal(m, n, "ValueError", "Output array is the wrong shape")
         r.check_writable(out)
         if any(s in storages_of(out) for x in refs for s in storages_of(x)):
-            what = "np.concatenate into an array that it also reads"
-            raise r.refuse(what, "out[...] = np.concatenate((a, b))")
+            raise r.refuse("np.concatenate into an array that it also reads", "out[...] = np.concatenate((a, b))")
         return out
     wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else ask(np.dtype, into.dtype)
     element, ndim = supported(wanted, "the array", r.loc), len(shape)

@@ -100,13 +100,9 @@ def fitted(r: Recorder, x: Labelled, sizes: Sizes) -> Labelled:
 
 
 def sum_of_products(
-    r: Recorder,
-    operands: Sequence[Labelled],
-    out: Sequence[str],
-    sizes: Sizes,
-    element: ScalarType,
+    r: Recorder, operands: Sequence[Labelled], out: Sequence[str], sizes: Sizes, element: ScalarType,
     order: Sequence[int],
-) -> ArrayRef:
+) -> ArrayRef:  # fmt: skip
     """One loop nest over all axis names: the product of the operands, converted to the element type, summed over the
     names that are not in `out`. `order`: the result's axes, outermost first."""
     summed = sorted({label for x in operands for label in x.labels} - set(out))

@@ -31,17 +31,9 @@ from tracebuf.ops.scalars import arith, complex
 
 @traces(np.cov)
 def cov(
-    r: Recorder,
-    m: Any,
-    y: Any = None,
-    rowvar: Any = True,
-    bias: Any = False,
-    ddof: Any = None,
-    fweights: Any = None,
-    aweights: Any = None,
-    *,
-    dtype: Any = None,
-) -> ArrayRef:
+    r: Recorder, m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None, fweights: Any = None,
+    aweights: Any = None, *, dtype: Any = None,
+) -> ArrayRef:  # fmt: skip
     """np.cov: variables are rows, or columns with `rowvar=False`."""
     if any(isinstance(x, (NpScalar, ArrayRef)) for x in (rowvar, bias)):
         raise r.refuse("a flag that is not known at trace time", "use True or False")

@@ -39,14 +39,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 @traces(np.einsum)
 def einsum(
-    r: Recorder,
-    *operands: Any,
-    out: Any = None,
-    optimize: Any = False,
-    dtype: Any = None,
-    order: Any = "K",
+    r: Recorder, *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: Any = "K",
     casting: Any = "safe",
-) -> Any:
+) -> Any:  # fmt: skip
     """np.einsum."""
     text, values = written(operands)
     items = [operand(r, x) for x in values]

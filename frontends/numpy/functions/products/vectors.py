@@ -81,13 +81,9 @@ GENERALISED = (np.matmul, *CORES)
 
 
 def generalised(
-    r: Recorder,
-    ufunc: np.ufunc,
-    operands: Sequence[Any],
-    into: ArrayRef | None = None,
-    wanted: np.dtype | None = None,
-    casting: Casting = "same_kind",
-) -> ArrayRef | Scalar:
+    r: Recorder, ufunc: np.ufunc, operands: Sequence[Any], into: ArrayRef | None = None,
+    wanted: np.dtype | None = None, casting: Casting = "same_kind",
+) -> ArrayRef | Scalar:  # fmt: skip
     """A call of a generalised ufunc; `into` is its `out=`, `wanted` its `dtype=`."""
     check_weak_ints(r, operands)
     a, b = (converted(r, ufunc, x, k, wanted, casting) for k, x in enumerate(operands))
@@ -145,8 +141,7 @@ def vector_length(r: Recorder, v: ArrayRef) -> int:
     for n in (3, 2):
         known = r.ask_equal(v.shape[-1], n)
         if known is None:
-            reason = "np.cross of vectors whose length is only known at run time"
-            raise r.refuse(reason, "pass arrays of 3 columns in")
+            raise r.refuse("np.cross of vectors whose length is only known at run time", "pass arrays of 3 columns in")
         if known:
             return n
     raise Raises(ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)"))

@@ -39,8 +39,7 @@ def is_filled(r: Recorder, name: str, a: ArrayRef) -> bool:
     """Whether a vector has elements, by proof or guard; refused where only the run time knows."""
     known = r.ask_nonneg(sub(a.shape[0], 1))
     if known is None:
-        reason = f"{name}() of what may be empty"
-        raise r.refuse(reason, f"np.{name}(a)")
+        raise r.refuse(f"{name}() of what may be empty", f"np.{name}(a)")
     return known
 
 

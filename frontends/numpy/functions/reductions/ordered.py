@@ -70,8 +70,7 @@ def reduce_in_order(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, how: Fold) -> A
     if dtypes[0] != dtypes[1]:  # NumPy folds these wrongly (np.ldexp of int32, in NumPy 2.4)
         raise r.refuse(f"np.{name}.reduce in two dtypes", "fold in a for loop")
     if out is not None and out.dtype != element.dtype:
-        reason = f"np.{name}.reduce into another dtype than it folds in"
-        raise r.refuse(reason, f"out[...] = np.{name}.reduce(a)")
+        raise r.refuse(f"np.{name}.reduce into another dtype than it folds in", f"out[...] = np.{name}.reduce(a)")
     if len(axes) > 1 and ufunc.identity is None:
         text = f"reduction operation '{name}' is not reorderable, so at most one axis may be specified"
         raise Raises(ValueError(text))

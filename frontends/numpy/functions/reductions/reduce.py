@@ -101,8 +101,7 @@ def reduction_dtypes(
 def reduce(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, how: Fold = EVERYTHING) -> ArrayRef | Scalar:
     """`ufunc.reduce` over axes; a NumPy scalar where no axis is left and there is no `out` (PyUFunc_Reduce)."""
     if ufunc not in NEUTRAL:
-        what = f"np.{ufunc.__name__}.reduce is not supported"
-        raise r.refuse(what, "fold in a for loop")
+        raise r.refuse(f"np.{ufunc.__name__}.reduce is not supported", "fold in a for loop")
     axes, mask = axes_of(r, how.axis, ref.ndim), mask_of(r, how.where)
     wanted = None if how.dtype is None else ask(np.dtype, how.dtype)
     loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if how.out is None else how.out.dtype)
@@ -158,8 +157,7 @@ def check_not_empty(r: Recorder, name: str, ref: ArrayRef, axes: Sequence[int]) 
 def fits_mask(r: Recorder, mask: Operand, ref: ArrayRef) -> Operand:
     """The mask of a reduction, checked to broadcast to the array's shape."""
     if isinstance(mask, ArrayRef) and mask.ndim > ref.ndim:
-        instead = "np.broadcast_to(a, where.shape) of the array"
-        raise r.refuse("`where` has more axes than the array", instead)
+        raise r.refuse("`where` has more axes than the array", "np.broadcast_to(a, where.shape) of the array")
     if isinstance(mask, ArrayRef):
         text, values = shape_text([ref.shape, mask.shape])
         for size, wanted in zip(reversed(mask.shape), reversed(ref.shape)):
@@ -259,8 +257,7 @@ def divide(
 def inexact(r: Recorder, dtype: Any, what: str) -> np.dtype | None:
     """The `dtype=` of a mean or variance; refused where it is not a float or complex type."""
     if dtype is not None and ask(np.dtype, dtype).kind not in "fc":
-        reason = f"{what} in dtype {np.dtype(dtype)}"
-        raise r.refuse(reason, "convert the result: .astype(dtype)")
+        raise r.refuse(f"{what} in dtype {np.dtype(dtype)}", "convert the result: .astype(dtype)")
     return None if dtype is None else np.dtype(dtype)
 
 
