@@ -31,11 +31,12 @@ from tracebuf.frontends.numpy.functions.formulas import (
     transforms,
 )
 from tracebuf.frontends.numpy.functions.formulas import products as formula_products
+from tracebuf.frontends.numpy.functions.formulas import vectors as formula_vectors
 from tracebuf.frontends.numpy.functions.host import declared, extremes, fft, linalg, sorting
 from tracebuf.frontends.numpy.functions.indices import picking, sorted_indices
 from tracebuf.frontends.numpy.functions.joining import stacking
 from tracebuf.frontends.numpy.functions.parameters import taken_arguments
-from tracebuf.frontends.numpy.functions.products import convolutions, covariance, einsum, matmul, vectors
+from tracebuf.frontends.numpy.functions.products import convolutions, einsum, matmul, vectors
 from tracebuf.frontends.numpy.functions.python import builtins, types
 from tracebuf.frontends.numpy.functions.python import cmath as cmath_functions
 from tracebuf.frontends.numpy.functions.python import math as math_functions
@@ -66,9 +67,9 @@ from tracebuf.ir.dims import Dim, mul
 
 MODULES = (
     complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft, linalg, sorting,
-    declared, convolutions, covariance, einsum, matmul, vectors, builtins, cmath_functions, math_functions, types,
-    whole_arrays, joining, logic, lookup, mapping, padding, primitives, formula_products, sequences, statistics,
-    transforms,
+    declared, convolutions, einsum, matmul, vectors, builtins, cmath_functions, math_functions, types,
+    whole_arrays, joining, logic, lookup, mapping, padding, primitives, formula_products, formula_vectors, sequences,
+    statistics, transforms,
 )  # fmt: skip
 """The modules that fill the tables when they are imported; those that these import do too."""
 

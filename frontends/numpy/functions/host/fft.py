@@ -1,8 +1,8 @@
-"""np.fft: transforms as host calls (pocketfft), and fftshift and fftfreq as loops."""
+"""np.fft: transforms as host calls (pocketfft), and fftfreq as a loop; the others are formulas
+(functions/formulas/transforms)."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
-from tracebuf.frontends.numpy.arrays.creation import asarray, indexed
-from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int, store_view
-from tracebuf.frontends.numpy.arrays.new_arrays import filled, k_order
+from tracebuf.frontends.numpy.arrays.creation import indexed
+from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int
 from tracebuf.frontends.numpy.functions.host.calls import (
     Fresh,
     Given,
@@ -27,12 +26,11 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     result_in_type,
 )
 from tracebuf.frontends.numpy.functions.host.kinds import has_known_place
-from tracebuf.frontends.numpy.functions.joining.stacking import part
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.registry import HANDLERS, traces
@@ -250,32 +248,7 @@ for entry in ENTRIES:
     traces(entry.function)(entry)
 
 
-# -- loops
-
-
-@traces(fft.fftshift, of=False)
-@traces(fft.ifftshift, of=True)
-def shifted(back: bool, r: Recorder, x: Any, axes: Any = None) -> ArrayRef:
-    """np.fft.fftshift or ifftshift: the halves of each axis are exchanged, by copies of parts."""
-    ref = asarray(r, x)
-    given = range(ref.ndim) if axes is None else axes if isinstance(axes, (tuple, list, range)) else (axes,)
-    known = [axis if (e := as_int(r, axis)) is None else r.static_int(e, "the axis") for axis in given]
-    found = [ask(range(ref.ndim).__getitem__, axis) for axis in known]  # IndexError as NumPy's
-    if not ref.ndim:
-        raise Raises(ValueError("not enough values to unpack (expected 2, got 0)"))
-    if len(set(found)) != len(found):
-        raise r.refuse("an axis is shifted twice", "name each axis once")
-    result = filled(r, ref.shape, ref.element, None, k_order(ref))
-    for halves in itertools.product((False, True), repeat=len(found)):
-        source, target = ref, result
-        for axis, second in zip(found, halves):
-            n = ref.shape[axis]
-            by = sub(n, floordiv(n, 2)) if back else floordiv(n, 2)
-            rest = sub(n, by)
-            source = part(source, axis, rest, by) if second else part(source, axis, 0, rest)
-            target = part(target, axis, 0, by) if second else part(target, axis, by, rest)
-        store_view(r, target, source)
-    return result
+# -- frequencies
 
 
 def frequencies(r: Recorder, size: Dim, positive: Dim, n: Any, d: Any) -> ArrayRef:
