@@ -37,7 +37,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary, concrete, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.conditions import both
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
+from tracebuf.frontends.numpy.record.raises import Raises, ask, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import (
@@ -331,24 +331,25 @@ def takes_only(name: str, given: Collection[str], parameters: Collection[str]) -
 
 
 @traces(np.array)
-def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
+def array(
+    r: Recorder, object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False,
+    ndmin: Any = 0,
+) -> ArrayRef:  # fmt: skip
     """np.array of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(object, dtype):
-        return call_handler(array_function, r, object, dtype, **rest)
-    takes_only("array", rest, ("copy", "order", "subok", "ndmin", "ndmax", "like"))
-    order, ndmin = rest.pop("order", "K"), least_axes(r, rest.pop("ndmin", 0))
-    only(r, "np.array of a list", **{k: (v, None) for k, v in rest.items() if k != "copy" or v is False})
+        return array_function(r, object, dtype, copy=copy, order=order, ndmin=ndmin)
+    ndmin = least_axes(r, ndmin)
+    only(r, "np.array of a list", copy=(None if copy else copy, None))
     made = array_of(r, object, dtype, order)
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
 
 
 @traces(np.asarray, np.asanyarray)
-def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, **rest: Any) -> ArrayRef:
+def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> ArrayRef:
     """np.asarray of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(a, dtype):
-        return call_handler(as_array_function, r, a, dtype, order, **rest)
-    takes_only("asarray", rest, ("device", "copy", "like"))
-    only(r, "np.asarray of a list", **{k: (v, None) for k, v in rest.items()})
+        return as_array_function(r, a, dtype, order, copy=copy)
+    only(r, "np.asarray of a list", copy=(copy, None))
     return array_of(r, a, dtype, "K" if order is None else order)
 
 
@@ -389,8 +390,7 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
             raise Raises(TypeError(f"invalid entry {i} in condlist: should be boolean ndarray"))
     for x in choicelist:  # each is stored as an array is
         if not np.can_cast(kind := np.asarray(concrete(x)).dtype, element.dtype, "same_kind"):
-            rule = "according to the rule 'same_kind'"
-            raise Raises(TypeError(f"Cannot cast array data from {kind!r} to {element.dtype!r} {rule}"))
+            raise cannot_cast(kind, element.dtype, "same_kind")
     n = len(condlist)
 
     def pick(body: Body, args: list[Value]) -> Value:

@@ -342,9 +342,8 @@ def whole_number(r: Recorder, x: Any) -> Dim:
 
 
 def as_array_function(
-    r: Recorder, a: Any, dtype: Any = None, order: str | None = None, *, device: Any = None, copy: Any = None,
-    like: Any = None,
-) -> ArrayRef:  # fmt: skip
+    r: Recorder, a: Any, dtype: Any = None, order: str | None = None, *, copy: Any = None
+) -> ArrayRef:
     """np.asarray: the same object where nothing has to change."""
     ref = as_array(r, a)
     element = ref.element if dtype is None else element_of(r, dtype)
@@ -361,9 +360,8 @@ def as_array_function(
 
 
 def array_function(
-    r: Recorder, object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False,
-    ndmin: int = 0, like: Any = None,
-) -> ArrayRef:  # fmt: skip
+    r: Recorder, object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", ndmin: int = 0
+) -> ArrayRef:
     """np.array of an array or a number."""
     made, ndmin = as_array_function(r, object, dtype, order, copy=copy), least_axes(r, ndmin)
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
@@ -379,7 +377,7 @@ def least_axes(r: Recorder, ndmin: Any) -> int:
 
 @traces(np.ascontiguousarray, of="C")
 @traces(np.asfortranarray, of="F")
-def contiguous(order: str, r: Recorder, a: Any, dtype: Any = None, *, like: Any = None) -> ArrayRef:
+def contiguous(order: str, r: Recorder, a: Any, dtype: Any = None) -> ArrayRef:
     return array_function(r, a, dtype, copy=None, order=order, ndmin=1)
 
 

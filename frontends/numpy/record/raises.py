@@ -55,6 +55,12 @@ class Raises(Control):
         self.error, self.placed, self.loc = error, placed, loc
 
 
+def cannot_cast(source: Any, target: Any, rule: str = "safe") -> Raises:
+    """NumPy's TypeError for an array that may not be converted."""
+    kinds = f"{np.dtype(source)!r} to {np.dtype(target)!r}"
+    return Raises(TypeError(f"Cannot cast array data from {kinds} according to the rule '{rule}'"))
+
+
 class _Asking:
     """`with asking:` what NumPy or Python raises inside, on stand-ins or plain values, is raised by the traced code."""
 

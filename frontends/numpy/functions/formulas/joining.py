@@ -3,6 +3,7 @@ numpy/lib/_function_base_impl.py)."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -150,13 +151,6 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     return made
 
 
-def product(sizes: Any) -> Any:
-    n = 1
-    for size in sizes:
-        n *= size
-    return n
-
-
 @formula(np.trim_zeros)
 def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
     if not is_array(filt):
@@ -177,7 +171,7 @@ def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
 @formula(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
     shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
-    a, size = np.ravel(a), product(shape)
+    a, size = np.ravel(a), math.prod(shape)
     if any(n < 0 for n in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     if a.size == 0 or size == 0:

@@ -3,6 +3,7 @@ _function_base_impl.py)."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     arr = np.asarray(arr)
     axis = normalize_axis_index(axis, arr.ndim)
     lines = np.moveaxis(arr, axis, -1)
-    if product(lines.shape[:-1]) == 0:
+    if math.prod(lines.shape[:-1]) == 0:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     first = np.asanyarray(func1d(lines[(0,) * (arr.ndim - 1) + (...,)], *args, **kwargs))
     made = np.zeros(lines.shape[:-1] + first.shape, first.dtype)
@@ -25,13 +26,6 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     n, k = made.ndim, made.ndim - first.ndim
     order = [*range(axis), *range(k, n), *range(axis, k)]
     return made.transpose(order)
-
-
-def product(sizes: Any) -> Any:
-    count = 1
-    for n in sizes:
-        count *= n
-    return count
 
 
 def along_each(func1d: Any, lines: Any, made: Any, place: Any, args: Any, kwargs: Any) -> None:

@@ -11,13 +11,19 @@ from tracebuf.frontends.numpy.functions.formulas.primitives import pad_pairs, pa
 from tracebuf.frontends.numpy.functions.formulas.statistics import along
 from tracebuf.frontends.numpy.record.registry import formula
 
+OPTIONS = {
+    "constant": "constant_values", "linear_ramp": "end_values", "maximum": "stat_length", "minimum": "stat_length",
+    "mean": "stat_length", "median": "stat_length", "reflect": "reflect_type", "symmetric": "reflect_type",
+}  # fmt: skip
+"""By mode: the one option that it has."""
+
 
 @formula(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """np.pad: one axis after another, over the whole extent of the axes before it and the middle of those after it."""
     if not isinstance(mode, str):
         refuse("np.pad with a function", "pad with a constant, then store into the margins")
-    if any(name != option_of(mode) for name in kwargs):
+    if any(name != OPTIONS.get(mode) for name in kwargs):
         raise ValueError(f"unsupported keyword arguments for mode '{mode}'")
     array = np.asarray(array)
     option = list(kwargs.values())[0] if len(kwargs) else None
@@ -47,18 +53,6 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
             left[...] = rounded(statistic(middle[along(axis, slice(0, first))], axis=axis, keepdims=True), array.dtype)
             right[...] = rounded(statistic(middle[along(axis, slice(start, n))], axis=axis, keepdims=True), array.dtype)
     return padded
-
-
-def option_of(mode: str) -> Any:
-    """The one option that a mode has."""
-    for name, option in (
-        ("constant", "constant_values"), ("linear_ramp", "end_values"), ("maximum", "stat_length"),
-        ("minimum", "stat_length"), ("mean", "stat_length"), ("median", "stat_length"), ("reflect", "reflect_type"),
-        ("symmetric", "reflect_type"),
-    ):  # fmt: skip
-        if mode == name:
-            return option
-    return None
 
 
 def pairs_of(x: Any, ndim: int) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import indexed
 from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int
+from tracebuf.frontends.numpy.arrays.new_arrays import filled
 from tracebuf.frontends.numpy.functions.host.calls import (
     Fresh,
     Given,
@@ -165,7 +166,7 @@ def transform(name: str, inverse: bool = False, odd: str = "") -> Parts:
         source = a.element if widens else source
         loop = CoreLoop(UMATH, chosen, types, str(ufunc.signature), False, other, widens)
         ins = [r.read(moved(in_type(r, a, source), axis)), scalar_value(r, factor, scale)]
-        out = ArrayRef(r.new_storage(result, shape, order, r.empty(result, shape, order)))
+        out = filled(r, shape, result, None, order)
         record(r, HostFunction(f"numpy.fft.{chosen}", ByLoop(loop, None), loop=loop), ins, [], [moved(out, axis)], [0])
         return result_in_type(r, out, element)
 

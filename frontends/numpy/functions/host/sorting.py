@@ -10,6 +10,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_int, read_item
+from tracebuf.frontends.numpy.arrays.new_arrays import filled
 from tracebuf.frontends.numpy.arrays.reshape import flatten
 from tracebuf.frontends.numpy.functions.host.calls import (
     Fresh,
@@ -187,11 +188,8 @@ def rows_of(given: Given, array: ArrayRef, indirect: bool = False) -> tuple[Sort
 
 def sort_rows(r: Recorder, array: ArrayRef, given: Given, loop: SortLoop, axis: int) -> None:
     """Records a sort in place, along the last axis of a view."""
-    rest = [k for k in range(array.ndim) if k != axis]
-    rows = array if axis == array.ndim - 1 else array.derive(lambda view: view.transpose([*rest, axis]))
     how = {name: value for name, value in given.items() if name != "axis"}
-
-    record(r, method_in_place("sort", how, [], loop), [], [], [rows])
+    record(r, method_in_place("sort", how, [], loop), [], [], [moved(array, axis)])
 
 
 def method_in_place(name: str, pattern: Given, ins: Sequence[Value], loop: SortLoop | None = None) -> HostFunction:
@@ -211,7 +209,7 @@ def in_place(name: str) -> Parts:
         if how.get("axis", -1) is None:
             copy, how["axis"] = flatten(r, array), -1
         else:
-            copy = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+            copy = filled(r, shape, element, None, order)
             r.store(copy, r.read(array))
         change(r, name, copy, how)
         return copy

@@ -41,7 +41,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.each_path import stores
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import Raises, ask, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.registry import traces
@@ -75,12 +75,11 @@ def index_array(r: Recorder, indices: Any) -> ArrayRef:
     if not isinstance(indices, ArrayRef) and ref.dtype.kind in "fc":
         ref = array(r, indices, np.intp)
     if not np.can_cast(ref.dtype, np.intp, "safe") and ref.dtype.kind != "u":
-        wanted = np.dtype(np.intp)
-        raise Raises(TypeError(f"Cannot cast array data from {ref.dtype!r} to {wanted!r} according to the rule 'safe'"))
+        raise cannot_cast(ref.dtype, np.intp)
     return ref
 
 
-@traces(np.take)
+@traces(np.take, method="take")
 def take(r: Recorder, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """np.take: a gather along one axis, its result in C order."""
     bring, into = mode_of(r, mode), out_of(r, out)
@@ -114,8 +113,7 @@ def check_taker(r: Recorder, out: ArrayRef | None, ref: ArrayRef, shape: Sequenc
     for m, n in zip(out.shape, shape):
         r.require_equal(m, n, "ValueError", message)
     if not np.can_cast(out.dtype, ref.dtype, "safe"):
-        rule = "according to the rule 'safe'"
-        raise Raises(TypeError(f"Cannot cast array data from {out.dtype!r} to {ref.dtype!r} {rule}"))
+        raise cannot_cast(out.dtype, ref.dtype)
     r.check_writable(out)
 
 
@@ -143,12 +141,6 @@ def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
         return
     ok = or_empty(r, r.compare("sge", size, 1), picked.shape)
     r.check(ok, "IndexError", "cannot do a non-empty take from an empty axes.")
-
-
-@traces(method="take")
-def take_method(r: Recorder, a: ArrayRef, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-    """a.take(...)."""
-    return take(r, a, indices, axis, out, mode)
 
 
 def along_axis(r: Recorder, a: Any, indices: Any, axis: Any) -> tuple[ArrayRef, ArrayRef, int]:
@@ -205,7 +197,7 @@ def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) 
     scattered(r, along(r, *along_axis(r, arr, indices, axis)), given)
 
 
-@traces(np.put)
+@traces(np.put, method="put")
 @stores
 def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """np.put: `v`, repeated, stored at ravelled indices."""
@@ -217,8 +209,7 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     r.check_writable(a)
     picked = ravelled_values(r, index_array(r, ind))
     if picked.dtype == np.uint64:
-        rule = "according to the rule 'safe'"
-        raise Raises(TypeError(f"Cannot cast array data from dtype('uint64') to dtype('int64') {rule}"))
+        raise cannot_cast(picked.dtype, np.intp)
     given = ravelled_values(r, values_for(r, a, v, "unsafe"))
     if any(d == 0 for d in a.shape) and picked.shape[0] != 0:
         r.fail("IndexError", "cannot replace elements of an empty array")
@@ -251,13 +242,6 @@ def unravelled(loops: Loops, place: Value, shape: Sequence[Dim]) -> list[Value]:
     return [place, *reversed(found)]
 
 
-@traces(method="put")
-@stores
-def put_method(r: Recorder, a: ArrayRef, indices: Any, values: Any, mode: str = "raise") -> None:
-    """a.put(...)."""
-    put(r, a, indices, values, mode)
-
-
 # -- nonzero elements
 @traces(np.nonzero, method="nonzero")
 def nonzero_function(r: Recorder, a: Any) -> tuple[ArrayRef, ...]:
@@ -288,7 +272,7 @@ def argwhere(r: Recorder, a: Any) -> ArrayRef:
 def index_matrix(r: Recorder, mask: ArrayRef, order: tuple[int, int]) -> ArrayRef:
     """A matrix with a row for each True element, a column for each axis of the mask."""
     n = count_of(r, mask)
-    result = ArrayRef(r.new_storage(I64, (n, mask.ndim), order, r.empty(I64, (n, mask.ndim), order)))
+    result = filled(r, (n, mask.ndim), I64, None, order)
     for axis in range(mask.ndim):
         loops, target = Loops(r, mask.shape), last_column(result, axis)
         here, place = loops.along(mask, range(mask.ndim)), loops.body.index(axis)
@@ -361,8 +345,7 @@ def values_for(r: Recorder, a: ArrayRef, given: Any, casting: Literal["safe", "u
     """Values to be stored into an array: arrays are cast by the rule `casting`, numbers must fit."""
     if isinstance(given, ArrayRef):
         if not np.can_cast(given.dtype, a.dtype, casting):
-            rule = f"according to the rule '{casting}'"
-            raise Raises(TypeError(f"Cannot cast array data from {given.dtype!r} to {a.dtype!r} {rule}"))
+            raise cannot_cast(given.dtype, a.dtype, casting)
         return given
     if not isinstance(given, (list, tuple)):
         check_number(r, given, a, as_array=True)

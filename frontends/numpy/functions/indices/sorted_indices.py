@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.registry import traces
@@ -83,8 +83,7 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
     if numbers.ndim != 1:
         raise wrong_depth(numbers)
     if numbers.dtype.kind not in "biu" and (isinstance(x, ArrayRef) or numbers.shape[0] != 0):
-        text = f"Cannot cast array data from {numbers.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
-        raise Raises(TypeError(text))
+        raise cannot_cast(numbers.dtype, np.intp)
     if (least := as_strict_int(r, minlength)) is None:
         raise Raises(TypeError(f"'{name_of(minlength)}' object cannot be interpreted as an integer"))
     r.require_nonneg(least, "ValueError", "'minlength' must not be negative")
@@ -97,8 +96,7 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
     if given.ndim != 1:
         raise wrong_depth(given)
     if not np.can_cast(given.dtype, np.float64, "safe"):
-        text = f"Cannot cast array data from {given.dtype!r} to dtype('float64') according to the rule 'safe'"
-        raise Raises(TypeError(text))
+        raise cannot_cast(given.dtype, np.float64)
     r.require_equal(given.shape[0], numbers.shape[0], "ValueError", "The weights and list don't have the same length.")
     sums = filled(r, (length,), F64, 0.0)
     scattered(r, at_numbers(sums, numbers), given, plus_float)
@@ -133,8 +131,7 @@ def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> Arra
     if counts.ndim != 1:
         raise wrong_depth(counts)
     if not np.can_cast(counts.dtype, np.intp, "safe"):
-        text = f"Cannot cast array data from {counts.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
-        raise Raises(TypeError(text))
+        raise cannot_cast(counts.dtype, np.intp)
     if counts.shape[0] == 1:
         counts = as_array(r, broadcast_to(r, counts, (as_int_value(ref.shape[axis]),)))
     message = "operands could not be broadcast together with shapes"

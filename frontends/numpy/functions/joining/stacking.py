@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.numbers.operands import out_of, scalar_value, supp
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import Raises, ask, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Storage, arms_of, in_turn, storages_of
@@ -94,8 +94,7 @@ def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int, into: Into = PLAIN)
     result = destination(r, refs, shape, into)
     for x in refs:
         if not ask(np.can_cast, x.dtype, result.dtype, into.casting or "unsafe"):
-            rule = f"according to the rule '{into.casting}'"
-            raise Raises(TypeError(f"Cannot cast array data from {x.dtype!r} to {result.dtype!r} {rule}"))
+            raise cannot_cast(x.dtype, result.dtype, into.casting or "unsafe")
     start: Dim = 0
     for x in refs:
         store_view(r, part(result, axis, start, x.shape[axis]), x)
@@ -189,7 +188,7 @@ def hstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kin
     return joined(r, refs, 0 if refs[0].ndim == 1 else 1, Into(None, dtype, casting))
 
 
-@traces(np.vstack, getattr(np, 'row_stack', np.vstack))
+@traces(np.vstack, getattr(np, "row_stack", np.vstack))
 def vstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """np.vstack."""
     return joined(r, [at_least(x, 2) for x in arrays_of(r, tup)], 0, Into(None, dtype, casting))

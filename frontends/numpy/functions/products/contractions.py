@@ -15,7 +15,7 @@ from operator import methodcaller
 
 import numpy as np
 
-from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, filled
 from tracebuf.frontends.numpy.functions.products.matmul import contract, fill_with_zeros, zeros
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
@@ -178,7 +178,7 @@ def contract_pair(
     if not is_matrix_product(a, b, out, element):
         return None
     shape = [sizes[label] for label in out]
-    result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+    result = filled(r, shape, element, None, order)
     pair = merge_axes(r, ContractedPair(a, b, Labelled(result, tuple(out)), dict(sizes)))
     chosen = choose_axes(r, pair)
     if chosen is None:

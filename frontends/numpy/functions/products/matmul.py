@@ -13,7 +13,7 @@ import numpy as np
 from numpy._core import _exceptions
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
-from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, only, strong
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, filled, only, strong
 from tracebuf.frontends.numpy.arrays.reshape import is_dense, ravelled_values
 from tracebuf.frontends.numpy.functions.host import linalg as host_linalg
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold, power, reduce
@@ -97,7 +97,7 @@ def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> Array
     axes = [(x, [None] * (len(batch) - n) + list(range(n))) for x, n in ((a, len(first)), (b, len(second)))]
     order = (*axis_order(axes, len(batch)), *range(len(batch), len(batch) + len(core)))
     shape = (*batch, *core)
-    result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+    result = filled(r, shape, element, None, order)
     for x in (a, b):
         for size, wanted in zip(reversed(x.shape[:-2]), reversed(batch)):
             if size != 1 and not r.facts.equal(size, wanted):
@@ -123,7 +123,7 @@ def dots(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef
     others."""
     lead = (a.shape[:-2], b.shape[:-2])
     shape = (*a.shape[:-1], *b.shape[:-2], *b.shape[max(b.ndim - 1, 1) :])
-    result = ArrayRef(r.new_storage(element, shape, range(len(shape)), r.empty(element, shape, range(len(shape)))))
+    result = filled(r, shape, element, None)
 
     def one(places: Sequence[Dim]) -> None:
         left, right = dict(enumerate(places[: len(lead[0])])), dict(enumerate(places[len(lead[0]) :]))

@@ -15,7 +15,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.complex_views import on_parts
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, int_of, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
-from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, c_or_fortran
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, c_or_fortran, whole_number
 from tracebuf.frontends.numpy.functions.python.folds import extreme_of_array, sum_of_array
 from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.generics import build
@@ -39,7 +39,6 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import (
@@ -117,16 +116,9 @@ def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
     elif len(place) != a.ndim:
         if len(place) != 1:
             r.fail("ValueError", "incorrect number of indices for array")
-        return python_number(r, FlatIterator(r, a).item(*(whole(r, x) for x in place)))
-    found = read_item(r, a, tuple(whole(r, x) for x in place))
+        return python_number(r, FlatIterator(r, a).item(*(as_int_value(whole_number(r, x)) for x in place)))
+    found = read_item(r, a, tuple(as_int_value(whole_number(r, x)) for x in place))
     return python_number(r, found if isinstance(found, NpScalar) else NpScalar(r.load(a, ()), a.element))
-
-
-def whole(r: Recorder, x: Any) -> PyInt | int:
-    """operator.index(x)."""
-    if (e := as_int(r, x)) is None:
-        raise Raises(TypeError(f"'{name_of(x)}' object cannot be interpreted as an integer"))
-    return as_int_value(e)
 
 
 @traces(number="tolist")

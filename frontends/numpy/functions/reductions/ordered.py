@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axes_of, flag
-from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, filled
 from tracebuf.frontends.numpy.functions.reductions.reduce import (
     NEUTRAL,
     NO_VALUE,
@@ -153,7 +153,7 @@ def reduceat(
         raise r.refuse(reason, f"out[...] = np.{ufunc.__name__}.reduceat(a, places)")
     shape = (*ref.shape[:axis], count, *ref.shape[axis + 1 :])
     order = axis_order([(ref, [None if k == axis else k for k in range(ref.ndim)])], ref.ndim)
-    result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+    result = filled(r, shape, element, None, order)
 
     def one(k: Dim, last: bool) -> None:
         start = place(k)
