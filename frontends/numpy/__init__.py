@@ -17,14 +17,15 @@ Where is ...?
 
     a[i], a[i] = v          functions/indices/subscripts; then arrays/indexing, or functions/indices/gathers or masks;
                             then record/recorder (`store`, `store_element`)
-    x.T, a.reshape(n)       `attribute` and `METHODS` of functions/table; then arrays/shapes, arrays/reshape;
+    x.T, a.reshape(n)       `attribute` of functions/table, `METHODS`; then arrays/shapes, arrays/reshape;
                             the view itself is record/values (`View`)
     a + b, a < b            numbers/scalars (`binary`, `compare`); then numbers/ufuncs (`elementwise`)
     a += b                  `augmented` of interpreter/statements
-    np.f(...), a.f(...)     functions/table: `HANDLERS`, `METHODS` collect each file's FUNCTIONS and METHODS, so
-                            `grep -rw np.take` finds the file; formulas are in functions/formulas
+    np.f(...), a.f(...)     `@traces(np.f, method="f")` stands above each handler, so `grep -rw np.take` finds it;
+                            record/registry holds the tables, functions/table looks them up; formulas are in
+                            functions/formulas (`@formula(np.f)`)
     np.linalg.f, np.fft.f   functions/host (linalg, fft), where the former are `la.f`; sorting beside them
-    abs, len, int, math.f   functions/python, functions/table
+    abs, len, int, math.f   functions/python
     a ufunc                 functions/ufunc_calls (out=, where=, .reduce); numbers/ufuncs; a line of `RULES` in
                             numbers/rules gives it ops of its own; without one it runs NumPy's inner loop, and fuses
                             and takes `where=` with `out=` all the same

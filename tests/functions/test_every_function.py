@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.support.agreement import agree, program, refused
 from tests.support.forms import UNUSUAL
 from tracebuf.frontends.numpy.functions import table as known
-from tracebuf.frontends.numpy.functions.formulas import FORMULAS
+from tracebuf.frontends.numpy.record.registry import FORMULAS
 from tracebuf.testing import functions, names
 from tracebuf.testing.drawn import Array, Call
 from tracebuf.testing.functions import apart, calls, close, drawn, judge, known_names, picker, run

@@ -93,9 +93,10 @@ def section(name: str) -> str:
 def handler(name: str) -> Any:
     """What the tracer calls for a function or method, or None; attributes have no handler."""
     from tracebuf.frontends.numpy.functions import table
+    from tracebuf.frontends.numpy.record.registry import METHODS
 
     if name.startswith("ndarray."):
-        return table.METHODS.get(name.removeprefix("ndarray."))
+        return METHODS.get(name.removeprefix("ndarray."))
     return table.handler_of(object_of(name)) or table.formula_of(object_of(name))
 
 

@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, View, in_turn, is_traced, stand_in
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import floordiv, mod, mul
@@ -57,19 +58,17 @@ def set_part(r: Recorder, a: ArrayRef, name: str, value: Operand) -> None:
     store_view(r, part(r, a, name), value)
 
 
-def part_function(name: str) -> Callable[[Recorder, Any], Any]:
+@traces(np.real, of="real")
+@traces(np.imag, of="imag")
+def part_function(name: str, r: Recorder, val: Any) -> Any:
     """np.real or np.imag: the attribute of any value that has it."""
-
-    def run(r: Recorder, val: Any) -> Any:
-        if isinstance(val, ArrayRef) or not is_operand(val):
-            return part(r, as_array(r, val), name)
-        if not is_traced(val):
-            return getattr(val, name)
-        if is_complex(val):
-            return part_of(r, val, name)
-        return bool_as_int(r, val) if name == "real" else no_imaginary_part(r, val)
-
-    return run
+    if isinstance(val, ArrayRef) or not is_operand(val):
+        return part(r, as_array(r, val), name)
+    if not is_traced(val):
+        return getattr(val, name)
+    if is_complex(val):
+        return part_of(r, val, name)
+    return bool_as_int(r, val) if name == "real" else no_imaginary_part(r, val)
 
 
 def no_imaginary_part(r: Recorder, x: Scalar) -> Any:
@@ -88,10 +87,16 @@ def is_complex(x: Any) -> bool:
     return kind is complex or (isinstance(kind, np.dtype) and kind.kind == "c")
 
 
+@traces(np.iscomplexobj, of=True)
+@traces(np.isrealobj, of=False)
+def has_complex_type(wanted: bool, r: Recorder, x: Any) -> bool:
+    return is_complex(x) is wanted
+
+
 def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
     """Applies a function of reals to the real and to the imaginary parts; the result is in C order, or in Fortran order
     where `a` is."""
-    parts = [function(part_function(name)(r, a)) for name in ("real", "imag")]
+    parts = [function(part_function(name, r, a)) for name in ("real", "imag")]
     element = scalar_type(np.dtype(weak_type(a)))
 
     def compute(body: Body, args: list[Value]) -> Value:
@@ -101,6 +106,7 @@ def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
     return build(r, compute, parts, [element.component] * 2, element, into)
 
 
+@traces(np.angle)
 def angle(r: Recorder, z: Any, deg: Any = False) -> Any:
     """np.angle: arctan2 of the parts; in degrees, multiplied by a factor."""
     if not isinstance(deg, bool | int):
@@ -111,11 +117,13 @@ def angle(r: Recorder, z: Any, deg: Any = False) -> Any:
     return elementwise(r, np.multiply, [found, 180 / np.pi]) if deg else found
 
 
+@traces(np.isreal)
 def is_real(r: Recorder, x: Any) -> Any:
     """np.isreal: where the imaginary part is 0."""
-    return compare(r, "Eq", part_function("imag")(r, x), 0)
+    return compare(r, "Eq", part_function("imag", r, x), 0)
 
 
+@traces(np.iscomplex)
 def not_real(r: Recorder, x: Any) -> Any:
     """np.iscomplex: where the imaginary part is not 0."""
     ref = as_array(r, x)
@@ -125,12 +133,15 @@ def not_real(r: Recorder, x: Any) -> Any:
     return zeros if ref.ndim else NpScalar(r.constant(False, I1), I1)
 
 
+@traces(method="conj")
+@traces(method="conjugate")
 def conj(r: Recorder, a: ArrayRef, *args: Any) -> Any:
     """a.conj(); a real array gives itself."""
     only(r, "conj", out=(args, ()))
     return elementwise(r, np.conjugate, [a]) if a.element.is_complex else a
 
 
+@traces(method="view")
 def view_as(r: Recorder, a: ArrayRef, dtype: Any = None, *rest: Any, **named: Any) -> ArrayRef:
     """a.view(dtype): the same memory as elements of another type."""
     if rest or named or (isinstance(dtype, type) and issubclass(dtype, np.ndarray)):
@@ -175,13 +186,3 @@ def unit_steps(r: Recorder, a: ArrayRef) -> bool:
     if not sure(r, r.ask_strides(a.strides[-1], 1)):
         raise Raises(ValueError("To change to a dtype of a different size, the last axis must be contiguous"))
     return True
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.real: part_function("real"), np.imag: part_function("imag"), np.angle: angle, np.isreal: is_real,
-    np.iscomplex: not_real, np.iscomplexobj: lambda r, x: is_complex(x),
-    np.isrealobj: lambda r, x: not is_complex(x),
-}  # fmt: skip
-"""By NumPy's function: its handler."""
-METHODS: dict[str, Callable[..., Any]] = {"conj": conj, "conjugate": conj, "view": view_as}
-"""By name of the array method: its handler."""

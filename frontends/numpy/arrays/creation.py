@@ -37,8 +37,9 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary, concrete, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.conditions import both
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
+from tracebuf.frontends.numpy.record.raises import Raises, ask, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -79,6 +80,7 @@ def indexed(
 # -- np.arange
 
 
+@traces(np.arange)
 def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     """np.arange, in the result's dtype: start, start + step, then start + i * (second - start) (`fill` of NumPy's
     arraytypes.c.src); ceil((stop - start) / step) elements."""
@@ -179,15 +181,9 @@ def float_size(r: Recorder, span: Any, step: Any) -> Dim:
 
 
 def linspace(
-    r: Recorder,
-    start: Any,
-    stop: Any,
-    num: Any = 50,
-    endpoint: Any = True,
-    retstep: Any = False,
-    dtype: Any = None,
+    r: Recorder, start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: Any = None,
     axis: Any = 0,
-) -> Any:
+) -> Any:  # fmt: skip
     """np.linspace of numbers: i * step + start, and `stop` itself at the end (numpy/_core/function_base.py)."""
     only(r, "np.linspace", axis=(axis, 0))
     element = F64 if dtype is None else element_of(r, dtype)
@@ -278,6 +274,7 @@ def lower_triangle(r: Recorder, shape: Sequence[Dim], k: Dim, element: ScalarTyp
     return below(r, shape, k_in_reach, element, "sle")
 
 
+@traces(np.eye)
 def eye(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C") -> ArrayRef:
     """np.eye."""
     shape = (*shape_arg(r, N), *shape_arg(r, N if M is None else M))
@@ -288,11 +285,13 @@ def eye(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, orde
     return reversed_axes(below(r, shape[::-1], neg(offset), element, "eq"))
 
 
+@traces(np.identity)
 def identity(r: Recorder, n: Any, dtype: Any = None) -> ArrayRef:
     """np.identity."""
     return eye(r, as_int_value(whole_number(r, n)), dtype=dtype)
 
 
+@traces(np.tri)
 def tri(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> ArrayRef:
     """np.tri."""
     sizes = [whole_number(r, n) for n in (N, N if M is None else M)]
@@ -300,25 +299,20 @@ def tri(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> A
     return lower_triangle(r, shape, offset_of(r, k), element_of(r, float if dtype is None else dtype))
 
 
-def _triangle(lower: bool) -> Callable[..., Any]:
-    """np.tril or np.triu."""
+@traces(np.tril, of=True)
+@traces(np.triu, of=False)
+def triangle(lower: bool, r: Recorder, m: Any, k: Any = 0) -> Any:
+    ref = as_array(r, m)
+    if not ref.ndim:
+        raise Raises(TypeError("tri() missing 1 required positional argument: 'N'"))
+    shape = ref.shape[-2:] if ref.ndim > 1 else ref.shape * 2
+    mask = lower_triangle(r, shape, sub(offset_of(r, k), 0 if lower else 1), I1)
+    zero = NpScalar(r.constant(ref.dtype.type(0).item(), ref.element), ref.element)
 
-    def run(r: Recorder, m: Any, k: Any = 0) -> ArrayRef:
-        ref = as_array(r, m)
-        if not ref.ndim:
-            raise Raises(TypeError("tri() missing 1 required positional argument: 'N'"))
-        shape = ref.shape[-2:] if ref.ndim > 1 else ref.shape * 2
-        mask = lower_triangle(r, shape, sub(offset_of(r, k), 0 if lower else 1), I1)
-        zero = NpScalar(r.constant(ref.dtype.type(0).item(), ref.element), ref.element)
+    def select(body: Body, args: list[Value]) -> Value:
+        return body.add(arith.Select.of(args[0], args[1 if lower else 2], args[2 if lower else 1]))
 
-        def select(body: Body, args: list[Value]) -> Value:
-            return body.add(arith.Select.of(args[0], args[1 if lower else 2], args[2 if lower else 1]))
-
-        found = build(r, select, [mask, ref, zero], [I1, ref.element, ref.element], ref.element)
-        assert isinstance(found, ArrayRef)
-        return found
-
-    return run
+    return build(r, select, [mask, ref, zero], [I1, ref.element, ref.element], ref.element)
 
 
 # -- arrays of items
@@ -336,26 +330,30 @@ def takes_only(name: str, given: Collection[str], parameters: Collection[str]) -
             raise Raises(TypeError(f"{name}() got an unexpected keyword argument '{strange}'"))
 
 
-def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
+@traces(np.array)
+def array(
+    r: Recorder, object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False,
+    ndmin: Any = 0,
+) -> ArrayRef:  # fmt: skip
     """np.array of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(object, dtype):
-        return call_handler(array_function, r, object, dtype, **rest)
-    takes_only("array", rest, ("copy", "order", "subok", "ndmin", "ndmax", "like"))
-    order, ndmin = rest.pop("order", "K"), least_axes(r, rest.pop("ndmin", 0))
-    only(r, "np.array of a list", **{k: (v, None) for k, v in rest.items() if k != "copy" or v is False})
+        return array_function(r, object, dtype, copy=copy, order=order, ndmin=ndmin)
+    ndmin = least_axes(r, ndmin)
+    only(r, "np.array of a list", copy=(None if copy else copy, None))
     made = array_of(r, object, dtype, order)
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
 
 
-def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, **rest: Any) -> ArrayRef:
+@traces(np.asarray, np.asanyarray)
+def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> ArrayRef:
     """np.asarray of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(a, dtype):
-        return call_handler(as_array_function, r, a, dtype, order, **rest)
-    takes_only("asarray", rest, ("device", "copy", "like"))
-    only(r, "np.asarray of a list", **{k: (v, None) for k, v in rest.items()})
+        return as_array_function(r, a, dtype, order, copy=copy)
+    only(r, "np.asarray of a list", copy=(copy, None))
     return array_of(r, a, dtype, "K" if order is None else order)
 
 
+@traces(np.diag)
 def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
     """np.diag: for a vector, the matrix with it on a diagonal; for a matrix, its diagonal."""
     ref = as_array(r, v)
@@ -373,11 +371,11 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
     return result
 
 
+@traces(np.select)
 def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """np.select: the choice of the first condition that holds."""
     if not isinstance(condlist, (tuple, list)) or not isinstance(choicelist, (tuple, list)):
-        instead = "make lists of them: [a > 0, a < 0]"
-        raise r.refuse("np.select of what is no list", instead)
+        raise r.refuse("np.select of what is no list", "make lists of them: [a > 0, a < 0]")
     if len(condlist) != len(choicelist):
         raise Raises(ValueError("list of cases must be same length as list of conditions"))
     if not len(condlist):
@@ -392,8 +390,7 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
             raise Raises(TypeError(f"invalid entry {i} in condlist: should be boolean ndarray"))
     for x in choicelist:  # each is stored as an array is
         if not np.can_cast(kind := np.asarray(concrete(x)).dtype, element.dtype, "same_kind"):
-            rule = "according to the rule 'same_kind'"
-            raise Raises(TypeError(f"Cannot cast array data from {kind!r} to {element.dtype!r} {rule}"))
+            raise cannot_cast(kind, element.dtype, "same_kind")
     n = len(condlist)
 
     def pick(body: Body, args: list[Value]) -> Value:
@@ -405,11 +402,3 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
     arrays = [x.shape for x in (*condlist, *choices) if isinstance(x, ArrayRef)]
     result = filled(r, broadcast(r, arrays), element, None)
     return build(r, pick, [*condlist, *choices], [I1] * n + [element] * (n + 1), element, result)
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.arange: arange, np.eye: eye, np.identity: identity, np.tri: tri,
-    np.tril: _triangle(True), np.triu: _triangle(False), np.select: select, np.array: array, np.asarray: asarray,
-    np.asanyarray: asarray,    np.diag: diag,
-}  # fmt: skip
-"""By NumPy's function: its handler."""

@@ -253,8 +253,7 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
     if isinstance(item, ArrayRef) and item.ndim and (item.element is I1 or item.element.is_integer):
         return ("mask" if item.element is I1 else "places"), item
     if isinstance(item, (bool, np.bool_, PyBool)) or (isinstance(item, (ArrayRef, NpScalar)) and item.element is I1):
-        instead = "if condition: ... with a branch for each case"
-        raise r.refuse("an index that is one bool", instead)
+        raise r.refuse("an index that is one bool", "if condition: ... with a branch for each case")
     if isinstance(item, ArrayRef) and item.ndim:
         r.fail("IndexError", "arrays used as indices must be of integer (or boolean) type")
     if (i := as_int(r, item, NO_INDEX)) is not None:
@@ -262,8 +261,7 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
             raise r.refuse("an index of more than 64 bits", "an index within the array")
         return "int", i
     if not isinstance(item, (ArrayRef, Scalar, np.generic, str, bytes, float, complex, tuple)):
-        reason = f"an index of type {refusals.name_of(item)}"
-        raise r.refuse(reason, "pass int(index) as an argument")
+        raise r.refuse(f"an index of type {refusals.name_of(item)}", "pass int(index) as an argument")
     refuse_perhaps_float(r, item)
     r.fail(*NO_INDEX)
 
@@ -271,8 +269,7 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
 def refuse_perhaps_float(r: Recorder, item: Any) -> None:
     """Refuses a number that NumPy takes for no index, where eager may have a Python int instead."""
     if isinstance(item, NpScalar) and item.python is not None and item.python.kind == EITHER:
-        reason = "an index that is an int or a float, depending on the path"
-        raise r.refuse(reason, "take int(...) of it")
+        raise r.refuse("an index that is an int or a float, depending on the path", "take int(...) of it")
 
 
 def as_int(r: Recorder, item: Any, wrong: Wrong | None = NO_INT) -> Dim | None:

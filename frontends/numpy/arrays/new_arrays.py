@@ -68,7 +68,7 @@ def element_of(r: Recorder, dtype: Any) -> ScalarType:
     return supported(wanted, "the array", r.loc)
 
 
-_OPTIONS = {
+INSTEAD = {
     "out": "store the result: out[...] = f(a, b)",
     "where": "np.where(c, f(a), b)",
     "dtype": "convert first: a.astype(dtype)",
@@ -83,8 +83,7 @@ def only(r: Recorder, what: str, **given: Any) -> None:
     """Refuses optional parameters that are not supported, when they are given."""
     for name, (value, default) in given.items():
         if value is not default and not (isinstance(value, type(default)) and value == default):
-            instead = _OPTIONS.get(name, f"leave `{name}` out")
-            raise r.refuse(f"{what} with {name}= is not supported", instead)
+            raise r.refuse(f"{what} with {name}= is not supported", INSTEAD.get(name, f"leave `{name}` out"))
 
 
 def filled(
@@ -108,8 +107,7 @@ def numeric(r: Recorder, x: Any) -> Any:
     found = as_operand(r, x)
     if isinstance(found, (ArrayRef, Scalar, *NUMBERS)):
         return found
-    reason = f"a {type(x).__name__} where a number or an array is expected"
-    raise r.refuse(reason, "use a number: np.nan")
+    raise r.refuse(f"a {type(x).__name__} where a number or an array is expected", "use a number: np.nan")
 
 
 def filled_with(
@@ -169,8 +167,7 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
     """The array of nested lists and tuples of numbers and arrays."""
     shape, parts = shape_of(r, items), parts_of(items)
     if len(parts) > MAX_WRITTEN:
-        reason = f"an array of {len(parts)} numbers is written out"
-        raise r.refuse(reason, "make it outside, or store in a loop")
+        raise r.refuse(f"an array of {len(parts)} numbers is written out", "make it outside, or store in a loop")
     if any(isinstance(x, NpScalar) and x.maybe_python for _, x in parts):
         raise unknown_origin(r.loc)
     examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else concrete(x) for _, x in parts]

@@ -8,15 +8,19 @@ stride decides, a guard makes the answer part of the specialisation (rule S7).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from operator import methodcaller
 from typing import Any
+
+import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int, normalise, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, element_of, k_order, one_or_more
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.registry import HandlerT, traces
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Groups,
@@ -50,12 +54,29 @@ Grouping = Callable[[Recorder, Sequence[Axis], Sequence[Dim]], tuple[Groups, Gro
 # -- reshape: which shape
 
 
+def traces_numbers_too(function: Any) -> Callable[[HandlerT], HandlerT]:
+    """As `traces`, for a function that calls the method of that name: a NumPy number stays one."""
+
+    def register(handler: HandlerT) -> HandlerT:
+        @traces(function)
+        @wraps(handler)
+        def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
+            made = call_handler(handler, r, a, *args, **kwargs)
+            return a if isinstance(a, NpScalar) and isinstance(made, ArrayRef) and not made.ndim else made
+
+        return handler
+
+    return register
+
+
+@traces_numbers_too(np.reshape)
 def reshape(r: Recorder, a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> ArrayRef:
     """np.reshape: a view where NumPy gives one, else a copy."""
     ref = as_array(r, a)
     return reshaped(r, ref, target_shape(r, ref, shape), order, copy)
 
 
+@traces(method="reshape")
 def reshape_method(r: Recorder, a: ArrayRef, *shape: Any, order: str = "C", copy: bool | None = None) -> ArrayRef:
     """a.reshape(n, m) or a.reshape((n, m))."""
     if not shape:
@@ -264,6 +285,7 @@ def dense_strides(a: ArrayRef, sizes: Sequence[Dim], order: Sequence[int]) -> li
     return [(a.strides[k], product(sizes[i] for i in kept[place + 1 :])) for place, k in enumerate(kept)]
 
 
+@traces(np.ravel, method="ravel")
 def ravel(r: Recorder, a: Any, order: str = "C") -> ArrayRef:
     """np.ravel: a view of a contiguous array, else a copy."""
     ref = as_array(r, a)
@@ -281,6 +303,7 @@ def ravelled_values(r: Recorder, a: Any) -> ArrayRef:
     return ref if ref.ndim == 1 else ravel(r, ref)
 
 
+@traces(method="flatten")
 def flatten(r: Recorder, a: ArrayRef, order: str = "C") -> ArrayRef:
     """a.flatten(): always a copy."""
     return flattened(r, a, flat_order(r, a, order))
@@ -318,19 +341,9 @@ def whole_number(r: Recorder, x: Any) -> Dim:
 # -- the same array, another object, or a copy
 
 
-def view_method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> ArrayRef:
-    """a.view(): another array object."""
-    if args or kwargs:
-        raise r.refuse(
-            "a.view with a type is not supported", "take the view outside; a.astype(dtype) converts the values"
-        )
-    return a.derive(in_turn([]))
-
-
 def as_array_function(
-    r: Recorder, a: Any, dtype: Any = None, order: str | None = None, *, device: Any = None, copy: Any = None,
-    like: Any = None,
-) -> ArrayRef:  # fmt: skip
+    r: Recorder, a: Any, dtype: Any = None, order: str | None = None, *, copy: Any = None
+) -> ArrayRef:
     """np.asarray: the same object where nothing has to change."""
     ref = as_array(r, a)
     element = ref.element if dtype is None else element_of(r, dtype)
@@ -347,9 +360,8 @@ def as_array_function(
 
 
 def array_function(
-    r: Recorder, object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False,
-    ndmin: int = 0, like: Any = None,
-) -> ArrayRef:  # fmt: skip
+    r: Recorder, object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", ndmin: int = 0
+) -> ArrayRef:
     """np.array of an array or a number."""
     made, ndmin = as_array_function(r, object, dtype, order, copy=copy), least_axes(r, ndmin)
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
@@ -363,12 +375,10 @@ def least_axes(r: Recorder, ndmin: Any) -> int:
     return known
 
 
-def contiguous(order: str) -> Callable[..., ArrayRef]:
-    """np.ascontiguousarray or np.asfortranarray."""
-    def run(r: Recorder, a: Any, dtype: Any = None, *, like: Any = None) -> ArrayRef:
-        return array_function(r, a, dtype, copy=None, order=order, ndmin=1)
-
-    return run
+@traces(np.ascontiguousarray, of="C")
+@traces(np.asfortranarray, of="F")
+def contiguous(order: str, r: Recorder, a: Any, dtype: Any = None) -> ArrayRef:
+    return array_function(r, a, dtype, copy=None, order=order, ndmin=1)
 
 
 def set_shape(r: Recorder, a: ArrayRef, shape: Any) -> None:

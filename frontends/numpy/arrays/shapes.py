@@ -1,13 +1,11 @@
-"""Views by axes: transposed, added, dropped, repeated, reversed or split axes, and diagonals; the table of functions of
-shape.
+"""Views by axes: transposed, added, dropped, repeated, reversed or split axes, and diagonals.
 
 Each is made by steps on the view (`View` in record/values), so that it composes with any view and is stored through.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from operator import methodcaller
 from typing import Any
 
@@ -18,29 +16,26 @@ from tracebuf.frontends.numpy.arrays.indexing import at_least_zero, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, one_or_more, shape_arg
 from tracebuf.frontends.numpy.arrays.reshape import (
     Steps,
-    contiguous,
-    flatten,
-    ravel,
-    reshape,
-    reshape_method,
     reversed_axes,
     sure,
-    view_method,
+    traces_numbers_too,
     whole_number,
 )
 from tracebuf.frontends.numpy.numbers.weak_ints import require_fits
 from tracebuf.frontends.numpy.record.allocatable import MOST_COUNTED, require_memory
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
-from tracebuf.frontends.numpy.record.raises import Raises, call_handler
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, Scalar, in_turn
+from tracebuf.frontends.numpy.record.registry import traces
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, Scalar, in_turn
 from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
 from tracebuf.ir.types import I32
 
 # -- axes moved, added, dropped
 
 
+@traces(method="transpose")
 def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
     """a.transpose(*axes)."""
     order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list, range))) else axes
@@ -51,11 +46,13 @@ def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
     return a.derive(methodcaller("transpose", axes_of(r, tuple(order), a.ndim)))
 
 
+@traces_numbers_too(np.transpose)
 def transpose_function(r: Recorder, a: Any, axes: Any = None) -> ArrayRef:
     """np.transpose."""
     return transpose(r, as_array(r, a), axes)
 
 
+@traces(np.matrix_transpose, np.linalg.matrix_transpose)
 def matrix_transpose(r: Recorder, x: Any) -> ArrayRef:
     """x.mT: the last two axes exchanged."""
     ref = as_array(r, x)
@@ -64,6 +61,7 @@ def matrix_transpose(r: Recorder, x: Any) -> ArrayRef:
     return swapaxes(r, ref, -1, -2)
 
 
+@traces(np.swapaxes, method="swapaxes")
 def swapaxes(r: Recorder, a: Any, axis1: Any, axis2: Any) -> ArrayRef:
     """np.swapaxes."""
     ref = as_array(r, a)
@@ -73,6 +71,7 @@ def swapaxes(r: Recorder, a: Any, axis1: Any, axis2: Any) -> ArrayRef:
     return ref.derive(methodcaller("transpose", order))
 
 
+@traces_numbers_too(np.moveaxis)
 def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
     """np.moveaxis."""
     ref = as_array(r, a)
@@ -86,6 +85,7 @@ def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
     return ref.derive(methodcaller("transpose", order))
 
 
+@traces(np.rollaxis)
 def rollaxis(r: Recorder, a: Any, axis: Any, start: Any = 0) -> ArrayRef:
     """np.rollaxis."""
     ref = as_array(r, a)
@@ -101,6 +101,7 @@ def rollaxis(r: Recorder, a: Any, axis: Any, start: Any = 0) -> ArrayRef:
     return ref.derive(methodcaller("transpose", order))
 
 
+@traces(np.expand_dims)
 def expand_dims(r: Recorder, a: Any, axis: Any) -> ArrayRef:
     """np.expand_dims."""
     ref = as_array(r, a)
@@ -109,6 +110,8 @@ def expand_dims(r: Recorder, a: Any, axis: Any) -> ArrayRef:
     return ref.derive(in_turn([methodcaller("new_axis", k) for k in sorted(axes)]))
 
 
+@traces_numbers_too(np.squeeze)
+@traces(method="squeeze")
 def squeeze(r: Recorder, a: Any, axis: Any = None) -> ArrayRef:
     """np.squeeze; the same object where there is nothing to drop."""
     ref = as_array(r, a)
@@ -130,27 +133,20 @@ def is_one_for_shape(r: Recorder, n: Dim) -> bool:
     return known
 
 
-def _at_least(ndim: int) -> Callable[..., Any]:
-    """np.atleast_1d, np.atleast_2d or np.atleast_3d."""
+@traces(np.atleast_1d, of=1)
+@traces(np.atleast_2d, of=2)
+@traces(np.atleast_3d, of=3)
+def at_least(ndim: int, r: Recorder, *arys: Any) -> Any:
     index: dict[tuple[int, int], Any] = {(2, 1): (None, ...), (3, 1): (None, slice(None), None), (3, 2): (..., None)}
-
-    def one(r: Recorder, a: Any) -> ArrayRef:
-        ref = as_array(r, a)
-        if ref.ndim >= ndim:
-            return ref
-        made = read_item(r, ref, index.get((ndim, ref.ndim), (*[None] * ndim, ...)))
-        assert isinstance(made, ArrayRef)
-        return made
-
-    def run(r: Recorder, *arys: Any) -> Any:
-        return one(r, arys[0]) if len(arys) == 1 else tuple(one(r, a) for a in arys)
-
-    return run
+    refs = [as_array(r, a) for a in arys]
+    made = [x if x.ndim >= ndim else read_item(r, x, index.get((ndim, x.ndim), (*[None] * ndim, ...))) for x in refs]
+    return made[0] if len(made) == 1 else tuple(made)
 
 
 # -- elements repeated, reversed, split, diagonals
 
 
+@traces(np.broadcast_to)
 def broadcast_to(r: Recorder, array: Any, shape: Any, subok: bool = False) -> ArrayRef:
     """np.broadcast_to: a read-only view that repeats elements."""
     ref, wanted = as_array(r, array), shape_arg(r, shape)
@@ -184,6 +180,7 @@ def size_agrees(r: Recorder, size: Dim, wanted: Dim, message: str, values: Seque
     return equal
 
 
+@traces(np.flip)
 def flip(r: Recorder, m: Any, axis: Any = None) -> ArrayRef | Scalar:
     """np.flip: a view; an array without axes gives its number."""
     ref = as_array(r, m)
@@ -192,16 +189,16 @@ def flip(r: Recorder, m: Any, axis: Any = None) -> ArrayRef | Scalar:
     return read_item(r, ref, tuple(back if k in axes else whole for k in range(ref.ndim)))
 
 
-def _flip_along(axis: int, least: int) -> Callable[[Recorder, Any], ArrayRef | Scalar]:
-    def run(r: Recorder, m: Any) -> ArrayRef | Scalar:
-        ref = as_array(r, m)
-        if ref.ndim < least:
-            raise Raises(ValueError(f"Input must be >= {least}-d."))
-        return flip(r, ref, axis)
+@traces(np.flipud, of=0)
+@traces(np.fliplr, of=1)
+def flip_along(axis: int, r: Recorder, m: Any) -> ArrayRef | Scalar:
+    ref = as_array(r, m)
+    if ref.ndim <= axis:
+        raise Raises(ValueError(f"Input must be >= {axis + 1}-d."))
+    return flip(r, ref, axis)
 
-    return run
 
-
+@traces(np.rot90)
 def rot90(r: Recorder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayRef | Scalar:
     """np.rot90: a view."""
     ref = as_array(r, m)
@@ -224,6 +221,7 @@ def rot90(r: Recorder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayRef | Sca
     return flip(r, swapaxes(r, ref, *given), given[1])
 
 
+@traces(np.array_split)
 def array_split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Any]:
     """np.array_split: the parts of an axis, as views."""
     ref = as_array(r, ary)
@@ -258,6 +256,7 @@ def part(r: Recorder, a: ArrayRef, axis: int, start: Dim, size: Dim) -> ArrayRef
     return a.derive(methodcaller("narrow", axis, r.facts.canon(start), 1, one_or_more(r, size)))
 
 
+@traces(np.split)
 def split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Any]:
     """np.split: equal parts of an axis, or ValueError."""
     if not isinstance(indices_or_sections, (tuple, list, range)):
@@ -271,16 +270,17 @@ def split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> lis
     return array_split(r, ary, indices_or_sections, axis)
 
 
-def _split_along(name: str, axis: int, least: int) -> Callable[..., list[Any]]:
-    def run(r: Recorder, ary: Any, indices_or_sections: Any) -> list[Any]:
-        ref = as_array(r, ary)
-        if ref.ndim < least:
-            raise Raises(ValueError(f"{name} only works on arrays of {least} or more dimensions"))
-        return split(r, ref, indices_or_sections, 0 if name == "hsplit" and ref.ndim == 1 else axis)
+@traces(np.hsplit, of=("hsplit", 1, 1))
+@traces(np.vsplit, of=("vsplit", 0, 2))
+@traces(np.dsplit, of=("dsplit", 2, 3))
+def split_along(which: tuple[str, int, int], r: Recorder, ary: Any, indices_or_sections: Any) -> list[Any]:
+    (name, axis, least), ref = which, as_array(r, ary)
+    if ref.ndim < least:
+        raise Raises(ValueError(f"{name} only works on arrays of {least} or more dimensions"))
+    return split(r, ref, indices_or_sections, 0 if name == "hsplit" and ref.ndim == 1 else axis)
 
-    return run
 
-
+@traces(np.unstack)
 def unstack(r: Recorder, x: Any, *, axis: Any = 0) -> tuple[ArrayRef | Scalar, ...]:
     """np.unstack: the items along an axis, whose size is known while tracing; the numbers of a vector."""
     if isinstance(x, (tuple, list)):
@@ -293,6 +293,7 @@ def unstack(r: Recorder, x: Any, *, axis: Any = 0) -> tuple[ArrayRef | Scalar, .
     return tuple(read_item(r, ref, (*(slice(None),) * at, k)) for k in range(count))
 
 
+@traces(np.diagonal, method="diagonal")
 def diagonal(r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> ArrayRef:
     """np.diagonal: a read-only view."""
     ref, shift = as_array(r, a), whole_number(r, offset)
@@ -319,6 +320,7 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
     return diagonal(r, ref, k)
 
 
+@traces(np.lib.stride_tricks.sliding_window_view)
 def sliding_window_view(
     r: Recorder, x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: Any = False
 ) -> ArrayRef:
@@ -341,37 +343,3 @@ def sliding_window_view(
         r.require_nonneg(sub(ref.shape[k], n), "ValueError", message)
         ref = ref.derive(methodcaller("windows", k, one_or_more(r, n)), read_only=True)
     return ref if axes else ref.derive(in_turn([]), read_only=True)
-
-
-Handler = Callable[..., Any]
-
-
-def of_numbers_too(handler: Handler) -> Handler:
-    """Wraps a handler for functions that call the method of that name: a NumPy number stays one."""
-
-    @wraps(handler)
-    def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
-        made = call_handler(handler, r, a, *args, **kwargs)
-        return a if isinstance(a, NpScalar) and isinstance(made, ArrayRef) and not made.ndim else made
-
-    return run
-
-
-HANDLERS: dict[Any, Handler] = {
-    np.reshape: of_numbers_too(reshape), np.ravel: ravel, np.transpose: of_numbers_too(transpose_function),
-    np.matrix_transpose: matrix_transpose, np.swapaxes: swapaxes, np.moveaxis: of_numbers_too(moveaxis),
-    np.rollaxis: rollaxis, np.expand_dims: expand_dims, np.squeeze: of_numbers_too(squeeze),
-    np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2), np.atleast_3d: _at_least(3),
-    np.broadcast_to: broadcast_to, np.flip: flip, np.fliplr: _flip_along(1, 2), np.flipud: _flip_along(0, 1),
-    np.rot90: rot90, np.split: split, np.array_split: array_split, np.hsplit: _split_along("hsplit", 1, 1),
-    np.vsplit: _split_along("vsplit", 0, 2), np.dsplit: _split_along("dsplit", 2, 3), np.unstack: unstack,
-    np.diagonal: diagonal, np.lib.stride_tricks.sliding_window_view: sliding_window_view,
-
-    np.ascontiguousarray: contiguous("C"), np.asfortranarray: contiguous("F"),
-}  # fmt: skip
-"""By NumPy's function: its handler."""
-METHODS: dict[str, Handler] = {
-    "reshape": reshape_method, "ravel": ravel, "flatten": flatten, "transpose": transpose, "swapaxes": swapaxes,
-    "squeeze": squeeze, "diagonal": diagonal, "view": view_method,
-}  # fmt: skip
-"""By name of the array method: its handler."""

@@ -15,12 +15,12 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of
-from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.parameters import signature_of
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, weak_type
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, name_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, axis_order
 from tracebuf.ir.core import OpT, Value
 from tracebuf.ir.dims import Dim
@@ -49,7 +49,7 @@ def traced_as(function: Callable[..., Any]) -> Callable[[Handler], Handler]:
             return handler(Tracing(r), *args, **kwargs)
 
         run.__module__, run.__qualname__ = handler.__module__, f"{handler.__qualname__} of {name_of(function)}"
-        table.HANDLERS[function] = run
+        traces(function)(run)
         return handler
 
     return register

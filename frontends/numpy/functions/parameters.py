@@ -1,4 +1,5 @@
-"""Which parameters of NumPy's functions a handler takes: the others are refused by name."""
+"""The arguments of a call as its handler takes them: a parameter of NumPy's that the handler does not have is taken
+with NumPy's default only, and else refused by name."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from tracebuf.frontends.numpy.arrays.new_arrays import INSTEAD
 from tracebuf.frontends.numpy.record.judged import numpys_error
 from tracebuf.frontends.numpy.record.raises import Raises, bind
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 """The kinds of parameters that may be passed by position."""
@@ -38,28 +41,33 @@ def taken(handler: Callable[..., Any]) -> tuple[float, frozenset[str] | None]:
     return by_place, None if any(p.kind is p.VAR_KEYWORD for p in parameters) else names
 
 
-def check_parameters(
-    r: Recorder,
-    function: Callable[..., Any],
-    handler: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
-    bound: bool = False,
-) -> None:
-    """Raises UnsupportedError for parameters that only NumPy has, TypeError for those that NumPy does not have either;
-    `bound`: args[0] is the array whose method it is."""
+def taken_arguments(
+    r: Recorder, function: Callable[..., Any], handler: Callable[..., Any], args: Sequence[Any],
+    kwargs: dict[str, Any], bound: bool = False,
+) -> tuple[Sequence[Any], dict[str, Any]]:  # fmt: skip
+    """The arguments of a call as its handler takes them, every flag known, without those that only NumPy has and that
+    are NumPy's defaults. UnsupportedError for others, TypeError for those that NumPy does not have either; `bound`:
+    args[0] is the array whose method it is."""
+    kwargs = static_flags(r, kwargs)
     by_place, named = taken(handler)
     strange = [] if named is None else [name for name in kwargs if name not in named]
-    if not strange and len(args) <= by_place:
-        return
-    numpys = signature_of(function)
-    if numpys is None:
-        return
+    if (not strange and len(args) <= by_place) or (numpys := signature_of(function)) is None:
+        return args, kwargs
     bind(numpys, args, kwargs)  # which raises TypeError
     if (error := numpys_error(r, function, args, kwargs)) is not None:  # it may take any, and pass them on
         raise Raises(error)
-    if not strange:
-        strange = [*numpys.parameters][int(by_place) : len(args)]
-    of = "np.ndarray." if bound else "np."
+    place = int(min(by_place, len(args)))
+    by_name = dict(zip([*numpys.parameters][place:], args[place:]))
+    given = {**by_name, **kwargs}
+    strange = [k for k, x in given.items() if named is not None and k not in named and not is_default(numpys, k, x)]
+    if not strange and len(by_name) == len(args) - place:
+        return args[:place], {k: x for k, x in given.items() if named is None or k in named}
+    of, strange = "np.ndarray." if bound else "np.", strange or [*by_name]
     what = f"{of}{getattr(function, '__name__', 'function')} with {', '.join(f'{name}=' for name in strange)}"
-    raise r.refuse(f"{what} is not supported", f"leave `{strange[0]}` out")
+    raise r.refuse(f"{what} is not supported", INSTEAD.get(strange[0], f"leave `{strange[0]}` out"))
+
+
+def is_default(signature: inspect.Signature, name: str, value: Any) -> bool:
+    """Whether an argument is what the parameter is anyway."""
+    default = signature.parameters[name].default if name in signature.parameters else inspect.Parameter.empty
+    return value is default or (type(value) is type(default) and bool(value == default))

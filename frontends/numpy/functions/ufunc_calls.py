@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import array_of, as_array, fille
 from tracebuf.frontends.numpy.arrays.reshape import order_of
 from tracebuf.frontends.numpy.functions.products.vectors import GENERALISED, generalised
 from tracebuf.frontends.numpy.functions.reductions.ordered import reduce_any, reduceat
-from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE
+from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.operands import is_operand, loop_dtypes, mask_of, out_of, supported, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import scalar_product
@@ -103,8 +103,7 @@ def operand_of(r: Recorder, x: Any, name: str) -> Any:
     if isinstance(x, (list, tuple)):
         return array_of(r, x, None)
     if not is_operand(x):
-        reason = f"a {refusals.name_of(x)} as an operand of np.{name}"
-        raise r.refuse(reason, "use arrays: np.array(x)")
+        raise r.refuse(f"a {refusals.name_of(x)} as an operand of np.{name}", "use arrays: np.array(x)")
     return x
 
 
@@ -139,8 +138,7 @@ def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kw
     """`ufunc.reduce`, `ufunc.accumulate`, `ufunc.reduceat` or `ufunc.outer`; raises NumPy's errors where a ufunc has
     none."""
     if name not in METHODS:
-        what = f"np.{ufunc.__name__}.{name} is not supported"
-        raise r.refuse(what, "a for loop over the elements")
+        raise r.refuse(f"np.{ufunc.__name__}.{name} is not supported", "a for loop over the elements")
     if ufunc.signature is not None:
         raise Raises(RuntimeError("Reduction is not defined on ufunc's with signatures"))
     if ufunc.nin != 2:
@@ -159,19 +157,12 @@ def writable_out(r: Recorder, out: Any) -> ArrayRef | None:
 
 
 def method_reduce(
-    r: Recorder,
-    ufunc: np.ufunc,
-    array: Any,
-    axis: Any = 0,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = NO_VALUE,
-    where: Any = True,
-) -> Any:
+    r: Recorder, ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None,
+    keepdims: Any = False, initial: Any = NO_VALUE, where: Any = True,
+) -> Any:  # fmt: skip
     """ufunc.reduce(...)."""
     ref = as_array(r, operand_of(r, array, ufunc.__name__))
-    return reduce_any(r, ufunc, ref, axis, dtype, writable_out(r, out), keepdims, initial, where)
+    return reduce_any(r, ufunc, ref, Fold(axis, dtype, writable_out(r, out), keepdims, initial, where))
 
 
 def method_accumulate(

@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import table
-from tracebuf.frontends.numpy.functions.formulas import GRIDS
+from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
@@ -44,6 +44,7 @@ from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
+from tracebuf.frontends.numpy.record.registry import METHODS
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -283,7 +284,7 @@ class Expressions(Comprehensions):
         plain = isinstance(items, (tuple, list, frozenset)) and all(is_known_number(i) for i in items)
         nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list, dict))
         if (plain and isinstance(x, Scalar)) or (nested and (holds_traced(x) or holds_traced(items))):
-            found = truth_of_all(self.r, "any", tuple(compare(self.r, "Eq", x, i) for i in items))
+            found = truth_of_all("any", self.r, tuple(compare(self.r, "Eq", x, i) for i in items))
             assert isinstance(found, (bool, PyBool))
             return found
         known = isinstance(items, (tuple, list, str, frozenset, range))
@@ -427,9 +428,9 @@ class Expressions(Comprehensions):
         value = table.attribute(self.r, base, name)
         if value is not NotImplemented:
             return value
-        if isinstance(base, ArrayRef) and name in table.METHODS:
+        if isinstance(base, ArrayRef) and name in METHODS:
             return Method(base, name)
-        if isinstance(base, NpScalar) and name in table.METHODS:
+        if isinstance(base, NpScalar) and name in METHODS:
             return Method(as_array(self.r, base), name, True)
         kind = np.ndarray if isinstance(base, ArrayRef) else type(stand_in(base))
         if hasattr(kind, name):

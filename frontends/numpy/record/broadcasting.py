@@ -45,13 +45,9 @@ def shape_text(shapes: Sequence[tuple[Dim, ...]]) -> tuple[str, list[Dim]]:
 
 
 def broadcast_dim(
-    r: Recorder,
-    a: Dim,
-    b: Dim,
-    shapes: Sequence[tuple[Dim, ...]],
-    exception: Raised = "ValueError",
+    r: Recorder, a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]], exception: Raised = "ValueError",
     mismatch: str = MISMATCH,
-) -> Dim:
+) -> Dim:  # fmt: skip
     """The size of an axis that two shapes share: the sizes are equal, or one of them is 1."""
     if r.facts.equal(a, b) or b == 1:
         return a

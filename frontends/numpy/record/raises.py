@@ -55,6 +55,12 @@ class Raises(Control):
         self.error, self.placed, self.loc = error, placed, loc
 
 
+def cannot_cast(source: Any, target: Any, rule: str = "safe") -> Raises:
+    """NumPy's TypeError for an array that may not be converted."""
+    kinds = f"{np.dtype(source)!r} to {np.dtype(target)!r}"
+    return Raises(TypeError(f"Cannot cast array data from {kinds} according to the rule '{rule}'"))
+
+
 class _Asking:
     """`with asking:` what NumPy or Python raises inside, on stand-ins or plain values, is raised by the traced code."""
 
@@ -204,5 +210,6 @@ def internal_error(error: Exception, loc: Location) -> InternalError:
 
 def name_of(handler: Callable[..., Any]) -> str:
     """The module and name of a function, or of the class of a callable object."""
+    handler = handler.func if isinstance(handler, partial) else handler
     of = handler if hasattr(handler, "__qualname__") else type(handler)
     return f"{of.__module__}.{of.__qualname__}"

@@ -375,13 +375,9 @@ class GuardedRef(ArrayRef):
     __slots__ = ("arms", "condition", "joined", "leaving", "sizes", "ways")
 
     def __init__(
-        self,
-        condition: Value,
-        arms: tuple[ArrayRef, ArrayRef],
-        sizes: Sequence[Dim],
-        leaving: int | None = None,
+        self, condition: Value, arms: tuple[ArrayRef, ArrayRef], sizes: Sequence[Dim], leaving: int | None = None,
         joined: Sequence[tuple[Dim, Dim, Dim]] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         own = zip(sizes, arms[0].shape, arms[1].shape, strict=True)
         self.joined = [x for x in own if not x[0] == x[1] == x[2]] if joined is None else joined
         self.condition, self.arms, self.sizes, self.leaving = condition, arms, tuple(sizes), leaving

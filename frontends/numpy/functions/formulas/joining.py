@@ -3,7 +3,7 @@ numpy/lib/_function_base_impl.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from tracebuf.frontends.numpy.functions.formulas.primitives import is_array, known_ints, order_of_memory, refuse
 from tracebuf.frontends.numpy.functions.formulas.statistics import along
+from tracebuf.frontends.numpy.record.registry import formula
 
 # -- np.block
 
@@ -42,6 +43,7 @@ def block_of(blocks: Any, depth: int, ndim: int) -> Any:
     return x[(None,) * (ndim - x.ndim) + (...,)] if x.ndim < ndim else x
 
 
+@formula(np.block)
 def block(arrays: Any) -> Any:
     depth = depth_of(arrays)
     made = block_of(arrays, depth, max(most_axes(arrays), depth))
@@ -64,6 +66,7 @@ def inserted_along(arr: Any, axis: Any) -> Any:
     return arr, arr.ndim - 1
 
 
+@formula(np.insert)
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     arr = np.asarray(arr)
     order = order_of_memory(arr)
@@ -116,6 +119,7 @@ def insert_several(arr: Any, places: Any, values: Any, axis: int, order: Any) ->
     return made
 
 
+@formula(np.delete)
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     arr = np.asarray(arr)
     order = order_of_memory(arr)
@@ -147,13 +151,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     return made
 
 
-def product(sizes: Any) -> Any:
-    n = 1
-    for size in sizes:
-        n *= size
-    return n
-
-
+@formula(np.trim_zeros)
 def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
     if not is_array(filt):
         refuse("np.trim_zeros of what is no array", "np.trim_zeros(np.array(x))")
@@ -170,9 +168,10 @@ def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
     return filt[first if "f" in trim else 0 : last if "b" in trim else len(filt)]
 
 
+@formula(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
     shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
-    a, size = np.ravel(a), product(shape)
+    a, size = np.ravel(a), math.prod(shape)
     if any(n < 0 for n in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     if a.size == 0 or size == 0:
@@ -192,6 +191,7 @@ def check_size(dims: Any) -> None:
         total = total * n
 
 
+@formula(np.ravel_multi_index)
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
     if mode != "raise":
         refuse("np.ravel_multi_index with mode=", "np.clip or % of the indices")
@@ -213,8 +213,3 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
 
 
 MOST_ELEMENTS = int(np.iinfo(np.intp).max)
-FORMULAS: dict[Any, Callable[..., Any]] = {
-    np.block: block, np.insert: insert, np.delete: delete, np.resize: resize,
-    np.ravel_multi_index: ravel_multi_index, np.trim_zeros: trim_zeros,
-}  # fmt: skip
-"""By NumPy's function: its formula."""

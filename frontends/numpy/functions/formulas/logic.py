@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.functions.formulas.primitives import check_writable, is_array, order_of_memory, refuse
+from tracebuf.frontends.numpy.record.registry import formula
 
 # -- comparisons
 
@@ -17,6 +17,7 @@ def as_number_or_array(x: Any) -> Any:
     return x if isinstance(x, (int, float, complex)) else np.asanyarray(x)
 
 
+@formula(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
     x, y, atol, rtol = [as_number_or_array(v) for v in (a, b, atol, rtol)]
     if isinstance(y, int):
@@ -27,10 +28,12 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any =
     return near | np.isnan(x) & np.isnan(y) if equal_nan else near
 
 
+@formula(np.allclose)
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
     return bool(np.all(isclose(a, b, rtol, atol, equal_nan)))
 
 
+@formula(np.array_equal)
 def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     a, b = np.asarray(a1), np.asarray(a2)
     if a.ndim != b.ndim or a.shape != b.shape:
@@ -41,6 +44,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     return bool(np.all(same))
 
 
+@formula(np.array_equiv)
 def array_equiv(a1: Any, a2: Any) -> Any:
     a, b = np.asarray(a1), np.asarray(a2)
     for m, n in zip(a.shape[::-1], b.shape[::-1]):
@@ -54,6 +58,7 @@ MOST_TESTED = 16
 into a table."""
 
 
+@formula(np.isin)
 def isin(
     element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None
 ) -> Any:
@@ -105,10 +110,12 @@ def table_or_sorted(x: Any, items: Any, invert: Any, common: Any, found: Any) ->
         found[...] = held != x if invert else held == x
 
 
+@formula(np.isneginf)
 def isneginf(x: Any, out: Any = None) -> Any:
     return np.logical_and(np.isinf(x), np.signbit(x), out=out)
 
 
+@formula(np.isposinf)
 def isposinf(x: Any, out: Any = None) -> Any:
     return np.logical_and(np.isinf(x), ~np.signbit(x), out=out)
 
@@ -116,6 +123,7 @@ def isposinf(x: Any, out: Any = None) -> Any:
 # -- values replaced and chosen
 
 
+@formula(np.nan_to_num)
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     x = np.asanyarray(x)
     out = np.empty_like(x) if copy else x
@@ -141,12 +149,14 @@ def finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     return np.where(np.isnan(x), nan, np.where(x == np.inf, high, np.where(x == -np.inf, low, x)))
 
 
+@formula(np.sinc)
 def sinc(x: Any) -> Any:
     x = np.pi * np.asanyarray(x)
     y = np.where(x, x, np.finfo(x.dtype).eps if x.dtype.kind == "f" else 1e-20)
     return np.sin(y) / y
 
 
+@formula(np.piecewise)
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any) -> Any:
     x = np.asanyarray(x)
     if np.isscalar(condlist) or (x.ndim != 0 and not isinstance(condlist[0], (list, np.ndarray))):
@@ -172,10 +182,12 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any) -> Any:
     return made
 
 
+@formula(np.fix)
 def fix(x: Any, out: Any = None) -> Any:
     return np.trunc(x, out=out)
 
 
+@formula(np.asarray_chkfinite)
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     a = np.asarray(a, dtype=dtype, order=order)
     if a.dtype.kind in "fc" and not np.all(np.isfinite(a)):
@@ -183,12 +195,14 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     return a
 
 
+@formula(np.astype)
 def astype(x: Any, dtype: Any, /, *, copy: Any = True) -> Any:
     if not is_array(x):
         raise TypeError(f"Input should be a NumPy array. It is a {type(x)}.")
     return x.astype(dtype, copy=copy)
 
 
+@formula(np.isfortran)
 def isfortran(a: Any) -> Any:
     if not is_array(a) and not isinstance(a, np.generic):
         refuse("np.isfortran of what is no array", "pass an array")
@@ -198,6 +212,7 @@ def isfortran(a: Any) -> Any:
 # -- polynomials
 
 
+@formula(np.polyval)
 def polyval(p: Any, x: Any) -> Any:
     p, x = np.asarray(p), np.asanyarray(x)
     y = np.zeros_like(x)
@@ -214,6 +229,7 @@ def vector_of(p: Any) -> Any:
     return p
 
 
+@formula(np.polyder)
 def polyder(p: Any, m: Any = 1) -> Any:
     m = int(m)
     if m < 0:
@@ -225,6 +241,7 @@ def polyder(p: Any, m: Any = 1) -> Any:
     return p
 
 
+@formula(np.polyint)
 def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
     m = int(m)
     if m < 0:
@@ -240,31 +257,23 @@ def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
     return p
 
 
+@formula(np.polyadd)
 def polyadd(a1: Any, a2: Any) -> Any:
-    a, b = np.atleast_1d(a1), np.atleast_1d(a2)
-    m, n = len(a), len(b)
-    if m == n:
-        return a + b
-    if m < n:
-        return np.concatenate((np.zeros(n - m, a.dtype), a)) + b
-    return a + np.concatenate((np.zeros(m - n, b.dtype), b))
+    a, b = padded(np.atleast_1d(a1), np.atleast_1d(a2))
+    return a + b
 
 
+@formula(np.polysub)
 def polysub(a1: Any, a2: Any) -> Any:
-    a, b = np.atleast_1d(a1), np.atleast_1d(a2)
+    a, b = padded(np.atleast_1d(a1), np.atleast_1d(a2))
+    return a - b
+
+
+def padded(a: Any, b: Any) -> Any:
+    """Two polynomials with zeros in front of the shorter one."""
     m, n = len(a), len(b)
     if m == n:
-        return a - b
+        return a, b
     if m < n:
-        return np.concatenate((np.zeros(n - m, a.dtype), a)) - b
-    return a - np.concatenate((np.zeros(m - n, b.dtype), b))
-
-
-FORMULAS: dict[Any, Callable[..., Any]] = {
-    np.isclose: isclose, np.allclose: allclose, np.array_equal: array_equal, np.array_equiv: array_equiv,
-    np.isin: isin, np.isneginf: isneginf, np.isposinf: isposinf, np.nan_to_num: nan_to_num, np.sinc: sinc,
-    np.piecewise: piecewise, np.fix: fix, np.asarray_chkfinite: asarray_chkfinite, np.astype: astype,
-    np.isfortran: isfortran, np.polyval: polyval, np.polyder: polyder, np.polyint: polyint,
-    np.polyadd: polyadd, np.polysub: polysub,
-}  # fmt: skip
-"""By NumPy's function: its formula."""
+        return np.concatenate((np.zeros(n - m, a.dtype), a)), b
+    return a, np.concatenate((np.zeros(m - n, b.dtype), b))

@@ -3,14 +3,15 @@ and np.choose."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.functions.formulas.primitives import interpolated, refuse
+from tracebuf.frontends.numpy.record.registry import formula
 
 
+@formula(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     if np.asarray(fp).dtype.kind == "c":
         refuse("np.interp of complex values", "np.interp(x, xp, fp.real) + 1j * np.interp(x, xp, fp.imag)")
@@ -41,6 +42,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return interpolated(x, xp, fp, low, high, x.size >= n)
 
 
+@formula(np.digitize)
 def digitize(x: Any, bins: Any, right: Any = False) -> Any:
     x, bins = np.asarray(x), np.asarray(bins)
     if x.dtype.kind == "c":
@@ -65,6 +67,7 @@ def digitize(x: Any, bins: Any, right: Any = False) -> Any:
     return place
 
 
+@formula(np.choose)
 def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
@@ -88,7 +91,3 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         return result[()]
     out[...] = result
     return out
-
-
-FORMULAS: dict[Any, Callable[..., Any]] = {np.interp: interp, np.digitize: digitize, np.choose: choose}
-"""By NumPy's function: its formula."""

@@ -3,20 +3,22 @@ _function_base_impl.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from tracebuf.frontends.numpy.functions.formulas.primitives import dtype_of, fresh_as
+from tracebuf.frontends.numpy.record.registry import formula
 
 
+@formula(np.apply_along_axis)
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
     arr = np.asarray(arr)
     axis = normalize_axis_index(axis, arr.ndim)
     lines = np.moveaxis(arr, axis, -1)
-    if product(lines.shape[:-1]) == 0:
+    if math.prod(lines.shape[:-1]) == 0:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     first = np.asanyarray(func1d(lines[(0,) * (arr.ndim - 1) + (...,)], *args, **kwargs))
     made = np.zeros(lines.shape[:-1] + first.shape, first.dtype)
@@ -24,13 +26,6 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     n, k = made.ndim, made.ndim - first.ndim
     order = [*range(axis), *range(k, n), *range(axis, k)]
     return made.transpose(order)
-
-
-def product(sizes: Any) -> Any:
-    count = 1
-    for n in sizes:
-        count *= n
-    return count
 
 
 def along_each(func1d: Any, lines: Any, made: Any, place: Any, args: Any, kwargs: Any) -> None:
@@ -42,6 +37,7 @@ def along_each(func1d: Any, lines: Any, made: Any, place: Any, args: Any, kwargs
         along_each(func1d, lines, made, place + (k,), args, kwargs)
 
 
+@formula(np.apply_over_axes)
 def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     val = np.asarray(a)
     n = val.ndim
@@ -56,6 +52,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     return val
 
 
+@formula()
 def vectorized(pyfunc: Any, otypes: Any, *args: Any) -> Any:
     """np.vectorize(pyfunc, otypes)(*args): each element by itself, as a Python number."""
     arrays = np.broadcast_arrays(*args)
@@ -82,9 +79,3 @@ def for_each_element(pyfunc: Any, arrays: Any, made: Any, place: Any) -> None:
         return
     for k in range(made[0].shape[len(place)]):
         for_each_element(pyfunc, arrays, made, place + (k,))
-
-
-FORMULAS: dict[Any, Callable[..., Any]] = {
-    np.apply_along_axis: apply_along_axis, np.apply_over_axes: apply_over_axes, vectorized: vectorized,
-}  # fmt: skip
-"""By NumPy's function, or the function that stands for np.vectorize: its formula."""

@@ -3,20 +3,27 @@ in functions/joining/padding."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.functions.formulas.primitives import pad_pairs, pad_rows, refuse
 from tracebuf.frontends.numpy.functions.formulas.statistics import along
+from tracebuf.frontends.numpy.record.registry import formula
+
+OPTIONS = {
+    "constant": "constant_values", "linear_ramp": "end_values", "maximum": "stat_length", "minimum": "stat_length",
+    "mean": "stat_length", "median": "stat_length", "reflect": "reflect_type", "symmetric": "reflect_type",
+}  # fmt: skip
+"""By mode: the one option that it has."""
 
 
+@formula(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """np.pad: one axis after another, over the whole extent of the axes before it and the middle of those after it."""
     if not isinstance(mode, str):
         refuse("np.pad with a function", "pad with a constant, then store into the margins")
-    if any(name != option_of(mode) for name in kwargs):
+    if any(name != OPTIONS.get(mode) for name in kwargs):
         raise ValueError(f"unsupported keyword arguments for mode '{mode}'")
     array = np.asarray(array)
     option = list(kwargs.values())[0] if len(kwargs) else None
@@ -48,18 +55,6 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     return padded
 
 
-def option_of(mode: str) -> Any:
-    """The one option that a mode has."""
-    for name, option in (
-        ("constant", "constant_values"), ("linear_ramp", "end_values"), ("maximum", "stat_length"),
-        ("minimum", "stat_length"), ("mean", "stat_length"), ("median", "stat_length"), ("reflect", "reflect_type"),
-        ("symmetric", "reflect_type"),
-    ):  # fmt: skip
-        if mode == name:
-            return option
-    return None
-
-
 def pairs_of(x: Any, ndim: int) -> Any:
     """(before, after) for each axis, from a number or pairs."""
     if not isinstance(x, (list, tuple)):
@@ -82,7 +77,3 @@ def ramp(end: Any, edge: Any, num: Any, axis: int, dtype: Any) -> Any:
 
 def rounded(x: Any, dtype: Any) -> Any:
     return np.round(x) if dtype.kind in "iu" else x
-
-
-FORMULAS: dict[Any, Callable[..., Any]] = {np.pad: pad}
-"""By NumPy's function: its formula."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,82 +23,109 @@ from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import PRIMITIVES, primitive, traces
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, Scalar
 from tracebuf.ir.types import C128, F64, I1, I64
 
 
-def divide_by_count(total: Any, count: Any, out: Any = None) -> Any:
+@primitive
+def divide_by_count(r: Recorder, total: Any, count: Any, out: Any = None) -> Any:
     """total / count in the dtype of the total, as `np.divide(total, count, out=total, casting="unsafe")`."""
+    return divide(r, total, count, out)
 
 
-def linspace_of_numbers(start: Any, stop: Any, num: Any, endpoint: Any, retstep: Any, dtype: Any) -> Any:
+@primitive
+def linspace_of_numbers(
+    r: Recorder, start: Any, stop: Any, num: Any, endpoint: Any, retstep: Any, dtype: Any
+) -> Any:
     """np.linspace between two numbers."""
+    return linspace(r, start, stop, num, endpoint, retstep, dtype)
 
 
-def refuse(reason: str, instead: str) -> Any:
+@primitive
+def refuse(r: Recorder, reason: str, instead: str) -> Any:
     """Raises UnsupportedError at the caller's line."""
+    raise r.refuse(reason, instead)
 
 
-def is_array(x: Any) -> Any:
+@primitive
+def is_array(r: Recorder, x: Any) -> Any:
     """Whether a value is an array, not a number."""
+    return isinstance(x, ArrayRef)
 
 
-def bits_of(x: Any) -> Any:
+@primitive
+def bits_of(r: Recorder, x: Any) -> Any:
     """The bits of a positive int that is the same in each call, the lowest first; none for what is not."""
+    return tuple(map(int, f"{x:b}"[::-1])) if type(x) is int and x > 0 else ()
 
 
-def matrix_power_by_numpy(a: Any, n: Any) -> Any:
+@primitive
+def matrix_power_by_numpy(r: Recorder, a: Any, n: Any) -> Any:
     """np.linalg.matrix_power, called."""
+    return linalg.MATRIX_POWER(r, a, n)
 
 
-def multi_dot_by_numpy(arrays: Any, *, out: Any = None) -> Any:
+@primitive
+def multi_dot_by_numpy(r: Recorder, arrays: Any, *, out: Any = None) -> Any:
     """np.linalg.multi_dot, called."""
+    return linalg.MULTI_DOT(r, arrays, out=out)
 
 
-def argsort_of(x: tuple[int, ...]) -> Any:
+@primitive
+def argsort_of(r: Recorder, x: tuple[int, ...]) -> Any:
     """The indices that sort known numbers."""
+    return tuple(sorted(range(len(x)), key=x.__getitem__))
 
 
-def known_ints(x: Any) -> Any:
+@primitive
+def known_ints(r: Recorder, x: Any) -> Any:
     """The ints of a list, as part of the key."""
+    return tuple(r.static_int(whole_number(r, i), "a place") for i in x)
 
 
-def order_of_memory(a: Any) -> Any:
+@primitive
+def order_of_memory(r: Recorder, a: Any) -> Any:
     """"F" for an array in Fortran order only, else "C"."""
+    return "F" if is_fortran(r, a) else "C"
 
 
-def pad_rows(array: Any, pad_width: Any, mode: Any, constants: Any) -> Any:
+@primitive
+def pad_rows(r: Recorder, array: Any, pad_width: Any, mode: Any, constants: Any) -> Any:
     """np.pad with constants, or with rows of the array."""
+    return padding.pad_rows(r, array, pad_width, mode, constants)
 
 
-def pad_pairs(pad_width: Any, ndim: Any) -> Any:
+@primitive
+def pad_pairs(r: Recorder, pad_width: Any, ndim: Any) -> Any:
     """The widths before and after each axis."""
+    return tuple(tuple(map(as_int_value, pair)) for pair in padding.pad_widths(r, pad_width, ndim))
 
 
-def check_writable(a: Any) -> Any:
+@primitive
+def check_writable(r: Recorder, a: Any) -> Any:
     """ValueError for an array that is read-only."""
+    r.check_writable(a)
 
 
-def broadcast_view(a: Any, shape: Any) -> Any:
+@primitive
+def broadcast_view(r: Recorder, a: Any, shape: Any) -> Any:
     """np.broadcast_to, except that the view may be stored to if the array may."""
-
-
-def _broadcast_view(r: Recorder, a: ArrayRef, shape: Any) -> ArrayRef:
     made = broadcast_to(r, a, shape)
     return made if isinstance(made, GuardedRef) else ArrayRef(made.storage, made.view, a.read_only)
 
 
-def interpolated(x: Any, xp: Any, fp: Any, left: Any, right: Any, dense: Any) -> Any:
+@primitive
+def interpolated(r: Recorder, x: Any, xp: Any, fp: Any, left: Any, right: Any, dense: Any) -> Any:
     """np.interp of doubles among two points or more; `dense`: it is worth looking where the one before was."""
+    return interpolation.interpolated(r, x, xp, fp, left, right, dense)
 
 
-def dtype_of(x: Any) -> Any:
+@primitive
+def dtype_of(r: Recorder, x: Any) -> Any:
     """np.asarray(x).dtype; for a number that is Python's or NumPy's, depending on the path, where both have the
     same."""
-
-
-def _dtype_of(r: Recorder, x: Any) -> np.dtype:
     if isinstance(x, NpScalar) and x.python is not None:
         agree = {"float": F64, "int": I64, "bool": I1, "complex": C128}.get(x.python.kind)
         if agree is not x.element:
@@ -108,45 +134,33 @@ def _dtype_of(r: Recorder, x: Any) -> np.dtype:
     return x.dtype if isinstance(x, ArrayRef) else ask(np.asarray, concrete(x)).dtype
 
 
-def fresh_as(arrays: Any, dtype: Any) -> Any:
+@primitive
+def fresh_as(r: Recorder, arrays: Any, dtype: Any) -> Any:
     """An array of undefined contents, laid out like an elementwise result of arrays of one shape."""
-
-
-def _fresh_as(r: Recorder, arrays: Sequence[ArrayRef], dtype: Any) -> ArrayRef:
     shape = arrays[0].shape
     return filled(r, shape, element_of(r, dtype), None, result_order(r, arrays, len(shape)))
 
 
-def _known_ints(r: Recorder, x: Any) -> tuple[int, ...]:
-    return tuple(r.static_int(whole_number(r, i), "a place") for i in x)
+# -- NumPy's and Python's functions that formulas call
 
 
-def _order_of_memory(r: Recorder, a: ArrayRef) -> str:
-    return "F" if is_fortran(r, a) else "C"
-
-
-def _broadcast_shapes(r: Recorder, *shapes: Any) -> tuple[Any, ...]:
-    """np.broadcast_shapes."""
+@traces(np.broadcast_shapes)
+def broadcast_shapes(r: Recorder, *shapes: Any) -> tuple[Any, ...]:
     return tuple(as_int_value(n) for n in broadcast(r, [shape_arg(r, s) for s in shapes]))
 
 
-def _refuse(r: Recorder, reason: str, instead: str) -> None:
-    raise r.refuse(reason, instead)
+@traces(np.isscalar)
+def is_scalar(r: Recorder, element: Any) -> bool:
+    return isinstance(element, Scalar) or np.isscalar(element)
 
 
-def _axis(r: Recorder, axis: Any, ndim: int, msg_prefix: Any = None) -> int:
-    return axis_of(r, axis, ndim, bools=True)
+@traces(np.iterable)
+def is_iterable(r: Recorder, y: Any) -> bool:
+    return y.ndim > 0 if isinstance(y, ArrayRef) else np.iterable(concrete(y))
 
 
-def _axes(r: Recorder, axis: Any, ndim: int, argname: Any = None, allow_duplicate: bool = False) -> tuple[int, ...]:
-    several = axis if isinstance(axis, (tuple, list, range)) else (axis,)
-    axes = tuple(axis_of(r, a, ndim, bools=True) for a in several)
-    if len(set(axes)) < len(axes) and not allow_duplicate:
-        raise Raises(ValueError("repeated axis"))
-    return axes
-
-
-def _result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
+@traces(np.result_type)
+def result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
     """np.result_type; Python's numbers are weak."""
     numbers = [x for x in arrays_and_dtypes if isinstance(x, Scalar)]
     arrays = [x.dtype for x in arrays_and_dtypes if isinstance(x, ArrayRef)]
@@ -156,19 +170,23 @@ def _result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
     return ask(np.result_type, *kinds)
 
 
-HANDLERS: dict[Any, Callable[..., Any]] = {
-    pad_rows: padding.pad_rows,
-    pad_pairs: lambda r, w, n: tuple(tuple(map(as_int_value, p)) for p in padding.pad_widths(r, w, n)),
-    check_writable: lambda r, a: r.check_writable(a), broadcast_view: _broadcast_view,
-    bits_of: lambda r, x: tuple(map(int, f"{x:b}"[::-1])) if type(x) is int and x > 0 else (),
-    matrix_power_by_numpy: linalg.MATRIX_POWER, multi_dot_by_numpy: linalg.MULTI_DOT,
-    interpolated: interpolation.interpolated, fresh_as: _fresh_as, dtype_of: _dtype_of,
-    divide_by_count: divide, refuse: _refuse, is_array: lambda r, x: isinstance(x, ArrayRef),
-    linspace_of_numbers: linspace, normalize_axis_index: _axis, normalize_axis_tuple: _axes,
-    callable: lambda r, x: callable(x) or isinstance(x, (NestedFunction, Partial, Method)),
-    known_ints: _known_ints, order_of_memory: _order_of_memory, np.broadcast_shapes: _broadcast_shapes,
-    np.isscalar: lambda r, element: isinstance(element, Scalar) or np.isscalar(element),
-    np.iterable: lambda r, y: y.ndim > 0 if isinstance(y, ArrayRef) else np.iterable(concrete(y)),
-    np.result_type: _result_type, argsort_of: lambda r, x: tuple(sorted(range(len(x)), key=x.__getitem__)),
-}  # fmt: skip
-"""By function of this file, and a few of NumPy's that formulas call: its handler."""
+@traces(callable)
+def is_callable(r: Recorder, x: Any) -> bool:
+    return callable(x) or isinstance(x, (NestedFunction, Partial, Method))
+
+
+def normalized(r: Recorder, axis: Any, ndim: int, msg_prefix: Any = None) -> int:
+    return axis_of(r, axis, ndim, bools=True)
+
+
+def all_normalized(
+    r: Recorder, axis: Any, ndim: int, argname: Any = None, allow_duplicate: bool = False
+) -> tuple[int, ...]:
+    several = axis if isinstance(axis, (tuple, list, range)) else (axis,)
+    axes = tuple(axis_of(r, a, ndim, bools=True) for a in several)
+    if len(set(axes)) < len(axes) and not allow_duplicate:
+        raise Raises(ValueError("repeated axis"))
+    return axes
+
+
+PRIMITIVES.update({normalize_axis_index: normalized, normalize_axis_tuple: all_normalized})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,13 @@ from tracebuf.frontends.numpy.functions.formulas.primitives import (
     matrix_power_by_numpy,
     multi_dot_by_numpy,
 )
+from tracebuf.frontends.numpy.record.registry import formula
 
 MOST = 8
 """The bits of exponents whose products are written out."""
 
 
+@formula(np.linalg.matrix_power)
 def matrix_power(a: Any, n: Any) -> Any:
     a, bits = np.asarray(a), bits_of(n)
     if not 0 < len(bits) <= MOST or a.ndim < 2:
@@ -35,6 +36,7 @@ def matrix_power(a: Any, n: Any) -> Any:
     return result
 
 
+@formula(np.linalg.multi_dot)
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     if is_array(arrays) or not 2 <= len(arrays) <= 3:
         return multi_dot_by_numpy(arrays, out=out)
@@ -53,7 +55,3 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     if first.ndim == 1 and third.ndim == 1:
         return result[0, 0]
     return result.ravel() if first.ndim == 1 or third.ndim == 1 else result
-
-
-FORMULAS: dict[Any, Callable[..., Any]] = {np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot}
-"""By NumPy's function: its formula."""

@@ -17,8 +17,10 @@ from tracebuf.frontends.numpy.functions.formulas.primitives import (
     linspace_of_numbers,
     refuse,
 )
+from tracebuf.frontends.numpy.record.registry import formula
 
 
+@formula(np.linspace)
 def linspace(
     start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: Any = None,
     axis: Any = 0,
@@ -58,6 +60,7 @@ def as_double(x: Any) -> Any:
     return x if isinstance(x, (int, float)) and not isinstance(x, bool) else np.float64(x)
 
 
+@formula(np.logspace)
 def logspace(
     start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = 10.0, dtype: Any = None, axis: Any = 0
 ) -> Any:
@@ -67,6 +70,7 @@ def logspace(
     return points if dtype is None else points.astype(dtype, copy=False)
 
 
+@formula(np.geomspace)
 def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = None, axis: Any = 0) -> Any:
     start, stop = np.asanyarray(start), np.asanyarray(stop)
     if np.any(start == 0) or np.any(stop == 0):
@@ -102,6 +106,7 @@ def stacked(vectors: Any, sizes: Any, dtype: Any) -> Any:
     return made
 
 
+@formula(np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
     sizes = tuple(dimensions)
     vectors = [np.arange(n, dtype=dtype) for n in sizes]
@@ -110,11 +115,13 @@ def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
     return stacked(vectors, sizes, dtype)
 
 
+@formula(np.fromfunction)
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float) -> Any:
     places = indices(shape, dtype)
     return function(*[places[k] for k in range(len(shape))])
 
 
+@formula(np.meshgrid)
 def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> Any:
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
@@ -132,6 +139,7 @@ SPARSE: Any = type(np.meshgrid(copy=False, sparse=True))
 """What np.meshgrid returns without copies: a list, from NumPy 2.5 on a tuple."""
 
 
+@formula(np.broadcast_arrays)
 def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     arrays = [np.asanyarray(x) for x in args]
     shape = np.broadcast_shapes(*[x.shape for x in arrays])
@@ -223,6 +231,7 @@ GRIDS: dict[Any, Callable[..., Any]] = {
 # -- matrices
 
 
+@formula(np.vander)
 def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
     x = np.asarray(x)
     if x.ndim != 1:
@@ -239,10 +248,12 @@ def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
     return made
 
 
+@formula(np.diagflat)
 def diagflat(v: Any, k: Any = 0) -> Any:
     return np.diag(np.ravel(v), k)
 
 
+@formula(np.fill_diagonal)
 def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
@@ -258,30 +269,36 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
         a[(i,) * a.ndim] = values[i % len(values)]
 
 
+@formula(np.tril_indices)
 def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
     return tuple([x.copy() for x in np.nonzero(np.tri(n, m, k, dtype=bool))])
 
 
+@formula(np.triu_indices)
 def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
     return tuple([x.copy() for x in np.nonzero(~np.tri(n, m, k - 1, dtype=bool))])
 
 
+@formula(np.tril_indices_from)
 def tril_indices_from(arr: Any, k: Any = 0) -> Any:
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
     return tril_indices(arr.shape[-2], k, arr.shape[-1])
 
 
+@formula(np.triu_indices_from)
 def triu_indices_from(arr: Any, k: Any = 0) -> Any:
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
     return triu_indices(arr.shape[-2], k, arr.shape[-1])
 
 
+@formula(np.diag_indices)
 def diag_indices(n: Any, ndim: Any = 2) -> Any:
     return (np.arange(n),) * ndim
 
 
+@formula(np.diag_indices_from)
 def diag_indices_from(arr: Any) -> Any:
     if arr.ndim < 2:
         raise ValueError("input array must be at least 2-d")
@@ -303,6 +320,7 @@ def window_places(M: Any) -> Any:
     return np.arange(1 - M, M, 2, dtype=np.float64)
 
 
+@formula(np.hanning)
 def hanning(M: Any) -> Any:
     M = window_size(M)
     if M <= 1:
@@ -310,6 +328,7 @@ def hanning(M: Any) -> Any:
     return 0.5 + 0.5 * np.cos(np.pi * window_places(M) / np.float64(M - 1))
 
 
+@formula(np.hamming)
 def hamming(M: Any) -> Any:
     M = window_size(M)
     if M <= 1:
@@ -317,6 +336,7 @@ def hamming(M: Any) -> Any:
     return 0.54 + 0.46 * np.cos(np.pi * window_places(M) / np.float64(M - 1))
 
 
+@formula(np.bartlett)
 def bartlett(M: Any) -> Any:
     M = window_size(M)
     if M <= 1:
@@ -325,20 +345,10 @@ def bartlett(M: Any) -> Any:
     return np.where(n <= 0, 1 + n / np.float64(M - 1), 1 - n / np.float64(M - 1))
 
 
+@formula(np.blackman)
 def blackman(M: Any) -> Any:
     M = window_size(M)
     if M <= 1:
         return np.ones(1 if M == 1 else 0)
     n, m = window_places(M), np.float64(M - 1)
     return 0.42 + 0.5 * np.cos(np.pi * n / m) + 0.08 * np.cos(2.0 * np.pi * n / m)
-
-
-FORMULAS: dict[Any, Callable[..., Any]] = {
-    np.linspace: linspace, np.logspace: logspace, np.geomspace: geomspace, np.indices: indices,
-    np.fromfunction: fromfunction, np.meshgrid: meshgrid, np.broadcast_arrays: broadcast_arrays, np.vander: vander,
-    np.diagflat: diagflat, np.fill_diagonal: fill_diagonal, np.tril_indices: tril_indices,
-    np.triu_indices: triu_indices, np.tril_indices_from: tril_indices_from, np.triu_indices_from: triu_indices_from,
-    np.diag_indices: diag_indices, np.diag_indices_from: diag_indices_from, np.hanning: hanning,
-    np.hamming: hamming, np.bartlett: bartlett, np.blackman: blackman,
-}  # fmt: skip
-"""By NumPy's function: its formula."""

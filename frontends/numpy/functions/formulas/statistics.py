@@ -3,7 +3,6 @@ _nanfunctions_impl.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy import _NoValue
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tracebuf.frontends.numpy.functions.formulas.primitives import argsort_of, divide_by_count, is_array
+from tracebuf.frontends.numpy.record.registry import formula
 
 
 def along(axis: int, index: Any) -> Any:
@@ -34,6 +34,7 @@ def weights_of(a: Any, axis: Any, weights: Any) -> Any:
     return w[tuple([slice(None) if k in axis else None for k in range(a.ndim)])]
 
 
+@formula(np.average)
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = _NoValue
 ) -> Any:
@@ -65,6 +66,7 @@ def replaced(a: Any, value: Any) -> Any:
     return np.where(np.isnan(a), value, a) if a.dtype.kind in "fc" else a
 
 
+@formula(np.nansum)
 def nansum(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue, initial: Any = _NoValue,
     where: Any = _NoValue,
@@ -72,6 +74,7 @@ def nansum(
     return np.sum(replaced(np.asanyarray(a), 0), axis, dtype, out, keepdims, initial, where)
 
 
+@formula(np.nanprod)
 def nanprod(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue, initial: Any = _NoValue,
     where: Any = _NoValue,
@@ -89,10 +92,12 @@ def copy_without(a: Any, value: Any) -> Any:
     return made
 
 
+@formula(np.nancumsum)
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     return np.cumsum(copy_without(np.asanyarray(a), 0), axis, dtype, out)
 
 
+@formula(np.nancumprod)
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     return np.cumprod(copy_without(np.asanyarray(a), 1), axis, dtype, out)
 
@@ -105,6 +110,7 @@ def check_inexact(dtype: Any, out: Any) -> None:
         raise TypeError("If a is inexact, then out must be inexact")
 
 
+@formula(np.nanmean)
 def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue
 ) -> Any:
@@ -117,6 +123,7 @@ def nanmean(
     return divide_by_count(total, count, out)
 
 
+@formula(np.nanvar)
 def nanvar(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = _NoValue, *,
     where: Any = _NoValue, mean: Any = _NoValue, correction: Any = _NoValue,
@@ -146,6 +153,7 @@ def nanvar(
     return made if is_array(found) else made[()]
 
 
+@formula(np.nanstd)
 def nanstd(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = _NoValue, *,
     where: Any = _NoValue, mean: Any = _NoValue, correction: Any = _NoValue,
@@ -153,6 +161,7 @@ def nanstd(
     return np.sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction), out=out)
 
 
+@formula(np.nanargmax)
 def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
     a = np.asanyarray(a)
     if a.dtype.kind not in "fc":
@@ -163,6 +172,7 @@ def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoV
     return found
 
 
+@formula(np.nanargmin)
 def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
     a = np.asanyarray(a)
     if a.dtype.kind not in "fc":
@@ -176,6 +186,7 @@ def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoV
 # -- differences, sums and integrals
 
 
+@formula(np.ediff1d)
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     a = np.ravel(ary)
     if to_begin is None and to_end is None:
@@ -187,8 +198,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
         elif part is not None:
             part = np.asanyarray(part)
             if not np.can_cast(part.dtype, a.dtype, "same_kind"):
-                text = f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
-                raise TypeError(text)
+                raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
             parts.append(part.ravel())
     return np.concatenate(parts, dtype=a.dtype)
 
@@ -211,18 +221,21 @@ def cumulative(ufunc: Any, x: Any, axis: Any, dtype: Any, out: Any, include_init
     return np.concatenate([first, found], axis=axis)
 
 
+@formula(np.cumulative_sum)
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
 ) -> Any:
     return cumulative(np.add, x, axis, dtype, out, include_initial)
 
 
+@formula(np.cumulative_prod)
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
 ) -> Any:
     return cumulative(np.multiply, x, axis, dtype, out, include_initial)
 
 
+@formula(np.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     y = np.asanyarray(y)
     step, along_x = dx, axis
@@ -241,6 +254,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     return np.sum(step * both / 2.0, axis)
 
 
+@formula(np.unwrap)
 def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.pi) -> Any:
     p = np.asarray(p)
     if p.ndim == 0:
@@ -267,6 +281,7 @@ def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.
 # -- np.gradient
 
 
+@formula(np.gradient)
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     f = np.asanyarray(f)
     axes = tuple(range(f.ndim)) if axis is None else normalize_axis_tuple(axis, f.ndim)
@@ -343,12 +358,3 @@ def unevenly(out: Any, f: Any, h: Any, edge_order: Any) -> None:
     p, q = h[-2], h[-1]
     a, b, c = q / (p * (p + q)), -(q + p) / (p * q), (2.0 * q + p) / (q * (p + q))
     out[..., -1] = a * f[..., -3] + b * f[..., -2] + c * f[..., -1]
-
-
-FORMULAS: dict[Any, Callable[..., Any]] = {
-    np.average: average, np.nansum: nansum, np.nanprod: nanprod, np.nancumsum: nancumsum, np.nancumprod: nancumprod,
-    np.nanmean: nanmean, np.nanvar: nanvar, np.nanstd: nanstd, np.nanargmax: nanargmax, np.nanargmin: nanargmin,
-    np.ediff1d: ediff1d, np.cumulative_sum: cumulative_sum, np.cumulative_prod: cumulative_prod,
-    np.trapezoid: trapezoid, np.unwrap: unwrap, np.gradient: gradient,
-}  # fmt: skip
-"""By NumPy's function: its formula."""

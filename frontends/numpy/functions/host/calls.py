@@ -251,8 +251,7 @@ class HostEntry:
             elif name not in self.values and not (name in self.arrays and isinstance(value, (ArrayRef, Scalar))):
                 given[name] = static(r, value, f"`{name}` of {self.name}")
                 if name in self.arrays and not isinstance(value, (*NUMBERS, type(None))):
-                    reason = f"a {name_of(value)} as `{name}` of {self.name}"
-                    raise r.refuse(reason, "pass an array")
+                    raise r.refuse(f"a {name_of(value)} as `{name}` of {self.name}", "pass an array")
         return given
 
 
@@ -366,13 +365,9 @@ def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
 
 
 def record(
-    r: Recorder,
-    function: HostFunction,
-    ins: Sequence[Value],
-    fresh: Sequence[Fresh],
-    written: Sequence[ArrayRef] = (),
-    unread: Sequence[int] = (),
-) -> list[ArrayRef]:
+    r: Recorder, function: HostFunction, ins: Sequence[Value], fresh: Sequence[Fresh],
+    written: Sequence[ArrayRef] = (), unread: Sequence[int] = (),
+) -> list[ArrayRef]:  # fmt: skip
     """Records the op.
 
     `fresh` gives new arrays by element type, shape and order; `written` are arrays that the call writes in place, of

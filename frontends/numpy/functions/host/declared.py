@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.call.host_call import (
     Declared,
     DeclaredRun,
     dtypes_of,
+    host_call,
     name_of,
     shapes_of,
 )
@@ -20,6 +21,7 @@ from tracebuf.frontends.numpy.functions.host.calls import number, record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of as name_of_type
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -42,15 +44,11 @@ def innermost(fn: Any) -> Any:
     return fn
 
 
+@traces(host_call)
 def traced_host_call(
-    r: Recorder,
-    fn: Any,
-    *arrays: Any,
-    result_shape: Any = None,
-    result_dtype: Any = None,
-    reads: Any = None,
+    r: Recorder, fn: Any, *arrays: Any, result_shape: Any = None, result_dtype: Any = None, reads: Any = None,
     writes: Any = (),
-) -> Any:
+) -> Any:  # fmt: skip
     """A call of `host_call` in a traced function."""
     if is_traced(fn) or not callable(fn) or type(getattr(innermost(fn), "__globals__", {})) is not dict:
         instead = "define it outside, and pass what it needs as arguments"
@@ -110,8 +108,7 @@ def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "complex"
             raise unknown_origin(r.loc)
         return "in", x.value
     if not is_known(x):
-        reason = f"a {name_of_type(x)} is passed to a host call"
-        raise r.refuse(reason, "pass arrays and numbers one by one")
+        raise r.refuse(f"a {name_of_type(x)} is passed to a host call", "pass arrays and numbers one by one")
     return "known", x
 
 

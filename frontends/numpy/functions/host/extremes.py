@@ -15,33 +15,34 @@ from tracebuf.frontends.numpy.functions.host.calls import moved, record
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, arg_extreme, deliver
 from tracebuf.frontends.numpy.numbers.operands import INT, out_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import I64
 from tracebuf.running.host import Direct, ExtremeLoop, HostFunction, Passed, put_nothing, put_there
 
 
-def index_of(ufunc: np.ufunc, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The handler of np.argmax or np.argmin."""
-
-    def run(r: Recorder, a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
-        ref, into = as_array(r, a), out_of(r, out)
-        if not ref.ndim or by_lanes(r, ref, axis):
-            return arg_extreme(r, ufunc, ref, axis, into, keepdims)
-        name, kept = function.__name__, flag(r, keepdims)
-        at = None if axis is None else axis_of(r, axis, ref.ndim)
-        rows = ravelled_values(r, ref) if at is None else moved(ref, at)
-        for n in ref.shape if at is None else rows.shape[-1:]:
-            r.require_nonneg(sub(n, 1), "ValueError", f"attempt to get {name} of an empty sequence")
-        if into is not None and into.dtype != INT:
-            raise r.refuse(f"{name} into dtype {into.dtype}", f"store it: out[...] = np.{name}(a, axis)")
-        shape = rows.shape[:-1]
-        found = record(r, search(function, rows), [r.read(rows)], [(I64, shape, range(len(shape)))])[0]
-        if kept:
-            found = expand_dims(r, found, tuple(range(ref.ndim)) if at is None else at)
-        return deliver(r, found, into, name)
-
-    return run
+@traces(np.argmax, of=np.maximum, method="argmax")
+@traces(np.argmin, of=np.minimum, method="argmin")
+def index_of(
+    ufunc: np.ufunc, r: Recorder, a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE
+) -> Any:
+    ref, into = as_array(r, a), out_of(r, out)
+    if not ref.ndim or by_lanes(r, ref, axis):
+        return arg_extreme(r, ufunc, ref, axis, into, keepdims)
+    function, kept = np.argmax if ufunc is np.maximum else np.argmin, flag(r, keepdims)
+    name = function.__name__
+    at = None if axis is None else axis_of(r, axis, ref.ndim)
+    rows = ravelled_values(r, ref) if at is None else moved(ref, at)
+    for n in ref.shape if at is None else rows.shape[-1:]:
+        r.require_nonneg(sub(n, 1), "ValueError", f"attempt to get {name} of an empty sequence")
+    if into is not None and into.dtype != INT:
+        raise r.refuse(f"{name} into dtype {into.dtype}", f"store it: out[...] = np.{name}(a, axis)")
+    shape = rows.shape[:-1]
+    found = record(r, search(function, rows), [r.read(rows)], [(I64, shape, range(len(shape)))])[0]
+    if kept:
+        found = expand_dims(r, found, tuple(range(ref.ndim)) if at is None else at)
+    return deliver(r, found, into, name)
 
 
 def by_lanes(r: Recorder, ref: ArrayRef, axis: Any) -> bool:
@@ -70,11 +71,3 @@ def search(function: Callable[..., Any], rows: ArrayRef) -> HostFunction:
         call = Direct(function, (Passed(0), -1, Passed(1)), ("axis", "out"), None, (), (), put_nothing)
     name = function.__name__
     return HostFunction(f"numpy.{name}", call, loop=ExtremeLoop(rows.dtype.char, name))
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.argmax: index_of(np.maximum, np.argmax), np.argmin: index_of(np.minimum, np.argmin),
-}  # fmt: skip
-"""By NumPy's function: its handler."""
-METHODS: dict[str, Callable[..., Any]] = {"argmax": FUNCTIONS[np.argmax], "argmin": FUNCTIONS[np.argmin]}
-"""By name of the array method: its handler."""

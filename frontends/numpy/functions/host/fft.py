@@ -1,8 +1,8 @@
-"""np.fft: transforms as host calls (pocketfft), and fftshift and fftfreq as loops."""
+"""np.fft: transforms as host calls (pocketfft), and fftfreq as a loop; the others are formulas
+(functions/formulas/transforms)."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
-from tracebuf.frontends.numpy.arrays.creation import asarray, indexed
-from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int, store_view
-from tracebuf.frontends.numpy.arrays.new_arrays import filled, k_order, only
+from tracebuf.frontends.numpy.arrays.creation import indexed
+from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int
+from tracebuf.frontends.numpy.arrays.new_arrays import filled
 from tracebuf.frontends.numpy.functions.host.calls import (
     Fresh,
     Given,
@@ -27,14 +27,14 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     result_in_type,
 )
 from tracebuf.frontends.numpy.functions.host.kinds import has_known_place
-from tracebuf.frontends.numpy.functions.joining.stacking import part
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.registry import HANDLERS, traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, sub
@@ -166,15 +166,8 @@ def transform(name: str, inverse: bool = False, odd: str = "") -> Parts:
         source = a.element if widens else source
         loop = CoreLoop(UMATH, chosen, types, str(ufunc.signature), False, other, widens)
         ins = [r.read(moved(in_type(r, a, source), axis)), scalar_value(r, factor, scale)]
-        out = ArrayRef(r.new_storage(result, shape, order, r.empty(result, shape, order)))
-        record(
-            r,
-            HostFunction(f"numpy.fft.{chosen}", ByLoop(loop, None), loop=loop),
-            ins,
-            [],
-            [moved(out, axis)],
-            [0],
-        )
+        out = filled(r, shape, result, None, order)
+        record(r, HostFunction(f"numpy.fft.{chosen}", ByLoop(loop, None), loop=loop), ins, [], [moved(out, axis)], [0])
         return result_in_type(r, out, element)
 
     return parts
@@ -224,7 +217,7 @@ def axis_by_axis(first: Any, then: Any, default: tuple[int, ...] | None = None) 
         *steps, last = [(then, n, axis) for n, axis in zip(sizes, axes, strict=True)]
         last = (first, *last[1:])
         for function, n, axis in [*steps, last] if to_real else [last, *steps[::-1]]:
-            a = FUNCTIONS[function](r, a, n, axis, given.get("norm"))
+            a = HANDLERS[function](r, a, n, axis, given.get("norm"))
         return a
 
     return parts
@@ -252,36 +245,11 @@ ENTRIES: tuple[HostEntry, ...] = tuple(
     )
 )  # fmt: skip
 """The functions that run on the host."""
+for entry in ENTRIES:
+    traces(entry.function)(entry)
 
 
-# -- loops
-
-
-def shifted(back: bool) -> Callable[..., ArrayRef]:
-    """np.fft.fftshift or ifftshift: the halves of each axis are exchanged, by copies of parts."""
-
-    def shift(r: Recorder, x: Any, axes: Any = None) -> ArrayRef:
-        ref = asarray(r, x)
-        given = range(ref.ndim) if axes is None else axes if isinstance(axes, (tuple, list, range)) else (axes,)
-        known = [axis if (e := as_int(r, axis)) is None else r.static_int(e, "the axis") for axis in given]
-        found = [ask(range(ref.ndim).__getitem__, axis) for axis in known]  # IndexError as NumPy's
-        if not ref.ndim:
-            raise Raises(ValueError("not enough values to unpack (expected 2, got 0)"))
-        if len(set(found)) != len(found):
-            raise r.refuse("an axis is shifted twice", "name each axis once")
-        result = filled(r, ref.shape, ref.element, None, k_order(ref))
-        for halves in itertools.product((False, True), repeat=len(found)):
-            source, target = ref, result
-            for axis, second in zip(found, halves):
-                n = ref.shape[axis]
-                by = sub(n, floordiv(n, 2)) if back else floordiv(n, 2)
-                rest = sub(n, by)
-                source = part(source, axis, rest, by) if second else part(source, axis, 0, rest)
-                target = part(target, axis, 0, by) if second else part(target, axis, by, rest)
-            store_view(r, target, source)
-        return result
-
-    return shift
+# -- frequencies
 
 
 def frequencies(r: Recorder, size: Dim, positive: Dim, n: Any, d: Any) -> ArrayRef:
@@ -301,14 +269,14 @@ def frequencies(r: Recorder, size: Dim, positive: Dim, n: Any, d: Any) -> ArrayR
     return indexed(r, (size,), element, scalars, compute)
 
 
-def fftfreq(r: Recorder, n: Any, d: Any = 1.0, device: Any = None) -> ArrayRef:
-    only(r, "np.fft.fftfreq", device=(device, None))
+@traces(fft.fftfreq)
+def fftfreq(r: Recorder, n: Any, d: Any = 1.0) -> ArrayRef:
     size = count_of(r, n)
     return frequencies(r, size, floordiv(add(size, 1), 2), n, d)
 
 
-def rfftfreq(r: Recorder, n: Any, d: Any = 1.0, device: Any = None) -> ArrayRef:
-    only(r, "np.fft.rfftfreq", device=(device, None))
+@traces(fft.rfftfreq)
+def rfftfreq(r: Recorder, n: Any, d: Any = 1.0) -> ArrayRef:
     size = half(count_of(r, n))
     return frequencies(r, size, size, n, d)
 
@@ -321,10 +289,3 @@ def count_of(r: Recorder, n: Any) -> Dim:
         raise Raises(ValueError("n should be an integer"))
     r.require_nonneg(size, "ValueError", "negative dimensions are not allowed")
     return size
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **{entry.function: entry for entry in ENTRIES}, fft.fftshift: shifted(False), fft.ifftshift: shifted(True),
-    fft.fftfreq: fftfreq, fft.rfftfreq: rfftfreq,
-}  # fmt: skip
-"""By NumPy's function: its handler."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import nan
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from tracebuf.frontends.numpy.functions.host.calls import (
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.dims import Dim, add, dim_min
 from tracebuf.running.host import CoreLoop
@@ -252,5 +252,5 @@ MATRIX_POWER = HostEntry(la.matrix_power, ("a",), of_square(2))
 """What the formula of np.linalg.matrix_power leaves to NumPy."""
 MULTI_DOT = HostEntry(la.multi_dot, (), dots_shapes, values=("arrays",))
 """What the formula of np.linalg.multi_dot leaves to NumPy."""
-FUNCTIONS: dict[Any, HostEntry] = {entry.function: entry for entry in ENTRIES}
-"""By NumPy's function: its handler."""
+for entry in ENTRIES:
+    traces(entry.function)(entry)

@@ -10,6 +10,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_int, read_item
+from tracebuf.frontends.numpy.arrays.new_arrays import filled
 from tracebuf.frontends.numpy.arrays.reshape import flatten
 from tracebuf.frontends.numpy.functions.host.calls import (
     Fresh,
@@ -30,6 +31,7 @@ from tracebuf.frontends.numpy.functions.joining.padding import pad_rows
 from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import HANDLERS, traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, add, dim_min, product, sub
@@ -186,11 +188,8 @@ def rows_of(given: Given, array: ArrayRef, indirect: bool = False) -> tuple[Sort
 
 def sort_rows(r: Recorder, array: ArrayRef, given: Given, loop: SortLoop, axis: int) -> None:
     """Records a sort in place, along the last axis of a view."""
-    rest = [k for k in range(array.ndim) if k != axis]
-    rows = array if axis == array.ndim - 1 else array.derive(lambda view: view.transpose([*rest, axis]))
     how = {name: value for name, value in given.items() if name != "axis"}
-
-    record(r, method_in_place("sort", how, [], loop), [], [], [rows])
+    record(r, method_in_place("sort", how, [], loop), [], [], [moved(array, axis)])
 
 
 def method_in_place(name: str, pattern: Given, ins: Sequence[Value], loop: SortLoop | None = None) -> HostFunction:
@@ -210,7 +209,7 @@ def in_place(name: str) -> Parts:
         if how.get("axis", -1) is None:
             copy, how["axis"] = flatten(r, array), -1
         else:
-            copy = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+            copy = filled(r, shape, element, None, order)
             r.store(copy, r.read(array))
         change(r, name, copy, how)
         return copy
@@ -295,38 +294,26 @@ ENTRIES: tuple[HostEntry, ...] = (
     ),
 )  # fmt: skip
 """The functions that run on the host."""
-FUNCTIONS: dict[Any, HostEntry] = {entry.function: entry for entry in ENTRIES}
-"""By NumPy's function: its handler."""
+for entry in ENTRIES:
+    traces(entry.function, method=entry.function.__name__ if entry.method else None)(entry)
 
 
 # -- methods
 
 
-def changed_in_place(name: str) -> Callable[..., None]:
+@traces(of=np.sort, method="sort")
+@traces(of=np.partition, method="partition")
+@stores
+def changed_in_place(function: Callable[..., Any], r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> None:
     """a.sort() or a.partition(kth): the array itself is written."""
-    entry = FUNCTIONS[getattr(np, name)]
-
-    @stores
-    def method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> None:
-        given = entry.bind(r, (a, *args), kwargs)
-        array = given.pop("a")
-        if is_stored_to(array):
-            change(r, name, array, given)
-            return
-        ins: list[Value] = []
-        called = method_in_place(name, {k: pass_on(r, v, ins) for k, v in given.items()}, ins)
-        record(r, called, [*ins, r.read(array)], [])  # which raises what comes first
-        r.check_writable(array)
-
-    return method
-
-
-def is_stored_to(array: ArrayRef) -> bool:
-    return not array.read_only and all(s.writable for s in storages_of(array))
-
-
-METHODS: dict[str, Callable[..., Any]] = {
-    "sort": changed_in_place("sort"), "partition": changed_in_place("partition"),
-    "argsort": FUNCTIONS[np.argsort], "argpartition": FUNCTIONS[np.argpartition],
-}  # fmt: skip
-"""By name of the array method: its handler."""
+    name, entry = function.__name__, HANDLERS[function]
+    assert isinstance(entry, HostEntry)
+    given = entry.bind(r, (a, *args), kwargs)
+    array = given.pop("a")
+    if not array.read_only and all(s.writable for s in storages_of(array)):
+        change(r, name, array, given)
+        return
+    ins: list[Value] = []
+    called = method_in_place(name, {k: pass_on(r, v, ins) for k, v in given.items()}, ins)
+    record(r, called, [*ins, r.read(array)], [])  # which raises what comes first
+    r.check_writable(array)

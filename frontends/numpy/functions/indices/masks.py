@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.arrays.indexing import check_number, drop_leading_
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array
 from tracebuf.frontends.numpy.functions.indices.gathers import Loops, Stored, gathered, scattered
 from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced
-from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
+from tracebuf.frontends.numpy.functions.reductions.reduce import Fold, reduce
 from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import Operand
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
@@ -37,7 +37,7 @@ def count_of(r: Recorder, mask: ArrayRef) -> Dim:
     value = r.read(mask)
     made = r.cached(("count", value))
     if made is None:
-        found = reduce(r, np.add, mask, None, np.intp)
+        found = reduce(r, np.add, mask, Fold(dtype=np.intp))
         assert isinstance(found, NpScalar)
         made = r.remember(("count", value), r.emit(arith.IndexCast.of(found.value, INDEX)))
         r.index_symbols[made] = r.symbol(made, f"n{len(r.func.symbols)}", 0, USUAL)

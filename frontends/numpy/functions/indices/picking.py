@@ -41,9 +41,10 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.each_path import stores
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import Raises, ask, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.sizes import INT_MAX
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
@@ -74,11 +75,11 @@ def index_array(r: Recorder, indices: Any) -> ArrayRef:
     if not isinstance(indices, ArrayRef) and ref.dtype.kind in "fc":
         ref = array(r, indices, np.intp)
     if not np.can_cast(ref.dtype, np.intp, "safe") and ref.dtype.kind != "u":
-        wanted = np.dtype(np.intp)
-        raise Raises(TypeError(f"Cannot cast array data from {ref.dtype!r} to {wanted!r} according to the rule 'safe'"))
+        raise cannot_cast(ref.dtype, np.intp)
     return ref
 
 
+@traces(np.take, method="take")
 def take(r: Recorder, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """np.take: a gather along one axis, its result in C order."""
     bring, into = mode_of(r, mode), out_of(r, out)
@@ -112,8 +113,7 @@ def check_taker(r: Recorder, out: ArrayRef | None, ref: ArrayRef, shape: Sequenc
     for m, n in zip(out.shape, shape):
         r.require_equal(m, n, "ValueError", message)
     if not np.can_cast(out.dtype, ref.dtype, "safe"):
-        rule = "according to the rule 'safe'"
-        raise Raises(TypeError(f"Cannot cast array data from {out.dtype!r} to {ref.dtype!r} {rule}"))
+        raise cannot_cast(out.dtype, ref.dtype)
     r.check_writable(out)
 
 
@@ -141,11 +141,6 @@ def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
         return
     ok = or_empty(r, r.compare("sge", size, 1), picked.shape)
     r.check(ok, "IndexError", "cannot do a non-empty take from an empty axes.")
-
-
-def take_method(r: Recorder, a: ArrayRef, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-    """a.take(...)."""
-    return take(r, a, indices, axis, out, mode)
 
 
 def along_axis(r: Recorder, a: Any, indices: Any, axis: Any) -> tuple[ArrayRef, ArrayRef, int]:
@@ -186,12 +181,14 @@ def check_places(arr: Any, indices: Any, axis: Any) -> None:
         raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute 'dtype'"))
 
 
+@traces(np.take_along_axis)
 def take_along_axis(r: Recorder, arr: Any, indices: Any, axis: Any = -1) -> ArrayRef:
     """np.take_along_axis."""
     check_places(arr, indices, axis)
     return gathered(r, along(r, *along_axis(r, arr, indices, axis)))
 
 
+@traces(np.put_along_axis)
 @stores
 def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """np.put_along_axis."""
@@ -200,6 +197,7 @@ def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) 
     scattered(r, along(r, *along_axis(r, arr, indices, axis)), given)
 
 
+@traces(np.put, method="put")
 @stores
 def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """np.put: `v`, repeated, stored at ravelled indices."""
@@ -211,8 +209,7 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     r.check_writable(a)
     picked = ravelled_values(r, index_array(r, ind))
     if picked.dtype == np.uint64:
-        rule = "according to the rule 'safe'"
-        raise Raises(TypeError(f"Cannot cast array data from dtype('uint64') to dtype('int64') {rule}"))
+        raise cannot_cast(picked.dtype, np.intp)
     given = ravelled_values(r, values_for(r, a, v, "unsafe"))
     if any(d == 0 for d in a.shape) and picked.shape[0] != 0:
         r.fail("IndexError", "cannot replace elements of an empty array")
@@ -245,13 +242,8 @@ def unravelled(loops: Loops, place: Value, shape: Sequence[Dim]) -> list[Value]:
     return [place, *reversed(found)]
 
 
-@stores
-def put_method(r: Recorder, a: ArrayRef, indices: Any, values: Any, mode: str = "raise") -> None:
-    """a.put(...)."""
-    put(r, a, indices, values, mode)
-
-
 # -- nonzero elements
+@traces(np.nonzero, method="nonzero")
 def nonzero_function(r: Recorder, a: Any) -> tuple[ArrayRef, ...]:
     """np.nonzero."""
     ref = asarray(r, a) if isinstance(a, (list, tuple)) else as_array(r, a)
@@ -265,11 +257,13 @@ def nonzero_function(r: Recorder, a: Any) -> tuple[ArrayRef, ...]:
     return tuple(last_column(found, axis) for axis in range(ref.ndim))
 
 
+@traces(np.flatnonzero)
 def flatnonzero(r: Recorder, a: Any) -> ArrayRef:
     """np.flatnonzero."""
     return nonzero(r, ravelled_values(r, asarray(r, a)))[0]
 
 
+@traces(np.argwhere)
 def argwhere(r: Recorder, a: Any) -> ArrayRef:
     """np.argwhere: the transpose of a fresh array with a row for each axis."""
     return index_matrix(r, truth(r, asarray(r, a)), (1, 0))
@@ -278,7 +272,7 @@ def argwhere(r: Recorder, a: Any) -> ArrayRef:
 def index_matrix(r: Recorder, mask: ArrayRef, order: tuple[int, int]) -> ArrayRef:
     """A matrix with a row for each True element, a column for each axis of the mask."""
     n = count_of(r, mask)
-    result = ArrayRef(r.new_storage(I64, (n, mask.ndim), order, r.empty(I64, (n, mask.ndim), order)))
+    result = filled(r, (n, mask.ndim), I64, None, order)
     for axis in range(mask.ndim):
         loops, target = Loops(r, mask.shape), last_column(result, axis)
         here, place = loops.along(mask, range(mask.ndim)), loops.body.index(axis)
@@ -291,6 +285,7 @@ def in_turn(here: Value, value: Value) -> Callable[[Value, Value], Stored]:
     return lambda held, step: (here, here, value, [step])
 
 
+@traces(np.compress)
 def compress(r: Recorder, condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     """np.compress: a mask along one axis, which may be shorter than the axis."""
     into, mask = out_of(r, out), truth(r, asarray(r, condition))
@@ -304,10 +299,12 @@ def compress(r: Recorder, condition: Any, a: Any, axis: Any = None, out: Any = N
     return taken(r, gathered(r, at, none_checked(at, checked), order=range(ref.ndim)), into)
 
 
+@traces(method="compress")
 def compress_method(r: Recorder, a: ArrayRef, condition: Any, axis: Any = None, out: Any = None) -> Any:
     return compress(r, condition, a, axis, out)
 
 
+@traces(np.extract)
 def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
     """np.extract: the elements where the condition is not zero, both ravelled."""
     mask, ref = ravelled_values(r, truth(r, asarray(r, condition))), ravelled_values(r, asarray(r, arr))
@@ -315,6 +312,7 @@ def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
     return gathered(r, Advanced(ref, (picked,), (0,), 0, ref, ()), order=(0,))
 
 
+@traces(np.place)
 @stores
 def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     """np.place: the values, repeated, stored in turn where the mask is not zero."""
@@ -328,6 +326,7 @@ def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     spread(r, arr, where, given, by_count=True)
 
 
+@traces(np.putmask)
 @stores
 def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
     """np.putmask: the values, repeated to all elements, stored where the mask is not zero."""
@@ -346,8 +345,7 @@ def values_for(r: Recorder, a: ArrayRef, given: Any, casting: Literal["safe", "u
     """Values to be stored into an array: arrays are cast by the rule `casting`, numbers must fit."""
     if isinstance(given, ArrayRef):
         if not np.can_cast(given.dtype, a.dtype, casting):
-            rule = f"according to the rule '{casting}'"
-            raise Raises(TypeError(f"Cannot cast array data from {given.dtype!r} to {a.dtype!r} {rule}"))
+            raise cannot_cast(given.dtype, a.dtype, casting)
         return given
     if not isinstance(given, (list, tuple)):
         check_number(r, given, a, as_array=True)
@@ -393,6 +391,7 @@ def spread(r: Recorder, a: ArrayRef, mask: ArrayRef, given: ArrayRef, by_count: 
 
 
 # -- index arrays
+@traces(np.ix_)
 def ix_(r: Recorder, *args: Any) -> tuple[Any, ...]:
     """np.ix_: each sequence along an axis of its own."""
     out: list[Any] = []
@@ -407,6 +406,7 @@ def ix_(r: Recorder, *args: Any) -> tuple[Any, ...]:
     return tuple(out)
 
 
+@traces(np.unravel_index)
 def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """np.unravel_index; ValueError for an index out of the shape's bounds."""
     if isinstance(indices, (list, tuple)) and not indices:
@@ -505,15 +505,3 @@ def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) 
         return body.cast(apply_rule(ufunc, body, args, dtypes), a.element)
 
     scattered(r, at, given, combine)
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.take: take, np.take_along_axis: take_along_axis, np.put: put, np.put_along_axis: put_along_axis,
-    np.nonzero: nonzero_function, np.flatnonzero: flatnonzero, np.argwhere: argwhere, np.compress: compress,
-    np.extract: extract, np.place: place, np.putmask: putmask, np.ix_: ix_, np.unravel_index: unravel_index,
-}  # fmt: skip
-"""By NumPy's function: its handler."""
-METHODS: dict[str, Callable[..., Any]] = {
-    "take": take_method, "put": put_method, "nonzero": nonzero_function, "compress": compress_method,
-}  # fmt: skip
-"""By name of the array method: its handler."""

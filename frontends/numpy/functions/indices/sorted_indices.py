@@ -6,7 +6,6 @@ numpy/_core/src/multiarray/item_selection.c (PyArray_SearchSorted), numpy/lib/_f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,15 @@ from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
 from tracebuf.frontends.numpy.functions.indices.gathers import Loops, gathered, scattered
 from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced
-from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
+from tracebuf.frontends.numpy.functions.reductions.reduce import Fold, reduce
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max
@@ -33,6 +33,7 @@ from tracebuf.ops.arrays import gather
 from tracebuf.ops.scalars import arith
 
 
+@traces(np.searchsorted, method="searchsorted")
 def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """np.searchsorted."""
     if side not in ("left", "right", "l", "r"):
@@ -75,14 +76,14 @@ def sorted_by(r: Recorder, vector: ArrayRef, sorter: ArrayRef) -> ArrayRef:
     return gathered(r, Advanced(vector, (sorter,), (0,), 0, vector, ()), order=(0,))
 
 
+@traces(np.bincount)
 def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) -> ArrayRef:
     """np.bincount: how often each of 0, 1 ... the largest number occurs, or the sum of its weights."""
     numbers = asarray(r, x)
     if numbers.ndim != 1:
         raise wrong_depth(numbers)
     if numbers.dtype.kind not in "biu" and (isinstance(x, ArrayRef) or numbers.shape[0] != 0):
-        text = f"Cannot cast array data from {numbers.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
-        raise Raises(TypeError(text))
+        raise cannot_cast(numbers.dtype, np.intp)
     if (least := as_strict_int(r, minlength)) is None:
         raise Raises(TypeError(f"'{name_of(minlength)}' object cannot be interpreted as an integer"))
     r.require_nonneg(least, "ValueError", "'minlength' must not be negative")
@@ -95,8 +96,7 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
     if given.ndim != 1:
         raise wrong_depth(given)
     if not np.can_cast(given.dtype, np.float64, "safe"):
-        text = f"Cannot cast array data from {given.dtype!r} to dtype('float64') according to the rule 'safe'"
-        raise Raises(TypeError(text))
+        raise cannot_cast(given.dtype, np.float64)
     r.require_equal(given.shape[0], numbers.shape[0], "ValueError", "The weights and list don't have the same length.")
     sums = filled(r, (length,), F64, 0.0)
     scattered(r, at_numbers(sums, numbers), given, plus_float)
@@ -117,8 +117,8 @@ def plus_float(body: Body, held: Value, value: Value) -> Value:
 
 def largest(r: Recorder, numbers: ArrayRef) -> Dim:
     """One more than the largest number, 0 where there is none; ValueError for a negative one."""
-    top = reduce(r, np.maximum, numbers, None, np.intp, None, False, -1)
-    low = reduce(r, np.minimum, numbers, None, np.intp, None, False, 0)
+    top = reduce(r, np.maximum, numbers, Fold(dtype=np.intp, initial=-1))
+    low = reduce(r, np.minimum, numbers, Fold(dtype=np.intp, initial=0))
     assert isinstance(top, NpScalar) and isinstance(low, NpScalar)
     ok = r.emit(arith.CmpI.of("sge", low.value, r.constant(0, I64)))
     r.check(ok, "ValueError", "'list' argument must have no negative elements")
@@ -131,14 +131,13 @@ def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> Arra
     if counts.ndim != 1:
         raise wrong_depth(counts)
     if not np.can_cast(counts.dtype, np.intp, "safe"):
-        text = f"Cannot cast array data from {counts.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
-        raise Raises(TypeError(text))
+        raise cannot_cast(counts.dtype, np.intp)
     if counts.shape[0] == 1:
         counts = as_array(r, broadcast_to(r, counts, (as_int_value(ref.shape[axis]),)))
     message = "operands could not be broadcast together with shapes"
     r.require_equal(counts.shape[0], ref.shape[axis], "ValueError", message)
-    low = reduce(r, np.minimum, counts, None, np.intp, None, False, 0)
-    total = reduce(r, np.add, counts, None, np.intp)
+    low = reduce(r, np.minimum, counts, Fold(dtype=np.intp, initial=0))
+    total = reduce(r, np.add, counts, Fold(dtype=np.intp))
     assert isinstance(low, NpScalar) and isinstance(total, NpScalar)
     ok = r.emit(arith.CmpI.of("sge", low.value, r.constant(0, I64)))
     r.check(ok, "ValueError", "repeats may not contain negative values.")
@@ -148,9 +147,3 @@ def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> Arra
     index = loops.body.add(arith.IndexCast.of(loops.loop(0), I64))
     places = looked_up(r, loops, ends, index, right=True, rising=True)
     return gathered(r, Advanced(ref, (places,), (axis,), axis, ref, ()), order=range(ref.ndim))
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {np.searchsorted: searchsorted, np.bincount: bincount}
-"""By NumPy's function: its handler."""
-METHODS: dict[str, Callable[..., Any]] = {"searchsorted": searchsorted}
-"""By name of the array method: its handler."""

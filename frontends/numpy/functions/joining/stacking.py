@@ -23,8 +23,9 @@ from tracebuf.frontends.numpy.numbers.operands import out_of, scalar_value, supp
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import Raises, ask, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Storage, arms_of, in_turn, storages_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
@@ -41,8 +42,7 @@ def arrays_of(r: Recorder, items: Any, what: str = "concatenate") -> list[ArrayR
     if isinstance(items, ArrayRef) and items.ndim:
         items = unstack(r, items)
     if not isinstance(items, (list, tuple)):
-        reason = "the arrays to join are not a tuple or list"
-        raise r.refuse(reason, "write (a[0], a[1])")
+        raise r.refuse("the arrays to join are not a tuple or list", "write (a[0], a[1])")
     if not items:
         raise Raises(ValueError(f"need at least one array to {what}"))
     return [as_array(r, i) for i in items]
@@ -61,6 +61,7 @@ PLAIN = Into()
 """Without optional parameters: a fresh array."""
 
 
+@traces(np.concatenate)
 def concatenate(
     r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
@@ -93,8 +94,7 @@ def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int, into: Into = PLAIN)
     result = destination(r, refs, shape, into)
     for x in refs:
         if not ask(np.can_cast, x.dtype, result.dtype, into.casting or "unsafe"):
-            rule = f"according to the rule '{into.casting}'"
-            raise Raises(TypeError(f"Cannot cast array data from {x.dtype!r} to {result.dtype!r} {rule}"))
+            raise cannot_cast(x.dtype, result.dtype, into.casting or "unsafe")
     start: Dim = 0
     for x in refs:
         store_view(r, part(result, axis, start, x.shape[axis]), x)
@@ -111,8 +111,7 @@ def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], i
             r.require_equal(m, n, "ValueError", "Output array is the wrong shape")
         r.check_writable(out)
         if any(s in storages_of(out) for x in refs for s in storages_of(x)):
-            what = "np.concatenate into an array that it also reads"
-            raise r.refuse(what, "out[...] = np.concatenate((a, b))")
+            raise r.refuse("np.concatenate into an array that it also reads", "out[...] = np.concatenate((a, b))")
         return out
     wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else ask(np.dtype, into.dtype)
     element, ndim = supported(wanted, "the array", r.loc), len(shape)
@@ -160,6 +159,7 @@ def known_ones(r: Recorder, ref: ArrayRef) -> ArrayRef:
     return ref.derive(lambda view: replace(view, sizes=sizes))
 
 
+@traces(np.stack)
 def stack(
     r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
@@ -181,23 +181,27 @@ def at_least(ref: ArrayRef, ndim: int) -> ArrayRef:
     return ref
 
 
+@traces(np.hstack)
 def hstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """np.hstack."""
     refs = [at_least(x, 1) for x in arrays_of(r, tup)]
     return joined(r, refs, 0 if refs[0].ndim == 1 else 1, Into(None, dtype, casting))
 
 
+@traces(np.vstack, getattr(np, "row_stack", np.vstack))
 def vstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """np.vstack."""
     return joined(r, [at_least(x, 2) for x in arrays_of(r, tup)], 0, Into(None, dtype, casting))
 
 
+@traces(np.dstack)
 def dstack(r: Recorder, tup: Any) -> Any:
     """np.dstack: along the third axis."""
     refs = [at_least(x, 2) for x in arrays_of(r, tup)]
     return joined(r, [x if x.ndim > 2 else x.derive(lambda view: view.new_axis(2)) for x in refs], 2)
 
 
+@traces(np.column_stack)
 def column_stack(r: Recorder, tup: Any) -> Any:
     """np.column_stack: vectors become columns."""
     refs = []
@@ -207,11 +211,13 @@ def column_stack(r: Recorder, tup: Any) -> Any:
     return joined(r, refs, 1)
 
 
+@traces(np.append)
 def append(r: Recorder, arr: Any, values: Any, axis: Any = None) -> Any:
     """np.append: np.concatenate of two arrays, ravelled without an axis."""
     return concatenate(r, (arr, values), axis)
 
 
+@traces(np.diff)
 def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE) -> Any:
     """np.diff: each element minus the one before, n times."""
     ref, times = as_array(r, a), r.static_int(whole_number(r, n), "how often np.diff is taken")
@@ -238,6 +244,7 @@ def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALU
     return ref
 
 
+@traces(np.roll)
 def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
     """np.roll: along each axis, two parts exchange places."""
     ref = as_array(r, a)
@@ -306,6 +313,7 @@ def count_of(r: Recorder, n: Any, what: str) -> Dim:
     return e
 
 
+@traces(np.repeat, method="repeat")
 def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
     """np.repeat: each element `repeats` times. One pass over the result, whose axis is split in two, the inner one
     repeated."""
@@ -331,6 +339,7 @@ def repeated(r: Recorder, ref: ArrayRef, shape: Sequence[Dim], final: Sequence[D
     return reshape(r, made, tuple(as_int_value(n) for n in final))
 
 
+@traces(np.tile)
 def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
     """np.tile: the array `reps` times along each axis. One pass over the result, each of whose axes is split in two."""
     given = list(reps) if isinstance(reps, (tuple, list)) else [reps]
@@ -345,11 +354,3 @@ def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
     spread = ref.derive(in_turn([methodcaller("new_axis", 2 * k) for k in range(ref.ndim)]))
     shape = [d for pair in zip(times, ref.shape) for d in pair]
     return repeated(r, spread, shape, [mul(a, b) for a, b in zip(times, ref.shape)])
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack,
-    getattr(np, "row_stack", np.vstack): vstack, np.dstack: dstack,
-    np.append: append, np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile,
-}  # fmt: skip
-"""By NumPy's function: its handler."""

@@ -15,7 +15,7 @@ from operator import methodcaller
 
 import numpy as np
 
-from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, filled
 from tracebuf.frontends.numpy.functions.products.matmul import contract, fill_with_zeros, zeros
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
@@ -100,13 +100,9 @@ def fitted(r: Recorder, x: Labelled, sizes: Sizes) -> Labelled:
 
 
 def sum_of_products(
-    r: Recorder,
-    operands: Sequence[Labelled],
-    out: Sequence[str],
-    sizes: Sizes,
-    element: ScalarType,
+    r: Recorder, operands: Sequence[Labelled], out: Sequence[str], sizes: Sizes, element: ScalarType,
     order: Sequence[int],
-) -> ArrayRef:
+) -> ArrayRef:  # fmt: skip
     """One loop nest over all axis names: the product of the operands, converted to the element type, summed over the
     names that are not in `out`. `order`: the result's axes, outermost first."""
     summed = sorted({label for x in operands for label in x.labels} - set(out))
@@ -182,7 +178,7 @@ def contract_pair(
     if not is_matrix_product(a, b, out, element):
         return None
     shape = [sizes[label] for label in out]
-    result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+    result = filled(r, shape, element, None, order)
     pair = merge_axes(r, ContractedPair(a, b, Labelled(result, tuple(out)), dict(sizes)))
     chosen = choose_axes(r, pair)
     if chosen is None:

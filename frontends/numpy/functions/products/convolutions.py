@@ -7,7 +7,6 @@ product for each result). Where it is partly outside, each result is a dot produ
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from operator import methodcaller
 from typing import Any
@@ -23,6 +22,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mul, sub
@@ -38,6 +38,7 @@ MODES = {"valid": 0, "same": 1, "full": 2}
 """By `mode=`: NumPy's number for it."""
 
 
+@traces(np.correlate)
 def correlate(r: Recorder, a: Any, v: Any, mode: Any = "valid") -> ArrayRef:
     """np.correlate: the sums of a[n + k] times the conjugate of v[n]."""
     first, second = vector(r, a), vector(r, v)
@@ -48,6 +49,7 @@ def correlate(r: Recorder, a: Any, v: Any, mode: Any = "valid") -> ArrayRef:
     return slide(r, second, first, mode, in_reverse=True)
 
 
+@traces(np.convolve)
 def convolve(r: Recorder, a: Any, v: Any, mode: Any = "full") -> ArrayRef:
     """np.convolve: np.correlate with `v` reversed, without conjugation."""
     parts = [vector(r, x, name, one=True) for name, x in (("a", a), ("v", v))]
@@ -162,7 +164,3 @@ def multiply_add(body: Body, args: list[Value]) -> Value:
     loop = (args[0].type.dtype,) * 3  # type: ignore[union-attr]
     terms = [apply_rule(np.multiply, body, list(args[k : k + 2]), loop) for k in range(1, len(args), 2)]
     return reduce(lambda x, y: apply_rule(np.add, body, [x, y], loop), [*terms[1:], args[0]], terms[0])
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {np.correlate: correlate, np.convolve: convolve}
-"""By NumPy's function: its handler."""

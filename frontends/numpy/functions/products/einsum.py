@@ -6,7 +6,7 @@ another along np.einsum_path; without it all operands are in one loop nest, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import methodcaller
 from typing import Any
 
@@ -29,6 +29,7 @@ from tracebuf.frontends.numpy.functions.reductions.reduce import deliver
 from tracebuf.frontends.numpy.numbers.operands import out_of, supported
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, axis_order
 from tracebuf.ir.dims import product
 from tracebuf.ir.types import ScalarType
@@ -36,15 +37,11 @@ from tracebuf.ir.types import ScalarType
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
+@traces(np.einsum)
 def einsum(
-    r: Recorder,
-    *operands: Any,
-    out: Any = None,
-    optimize: Any = False,
-    dtype: Any = None,
-    order: Any = "K",
+    r: Recorder, *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: Any = "K",
     casting: Any = "safe",
-) -> Any:
+) -> Any:  # fmt: skip
     """np.einsum."""
     text, values = written(operands)
     items = [operand(r, x) for x in values]
@@ -226,6 +223,7 @@ def pair_of(
 # -- np.tensordot
 
 
+@traces(np.tensordot)
 def tensordot(r: Recorder, a: Any, b: Any, axes: Any = 2) -> ArrayRef:
     """np.tensordot: the sum over pairs of axes, in C order."""
     first, second = as_array(r, a), as_array(r, b)
@@ -242,6 +240,11 @@ def tensordot(r: Recorder, a: Any, b: Any, axes: Any = 2) -> ArrayRef:
     if not is_matrix_product(x, y, out, element):
         return sum_of_products(r, [x, y], out, sizes, element, order)
     return contract_pair(r, x, y, out, sizes, element, order) or by_copies(r, x, y, summed, sizes, element)
+
+
+@traces(np.linalg.tensordot)
+def tensordot_of_two(r: Recorder, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    return tensordot(r, x1, x2, axes)
 
 
 def by_copies(
@@ -281,10 +284,3 @@ def axis_pairs(r: Recorder, a: ArrayRef, b: ArrayRef, axes: Any) -> list[tuple[i
     if any(len(set(places)) < len(places) for places in zip(*pairs)):
         raise Raises(ValueError("repeated axis in transpose"))
     return pairs
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.einsum: einsum, np.tensordot: tensordot,
-    np.linalg.tensordot: lambda r, x1, x2, *, axes=2: tensordot(r, x1, x2, axes),
-}  # fmt: skip
-"""By NumPy's function: its handler."""

@@ -6,17 +6,17 @@ The product is computed into a fill of zeros (`contract`); the pass optimize/ten
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy._core import _exceptions
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
-from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, only, strong
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, filled, only, strong
 from tracebuf.frontends.numpy.arrays.reshape import is_dense, ravelled_values
 from tracebuf.frontends.numpy.functions.host import linalg as host_linalg
-from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, power, reduce
+from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold, power, reduce
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import convert_to, input_of
 from tracebuf.frontends.numpy.numbers.operands import Operand, out_of
@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import broadcast, shape_text
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim
@@ -96,7 +97,7 @@ def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> Array
     axes = [(x, [None] * (len(batch) - n) + list(range(n))) for x, n in ((a, len(first)), (b, len(second)))]
     order = (*axis_order(axes, len(batch)), *range(len(batch), len(batch) + len(core)))
     shape = (*batch, *core)
-    result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+    result = filled(r, shape, element, None, order)
     for x in (a, b):
         for size, wanted in zip(reversed(x.shape[:-2]), reversed(batch)):
             if size != 1 and not r.facts.equal(size, wanted):
@@ -122,7 +123,7 @@ def dots(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef
     others."""
     lead = (a.shape[:-2], b.shape[:-2])
     shape = (*a.shape[:-1], *b.shape[:-2], *b.shape[max(b.ndim - 1, 1) :])
-    result = ArrayRef(r.new_storage(element, shape, range(len(shape)), r.empty(element, shape, range(len(shape)))))
+    result = filled(r, shape, element, None)
 
     def one(places: Sequence[Dim]) -> None:
         left, right = dict(enumerate(places[: len(lead[0])])), dict(enumerate(places[len(lead[0]) :]))
@@ -166,6 +167,7 @@ def inplace_matmul(r: Recorder, a: ArrayRef, b: Any) -> ArrayRef:
     return a
 
 
+@traces(np.dot, method="dot")
 def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     """np.dot: products of vectors and matrices, or with a number."""
     a, b, into = as_operand(r, a), as_operand(r, b), out_of(r, out)
@@ -183,6 +185,7 @@ def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     return copy_of(r, product, product.element, range(product.ndim))  # BLAS gives C order, `*` keeps the order of axes
 
 
+@traces(np.linalg.norm)
 def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     """np.linalg.norm of all elements, or of vectors along an axis: `ord` None, 2, 1 or infinite, or "fro" of a matrix;
     other norms are host calls."""
@@ -193,10 +196,10 @@ def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
         squares = squares_of(r, ref)
         if ref.ndim == 1 and not keepdims and not ref.element.is_complex:
             return elementwise(r, np.sqrt, [matmul(r, ref, ref, "dot")])
-        return elementwise(r, np.sqrt, [reduce(r, np.add, squares, None, None, None, keepdims)])
+        return elementwise(r, np.sqrt, [reduce(r, np.add, squares, Fold(keepdims=keepdims))])
     if axis is None and ref.ndim == 2 and not keepdims and type(ord) in (int, float) and ord in (2, -2):
         values = as_array(r, host_linalg.SINGULAR_VALUES(r, ref))
-        return reduce(r, np.maximum if ord == 2 else np.minimum, values, initial=0 if ord == 2 else NO_VALUE)
+        return reduce(r, np.maximum if ord == 2 else np.minimum, values, Fold(initial=0 if ord == 2 else NO_VALUE))
     if axis is None and ref.ndim == 1:
         axis = 0
     if isinstance(axis, tuple) and len(axis) == 1:
@@ -211,9 +214,9 @@ def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
         size = as_array(r, elementwise(r, np.absolute, [ref]))
         ufunc = {1: np.add, np.inf: np.maximum, -np.inf: np.minimum}[ord]
         start = 0 if ord == np.inf else NO_VALUE
-        return reduce(r, ufunc, size, axis, None, None, keepdims, start)
+        return reduce(r, ufunc, size, Fold(axis, keepdims=keepdims, initial=start))
     squares = squares_of(r, ref)
-    return elementwise(r, np.sqrt, [reduce(r, np.add, squares, axis, None, None, keepdims)])
+    return elementwise(r, np.sqrt, [reduce(r, np.add, squares, Fold(axis, keepdims=keepdims))])
 
 
 def squares_of(r: Recorder, ref: ArrayRef) -> ArrayRef:
@@ -235,6 +238,7 @@ def as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
     return r.emit(linalg.Generic.of([value], [r.empty(element, ref.shape)], maps, ["parallel"] * ref.ndim, block))
 
 
+@traces(np.inner)
 def inner(r: Recorder, a: Any, b: Any) -> Any:
     """np.inner: the last axis of `a` with the last of `b`."""
     a, b = as_operand(r, a), as_operand(r, b)
@@ -244,21 +248,17 @@ def inner(r: Recorder, a: Any, b: Any) -> Any:
     return matmul(r, a, b if b.ndim == 1 else b.derive(lambda view: view.transpose(axes)), "dot")
 
 
+@traces(np.outer)
 def outer(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     """np.outer: the products of each element of `a` with each of `b`."""
     vectors = [ravelled_values(r, x) for x in (a, b)]
     return elementwise(r, np.multiply, [vectors[0].derive(lambda view: view.new_axis(1)), vectors[1]], out_of(r, out))
 
 
+@traces(np.vdot)
 def vdot(r: Recorder, a: Any, b: Any) -> Any:
     """np.vdot: the sum of the products of all elements, in C order, those of `a` conjugated."""
     x, y = ravelled_values(r, a), ravelled_values(r, b)
     if x.element.is_complex:
         x = as_array(r, elementwise(r, np.conjugate, [x]))
     return matmul(r, x, y, "dot")
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.dot: dot, np.linalg.norm: norm, np.inner: inner, np.outer: outer, np.vdot: vdot
-}  # fmt: skip
-"""By NumPy's function: its handler."""

@@ -1,18 +1,16 @@
-"""Products of vectors in arrays: np.vecdot, np.matvec, np.vecmat, np.cross, np.kron; np.linalg's names for products."""
+"""Products of vectors in arrays: np.vecdot, np.matvec, np.vecmat; np.linalg's names for products."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from operator import methodcaller
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy._core import _exceptions
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
-from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, k_order, strong
-from tracebuf.frontends.numpy.arrays.reshape import reshaped, whole_number
-from tracebuf.frontends.numpy.arrays.shapes import diagonal, matrix_transpose, moveaxis
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, k_order
+from tracebuf.frontends.numpy.arrays.shapes import diagonal, moveaxis
 from tracebuf.frontends.numpy.functions.products.contractions import (
     Labelled,
     contract_pair,
@@ -23,18 +21,13 @@ from tracebuf.frontends.numpy.functions.products.contractions import (
 from tracebuf.frontends.numpy.functions.products.matmul import matmul, outer, put
 from tracebuf.frontends.numpy.functions.reductions.aggregates import trace
 from tracebuf.frontends.numpy.functions.reductions.reduce import deliver
-from tracebuf.frontends.numpy.numbers.bodies import Body
-from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import Casting, supported, weak_type
-from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
-from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, axis_order
-from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, mul
 
 # -- generalised ufuncs of vectors
 
@@ -80,13 +73,9 @@ GENERALISED = (np.matmul, *CORES)
 
 
 def generalised(
-    r: Recorder,
-    ufunc: np.ufunc,
-    operands: Sequence[Any],
-    into: ArrayRef | None = None,
-    wanted: np.dtype | None = None,
-    casting: Casting = "same_kind",
-) -> ArrayRef | Scalar:
+    r: Recorder, ufunc: np.ufunc, operands: Sequence[Any], into: ArrayRef | None = None,
+    wanted: np.dtype | None = None, casting: Casting = "same_kind",
+) -> ArrayRef | Scalar:  # fmt: skip
     """A call of a generalised ufunc; `into` is its `out=`, `wanted` its `dtype=`."""
     check_weak_ints(r, operands)
     a, b = (converted(r, ufunc, x, k, wanted, casting) for k, x in enumerate(operands))
@@ -110,109 +99,10 @@ def converted(r: Recorder, ufunc: np.ufunc, x: Any, k: int, wanted: np.dtype | N
     return copy_of(r, x, supported(wanted, f"np.{ufunc.__name__}", r.loc), k_order(x))
 
 
-# -- np.cross
-
-
-def cross(r: Recorder, a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> ArrayRef:
-    """np.cross of vectors of 3 numbers, or of 2, whose third counts as 0; two vectors of 2 give the third component
-    alone."""
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    x, y = as_array(r, a), as_array(r, b)
-    if not x.ndim or not y.ndim:
-        raise Raises(ValueError("At least one array has zero dimension"))
-    x, y = (moveaxis(r, v, axis_of(r, k, v.ndim, bools=True), -1) for v, k in ((x, axisa), (y, axisb)))
-    lengths = [vector_length(r, v) for v in (x, y)]
-    shape = broadcast(r, [x.shape[:-1], y.shape[:-1]])
-    element = supported(np.promote_types(x.dtype, y.dtype), "np.cross", r.loc)
-    if element.dtype == np.bool_:
-        raise Raises(TypeError("numpy boolean subtract, the `-` operator, is not supported"))
-    whole = (*shape, 3) if 3 in lengths else shape
-    target = axis_of(r, axisc, len(whole), bools=True) if 3 in lengths else 0
-    result = ArrayRef(r.new_storage(element, whole, range(len(whole)), r.empty(element, whole)))
-    parts = [[component(v, k) if k < n else None for k in range(3)] for v, n in zip((x, y), lengths)]
-    for k in range(3) if 3 in lengths else (2,):
-        i, j = (k + 1) % 3, (k + 2) % 3
-        into = component(result, k) if 3 in lengths else result
-        difference(r, (parts[0][i], parts[1][j]), (parts[0][j], parts[1][i]), into)
-    return moveaxis(r, result, -1, target) if 3 in lengths else result
-
-
-def vector_length(r: Recorder, v: ArrayRef) -> int:
-    """The number of components, 2 or 3; ValueError for others."""
-    for n in (3, 2):
-        known = r.ask_equal(v.shape[-1], n)
-        if known is None:
-            reason = "np.cross of vectors whose length is only known at run time"
-            raise r.refuse(reason, "pass arrays of 3 columns in")
-        if known:
-            return n
-    raise Raises(ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)"))
-
-
-def component(v: ArrayRef, k: int) -> ArrayRef:
-    """Component k of vectors, as a view."""
-    axis = v.ndim - 1
-    return v.derive(methodcaller("narrow", axis, k, 1, 1)).derive(methodcaller("drop", axis))
-
-
-def difference(r: Recorder, first: Any, second: Any, into: ArrayRef) -> None:
-    """Stores first[0] * first[1] - second[0] * second[1] into `into`; a product with None is left out."""
-    terms = [pair for pair in (first, second) if None not in pair]
-    negative, element = terms == [second], into.element
-    loop = (element.dtype,) * 3
-
-    def compute(body: Body, args: list[Value]) -> Value:
-        values = [body.cast(v, element) for v in args]
-        products = [apply_rule(np.multiply, body, values[k : k + 2], loop) for k in range(0, len(values), 2)]
-        if len(products) == 2:
-            return apply_rule(np.subtract, body, products, loop)
-        return apply_rule(np.negative, body, products, loop[:2]) if negative else products[0]
-
-    operands = [x for pair in terms for x in pair]
-    build(r, compute, operands, [element] * len(operands), element, into)
-
-
-def cross_of_three(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef:
-    """np.linalg.cross."""
-    refs = [as_array(r, x) for x in (x1, x2)]
-    axis = r.static_int(whole_number(r, axis), "the axis")
-    if any(not -x.ndim <= axis < x.ndim for x in refs):
-        raise Raises(IndexError("tuple index out of range"))
-    for x in refs:
-        if r.ask_equal(x.shape[axis], 3) is not True:
-            raise Raises(ValueError("Both input arrays must be (arrays of) 3-dimensional vectors"))
-    return cross(r, x1, x2, axis=axis)
-
-
-# -- np.kron
-
-
-def kron(r: Recorder, a: Any, b: Any) -> Any:
-    """np.kron: the products of each element of `a` with each of `b`, in blocks."""
-    x, y = as_array(r, strong(r, a)), as_array(r, strong(r, b))
-    if not y.ndim:
-        return elementwise(r, np.multiply, [x, y])
-    n = max(x.ndim, y.ndim)
-    x, y = widened(x, n - x.ndim), widened(y, n - y.ndim)
-    shape: list[Dim] = [mul(p, q) for p, q in zip(x.shape, y.shape)]
-    for k in range(n):
-        x, y = x.derive(methodcaller("new_axis", 2 * k + 1)), y.derive(methodcaller("new_axis", 2 * k))
-    product = elementwise(r, np.multiply, [x, y])
-    assert isinstance(product, ArrayRef)
-    return reshaped(r, product, tuple(r.facts.canon(s) for s in shape))
-
-
-def widened(ref: ArrayRef, count: int) -> ArrayRef:
-    """The array with axes of size 1 in front."""
-    for _ in range(count):
-        ref = ref.derive(methodcaller("new_axis", 0))
-    return ref
-
-
 # -- np.linalg's names
 
 
+@traces(np.linalg.outer)
 def outer_of_vectors(r: Recorder, x1: Any, x2: Any) -> Any:
     """np.linalg.outer."""
     if any(as_array(r, x).ndim != 1 for x in (x1, x2)):
@@ -220,6 +110,7 @@ def outer_of_vectors(r: Recorder, x1: Any, x2: Any) -> Any:
     return outer(r, x1, x2)
 
 
+@traces(np.linalg.vecdot)
 def vecdot_along(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef | Scalar:
     """np.linalg.vecdot."""
     check_weak_ints(r, [as_operand(r, x) for x in (x1, x2)])
@@ -228,11 +119,16 @@ def vecdot_along(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef |
     return by_cores(r, np.vecdot, *(moveaxis(r, x, axis_of(r, axis, x.ndim), -1) for x in refs))
 
 
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.cross: cross, np.kron: kron, np.linalg.cross: cross_of_three, np.linalg.outer: outer_of_vectors,
-    np.linalg.vecdot: vecdot_along, np.linalg.matmul: lambda r, x1, x2: generalised(r, np.matmul, [x1, x2]),
-    np.linalg.trace: lambda r, x, *, offset=0, dtype=None: trace(r, x, offset, -2, -1, dtype),
-    np.linalg.diagonal: lambda r, x, *, offset=0: diagonal(r, x, offset, -2, -1),
-    np.linalg.matrix_transpose: matrix_transpose,
-}  # fmt: skip
-"""By NumPy's function: its handler."""
+@traces(np.linalg.matmul)
+def matmul_of_two(r: Recorder, x1: Any, x2: Any, /) -> Any:
+    return generalised(r, np.matmul, [x1, x2])
+
+
+@traces(np.linalg.trace)
+def trace_of_last(r: Recorder, x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
+    return trace(r, x, offset, -2, -1, dtype)
+
+
+@traces(np.linalg.diagonal)
+def diagonal_of_last(r: Recorder, x: Any, /, *, offset: Any = 0) -> ArrayRef:
+    return diagonal(r, x, offset, -2, -1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.complex_views import on_parts
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, int_of, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
-from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, c_or_fortran
-from tracebuf.frontends.numpy.functions.python.folds import extreme_of_array, sum_of_array, truth_of_all
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, c_or_fortran, whole_number
+from tracebuf.frontends.numpy.functions.python.folds import extreme_of_array, sum_of_array
 from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.lattice import kind_of, python_flag
@@ -39,7 +39,7 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
@@ -68,6 +68,7 @@ def as_number(r: Recorder, x: Any) -> Any:
     return NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) and x.ndim == 0 else x
 
 
+@traces(float)
 def to_float(r: Recorder, *args: Any) -> Any:
     """float(x)."""
     if not any(map(is_traced, args)):
@@ -76,6 +77,7 @@ def to_float(r: Recorder, *args: Any) -> Any:
     return PyFloat(float_value(r, as_number(r, args[0])))
 
 
+@traces(int)
 def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
     """int(x)."""
     if not any(map(is_traced, [*args, *kwargs.values()])):
@@ -97,11 +99,13 @@ def float_to_int(r: Recorder, value: Value) -> PyInt:
     return int_of_value(r, r.emit(casts.FPToSI.of(value, I64)))
 
 
+@traces(bool)
 def to_bool(r: Recorder, *args: Any) -> Any:
     """bool(x)."""
     return truth(r, *args) if any(map(is_traced, args)) else ask(bool, *args)
 
 
+@traces(method="item")
 def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
     """a.item(): an element as a Python number."""
     place = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
@@ -112,18 +116,12 @@ def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
     elif len(place) != a.ndim:
         if len(place) != 1:
             r.fail("ValueError", "incorrect number of indices for array")
-        return python_number(r, FlatIterator(r, a).item(*(whole(r, x) for x in place)))
-    found = read_item(r, a, tuple(whole(r, x) for x in place))
+        return python_number(r, FlatIterator(r, a).item(*(as_int_value(whole_number(r, x)) for x in place)))
+    found = read_item(r, a, tuple(as_int_value(whole_number(r, x)) for x in place))
     return python_number(r, found if isinstance(found, NpScalar) else NpScalar(r.load(a, ()), a.element))
 
 
-def whole(r: Recorder, x: Any) -> PyInt | int:
-    """operator.index(x)."""
-    if (e := as_int(r, x)) is None:
-        raise Raises(TypeError(f"'{name_of(x)}' object cannot be interpreted as an integer"))
-    return as_int_value(e)
-
-
+@traces(number="tolist")
 def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyComplex | PyInt | PyBool:
     """The Python number that x.item() gives."""
     if x.element.is_complex:
@@ -133,6 +131,7 @@ def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyComplex | PyInt | PyB
     return PyBool(x.value) if x.element is I1 else PyInt(int_of(r, x.value))
 
 
+@traces(number="item")
 def number_item(r: Recorder, x: NpScalar, *index: Any) -> PyFloat | PyComplex | PyInt | PyBool:
     """x.item() of a number."""
     if len(index) > 1:
@@ -142,6 +141,7 @@ def number_item(r: Recorder, x: NpScalar, *index: Any) -> PyFloat | PyComplex | 
     return python_number(r, x)
 
 
+@traces(number="is_integer")
 def is_integer(r: Recorder, x: Any) -> Any:
     """x.is_integer() of a float."""
     value = float_value(r, x)
@@ -149,6 +149,7 @@ def is_integer(r: Recorder, x: Any) -> Any:
     return PyBool(both(r, whole, is_finite(r, value)))
 
 
+@traces(number="bit_length")
 def bit_length(r: Recorder, n: Any) -> PyInt:
     """n.bit_length() of an int."""
     e = int_expr(bool_as_int(r, n))
@@ -157,6 +158,7 @@ def bit_length(r: Recorder, n: Any) -> PyInt:
 
 
 # -- rounding
+@traces(round)
 def round_number(r: Recorder, x: Any, ndigits: Any = None) -> Any:
     """round(x) and round(x, n)."""
     if not is_traced(x) and not is_traced(ndigits):
@@ -249,6 +251,7 @@ def round_parts(r: Recorder, a: Any, first: np.ufunc, second: np.ufunc, factor: 
 
 
 # -- arithmetic
+@traces(abs)
 def absolute(r: Recorder, x: Any) -> Any:
     """abs(x)."""
     x = bool_as_int(r, x)
@@ -262,6 +265,7 @@ def absolute(r: Recorder, x: Any) -> Any:
     return elementwise(r, np.absolute, [x]) if is_traced(x) else ask(abs, x)
 
 
+@traces(divmod)
 def divmod_of(r: Recorder, a: Any, b: Any) -> Any:
     """divmod(a, b): the pair of `a // b` and `a % b`."""
     if not is_traced(a) and not is_traced(b):
@@ -269,6 +273,7 @@ def divmod_of(r: Recorder, a: Any, b: Any) -> Any:
     return binary(r, "FloorDiv", a, b), binary(r, "Mod", a, b)
 
 
+@traces(pow)
 def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
     """pow(a, b); with a modulus only of known ints."""
     if mod is None and (is_traced(base) or is_traced(exp)):
@@ -278,6 +283,7 @@ def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
     return ask(pow, base, exp, mod)
 
 
+@traces(sum)
 def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
     """sum() of a tuple or list: one item after another."""
     if isinstance(items, ArrayRef):
@@ -297,7 +303,9 @@ def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
 
 
 # -- min and max
-def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
+@traces(min, of="min")
+@traces(max, of="max")
+def extreme_of(name: str, r: Recorder, *args: Any, **options: Any) -> Any:
     """min or max of ints; NotImplemented for other numbers, which are compared as Python compares them."""
     if len(args) == 1 and isinstance(args[0], ArrayRef) and not options:
         return extreme_of_array(r, name, args[0])
@@ -346,12 +354,3 @@ def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar
         assert isinstance(better, NpScalar)
         best = NpScalar(r.emit(arith.Select.of(better.value, x.value, best.value)), x.element)
     return best
-
-
-HANDLERS: dict[Any, Callable[..., Any]] = {
-    abs: absolute, float: to_float, int: to_int, bool: to_bool, round: round_number, divmod: divmod_of, pow: power_of,
-    any: lambda r, items: truth_of_all(r, "any", items), all: lambda r, items: truth_of_all(r, "all", items),
-    sum: sum_of, min: lambda r, *a, **k: extreme_of(r, "min", *a, **k),
-    max: lambda r, *a, **k: extreme_of(r, "max", *a, **k),
-}  # fmt: skip
-"""By builtin function or class: its handler."""

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from tracebuf.frontends.numpy.functions.python.builtins import as_number
-from tracebuf.frontends.numpy.functions.python.math import Handler, traced_form
+from tracebuf.frontends.numpy.functions.python.math import traced_form
 from tracebuf.frontends.numpy.numbers.python_complex import by_python, check_origin, made_of, magnitude, parts_of
 from tracebuf.frontends.numpy.numbers.python_ints import bool_as_int
 from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import Handler, traces
 from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite, is_nan
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyComplex, PyFloat
 from tracebuf.ir.core import Value
@@ -26,6 +27,8 @@ from tracebuf.ops.scalars.libm import Libm
 from tracebuf.running.python_functions import COMPLEX
 
 
+@traces(number="conjugate")
+@traces(number="conj")
 def conjugate(r: Recorder, x: Any) -> Any:
     """x.conjugate() of a number; a real number gives itself."""
     if isinstance(x, PyComplex):
@@ -87,5 +90,5 @@ BODIES: dict[Callable[..., Any], Handler] = {
     cmath.isnan: test(is_nan, either), cmath.isinf: test(is_infinite, either), cmath.isfinite: test(is_finite, both),
 }  # fmt: skip
 """By function: `body(r, *args)`, for traced arguments."""
-HANDLERS: dict[Any, Handler] = {f: traced_form(f, body) for f, body in BODIES.items()}
-"""By function: its handler."""
+for function, body in BODIES.items():
+    traces(function)(traced_form(function, body))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.reductions.reduce import fold, reduce
+from tracebuf.frontends.numpy.functions.reductions.reduce import Fold, fold, reduce
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import BOOL
 from tracebuf.frontends.numpy.numbers.python_complex import lexicographic
@@ -17,6 +17,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, is_traced
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import sub
@@ -38,8 +39,7 @@ def is_filled(r: Recorder, name: str, a: ArrayRef) -> bool:
     """Whether a vector has elements, by proof or guard; refused where only the run time knows."""
     known = r.ask_nonneg(sub(a.shape[0], 1))
     if known is None:
-        reason = f"{name}() of what may be empty"
-        raise r.refuse(reason, f"np.{name}(a)")
+        raise r.refuse(f"{name}() of what may be empty", f"np.{name}(a)")
     return known
 
 
@@ -57,7 +57,7 @@ def sum_of_array(r: Recorder, a: ArrayRef, start: Any) -> Any:
     dtype = (first + one).dtype
     if first.dtype != dtype or dtype == np.float16:
         raise r.refuse(f"sum() of {ref.dtype}", "np.sum(a)")
-    return reduce(r, np.add, ref, None, dtype, initial=start)
+    return reduce(r, np.add, ref, Fold(dtype=dtype, initial=start))
 
 
 def extreme_of_array(r: Recorder, name: str, a: ArrayRef) -> NpScalar:
@@ -79,11 +79,13 @@ def extreme_of_array(r: Recorder, name: str, a: ArrayRef) -> NpScalar:
     return NpScalar(r.load(found, ()), ref.element)
 
 
-def truth_of_all(r: Recorder, name: str, items: Any) -> Any:
+@traces(any, of="any")
+@traces(all, of="all")
+def truth_of_all(name: str, r: Recorder, items: Any) -> Any:
     """any() or all() of a vector, a tuple or a list."""
     if isinstance(items, ArrayRef):
         ufunc = np.logical_or if name == "any" else np.logical_and
-        found = reduce(r, ufunc, vector(r, name, items), None, np.bool_)
+        found = reduce(r, ufunc, vector(r, name, items), Fold(dtype=np.bool_))
         assert isinstance(found, NpScalar)
         return PyBool(found.value)
     if not isinstance(items, (tuple, list)):

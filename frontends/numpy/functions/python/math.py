@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.scalars import concrete, float_value
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import Handler, traces
 from tracebuf.frontends.numpy.record.scalar_checks import (
     compare_floats,
     is_finite,
@@ -37,7 +38,6 @@ from tracebuf.ir.types import F64, I64, UI64
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.libm import Libm
 
-Handler = Callable[..., Any]
 DOMAIN, RANGE = "math domain error", "math range error"
 FUNCTIONS: dict[Callable[..., Any], str] = {
     math.exp: "range", math.expm1: "range", math.exp2: "range", math.cosh: "range", math.sinh: "range",
@@ -236,5 +236,5 @@ BODIES: dict[Callable[..., Any], Handler] = {
 """By function: `body(r, *args)`, for traced arguments."""
 BODIES |= {f: by_name(f, rules) for f, rules in FUNCTIONS.items()}
 BODIES |= {f: by_op(op, rules) for f, (op, rules) in OPS.items()}
-HANDLERS = {f: traced_form(f, body) for f, body in BODIES.items()}
-"""By function: its handler."""
+for function, body in BODIES.items():
+    traces(function)(traced_form(function, body))

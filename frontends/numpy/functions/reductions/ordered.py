@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axes_of, flag
-from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, filled
 from tracebuf.frontends.numpy.functions.reductions.reduce import (
     NEUTRAL,
     NO_VALUE,
+    Fold,
     check_not_empty,
     deliver,
     fits_mask,
@@ -42,22 +43,10 @@ from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith
 
 
-def reduce_any(
-    r: Recorder,
-    ufunc: np.ufunc,
-    ref: ArrayRef,
-    axis: Any = 0,
-    dtype: Any = None,
-    out: ArrayRef | None = None,
-    keepdims: Any = False,
-    initial: Any = NO_VALUE,
-    where: Any = True,
-) -> ArrayRef | Scalar:
+def reduce_any(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, how: Fold) -> ArrayRef | Scalar:
     """`ufunc.reduce` of any ufunc."""
     of_complex = ref.element.is_complex and ufunc in (np.fmax, np.fmin)  # of NaNs alone the first one is left
-    if ufunc in NEUTRAL and not of_complex:
-        return reduce(r, ufunc, ref, axis, dtype, out, keepdims, initial, where)
-    return reduce_in_order(r, ufunc, ref, axis, dtype, out, keepdims, initial, where)
+    return (reduce if ufunc in NEUTRAL and not of_complex else reduce_in_order)(r, ufunc, ref, how)
 
 
 def step_dtypes(ufunc: np.ufunc, dtype: np.dtype, wanted: Any, out: ArrayRef | None) -> tuple[np.dtype, ...]:
@@ -72,26 +61,16 @@ def step_dtypes(ufunc: np.ufunc, dtype: np.dtype, wanted: Any, out: ArrayRef | N
     return ask(ufunc.resolve_dtypes, (out.dtype, dtype, None), casting="unsafe", **forced)
 
 
-def reduce_in_order(
-    r: Recorder,
-    ufunc: np.ufunc,
-    ref: ArrayRef,
-    axis: Any,
-    dtype: Any,
-    out: ArrayRef | None,
-    keepdims: Any,
-    initial: Any,
-    where: Any,
-) -> ArrayRef | Scalar:
+def reduce_in_order(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, how: Fold) -> ArrayRef | Scalar:
     """`ufunc.reduce`, one step after another."""
-    axes, mask, name = axes_of(r, axis, ref.ndim), mask_of(r, where), ufunc.__name__
-    dtypes = step_dtypes(ufunc, ref.dtype, None if dtype is None else ask(np.dtype, dtype), out)
+    axes, mask, name = axes_of(r, how.axis, ref.ndim), mask_of(r, how.where), ufunc.__name__
+    initial, out = how.initial, how.out
+    dtypes = step_dtypes(ufunc, ref.dtype, None if how.dtype is None else ask(np.dtype, how.dtype), out)
     element = supported(dtypes[-1], f"the {name} of this array", r.loc)
     if dtypes[0] != dtypes[1]:  # NumPy folds these wrongly (np.ldexp of int32, in NumPy 2.4)
         raise r.refuse(f"np.{name}.reduce in two dtypes", "fold in a for loop")
     if out is not None and out.dtype != element.dtype:
-        reason = f"np.{name}.reduce into another dtype than it folds in"
-        raise r.refuse(reason, f"out[...] = np.{name}.reduce(a)")
+        raise r.refuse(f"np.{name}.reduce into another dtype than it folds in", f"out[...] = np.{name}.reduce(a)")
     if len(axes) > 1 and ufunc.identity is None:
         text = f"reduction operation '{name}' is not reorderable, so at most one axis may be specified"
         raise Raises(ValueError(text))
@@ -107,7 +86,7 @@ def reduce_in_order(
     else:
         reason = f"np.{name}.reduce over several axes without a start"
         raise r.refuse(reason, "leave `initial` out, or reduce one axis after another")
-    if flag(r, keepdims):
+    if flag(r, how.keepdims):
         for a in sorted(axes):
             result = result.derive(methodcaller("new_axis", a))
     return deliver(r, result, out, name)
@@ -123,14 +102,9 @@ def after_first(
 
 
 def steps(
-    r: Recorder,
-    ufunc: np.ufunc,
-    ref: ArrayRef,
-    axes: Sequence[int],
-    start: Value,
-    dtypes: Sequence[np.dtype],
+    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axes: Sequence[int], start: Value, dtypes: Sequence[np.dtype],
     mask: Operand | None = None,
-) -> ArrayRef:
+) -> ArrayRef:  # fmt: skip
     """Folds each element along the axes into the contents of `start`."""
     if ufunc is np.power and dtypes[1].kind == "i":
         if mask is not None:
@@ -179,14 +153,14 @@ def reduceat(
         raise r.refuse(reason, f"out[...] = np.{ufunc.__name__}.reduceat(a, places)")
     shape = (*ref.shape[:axis], count, *ref.shape[axis + 1 :])
     order = axis_order([(ref, [None if k == axis else k for k in range(ref.ndim)])], ref.ndim)
-    result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+    result = filled(r, shape, element, None, order)
 
     def one(k: Dim, last: bool) -> None:
         start = place(k)
         stop = size if last else place(add(k, 1))
         length = r.symbol(r.index(dim_max(sub(stop, start), 1)), "length", 1, 2**40)
         part = ref.derive(methodcaller("narrow", axis, start, 1, length))
-        made = reduce_any(r, ufunc, part, axis, wanted, initial=None)
+        made = reduce_any(r, ufunc, part, Fold(axis, wanted, initial=None))
         target = result.at({axis: k})
         if isinstance(made, ArrayRef):
             r.store(target, r.read(made))

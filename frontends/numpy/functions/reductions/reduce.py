@@ -7,6 +7,7 @@ the ufunc's identity, else (maximum, minimum) a value that no element is beyond,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -24,6 +25,7 @@ from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar, Storage
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import F16, F32, F64, I1, I64, ScalarType
@@ -46,6 +48,22 @@ NEUTRAL: dict[np.ufunc, Callable[[np.dtype], Any]] = {
     np.fmin: lambda d: d.type("nan") if d.kind in "fc" else highest(d),
 }
 """By ufunc: its neutral element for a dtype; only these ufuncs are folded in any order."""
+
+
+@frozen()
+class Fold:
+    """How an array is reduced, by NumPy's parameters."""
+
+    axis: Any = None
+    dtype: Any = None
+    out: ArrayRef | None = None
+    keepdims: Any = False
+    initial: Any = NO_VALUE
+    where: Any = NO_VALUE
+
+
+EVERYTHING = Fold()
+"""Over all axes, without optional parameters."""
 Combine = Callable[[Body, Value, Sequence[Value]], Value]
 """The next accumulator, from the accumulator and one element of each input."""
 
@@ -80,26 +98,15 @@ def reduction_dtypes(
 # -- folding
 
 
-def reduce(
-    r: Recorder,
-    ufunc: np.ufunc,
-    ref: ArrayRef,
-    axis: Any = None,
-    dtype: Any = None,
-    out: ArrayRef | None = None,
-    keepdims: Any = False,
-    initial: Any = NO_VALUE,
-    where: Any = NO_VALUE,
-) -> ArrayRef | Scalar:
+def reduce(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, how: Fold = EVERYTHING) -> ArrayRef | Scalar:
     """`ufunc.reduce` over axes; a NumPy scalar where no axis is left and there is no `out` (PyUFunc_Reduce)."""
     if ufunc not in NEUTRAL:
-        what = f"np.{ufunc.__name__}.reduce is not supported"
-        raise r.refuse(what, "fold in a for loop")
-    axes, mask = axes_of(r, axis, ref.ndim), mask_of(r, where)
-    wanted = None if dtype is None else ask(np.dtype, dtype)
-    loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
+        raise r.refuse(f"np.{ufunc.__name__}.reduce is not supported", "fold in a for loop")
+    axes, mask = axes_of(r, how.axis, ref.ndim), mask_of(r, how.where)
+    wanted = None if how.dtype is None else ask(np.dtype, how.dtype)
+    loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if how.out is None else how.out.dtype)
     element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
-    start = start_of(r, ufunc, ref, axes, element, initial, mask is not None)
+    start = start_of(r, ufunc, ref, axes, element, how.initial, mask is not None)
     ins = [(r.read(ref), linalg.identity_map(ref.ndim))]
     if mask is not None:
         ins.append(input_of(r, fits_mask(r, mask, ref), I1, ref.shape))
@@ -115,9 +122,9 @@ def reduce(
         return apply_rule(ufunc, body, [total, new], (wide.dtype,) * 3)
 
     start = Body(r.frame.block, r.loc).cast(start, wide)
-    result = fold(r, ref, axes, flag(r, keepdims), start, ins, combine, mask=mask)
+    result = fold(r, ref, axes, flag(r, how.keepdims), start, ins, combine, mask=mask)
     result = result if wide is element else copy_of(r, result, element, result.storage.order)
-    return deliver(r, result, out, ufunc.__name__)
+    return deliver(r, result, how.out, ufunc.__name__)
 
 
 def start_of(
@@ -150,8 +157,7 @@ def check_not_empty(r: Recorder, name: str, ref: ArrayRef, axes: Sequence[int]) 
 def fits_mask(r: Recorder, mask: Operand, ref: ArrayRef) -> Operand:
     """The mask of a reduction, checked to broadcast to the array's shape."""
     if isinstance(mask, ArrayRef) and mask.ndim > ref.ndim:
-        instead = "np.broadcast_to(a, where.shape) of the array"
-        raise r.refuse("`where` has more axes than the array", instead)
+        raise r.refuse("`where` has more axes than the array", "np.broadcast_to(a, where.shape) of the array")
     if isinstance(mask, ArrayRef):
         text, values = shape_text([ref.shape, mask.shape])
         for size, wanted in zip(reversed(mask.shape), reversed(ref.shape)):
@@ -162,16 +168,10 @@ def fits_mask(r: Recorder, mask: Operand, ref: ArrayRef) -> Operand:
 
 
 def fold(
-    r: Recorder,
-    ref: ArrayRef,
-    axes: Sequence[int],
-    keepdims: bool,
-    start: Value,
-    ins: Sequence[tuple[Value, linalg.AffineMap]],
-    combine: Combine,
-    c_order: bool = False,
+    r: Recorder, ref: ArrayRef, axes: Sequence[int], keepdims: bool, start: Value,
+    ins: Sequence[tuple[Value, linalg.AffineMap]], combine: Combine, c_order: bool = False,
     mask: Operand | None = None,
-) -> ArrayRef:
+) -> ArrayRef:  # fmt: skip
     """A linalg.generic over the shape of `ref` that folds into a fill with `start`, or into the tensor that `start` is.
 
     The result is in K-order of the array and a mask, or in C order (`c_order`).
@@ -222,12 +222,12 @@ def deliver(r: Recorder, result: ArrayRef, out: ArrayRef | None, name: str) -> A
 # -- means and variances (numpy/_core/_methods.py)
 
 
-def count_of(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any, where: Any) -> Operand:
+def count_of(r: Recorder, ref: ArrayRef, how: Fold) -> Operand:
     """The number of elements behind each result, as int64 (_count_reduce_items)."""
-    axes, mask = axes_of(r, axis, ref.ndim), mask_of(r, where)
+    axes, mask = axes_of(r, how.axis, ref.ndim), mask_of(r, how.where)
     if mask is None:
         count: Dim = 1
-        for a in axes if isinstance(axis, tuple) or axis is None else [axis_of(r, axis, ref.ndim)]:
+        for a in axes if isinstance(how.axis, tuple) or how.axis is None else [axis_of(r, how.axis, ref.ndim)]:
             count = mul(count, ref.shape[a])
         return NpScalar(r.i64(count), I64)
 
@@ -235,7 +235,7 @@ def count_of(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any, where: Any) -
         return body.add(arith.AddI.of(total, body.cast(args[1], I64)))
 
     ins = [(r.read(ref), linalg.identity_map(ref.ndim)), input_of(r, fits_mask(r, mask, ref), I1, ref.shape)]
-    return deliver(r, fold(r, ref, axes, flag(r, keepdims), r.constant(0, I64), ins, add), None, "add")
+    return deliver(r, fold(r, ref, axes, flag(r, how.keepdims), r.constant(0, I64), ins, add), None, "add")
 
 
 def divide(
@@ -257,31 +257,22 @@ def divide(
 def inexact(r: Recorder, dtype: Any, what: str) -> np.dtype | None:
     """The `dtype=` of a mean or variance; refused where it is not a float or complex type."""
     if dtype is not None and ask(np.dtype, dtype).kind not in "fc":
-        reason = f"{what} in dtype {np.dtype(dtype)}"
-        raise r.refuse(reason, "convert the result: .astype(dtype)")
+        raise r.refuse(f"{what} in dtype {np.dtype(dtype)}", "convert the result: .astype(dtype)")
     return None if dtype is None else np.dtype(dtype)
 
 
-def mean(
-    r: Recorder,
-    ref: ArrayRef,
-    axis: Any = None,
-    dtype: Any = None,
-    out: ArrayRef | None = None,
-    keepdims: Any = False,
-    where: Any = NO_VALUE,
-) -> ArrayRef | Scalar:
+def mean(r: Recorder, ref: ArrayRef, how: Fold) -> ArrayRef | Scalar:
     """np.mean (_mean): integers and bools in float64, float16 accumulated in float32; the sum divided by the count."""
-    wanted = inexact(r, dtype, "the mean")
+    wanted = inexact(r, how.dtype, "the mean")
     half = wanted is None and ref.dtype == np.float16
     if wanted is None and ref.dtype.kind not in "fc":
         wanted = F64.dtype
-    total = reduce(r, np.add, ref, axis, F32.dtype if half else wanted, out, keepdims, NO_VALUE, where)
-    count = count_of(r, ref, axis, keepdims, where)
+    total = reduce(r, np.add, ref, replace(how, dtype=F32.dtype if half else wanted))
+    count = count_of(r, ref, how)
     if half and isinstance(total, NpScalar):
         return divide(r, total, count, None, ref.element)
-    result = divide(r, total, count, out)
-    return convert(r, result, ref.element) if half and out is None else result
+    result = divide(r, total, count, how.out)
+    return convert(r, result, ref.element) if half and how.out is None else result
 
 
 def convert(r: Recorder, x: ArrayRef | Scalar, element: ScalarType) -> ArrayRef | Scalar:
@@ -289,33 +280,23 @@ def convert(r: Recorder, x: ArrayRef | Scalar, element: ScalarType) -> ArrayRef 
     return build(r, lambda body, args: body.cast(args[0], element), [x], [element], element)
 
 
-def var(
-    r: Recorder,
-    ref: ArrayRef,
-    axis: Any = None,
-    dtype: Any = None,
-    out: ArrayRef | None = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    where: Any = NO_VALUE,
-    centre: Any = None,
-) -> ArrayRef | Scalar:
+def var(r: Recorder, ref: ArrayRef, how: Fold, ddof: Any = 0, centre: Any = None) -> ArrayRef | Scalar:
     """np.var (_var): the mean of the squared distances from the mean (or `centre`), divided by the count less
     `ddof`."""
-    wanted = inexact(r, dtype, "the variance")
+    wanted = inexact(r, how.dtype, "the variance")
     if wanted is not None and "c" in (wanted.kind, ref.dtype.kind):
         reason = "the variance of complex numbers, or as a complex number, in a dtype"
         raise r.refuse(reason, "convert the array: a.astype(dtype)")
     if wanted is None and ref.dtype.kind not in "fc":
         wanted = F64.dtype
     if centre is None:
-        centre = reduce(r, np.add, ref, axis, wanted, None, True, NO_VALUE, where)
-        centre = divide(r, centre, count_of(r, ref, axis, True, where))
+        kept = replace(how, dtype=wanted, out=None, keepdims=True)
+        centre = divide(r, reduce(r, np.add, ref, kept), count_of(r, ref, kept))
     distance = elementwise(r, np.subtract, [ref, centre])
     squares = as_tensor(r, elementwise(r, np.square, [distance]) if not ref.element.is_complex else power(r, distance))
-    total = reduce(r, np.add, squares, axis, wanted, out, keepdims, NO_VALUE, where)
-    left = elementwise(r, np.subtract, [count_of(r, ref, axis, keepdims, where), ddof])
-    return divide(r, total, elementwise(r, np.maximum, [left, 0]), out)
+    total = reduce(r, np.add, squares, replace(how, dtype=wanted))
+    left = elementwise(r, np.subtract, [count_of(r, ref, how), ddof])
+    return divide(r, total, elementwise(r, np.maximum, [left, 0]), how.out)
 
 
 def power(r: Recorder, x: Any) -> ArrayRef | Scalar:
@@ -337,9 +318,9 @@ def as_tensor(r: Recorder, x: Any) -> ArrayRef:
     return ArrayRef(r.new_storage(x.element, (), (), value))
 
 
-def std(r: Recorder, ref: ArrayRef, out: ArrayRef | None = None, **options: Any) -> Any:
+def std(r: Recorder, ref: ArrayRef, how: Fold, ddof: Any = 0, centre: Any = None) -> ArrayRef | Scalar | bool:
     """np.std: the square root of the variance."""
-    return elementwise(r, np.sqrt, [var(r, ref, out=out, **options)], into=out)
+    return elementwise(r, np.sqrt, [var(r, ref, how, ddof, centre)], into=how.out)
 
 
 # -- indices of extremes
@@ -354,7 +335,7 @@ def arg_extreme(
     name = "argmax" if ufunc is np.maximum else "argmin"
     for a in axes:
         r.require_nonneg(sub(ref.shape[a], 1), "ValueError", f"attempt to get {name} of an empty sequence")
-    best = as_tensor(r, reduce(r, ufunc, ref, axes, keepdims=True))
+    best = as_tensor(r, reduce(r, ufunc, ref, Fold(axes, keepdims=True)))
     best_map = linalg.AffineMap(ref.ndim, tuple(None if a in axes else a for a in range(ref.ndim)))
     ins = [(r.read(ref), linalg.identity_map(ref.ndim)), (r.read(best), best_map)]
     steps: list[Dim] = [1]

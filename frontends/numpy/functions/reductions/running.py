@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, filled
 from tracebuf.frontends.numpy.functions.reductions.reduce import NEUTRAL, deliver, reduction_dtypes
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.exponents import check_exponents
@@ -52,7 +52,7 @@ def accumulate(
         if out is not None and out.element is element and out.same(ref):
             result = out  # as NumPy does, which reads an element before it writes it
         else:
-            result = ArrayRef(r.new_storage(element, ref.shape, order, r.empty(element, ref.shape, order)))
+            result = filled(r, ref.shape, element, None, order)
         own = rule_of(ufunc, (element.dtype,) * 2) is not None
         if own and order[-1] != axis and r.ask_nonneg(sub(ref.shape[axis], 1)):
             by_rows(r, ufunc, ref, axis, result)
