@@ -388,8 +388,10 @@ def _view(
             view: np.ndarray = np.ndarray(shape, dtype, whole, offset, strides)
         except ValueError:  # the memory lies outside of what this array lends
             return np.asarray(_Memory(owner, pointer, shape, strides, dtype))
-        view.flags.writeable = owner.flags.writeable
-        return view
+        if not owner.flags.writeable:
+            view.flags.writeable = False
+        if view.flags.writeable or not owner.flags.writeable:
+            return view  # else what owner is a view of has become read-only, and owner has not
     return np.asarray(_Memory(owner, pointer, shape, strides, dtype))
 
 

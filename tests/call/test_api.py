@@ -257,6 +257,19 @@ def locked(a: np.ndarray) -> np.ndarray:
     return a
 
 
+@pytest.mark.parametrize("step", [1, 2])
+def test_b2_a_view_of_what_has_become_read_only(step: int) -> None:
+    """It stays writable, and so do views of it. (ValueError; found by the fuzzer's calls.)"""
+    a = np.arange(6.0)
+    view = a[::step]
+    a.flags.writeable = False
+    f = bufferize(lambda v: (v[1:], v.T[::-1]))
+    for x in (view, view, a, view):
+        found = f(x)
+        assert [y.flags.writeable for y in found] == [x.flags.writeable] * 2
+        assert all(np.shares_memory(y, a) for y in found)
+
+
 def test_b2_reading_a_read_only_argument() -> None:
     agree(bufferize(double), locked(np.arange(3.0)))
 

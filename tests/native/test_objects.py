@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import random
 import re
@@ -313,6 +314,8 @@ def test_loading_does_not_give_up_the_gil(whole: CompiledObject) -> None:
 
     thread = threading.Thread(target=compute)
     thread.start()
+    gc.collect()
+    gc.disable()  # what other tests have left may give it up where it goes
     try:
         sys.setswitchinterval(1000)
         while turns[0] < 10:
@@ -324,6 +327,7 @@ def test_loading_does_not_give_up_the_gil(whole: CompiledObject) -> None:
         known = machine.processor.__wrapped__()
         assert turns[0] == before
     finally:
+        gc.enable()
         sys.setswitchinterval(interval)
         stop.set()
         thread.join()
