@@ -37,7 +37,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary, concrete, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.conditions import both
-from tracebuf.frontends.numpy.record.raises import Raises, ask, cannot_cast
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import (
@@ -337,7 +337,7 @@ def array(
 ) -> ArrayRef:  # fmt: skip
     """np.array of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(object, dtype):
-        return array_function(r, object, dtype, copy=copy, order=order, ndmin=ndmin)
+        return call_handler(array_function, r, object, dtype, copy=copy, order=order, ndmin=ndmin)
     ndmin = least_axes(r, ndmin)
     only(r, "np.array of a list", copy=(None if copy else copy, None))
     made = array_of(r, object, dtype, order)
@@ -348,7 +348,7 @@ def array(
 def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> ArrayRef:
     """np.asarray of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(a, dtype):
-        return as_array_function(r, a, dtype, order, copy=copy)
+        return call_handler(as_array_function, r, a, dtype, order, copy=copy)
     only(r, "np.asarray of a list", copy=(copy, None))
     return array_of(r, a, dtype, "K" if order is None else order)
 
