@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
 from tracebuf.frontends.numpy.interpreter import callables, dicts, extremes, operators, records, texts
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
-from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, path_dependent
+from tracebuf.frontends.numpy.numbers.lattice import Maybe, path_dependent
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
 from tracebuf.frontends.numpy.paths.identity import same_thing
@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.paths.joins import bound_value, trace_if
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
@@ -76,14 +77,14 @@ class Expressions(Comprehensions):
     def expr(self, node: ast.expr, env: Env) -> Any:
         """An expression's value."""
         value = self.any_expr(node, env)
-        if isinstance(value, Choice):
+        if type(value) is Cond:
             self.at(node)
             name = node.id if isinstance(node, ast.Name) else "<value>"
             raise path_dependent(self.r, name, "values of different types")
         return value
 
     def any_expr(self, node: ast.expr, env: Env) -> Any:
-        """The value of an expression, which may be a `Choice` of values of different types."""
+        """The value of an expression, which may be of different types, depending on the path."""
         method = getattr(self, f"expr_{type(node).__name__}", None)
         if method is None:
             raise self.refuse(node, *refusals.expression(node))
@@ -530,7 +531,7 @@ class Expressions(Comprehensions):
 
     def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A call, dispatched on the callee itself (rule X1)."""
-        if not takes_choices(function) and any(isinstance(x, Choice) for x in self.flat([*args, *kwargs.values()])):
+        if not takes_choices(function) and any(type(x) is Cond for x in self.flat([*args, *kwargs.values()])):
             raise path_dependent(self.r, "<value>", "values of different types")
         found = records.call_with_objects(self, node, function, args, kwargs)
         if found is not NotImplemented:

@@ -36,7 +36,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     LEAVE,
     RETURN,
-    Choice,
     path_dependent,
 )
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -51,6 +50,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
@@ -115,7 +115,7 @@ class Statements(Expressions, Protected):
             if not on:
                 return
 
-    def split(self, statement: ast.stmt, choice: Choice, env: Env) -> None:
+    def split(self, statement: ast.stmt, choice: Cond[Any], env: Env) -> None:
         """Traces a statement once for each type of a path-dependent value that it uses."""
         names = (*stored([statement]), JUMP, RETURN)
         arms = [self.branch([statement])] * 2
@@ -253,7 +253,7 @@ class Statements(Expressions, Protected):
 
     def storable(self, node: ast.AST, value: Any) -> Any:
         """A value that may be stored into elements."""
-        if isinstance(value, Choice):
+        if type(value) is Cond:
             raise path_dependent(self.r, "<value>", "values of different types")
         numbers = (Scalar, *NUMBERS)
         if isinstance(value, (ArrayRef, *numbers)):
@@ -269,7 +269,7 @@ class Statements(Expressions, Protected):
         )
 
     def unpack(self, target: ast.Tuple | ast.List, value: Any, env: Env) -> None:
-        if isinstance(value, Choice):
+        if type(value) is Cond:
             self.at(target)
             raise path_dependent(self.r, "<value>", "values of different types")
         items = self.iterate_static(target, value)
@@ -335,7 +335,7 @@ class Statements(Expressions, Protected):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
-        if isinstance(old, Choice):
+        if type(old) is Cond:
             raise path_dependent(self.r, "<value>", "values of different types")
         if operators.is_operand(old) or (operators.is_operand(right) and not isinstance(old, ArrayRef)):
             found = operators.augmented(self, ast.Pass(), name, old, right)

@@ -20,15 +20,16 @@ from tracebuf.frontends.numpy.call.results import CallPlan
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
-from tracebuf.frontends.numpy.paths.identity import container_identity, identity, objects
+from tracebuf.frontends.numpy.paths.identity import container_identity, objects
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.paths.results import Results
 from tracebuf.frontends.numpy.record.arguments import ArgumentMaker
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Heap, Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, arms_of
+from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.frontends.numpy.source.source import heading
 from tracebuf.frozen import frozen
@@ -175,10 +176,10 @@ def finish(
     results = Results(r, r.heap, given)
     changes = results.changes()
     returned_or_written = leaves((result, *(w.items for w in changes)))
-    arrays = distinct(x for leaf in returned_or_written if isinstance(leaf, ArrayRef) for x in arms_of(leaf))
-    results.held = counted(o for x in arrays for o in distinct(objects(identity(x))))
+    arrays = distinct(x for leaf in returned_or_written if isinstance(leaf, ArrayRef) for x in ends(leaf))
+    results.held = counted(o for x in arrays for o in objects(x))
     held = distinct(x for value in (result, *(w.items for w in changes)) for x in containers_in(value))
-    results.held_containers = counted(o for x in held for o in distinct(objects(container_identity(r, x))))
+    results.held_containers = counted(o for x in held for o in ends(container_identity(r, x)))
     returned = {g.storage for g, _ in results.given if g in results.held}
     stored = []
     for index, storage in entry.storages:

@@ -1,13 +1,13 @@
 """What a name may hold where paths meet: kinds of numbers, the leaves of containers, and when two bindings are equal.
 
 A tuple or list is joined and carried item by item: its *leaves* are numbers, arrays and anything else. `Maybe` is the
-value of a name that is bound on some paths only; `Choice` is a value whose type is path-dependent.
+value of a name that is bound on some paths only; a value whose type is path-dependent is a `Cond`, which may be
+returned, or used after a test that decides the type (paths/choices).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import field
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,13 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.static import exact
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import is_exactly
+from tracebuf.frontends.numpy.record.cond import Cond, ways_of
 from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.heap import Fixed, Record, items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_nan
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
-    GuardedRef,
     NpScalar,
     PyBool,
     PyComplex,
@@ -31,9 +31,8 @@ from tracebuf.frontends.numpy.record.values import (
     PyInt,
     Scalar,
     Unsure,
-    ways_of,
 )
-from tracebuf.frozen import frozen, plain
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
 
@@ -66,23 +65,14 @@ class Maybe:
     value: Any
 
 
-@plain(slots=True)
-class Choice:
-    """A path-dependent value of different types: `then` where the condition held, `orelse` where it did not. It may be
-    returned, or used after a test that decides the type (paths/choices)."""
-
-    condition: Value
-    then: Any
-    orelse: Any
-    ways: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.ways = ways_of(ways(self.then), ways(self.orelse))
+def choice(condition: Value, then: Any, otherwise: Any) -> Cond[Any]:
+    """A path-dependent value of different types."""
+    return Cond(condition, then, otherwise, ways_of(ways(then), ways(otherwise)))
 
 
 def ways(x: Any) -> int:
     """The paths by which a value is one thing or another; of a container, those of all its items."""
-    if isinstance(x, (Choice, GuardedRef)):
+    if isinstance(x, Cond):
         return x.ways
     return sum(map(ways, items_of(x))) if is_container(x) else 1
 
@@ -176,7 +166,7 @@ def same_value(a: Any, b: Any) -> bool:
     if a is b:
         return True
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
-        return isinstance(a, GuardedRef) and a.same_object(b)
+        return isinstance(a, Cond) and a.same_object(b)
     if isinstance(a, PyInt) and isinstance(b, PyInt):
         return a.expr == b.expr
     if isinstance(a, NpScalar) and isinstance(b, NpScalar):
@@ -197,37 +187,34 @@ def is_container(x: Any) -> bool:
     return x.actual is None if isinstance(x, Record) else is_named_tuple(x)
 
 
+def parts(x: Any) -> Sequence[Any] | None:
+    """What a value consists of, one level deep: the items of a container, or what is there on some paths; None for a
+    leaf."""
+    if isinstance(x, (tuple, list, dict, Record)):
+        return items_of(x)
+    return (x.value,) if isinstance(x, Maybe) else x.arms if type(x) is Cond else None
+
+
 def leaves(x: Any) -> Iterator[Any]:
     """The numbers, arrays and other values that a value consists of, in order."""
-    if is_container(x) or isinstance(x, Record):
-        for item in items_of(x):
-            yield from leaves(item)
-    elif isinstance(x, Maybe):
-        yield from leaves(x.value)
-    elif isinstance(x, Choice):
-        yield from leaves(x.then)
-        yield from leaves(x.orelse)
-    else:
+    inside = parts(x)
+    if inside is None:
         yield x
+    else:
+        for part in inside:
+            yield from leaves(part)
 
 
 def containers_in(x: Any) -> Iterator[Any]:
     """The containers in a value, itself among them."""
-    if isinstance(x, Maybe):
-        yield from containers_in(x.value)
-    elif isinstance(x, Choice):
-        yield from containers_in(x.then)
-        yield from containers_in(x.orelse)
-    elif isinstance(x, Fixed):
-        yield from containers_in(x.of)
-    elif isinstance(x, (tuple, list, dict, Record)):
+    if isinstance(x, (tuple, list, dict, Record)):
         yield x
-        for item in items_of(x):
-            yield from containers_in(item)
+    for part in (x.of,) if isinstance(x, Fixed) else parts(x) or ():
+        yield from containers_in(part)
 
 
 def parts_of(x: Any) -> Iterator[Any]:
-    """The leaves of a value as `structure` counts them: a Choice is one leaf."""
+    """The leaves of a value as `structure` counts them: a path-dependent value is one leaf."""
     if is_container(x):
         for item in items_of(x):
             yield from parts_of(item)

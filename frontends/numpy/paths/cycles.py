@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe
+from tracebuf.frontends.numpy.numbers.lattice import parts
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
-from tracebuf.frontends.numpy.record.heap import Record, items_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 
 
@@ -32,16 +31,10 @@ def holds_itself(containers: Iterable[Any]) -> bool:
     """Whether one of the containers is among its own items, at any depth, on any path."""
     done: ByIdentity[Any, bool] = ByIdentity()
 
-    def parts(x: Any) -> list[Any]:
-        if isinstance(x, Choice):
-            return [x.then, x.orelse]
-        return [x.value] if isinstance(x, Maybe) else items_of(x)
-
     def closes(x: Any) -> bool:
         if x not in done:
             done[x] = True  # as long as its items are looked at
-            kinds = (tuple, list, dict, Record, Choice, Maybe)
-            done[x] = any(closes(part) for part in parts(x) if isinstance(part, kinds))
+            done[x] = any(closes(part) for part in parts(x) or ())
         return done[x]
 
     return any(closes(x) for x in list(containers))

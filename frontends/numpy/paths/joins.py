@@ -17,9 +17,9 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     BREAK,
     GO_ON,
     JUMP,
-    Choice,
     Kind,
     Maybe,
+    choice,
     from_value,
     is_container,
     kind_of,
@@ -37,13 +37,11 @@ from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.identity import (
-    EitherObject,
-    conditions,
     container_identity,
     identity,
-    with_choice,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
+from tracebuf.frontends.numpy.record.cond import Cond, conditions
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -159,7 +157,7 @@ class Join:
         self.containers_made: PairsByIdentity[Finish] = PairsByIdentity()
         self.arrays_lifted: list[ByIdentity[ArrayRef, Finish]] = [ByIdentity(), ByIdentity()]
         self.containers_lifted: list[ByIdentity[Any, Finish]] = [ByIdentity(), ByIdentity()]
-        self.origins_lifted: list[ByIdentity[EitherObject, Finish]] = [ByIdentity(), ByIdentity()]
+        self.conds_lifted: list[ByIdentity[Cond[Any], Finish]] = [ByIdentity(), ByIdentity()]
 
     # -- names
     def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
@@ -220,7 +218,7 @@ class Join:
 
                 def made() -> Any:
                     new, (first, second) = self.new_container(a, b, [p() for p in parts]), (o() for o in origins)
-                    one = first if first is second else EitherObject(self.condition.value, first, second)
+                    one = first if first is second else Cond(self.condition.value, first, second)
                     self.r.heap.origins[new] = one
                     return new
 
@@ -234,7 +232,7 @@ class Join:
             if joined is not None:
                 return joined
         first, second = self.lift(name, a, 0), self.lift(name, b, 1)
-        return lambda: Choice(self.condition.value, first(), second())
+        return lambda: choice(self.condition.value, first(), second())
 
     def use(self, *sources: Any) -> None:
         """Notes that a container is made of these."""
@@ -338,21 +336,22 @@ class Join:
             if plain(ref):
                 a = first()
                 b = a if second is None else second()
-                ref.origin = a if a is b else EitherObject(self.condition.value, a, b)
+                ref.origin = a if a is b else Cond(self.condition.value, a, b)
             return ref
 
         return finish
 
     def origin(self, name: str, found: Any, side: int) -> Finish:
         """An identity from one side, made visible after the join."""
-        if not isinstance(found, EitherObject):
-            return lambda: found
-        lifted = self.origins_lifted[side]
-        if found not in lifted:
-            then, orelse = self.origin(name, found.then, side), self.origin(name, found.orelse, side)
-            flag = self.lift(name, PyBool(found.condition), side)
-            lifted[found] = once(lambda: with_choice(found, flag().value, then(), orelse()))
-        return lifted[found]
+        return self.lift_cond(name, found, side, self.origin) if isinstance(found, Cond) else lambda: found
+
+    def lift_cond(self, name: str, x: Cond[Any], side: int, lift: Callable[[str, Any, int], Finish]) -> Finish:
+        """What depends on the path on one side, made visible after the join; `lift` makes its arms so."""
+        lifted = self.conds_lifted[side]
+        if x not in lifted:
+            arms, flag = [lift(name, arm, side) for arm in x.arms], self.lift(name, PyBool(x.condition), side)
+            lifted[x] = once(lambda: x.like(flag().value, *(arm() for arm in arms)))
+        return lifted[x]
 
     def arrays(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
         """Two arrays joined: views of one storage, of two that become one, or a guarded reference; None where they
@@ -474,15 +473,12 @@ class Join:
 
                 self.containers_lifted[side][x] = once(lifted)
             return self.containers_lifted[side][x]
-        if isinstance(x, Choice):
-            first, second = self.lift(name, x.then, side), self.lift(name, x.orelse, side)
-            flag = self.lift(name, PyBool(x.condition), side)
-            return lambda: Choice(flag().value, first(), second())
         if isinstance(x, GuardedRef):
-            arms = [self.lift(name, arm, side) for arm in x.arms]
+            arms, flag = [self.lift(name, arm, side) for arm in x.arms], self.lift(name, PyBool(x.condition), side)
             sizes = [self.lift_dim(d, side) for d in x.sizes]
-            flag = self.lift(name, PyBool(x.condition), side)
             return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in sizes], x.leaving)
+        if isinstance(x, Cond):
+            return self.lift_cond(name, x, side, self.lift)
         if isinstance(x, ArrayRef):
             if x not in self.arrays_lifted[side]:
                 lifted = self.lift_array(name, x, side)
@@ -552,12 +548,12 @@ def pairable(a: ArrayRef, b: ArrayRef) -> bool:
     return a.element is b.element and alike(a.view, b.view) and a.read_only == b.read_only
 
 
-def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: ArrayRef | Choice) -> ArrayRef | Choice:
+def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: Any) -> ArrayRef | Cond[Any]:
     """The path-dependent array that is `a` where the condition holds, else `b`; both exist on either path."""
-    if isinstance(b, Choice) or a.element is not b.element or a.ndim != b.ndim:
-        return Choice(condition, a, b)
+    if type(b) is Cond or a.element is not b.element or a.ndim != b.ndim:
+        return choice(condition, a, b)
     if any(a.stride_rank(k) != b.stride_rank(k) for k in range(a.ndim)):
-        return Choice(condition, a, b)
+        return choice(condition, a, b)
 
     def size(x: Dim, y: Dim) -> Dim:
         if r.facts.equal(x, y):

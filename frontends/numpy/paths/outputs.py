@@ -11,10 +11,11 @@ from typing import Any
 
 from tracebuf.frontends.numpy.call.outputs import check_cast, check_kind, pairs, placed
 from tracebuf.frontends.numpy.numbers.generics import convert_to
-from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
+from tracebuf.frontends.numpy.numbers.lattice import path_dependent
 from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar
@@ -38,10 +39,10 @@ def same_elements(x: Any, buffer: ArrayRef) -> bool:
     return isinstance(x, ArrayRef) and x.same(buffer)
 
 
-def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
+def content(r: Recorder, x: Any, buffer: ArrayRef) -> Any:
     """A result as the buffer will hold it, checked: a tensor, or a scalar where the buffer is 0-d."""
     r.check_writable(buffer)
-    if isinstance(x, Choice):
+    if type(x) is Cond:
         raise path_dependent(r, "<value>", "values of different types")
     ask(check_kind, x, isinstance(x, (ArrayRef, Scalar, *NUMBERS)))
     check_one_type(r, x)

@@ -7,10 +7,11 @@ dropped when the loop is closed (rule S10).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from tracebuf.frontends.numpy.record.allocatable import require_memory
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -25,7 +26,6 @@ from tracebuf.frontends.numpy.record.values import (
     Storage,
     View,
     Windows,
-    storages_of,
 )
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, Sym, add, mul, sub, sym
@@ -36,6 +36,8 @@ from tracebuf.ops.arrays import tensor
 from tracebuf.ops.arrays.recast import Recast as RecastOp
 from tracebuf.ops.arrays.windows import ExtractWindows
 from tracebuf.ops.control import scf
+
+R = TypeVar("R")
 
 
 class Recorder(Sizes):
@@ -124,7 +126,7 @@ class Recorder(Sizes):
     def read(self, ref: ArrayRef) -> Value:
         """The current elements of a reference, as an SSA value."""
         if isinstance(ref, GuardedRef):
-            value = self.either(ref.condition, lambda side: [self.read(ref.arms[side])])[0]
+            value = self.on_either(ref, self.read)
             value.type = self.tensor_type(ref.shape, ref.element)
             return value
         return self._read(ref.storage, ref.view)
@@ -176,8 +178,7 @@ class Recorder(Sizes):
     def store(self, ref: ArrayRef, new: Value) -> None:
         """Replaces the elements of a reference by `new`, of its shape and element type."""
         if isinstance(ref, GuardedRef):
-            self.on_either(ref, lambda arm: self.store(arm, new))
-            return
+            return self.on_either(ref, self.store, new)
         self.check_writable(ref)
         base = self._base(ref.storage, ref.view)
         stored = self.emit(tensor.InsertSlice.of(new, base, self.slice(ref.view)))
@@ -228,8 +229,8 @@ class Recorder(Sizes):
     def check_writable(self, ref: ArrayRef) -> None:
         """Raises ValueError, where the store is reached, for a store through a read-only argument or view (rule B2)."""
         if isinstance(ref, GuardedRef):
-            if any(arm.read_only or not s.writable for arm in ref.arms for s in storages_of(arm)):
-                self.on_either(ref, lambda arm: self.check_writable(arm))
+            if any(end.read_only or not end.storage.writable for end in ends(ref)):
+                self.on_either(ref, self.check_writable)
             return
         if ref.read_only or not ref.storage.writable:
             self.fail("ValueError", "assignment destination is read-only")
@@ -245,15 +246,14 @@ class Recorder(Sizes):
     def load(self, ref: ArrayRef, index: Sequence[Dim]) -> Value:
         """One element of a reference; its index is normalised and checked."""
         if isinstance(ref, GuardedRef):
-            return self.either(ref.condition, lambda side: [self.load(ref.arms[side], index)])[0]
+            return self.on_either(ref, self.load, index)
         base = self._base(ref.storage, ref.view)
         return self.emit(tensor.Extract.of(base, self.element_view(ref.view, index)))
 
     def store_element(self, ref: ArrayRef, index: Sequence[Dim], scalar: Value) -> None:
         """Replaces one element of a reference by `scalar`."""
         if isinstance(ref, GuardedRef):
-            self.on_either(ref, lambda arm: self.store_element(arm, index, scalar))
-            return
+            return self.on_either(ref, self.store_element, index, scalar)
         self.check_writable(ref)
         base = self._base(ref.storage, ref.view)
         places = self.element_view(ref.view, index)
@@ -274,14 +274,14 @@ class Recorder(Sizes):
                     values.append([])
         return self.close_if(condition, frames, values)
 
-    def on_either(self, ref: GuardedRef, run: Callable[[ArrayRef], None]) -> None:
-        """Applies `run` to the array that a path-dependent reference refers to, in the branches of an scf.if."""
+    def on_either(self, ref: GuardedRef, run: Callable[..., R], *rest: Any) -> R:
+        """What `run(array, *rest)` gives, recorded for either array of a path-dependent reference in a branch."""
 
         def side(k: int) -> list[Value]:
-            run(ref.arms[k])
-            return []
+            value: Any = run(ref.arms[k], *rest)
+            return [] if value is None else [value]
 
-        self.either(ref.condition, side)
+        return next(iter(self.either(ref.condition, side)), None)  # type: ignore[return-value]
 
     def close_if(self, condition: Value, frames: Sequence[Frame], values: Sequence[Sequence[Value]]) -> list[Value]:
         """Ends two branches with their yields and records the scf.if; storages take their joined values, the other

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.cond import Cond, alike, ends, ways_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, product, sub
@@ -330,15 +331,12 @@ class ArrayRef:
         return self.view.memory_strides(self.storage)
 
     def same(self, other: ArrayRef) -> bool:
-        if self is other or isinstance(other, GuardedRef):
-            return self is other
-        alike = self.storage is other.storage and self.view == other.view
-        return alike and self.read_only == other.read_only
+        """Whether two references are to the same elements on each path."""
+        return alike(self, other, same_view)
 
     def same_object(self, other: ArrayRef) -> bool:
         """Whether two references are to one array object on each path, not only to the same elements."""
-        mine, its = (x if x.origin is None else x.origin for x in (self, other))
-        return self.same(other) and mine is its
+        return alike(self, other, lambda a, b: same_view(a, b) and (a.origin or a) is (b.origin or b))
 
     def stride_rank(self, axis: int) -> tuple[int, ...] | None:
         """The rank of an axis by its stride in memory (see `View.place`)."""
@@ -349,22 +347,12 @@ class ArrayRef:
         return self.view.sizes[axis] != 1 and self.strides[axis] == 0
 
 
-MOST_WAYS = 512
-"""What a path-dependent value may be, counted on each path: one that names exchange by the path may be twice as many
-things each time."""
+def same_view(a: ArrayRef, b: ArrayRef) -> bool:
+    """Whether two references are to the same elements of one storage."""
+    return a.storage is b.storage and a.view == b.view and a.read_only == b.read_only
 
 
-def ways_of(first: int, second: int) -> int:
-    """In how many ways a value is found that is one of two. Raises UnsupportedError for too many."""
-    if first + second > MOST_WAYS:
-        raise UnsupportedError(
-            f"there are more than {MOST_WAYS} paths by which a value may be one thing or another",
-            instead="keep the number of the one that is meant, and take it from a list or an array where it is needed",
-        )
-    return first + second
-
-
-class GuardedRef(ArrayRef):
+class GuardedRef(Cond[ArrayRef], ArrayRef):
     """`condition ? arms[0] : arms[1]`: the value of a name whose array is path-dependent (rule S8).
 
     The arms have one element type and one order of axes; `sizes` is their common shape. Reads and stores through it are
@@ -372,18 +360,19 @@ class GuardedRef(ArrayRef):
     `joined`: sizes, with what each is on either path; a view of the reference keeps them.
     """
 
-    __slots__ = ("arms", "condition", "joined", "leaving", "sizes", "ways")
-
     def __init__(
         self, condition: Value, arms: tuple[ArrayRef, ArrayRef], sizes: Sequence[Dim], leaving: int | None = None,
         joined: Sequence[tuple[Dim, Dim, Dim]] | None = None,
     ) -> None:  # fmt: skip
+        super().__init__(condition, *arms, ways_of(*(arm.ways if isinstance(arm, GuardedRef) else 1 for arm in arms)))
         own = zip(sizes, arms[0].shape, arms[1].shape, strict=True)
         self.joined = [x for x in own if not x[0] == x[1] == x[2]] if joined is None else joined
-        self.condition, self.arms, self.sizes, self.leaving = condition, arms, tuple(sizes), leaving
+        self.sizes, self.leaving = tuple(sizes), leaving
         self.read_only = arms[0].read_only or arms[1].read_only
         self.origin = None
-        self.ways: int = ways_of(*(arm.ways if isinstance(arm, GuardedRef) else 1 for arm in arms))
+
+    def of(self, condition: Value, then: ArrayRef, otherwise: ArrayRef) -> GuardedRef:
+        return GuardedRef(condition, (then, otherwise), self.sizes, self.leaving, self.joined)
 
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         first, second = (arm.derive(step, read_only) for arm in self.arms)
@@ -402,10 +391,6 @@ class GuardedRef(ArrayRef):
         return self.arms[0].element
 
     @property
-    def dtype(self) -> np.dtype:
-        return self.element.dtype
-
-    @property
     def is_whole(self) -> bool:
         return False
 
@@ -421,32 +406,13 @@ class GuardedRef(ArrayRef):
     def is_repeated(self, axis: int) -> bool:
         return any(arm.is_repeated(axis) for arm in self.arms)
 
-    def same(self, other: ArrayRef) -> bool:
-        if self is other:
-            return True
-        alike = isinstance(other, GuardedRef) and self.condition is other.condition
-        return alike and all(a.same(b) for a, b in zip(self.arms, other.arms))  # type: ignore[attr-defined]
-
-    def same_object(self, other: ArrayRef) -> bool:
-        if self is other:
-            return True
-        alike = isinstance(other, GuardedRef) and self.condition is other.condition
-        return alike and all(a.same_object(b) for a, b in zip(self.arms, other.arms))  # type: ignore[attr-defined]
-
     def stride_rank(self, axis: int) -> tuple[int, ...] | None:
         return self.arms[0].stride_rank(axis)
 
 
-def arms_of(ref: ArrayRef) -> list[ArrayRef]:
-    """The references that a path-dependent reference may be."""
-    return [a for arm in ref.arms for a in arms_of(arm)] if isinstance(ref, GuardedRef) else [ref]
-
-
 def storages_of(ref: ArrayRef) -> list[Storage]:
     """The storages that a reference may refer to."""
-    if isinstance(ref, GuardedRef):
-        return [s for arm in ref.arms for s in storages_of(arm)]
-    return [ref.storage]
+    return [end.storage for end in ends(ref)] if isinstance(ref, Cond) else [ref.storage]
 
 
 class Scalar:

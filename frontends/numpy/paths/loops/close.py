@@ -11,7 +11,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     BOOL,
     BREAK,
     JUMP,
-    Choice,
     Kind,
     Maybe,
     from_value,
@@ -26,8 +25,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     zero,
 )
 from tracebuf.frontends.numpy.paths.identity import (
-    EitherObject,
-    conditions,
     container_identity,
     identity,
     in_place_of,
@@ -36,7 +33,6 @@ from tracebuf.frontends.numpy.paths.identity import (
     one_object,
     one_of_known,
     select_truth,
-    with_choice,
     with_identity,
     without_identity,
 )
@@ -54,6 +50,7 @@ from tracebuf.frontends.numpy.paths.loops.objects import Carried, carried_contai
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
 from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, distinct
+from tracebuf.frontends.numpy.record.cond import Cond, conditions, ends
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
@@ -70,7 +67,7 @@ class LoopClose(LoopComparison):
     def close(self) -> None:
         """Records the loop; names and storages take its results."""
         r = self.r
-        carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]] = {}
+        carried: Carried = {}
         self.watch(carried)
         self.identities_after(carried)
         self.unwatch()
@@ -96,15 +93,15 @@ class LoopClose(LoopComparison):
             finish()
         self.carried_containers.close()
 
-    def identities_after(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+    def identities_after(self, carried: Carried) -> None:
         """Notes which objects the names hold after the loop whose identity an iteration decides."""
         names = [x for n, x in self.after.items() if n in self.spec.after and n not in self.entry_values]
-        bound = distinct(o for x in references(names) for o in objects(identity(x)))
+        bound = distinct(o for x in references(names) for o in objects(x))
         for i in self.items:
             found = identity(i.back) if plain(i.back) and plain(i.head) and i.back is not i.head else None
             wanted = self.plan.other_objects and not i.known or i.path[0] in self.plan.first_bound_inside
-            wanted = wanted or any(o in bound or o in self.references_before() for o in objects(found))
-            if isinstance(found, EitherObject) and wanted:
+            wanted = wanted or any(o in bound or o in self.references_before() for o in ends(found))
+            if isinstance(found, Cond) and wanted:
                 self.moved[i.head, i.back] = self.last_identity(carried, str(i.path[0]), found)
 
     def arrays_of_one_object(self, carried: Carried) -> None:
@@ -131,14 +128,14 @@ class LoopClose(LoopComparison):
                     pairs += zip(carried_containers(before), carried_containers(back))
         for a, b in pairs:
             if (a, b) not in self.container_objects:
-                ends = container_identity(self.r, a), container_identity(self.r, b)
-                self.container_objects[a, b] = self.objects.after(carried, *ends, self.frame)
+                both = container_identity(self.r, a), container_identity(self.r, b)
+                self.container_objects[a, b] = self.objects.after(carried, *both, self.frame)
 
     def set_storage(self, storage: Storage) -> Callable[[Value], None]:
         """The function that makes a result of the loop the value of a storage."""
         return lambda value: self.r.set_value(storage, value)
 
-    def watch(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+    def watch(self, carried: Carried) -> None:
         """Carries whether names still hold the objects that they held before the loop, where something else holds them
         too, or what an iteration gives them."""
         r = self.r
@@ -174,7 +171,7 @@ class LoopClose(LoopComparison):
     def found_stayed(self, key: tuple[Any, Any]) -> Callable[[Value], None]:
         return lambda value: self.unchanged_flags.update([(key, value)])
 
-    def close_items(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+    def close_items(self, carried: Carried) -> None:
         """Adds the carried numbers: initial value, yielded value, and what takes the result."""
         r = self.r
         for item in self.items:
@@ -248,7 +245,7 @@ class LoopClose(LoopComparison):
         return done
 
     # -- arrays that names hold in turn
-    def close_owned(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+    def close_owned(self, carried: Carried) -> None:
         """Adds the arrays that names own, their sizes, and which array each name holds."""
         for group in self.groups:
             items = {i.path: i for i in self.items}
@@ -285,7 +282,7 @@ class LoopClose(LoopComparison):
         assert phi is not None
         return ArrayRef(slot.inner), ordered[phi]
 
-    def close_storages(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+    def close_storages(self, carried: Carried) -> None:
         """Adds the storages carried by value, their sizes, and the parts of views."""
         r = self.r
         inits: dict[Value, Dim] = {}
@@ -435,7 +432,7 @@ class LoopClose(LoopComparison):
             parts = [self.size_after(v, d, None if k < n else 0) for k, (v, d) in enumerate(zip(item.parts, before))]
             view = replace(head.view, offsets=tuple(parts[:n]), sizes=tuple(parts[n:]))
             made = ArrayRef(head.storage, view, head.read_only)
-        moved = item.back if isinstance(identity(item.back), EitherObject) else identity(item.back)
+        moved = item.back if isinstance(identity(item.back), Cond) else identity(item.back)
         moved = identity(item.entry) if item.back is head else moved
         if (head, item.back) in self.moved:
             moved = self.moved[head, item.back]()
@@ -447,7 +444,7 @@ class LoopClose(LoopComparison):
         flag = self.unchanged_flags.get((item.entry, item.back))
         if flag is not None:  # a last iteration that kept what an earlier one bound
             earlier = in_place_of(head, ArrayRef(made.storage, made.view), moved)
-            moved = EitherObject(flag, identity(item.entry), earlier)
+            moved = Cond(flag, identity(item.entry), earlier)
         made.origin = moved
         return made
 
@@ -476,7 +473,7 @@ class LoopClose(LoopComparison):
 
     # -- names first bound inside an scf.for
     def bound_inside(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]
+        self, carried: Carried
     ) -> list[Callable[[], None]]:
         """Binds names first bound in the body and used after the loop to their last values, if the loop runs."""
         r, finishes = self.r, []
@@ -504,7 +501,7 @@ class LoopClose(LoopComparison):
         return bind
 
     def last_value(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: Any
+        self, carried: Carried, name: str, x: Any
     ) -> Callable[[], Any]:
         """A value from the last iteration, as it is after the loop."""
         r = self.r
@@ -514,9 +511,8 @@ class LoopClose(LoopComparison):
                 found_after = self.objects.after(carried, None, container_identity(self.r, x), self.frame)
                 self.last_containers[x] = once(lambda: self.last_container(x, [p() for p in parts], found_after()))
             return self.last_containers[x]
-        if isinstance(x, Choice):
-            flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), x.then, x.orelse)]
-            return lambda: Choice(flag().value, *(arm() for arm in arms))
+        if type(x) is Cond:
+            return self.last_cond(carried, name, x, self.last_value)
         found: list[Any] = []
         kind = kind_of(x)
         if isinstance(x, (PyInt, PyBool)) or (kind is not None and not isinstance(x, (bool, int, float, complex))):
@@ -545,7 +541,7 @@ class LoopClose(LoopComparison):
         return made
 
     def last_dim(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim, none: bool = False
+        self, carried: Carried, d: Dim, none: bool = False
     ) -> tuple[Dim, Callable[[], Dim]]:
         """A size from the last iteration: at the head, and after the loop. `none`: it is 0 before the first
         iteration."""
@@ -559,7 +555,7 @@ class LoopClose(LoopComparison):
         return r.symbol(phi, "size", 0 if none else None), lambda: found[0]
 
     def last_array(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: ArrayRef
+        self, carried: Carried, name: str, x: ArrayRef
     ) -> Callable[[], ArrayRef]:
         """An array that the last iteration made, or a view that it took."""
         if isinstance(x, GuardedRef):
@@ -582,20 +578,21 @@ class LoopClose(LoopComparison):
         return lambda: with_identity(ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only), found())
 
     def last_identity(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: Any
+        self, carried: Carried, name: str, x: Any
     ) -> Callable[[], Any]:
         """Which object an array of the last iteration is, as it is known after the loop."""
-        if not isinstance(x, EitherObject):
-            return lambda: x
-        if x not in self.last_identities:
-            then, orelse = self.last_identity(carried, name, x.then), self.last_identity(carried, name, x.orelse)
-            test = PyBool(x.condition)
+        return self.last_cond(carried, name, x, self.last_identity) if isinstance(x, Cond) else lambda: x
+
+    def last_cond(self, carried: Carried, name: str, x: Cond[Any], last: Callable[..., Any]) -> Callable[[], Any]:
+        """What depends on the path in the last iteration, as it is after the loop; `last` gives its arms so."""
+        if x not in self.last_conds:
+            test, arms = PyBool(x.condition), [last(carried, name, arm) for arm in x.arms]
             flag = (lambda: test) if self.r.is_visible(test.value) else self.last_value(carried, name, test)
-            self.last_identities[x] = once(lambda: with_choice(x, flag().value, then(), orelse()))
-        return self.last_identities[x]
+            self.last_conds[x] = once(lambda: x.like(flag().value, *(arm() for arm in arms)))
+        return self.last_conds[x]
 
     def last_storage(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], storage: Storage
+        self, carried: Carried, storage: Storage
     ) -> Storage:
         """The storage that stands after the loop for an array that the last iteration made."""
         r = self.r

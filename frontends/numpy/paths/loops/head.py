@@ -33,10 +33,11 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     Path,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, arms_of, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, storages_of
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1, INDEX, TensorType
@@ -65,7 +66,7 @@ class LoopHead:
         self.rotation: list[Env] = []
         self.counter: Value | None = None
         self.last_arrays: ByIdentity[ArrayRef, Callable[[], ArrayRef]] = ByIdentity()
-        self.last_identities: ByIdentity[Any, Callable[[], Any]] = ByIdentity()
+        self.last_conds: ByIdentity[Cond[Any], Callable[[], Any]] = ByIdentity()
         self.last_storages: dict[Storage, Storage] = {}
         self.last_containers: ByIdentity[Any, Callable[[], Any]] = ByIdentity()
         self.container_objects: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
@@ -119,16 +120,16 @@ class LoopHead:
             return False
         counts = self.references_before()
         return item.entry in self.r.watched or any(
-            counts.get(o, 0) > 1 for o in (item.entry, *objects(identity(item.entry)))
+            counts.get(o, 0) > 1 for o in (item.entry, *objects(item.entry))
         )
 
     def references_before(self) -> ByIdentity[ArrayRef, int]:
         """How many references there were before the loop to each array object, in this loop and the one around it."""
         if self.reference_counts is None:
             refs = [*references((*self.env.values(), *self.r.outer_values()))]
-            stood_for = (o for x in refs for o in objects(identity(x)) if o is not x)
+            stood_for = (o for x in refs for o in objects(x) if o is not x)
             asked = (self.held_before(p) for places in self.plan.other_objects.values() for p in places)
-            asked_for = (o for x in asked if x is not None for o in objects(identity(x)))
+            asked_for = (o for x in asked if x is not None for o in objects(x))
             self.reference_counts = counted((*self.r.given, *refs, *stood_for, *asked_for))
         return self.reference_counts
 
@@ -145,20 +146,20 @@ class LoopHead:
                 if plain(leaf) and isinstance(how, ArrayCarry) and how.by_value:
                     planned.add(leaf.storage)
                 elif isinstance(leaf, ArrayRef) and how is OWNED:
-                    owned += arms_of(leaf)
+                    owned += ends(leaf)
                 elif isinstance(leaf, ArrayRef):
                     fixed |= set(storages_of(leaf))
         planned |= {arm.storage for arm in owned}
         for arm in owned:  # one that a view, or another object, shares with is not owned by a name
             leaves_of = [x for n in names for leaf in carried_parts(given[n]) for x in references(leaf)]
-            others = [x for leaf in leaves_of for x in arms_of(leaf) if x.storage is arm.storage]
+            others = [x for leaf in leaves_of for x in ends(leaf) if x.storage is arm.storage]
             if not arm.is_whole or any(x is not arm for x in others) or self.is_watched(arm):
                 fixed.add(arm.storage)
         return {s for s in planned - fixed if s.arg is None}
 
     def is_watched(self, ref: ArrayRef) -> bool:
         """Whether it is compared later which object a reference stood for."""
-        return any(o in self.r.watched for o in (ref, *objects(identity(ref))))
+        return any(o in self.r.watched for o in (ref, *objects(ref)))
 
     # -- arrays that names hold in turn
     def owned_groups(self, given: Env, names: Sequence[str]) -> None:
@@ -181,7 +182,7 @@ class LoopHead:
             assert group is not None
             group.slots[path] = self.slot(path, entry)
             entries = [x for x, _ in group.owners.values()]
-            for arm in (*arms_of(entry), *(a for x in outer if self.group_of(x) is group for a in arms_of(x))):
+            for arm in (*ends(entry), *(a for x in outer if self.group_of(x) is group for a in ends(x))):
                 shared = arm.storage not in self.private_storages
                 if shared and not any(arm.same_object(c) for c in (*entries, *group.outer)):
                     group.outer.append(arm)
@@ -194,7 +195,7 @@ class LoopHead:
         """Whether a name may hold either array: of the same element type, order of axes and shape."""
         if a.element is not b.element or a.ndim != b.ndim or a.read_only != b.read_only:
             return False
-        orders = {tuple(arm.stride_rank(k) for k in range(a.ndim)) for x in (a, b) for arm in arms_of(x)}
+        orders = {tuple(arm.stride_rank(k) for k in range(a.ndim)) for x in (a, b) for arm in ends(x)}
         return len(orders) == 1 and all(self.r.facts.equal(x, y) for x, y in zip(a.shape, b.shape))
 
     def slot(self, path: Path, entry: ArrayRef) -> Slot:
@@ -202,7 +203,7 @@ class LoopHead:
         before the loop may be a view."""
         sizes = [self.block.add_arg(INDEX) for _ in entry.shape]
         shape = [self.r.symbol(v, "size", 0, USUAL) for v in sizes]
-        inner = Storage(entry.element, shape, order_of(entry), name=arms_of(entry)[0].storage.name)
+        inner = Storage(entry.element, shape, order_of(entry), name=ends(entry)[0].storage.name)
         phi = self.block.add_arg(TensorType(tuple(shape), entry.element))
         self.frame.values[inner] = phi
         self.frame.locals.add(inner)
@@ -274,7 +275,7 @@ class LoopHead:
                     return replace(other, path=item.path)  # names of one array object stay names of one
         head = ArrayRef(item.head.storage, item.head.view, item.head.read_only)
         before = (x for x in (item.entry, *map(self.held_before, places)) if x is not None)
-        outer = distinct(o for x in before for o in objects(identity(x)))
+        outer = distinct(o for x in before for o in objects(x))
         known = tuple((self.block.add_arg(I1), found) for found in outer)
         another = self.objects.array_at_head(identity(item.entry))
         return replace(item, head=with_identity(head, one_of_known(known, another)), known=known, another=another)
@@ -343,7 +344,7 @@ class LoopHead:
             if path[0] in given:
                 parts = carried_parts(given[path[0]])
                 ref = parts[path[1]] if path[1] < len(parts) else None  # it held something of another form then
-                for arm in arms_of(ref) if isinstance(ref, ArrayRef) else ():
+                for arm in ends(ref) if isinstance(ref, ArrayRef) else ():
                     if not any(arm.same_object(f) for f in found):
                         found.append(arm)
         return found

@@ -14,11 +14,11 @@ from tracebuf.frontends.numpy.numbers.lattice import containers_in, is_container
 from tracebuf.frontends.numpy.paths.identity import (
     HeadObject,
     container_identity,
-    objects,
     one_object,
     one_of_known,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import items_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -101,7 +101,7 @@ class ContainerObjects:
 
     def objects_of(self, containers: Iterable[Any]) -> Iterator[Any]:
         """The objects that containers may be."""
-        return (o for x in containers for o in objects(container_identity(self.r, x)))
+        return (o for x in containers for o in ends(container_identity(self.r, x)))
 
     # -- at its end
     def note_ends(self, name: str, value: Any) -> None:
@@ -119,12 +119,12 @@ class ContainerObjects:
 
     def may_be(self, *found: Any) -> ByIdentity[Any, None]:
         """The objects, other than those at the head, that identities may be in any iteration."""
-        known, new = ByIdentity[Any, None](), [o for x in found for o in objects(x)]
+        known, new = ByIdentity[Any, None](), [o for x in found for o in ends(x)]
         while new:
             x = new.pop()
             if x not in known:
                 known[x] = None
-                new += [o for y in (self.entry(x), self.end(x)) if y is not x for o in objects(y)]
+                new += [o for y in (self.entry(x), self.end(x)) if y is not x for o in ends(y)]
         return ByIdentity((x, None) for x in known if x not in self.entries)
 
     def after(self, carried: Carried, entry: Any, end: Any, frame: Frame) -> Callable[[], Any]:
@@ -165,7 +165,7 @@ class ContainerObjects:
             outer = [(False, v) for v in self.r.outer_values()]
             found = ((carried, x) for carried, v in (*named, *outer) for x in containers_in(v))
             others = self.objects_of(x for carried, x in found if not (carried and x in self.slots))
-            kept = (o for head, entry in self.entries.items() if self.end(head) is head for o in objects(entry))
+            kept = (o for head, entry in self.entries.items() if self.end(head) is head for o in ends(entry))
             self.known = distinct((*others, *kept))
         return isinstance(x, HeadObject) or self.r.heap.number(x) is not None or x in self.known
 

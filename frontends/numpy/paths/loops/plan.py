@@ -10,7 +10,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Kind, is_container
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
-from tracebuf.frontends.numpy.record.heap import Heap, items_of, with_items
+from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool, PyInt, Storage
 from tracebuf.frozen import frozen, plain
@@ -173,9 +173,7 @@ def without_left_paths(x: Any, heap: Heap) -> Any:
     the same object."""
     if isinstance(x, GuardedRef) and x.leaving is not None:
         return without_left_paths(x.arms[1 - x.leaving], heap)
-    items = [without_left_paths(i, heap) for i in items_of(x)] if is_container(x) else []
-    same = all(i is j for i, j in zip(items, items_of(x) if items else ()))
-    return x if same else heap.same_object(x, with_items(x, items))
+    return heap.with_changed(x, lambda i: without_left_paths(i, heap)) if is_container(x) else x
 
 
 def similar(a: ArrayRef, b: ArrayRef) -> bool:
