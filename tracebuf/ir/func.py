@@ -82,7 +82,7 @@ class Func:
 
     def forget_lost_uses(self) -> None:
         """Drops uses by ops in regions that never became part of the function."""
-        blocks = self.blocks()
+        blocks = {op.block for op in self.walk()}
         for value in self.values():
             for use in [u for u in value.uses if u.op.block not in blocks]:
                 del value.uses[use]

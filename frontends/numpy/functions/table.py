@@ -11,6 +11,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -222,9 +223,7 @@ def handler_of(function: Any) -> Handler | None:
         method = NUMBER_METHODS[function.name]
         return lambda r, *args, **kwargs: call_handler(method, r, function.number, *args, **kwargs)
     if isinstance(function, np.ufunc):
-        if not is_numpys(function):
-            return None
-        return lambda r, *args, **kwargs: call_handler(call_ufunc, r, function, args, kwargs)
+        return handler_of_ufunc(function) if is_numpys(function) else None
     if isinstance(ufunc := getattr(function, "__self__", None), np.ufunc):
         if function.__name__ == "at":
             return stores(lambda r, *args: call_handler(picking.ufunc_at, r, ufunc, *args))
@@ -233,6 +232,12 @@ def handler_of(function: Any) -> Handler | None:
         return HANDLERS.get(function) or PRIMITIVES.get(function)
     except TypeError:
         return None
+
+
+@lru_cache(maxsize=256)
+def handler_of_ufunc(ufunc: np.ufunc) -> Handler:
+    """The handler of a call of a ufunc: one for each, of which it is known once what it takes."""
+    return lambda r, *args, **kwargs: call_handler(call_ufunc, r, ufunc, args, kwargs)
 
 
 def formula_of(function: Any) -> Callable[..., Any] | None:

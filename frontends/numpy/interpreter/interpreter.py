@@ -27,7 +27,7 @@ from tracebuf.frontends.numpy.interpreter.statements import Statements
 from tracebuf.frontends.numpy.interpreter.tracers import is_own
 from tracebuf.frontends.numpy.numbers.lattice import LEAVE, RETURN
 from tracebuf.frontends.numpy.paths.alike import Picks
-from tracebuf.frontends.numpy.paths.cycles import cycles_refused
+from tracebuf.frontends.numpy.paths.cycles import NoCycles
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, goes_on, jump_of
 from tracebuf.frontends.numpy.record import refusals
@@ -157,7 +157,7 @@ class Interpreter(Statements):
                 if isinstance(node, ast.Lambda):
                     return self.expr(node.body, scope.env)
                 self.block(node.body, scope.env)
-                with cycles_refused(self.r):
+                with NoCycles(self.r):
                     return self.returned(scope.env)
             except Raises as said:  # of a lambda, which has no statements to say where
                 self.reached(said)
@@ -184,8 +184,8 @@ class Interpreter(Statements):
         line = getattr(node, "lineno", None)
         if line is None or is_internal(file := self.scope.source.file):
             return self.r.loc  # the caller's
-        column, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None) or 0
-        if (last := getattr(node, "end_lineno", None)) != line:
+        column, end, last = node.col_offset, node.end_col_offset or 0, node.end_lineno  # type: ignore[attr-defined]
+        if last != line:
             name = node.func if isinstance(node, ast.Call) else node
             if isinstance(name, ast.Attribute) and name.end_lineno is not None and name.end_lineno > line:
                 line, column = name.end_lineno, (name.end_col_offset or 0) - len(name.attr.encode())  # as in tracebacks

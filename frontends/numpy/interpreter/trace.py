@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.call.outputs import arranged as as_given
 from tracebuf.frontends.numpy.call.results import CallPlan
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
-from tracebuf.frontends.numpy.paths.cycles import cycles_refused
+from tracebuf.frontends.numpy.paths.cycles import NoCycles
 from tracebuf.frontends.numpy.paths.identity import container_identity, objects
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.paths.results import Results
@@ -33,7 +33,6 @@ from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.frontends.numpy.source.source import heading
 from tracebuf.frozen import frozen
-from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols
 from tracebuf.ir.func import Donation, Func
 from tracebuf.ir.types import TensorType
@@ -129,7 +128,7 @@ def trace(
         if r.doubts:
             raise r.doubts[0]
         r.at(interpreter.returned_at)
-        with cycles_refused(r):
+        with NoCycles(r):
             return finish(entry, r, interpreter, given, result, call.donated)
     except UnsupportedError as refusal:
         refusal._under = assumed(entry, r, interpreter)
@@ -234,8 +233,7 @@ def canonicalize_equal_sizes(f: Func, r: Recorder) -> None:
     for attrs in f.arg_attrs:
         if "strides" in attrs:
             attrs["strides"] = tuple(None if d is None else r.facts.canon(d) for d in attrs["strides"])
-    values = [*f.args, *(v for op in f.walk() for v in results_and_arguments(op))]
-    for v in values:
+    for v in f.values():
         if isinstance(v.type, TensorType) and (shape := tuple(map(r.facts.canon, v.type.shape))) != v.type.shape:
             v.type = TensorType(shape, v.type.element)
 
@@ -244,8 +242,3 @@ def sole_symbol(e: Expr) -> Sym | None:
     """The symbol that an expression consists of; None if it is anything else."""
     found = symbols(e)
     return next(iter(found)) if len(found) == 1 and e == sym(next(iter(found))) else None
-
-
-def results_and_arguments(op: Op) -> list[Value]:
-    """The results of an op and the block arguments of its regions."""
-    return [*op.results, *(a for region in op.regions for b in region.blocks for a in b.args)]

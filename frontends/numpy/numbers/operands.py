@@ -33,12 +33,11 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import (
     C128,
+    ELEMENTS,
     F64,
     I64,
     SUPPORTED,
-    SUPPORTED_DTYPES,
     ScalarType,
-    scalar_type,
 )
 from tracebuf.location import Location
 
@@ -91,12 +90,12 @@ def loop_dtypes(
 
 def supported(dtype: np.dtype, what: str, loc: Location) -> ScalarType:
     """The element type of a dtype; UnsupportedError where there is none."""
-    if dtype not in SUPPORTED_DTYPES:
+    if (found := ELEMENTS.get(dtype)) is None:
         raise UnsupportedError(
             f"{what} has dtype {dtype}; supported are {SUPPORTED}", location=loc,
             instead="use one of these, for example np.float64, or .astype(np.float64) of an operand",
         )  # fmt: skip
-    return scalar_type(dtype)
+    return found
 
 
 def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:

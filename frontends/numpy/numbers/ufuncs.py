@@ -45,7 +45,6 @@ from tracebuf.ir.types import (
     F64,
     I1,
     ScalarType,
-    scalar_type,
 )
 from tracebuf.ops.scalars import arith
 
@@ -112,12 +111,11 @@ def elementwise(
         raise
     if ufunc in COMPARISONS and any(map(is_weak_int, operands)):
         ufunc, operands, dtypes = exact_comparison(r, ufunc, operands, dtypes)
-    for d in dtypes:
-        supported(d, f"np.{ufunc.__name__} of these operands", r.loc)
+    what = f"np.{ufunc.__name__} of these operands"
+    *ins, out = (supported(d, what, r.loc) for d in dtypes)
     if into is not None:
         r.check_writable(into)
     check_output(ufunc, into, dtypes[-1], casting)
-    out = scalar_type(dtypes[-1])
     unsure = None
     if any(isinstance(o, NpScalar) and o.maybe_python for o in operands):
         if not called or ufunc in COMPARISONS:
@@ -128,7 +126,7 @@ def elementwise(
         check_weak_int(r, o, d)
     if ufunc is np.power and dtypes[0].kind == "i":
         check_exponent(r, operands[1], [o for o in operands if isinstance(o, ArrayRef)])
-    ins, loop = [scalar_type(d) for d in dtypes[:-1]], dtypes
+    loop = dtypes
 
     def compute(body: Body, args: list[Value]) -> Value:
         return apply_rule(ufunc, body, [body.cast(a, t) for a, t in zip(args, ins, strict=False)], loop)

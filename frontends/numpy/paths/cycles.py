@@ -6,8 +6,7 @@ what containers held before it. An argument that holds itself is refused before 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import parts
@@ -15,16 +14,21 @@ from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.recorder import Recorder
 
 
-@contextmanager
-def cycles_refused(r: Recorder) -> Iterator[None]:
-    """Refuses what recurses without end because a container was put into itself."""
-    try:
-        yield
-        return
-    except RecursionError:
-        if not holds_itself(r.heap.known):
-            raise
-    raise r.refuse("a list, dict or object is put into itself", "keep its index, or a copy of it")
+class NoCycles:
+    """A context that refuses what recurses without end because a container was put into itself."""
+
+    __slots__ = ("r",)
+
+    def __init__(self, r: Recorder) -> None:
+        self.r = r
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if kind is not None and issubclass(kind, RecursionError) and holds_itself(self.r.heap.known):
+            error = self.r.refuse("a list, dict or object is put into itself", "keep its index, or a copy of it")
+            raise error from None
 
 
 def holds_itself(containers: Iterable[Any]) -> bool:

@@ -35,7 +35,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
-from tracebuf.frontends.numpy.paths.cycles import cycles_refused
+from tracebuf.frontends.numpy.paths.cycles import NoCycles
 from tracebuf.frontends.numpy.paths.identity import (
     container_identity,
     identity,
@@ -126,7 +126,7 @@ def trace_branch(
                 r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
             r.assume_yielded(condition.value, positive)
             after = narrow(env, condition.value, positive, r.heap)
-            with cycles_refused(r):
+            with NoCycles(r):
                 body(after)
             return frame, after
         except DeadEnd:

@@ -9,7 +9,6 @@ where the array is path-dependent (rule S8). Scalars know whether they are Pytho
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -159,7 +158,8 @@ class View:
         order = list(axes)
         for k, a in zip(ones, sorted(axes[k] for k in ones)):
             order[k] = a
-        return replace(self, dims=tuple(self.dims[a] for a in order), sizes=tuple(self.sizes[a] for a in axes))
+        dims, sizes = tuple([self.dims[a] for a in order]), tuple([self.sizes[a] for a in axes])
+        return View(self.offsets, self.strides, dims, sizes, self.over)
 
     def narrow(self, axis: int, start: Dim, step: Dim, size: Dim) -> View:
         """The view dimension `axis` restricted to the indices start, start + step ... (`size` of them; step 0 repeats
@@ -170,19 +170,18 @@ class View:
         sizes = (*self.sizes[:axis], size, *self.sizes[axis + 1 :])
         offsets = (*self.offsets[:d], add(self.offsets[d], mul(self.strides[d], start)), *self.offsets[d + 1 :])
         strides = (*self.strides[:d], mul(self.strides[d], step), *self.strides[d + 1 :])
-        return replace(self, offsets=offsets, strides=strides, sizes=sizes)
+        return View(offsets, strides, self.dims, sizes, self.over)
 
     def drop(self, axis: int) -> View:
         """The view without dimension `axis` (its size is 1)."""
         d = self.dims[axis]
         strides = self.strides if d is None else (*self.strides[:d], 1, *self.strides[d + 1 :])
         dims, sizes = ((*x[:axis], *x[axis + 1 :]) for x in (self.dims, self.sizes))
-        return replace(self, strides=strides, dims=dims, sizes=sizes)
+        return View(self.offsets, strides, dims, sizes, self.over)
 
     def new_axis(self, axis: int) -> View:
-        return replace(
-            self, dims=(*self.dims[:axis], None, *self.dims[axis:]), sizes=(*self.sizes[:axis], 1, *self.sizes[axis:])
-        )
+        dims, sizes = (*self.dims[:axis], None, *self.dims[axis:]), (*self.sizes[:axis], 1, *self.sizes[axis:])
+        return View(self.offsets, self.strides, dims, sizes, self.over)
 
     def rebased(self) -> View:
         """This view as the base of further views: its new axes then count as ordinary ones."""

@@ -28,7 +28,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     path_dependent,
     structure,
 )
-from tracebuf.frontends.numpy.paths.cycles import cycles_refused
+from tracebuf.frontends.numpy.paths.cycles import NoCycles
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, trace_if
 from tracebuf.frontends.numpy.paths.loops.close import LoopClose
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers
@@ -275,7 +275,7 @@ class Loop(LoopClose):
         given = self.env | {n: make(r, made) for n, make in self.plan.first_bound_inside.items()}
         with r.region("loop", self.block) as self.frame:
             try:
-                with cycles_refused(r):
+                with NoCycles(r):
                     self.iteration(self.enter(given))
             except DeadEnd:
                 self.dead = True
