@@ -23,7 +23,12 @@ from tracebuf.frontends.numpy.record.heap import Fixed, Record, items_of, with_i
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_nan
 from tracebuf.frontends.numpy.record.values import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
     ArrayRef,
+    Kind,
     NpScalar,
     PyBool,
     PyComplex,
@@ -31,30 +36,17 @@ from tracebuf.frontends.numpy.record.values import (
     PyInt,
     Scalar,
     Unsure,
+    kind_of,
 )
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import C128, F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
+from tracebuf.ir.types import F64, I1, ScalarType
 
 JUMP, RETURN = "<jump>", "<return>"
 """Names that only the tracer binds: how the statements traced so far ended, and what the function returns."""
 GO_ON, CONTINUE, BREAK, LEAVE, DONE = range(5)
 """How a block of statements ended: at its end, by `continue`, by `break` or by `return`; DONE: by the loop's
 condition."""
-
-
-@frozen()
-class Kind:
-    """The kind of a number: Python's int, float, complex or bool, or np with an element type."""
-
-    name: str
-    element: ScalarType
-    python: str = ""
-    """For np: the type of the Python number that eager may have instead."""
-
-
-INT, FLOAT, BOOL = Kind("int", INDEX), Kind("float", F64), Kind("bool", I1)
-COMPLEX = Kind("complex", C128)
 
 
 @frozen(eq=False)
@@ -75,21 +67,6 @@ def ways(x: Any) -> int:
     if isinstance(x, Cond):
         return x.ways
     return sum(map(ways, items_of(x))) if is_container(x) else 1
-
-
-def kind_of(x: Any) -> Kind | None:
-    """The kind of a number, traced or not; None for anything else."""
-    if isinstance(x, NpScalar):
-        return Kind("np", x.element, x.python.kind if x.python else "")
-    if isinstance(x, np.generic):
-        return Kind("np", scalar_type(x.dtype)) if x.dtype in SUPPORTED_DTYPES else None
-    if isinstance(x, (PyBool, bool)):
-        return BOOL
-    if isinstance(x, PyInt) or type(x) is int:
-        return INT if isinstance(x, PyInt) or -(2**63) <= x < 2**63 else None
-    if isinstance(x, PyComplex) or type(x) is complex:
-        return COMPLEX
-    return FLOAT if isinstance(x, PyFloat) or type(x) is float else None
 
 
 def unify(a: Kind | None, b: Kind | None) -> Kind | None:
@@ -134,6 +111,11 @@ def holds_exactly(r: Recorder, x: PyInt | PyFloat, element: ScalarType) -> Value
     return either(r, compare_floats(r, "oeq", back, x.value), is_nan(r, x.value))
 
 
+def to_values(r: Recorder, x: Any, kind: Kind) -> list[Value]:
+    """A number as the SSA values that stand for one of this kind (`Kind.types`)."""
+    return [python_flag(r, x), to_value(r, x, kind)] if kind.python else [to_value(r, x, kind)]
+
+
 def python_flag(r: Recorder, x: Any) -> Value:
     """The flag (i1) that eager has a Python number here, for a number of an unsure kind."""
     if isinstance(x, NpScalar) and x.python is not None:
@@ -141,24 +123,23 @@ def python_flag(r: Recorder, x: Any) -> Value:
     return r.constant(not isinstance(x, (NpScalar, np.generic)), I1)
 
 
-def from_value(r: Recorder, value: Value, kind: Kind, name: str, flag: Value | None = None) -> Any:
-    """The traced number for an SSA value of a kind, and (for an unsure one) of its flag."""
+def from_values(r: Recorder, values: Sequence[Value], kind: Kind, name: str) -> Any:
+    """The traced number for the SSA values that stand for it."""
     if kind == INT:
-        return PyInt(r.symbol(value, name, *((GO_ON, DONE) if name == JUMP else ())))
-    if kind == FLOAT:
-        return PyFloat(value)
-    if kind == COMPLEX:
-        return PyComplex(value)
-    unsure = Unsure(flag, kind.python) if flag is not None else None
-    return PyBool(value) if kind == BOOL else NpScalar(value, kind.element, unsure)
+        return PyInt(r.symbol(values[0], name, *((GO_ON, DONE) if name == JUMP else ())))
+    if kind.name == "np":
+        return NpScalar(values[-1], kind.element, Unsure(values[0], kind.python) if kind.python else None)
+    return {FLOAT: PyFloat, COMPLEX: PyComplex, BOOL: PyBool}[kind](values[0])
 
 
-def zero(r: Recorder, kind: Kind) -> Value:
-    """A placeholder number that is never read."""
-    made = {"bool": False, "complex": 0j, "float": 0.0}
-    element = kind.element
-    name = "bool" if element is I1 else "complex" if element.is_complex else "float" if element.is_float else ""
-    return r.constant(made.get(name, 0), element)
+def zeros(r: Recorder, kind: Kind) -> list[Value]:
+    """A placeholder number that is never read, as the SSA values that stand for it."""
+    return [zero(r, element) for element in kind.types]
+
+
+def zero(r: Recorder, element: ScalarType) -> Value:
+    """A zero of an element type."""
+    return r.constant(element.dtype.type(0).item() if element is not I1 else False, element)
 
 
 def same_value(a: Any, b: Any) -> bool:

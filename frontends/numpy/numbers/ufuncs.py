@@ -17,7 +17,6 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.exponents import check_exponent
 from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import (
-    WEAK,
     Casting,
     Operand,
     check_maybe_python,
@@ -61,7 +60,8 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
         return None
     unsure = [o.python for o in operands if isinstance(o, NpScalar) and o.python is not None]
     kinds = {u.kind for u in unsure}
-    kinds |= {WEAK.get(weak_type(o), "int") for o in operands if not isinstance(o, NpScalar)}
+    weak = {float: "float", complex: "complex"}
+    kinds |= {weak.get(weak_type(o), "int") for o in operands if not isinstance(o, NpScalar)}
     if out is I1 or "complex" in kinds:
         kind = "bool" if out is I1 else "complex"
     else:

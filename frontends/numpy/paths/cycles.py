@@ -27,8 +27,8 @@ class NoCycles:
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if kind is not None and issubclass(kind, RecursionError) and holds_itself(self.r.heap.known):
-            error = self.r.refuse("a list, dict or object is put into itself", "keep its index, or a copy of it")
-            raise error from None
+            refusal = self.r.refuse("a list, dict or object is put into itself", "keep its index, or a copy of it")
+            raise refusal from None
 
 
 def holds_itself(containers: Iterable[Any]) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import is_container, kind_of
+from tracebuf.frontends.numpy.numbers.lattice import is_container
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, Scalar
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, Scalar, kind_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1

@@ -8,30 +8,28 @@ container_joins does the same for the contents of containers, numbers/lattice kn
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import (
-    BOOL,
     BREAK,
     GO_ON,
     JUMP,
-    Kind,
     Maybe,
     choice,
-    from_value,
+    from_values,
     is_container,
-    kind_of,
     leaves,
     path_dependent,
-    python_flag,
     same_value,
     shell,
     structure,
-    to_value,
+    to_values,
     unify,
     zero,
+    zeros,
 )
 from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
@@ -48,9 +46,11 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import (
+    BOOL,
     ArrayRef,
     Env,
     GuardedRef,
+    Kind,
     NpScalar,
     PyBool,
     PyComplex,
@@ -59,12 +59,13 @@ from tracebuf.frontends.numpy.record.values import (
     Scalar,
     Storage,
     View,
+    kind_of,
     storages_of,
     whole,
 )
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import TensorType
+from tracebuf.ir.types import ScalarType, TensorType
 from tracebuf.ops.scalars import arith
 
 MISSING = object()
@@ -136,14 +137,12 @@ def trace_branch(
 
 
 class Join:
-    """The join of two traced branches. `outputs` are the values that the scf.if yields besides storages: how each side
-    makes it, and what is done with the result."""
+    """The join of two traced branches. `outputs` is what the scf.if yields besides storages: how each side makes its
+    values, what is done with the results, and the order of axes of an array."""
 
     def __init__(self, r: Recorder, condition: PyBool, frames: Sequence[Frame], envs: Sequence[Env | None]) -> None:
         self.r, self.condition, self.frames, self.envs = r, condition, frames, envs
-        self.outputs: list[tuple[Callable[[int], Value], Callable[[Value], None]]] = []
-        self.orders: dict[int, tuple[int, ...]] = {}
-        """The order of axes of each output that is an array, by its number."""
+        self.outputs: list[tuple[Callable[[int], list[Value]], Callable[..., None], tuple[int, ...]]] = []
         self.sizes: dict[tuple[Any, ...], list[Any]] = {}
         self.lifted: dict[Storage, Storage] = {}
         self.joined: dict[tuple[Storage, Storage], Storage] = {}
@@ -255,23 +254,15 @@ class Join:
         """A number joined from both sides; MISSING stands for one that is never read."""
         found: list[Any] = []
 
-        def make(side: int) -> Value:
+        def make(side: int) -> list[Value]:
             x = (a, b)[side]
-            return zero(self.r, kind) if x is MISSING else to_value(self.r, x, kind)
+            return zeros(self.r, kind) if x is MISSING else to_values(self.r, x, kind)
 
-        flags: list[Value | None] = [] if kind.python else [None]
-
-        def flag(side: int) -> Value:
-            x = (a, b)[side]
-            return self.r.constant(False, BOOL.element) if x is MISSING else python_flag(self.r, x)
-
-        def done(value: Value) -> None:
-            found.append(from_value(self.r, value, kind, name, flags[0]))
+        def done(*values: Value) -> None:
+            found.append(from_values(self.r, values, kind, name))
             self.between(found[0], a, b)
 
-        if kind.python:
-            self.outputs.append((flag, flags.append))
-        self.outputs.append((make, done))
+        self.outputs.append((make, done, ()))
         return lambda: found[0]
 
     def between(self, joined: Any, a: Any, b: Any) -> None:
@@ -399,11 +390,11 @@ class Join:
             for x, y in zip(*shapes)
         ]
 
-        def make(side: int) -> Value:
+        def make(side: int) -> list[Value]:
             source = sources[side]
             if source is not None:
-                return self.r.value(source)
-            return self.r.placeholder(one.element, one.shape, one.order)
+                return [self.r.value(source)]
+            return [self.r.placeholder(one.element, one.shape, one.order)]
 
         def done(value: Value) -> None:
             into.shape = tuple(s() for s in sizes)
@@ -411,8 +402,7 @@ class Join:
             self.r.frame.values[into] = value
             self.r.frame.locals.add(into)
 
-        self.orders[len(self.outputs)] = tuple(one.order)
-        self.outputs.append((make, done))
+        self.outputs.append((make, done, tuple(one.order)))
 
     def view(self, storage: Storage, a: ArrayRef, b: ArrayRef) -> Finish:
         """A view of one storage whose offsets and sizes may differ."""
@@ -430,16 +420,16 @@ class Join:
             return lambda: a
         if r.in_scope(b) and r.facts.equal(a, b):
             return lambda: b
-        return self.output_size((a, b), lambda side: r.index((a, b)[side]), lo, {0: a, 1: b})
+        return self.output_size((a, b), lambda side: [r.index((a, b)[side])], lo, {0: a, 1: b})
 
     def size_of(self, a: Dim, side: int, lo: int | None = 0) -> Callable[[], Dim]:
         """A size that only one side knows; 0 on the other."""
         if isinstance(a, int) or (self.envs[1 - side] is None and self.r.in_scope(a)):
             return lambda: a
-        return self.output_size((a, "of side", side), lambda at: self.r.index(a if at == side else 0), lo, {side: a})
+        return self.output_size((a, "of side", side), lambda at: [self.r.index(a if at == side else 0)], lo, {side: a})
 
     def output_size(
-        self, key: tuple[Any, ...], make: Callable[[int], Value], lo: int | None, sides: Mapping[int, Dim]
+        self, key: tuple[Any, ...], make: Callable[[int], list[Value]], lo: int | None, sides: Mapping[int, Dim]
     ) -> Callable[[], Dim]:
         """A size that the scf.if yields, as a symbol; one for each key. `sides`: what it is on each side."""
         found = self.sizes.get(key)
@@ -453,7 +443,7 @@ class Join:
                 for side, a in known.items():
                     r.yielded_sizes.setdefault((self.condition.value, side == 0), []).append((size, a))
 
-            self.outputs.append((make, done))
+            self.outputs.append((make, done, ()))
         kept = found
         return lambda: kept[0]
 
@@ -518,24 +508,25 @@ class Join:
     def close(self) -> None:
         """Records the scf.if and passes its results on."""
         r = self.r
-        values: list[list[Value]] = []
+        made: list[list[list[Value]]] = [[], []]
         for side, frame in enumerate(self.frames):
             with r.inside(frame):
-                values.append([make(side) if self.envs[side] is not None else None for make, _ in self.outputs])  # type: ignore[misc]
+                made[side] = [make(side) for make, _, _ in self.outputs] if self.envs[side] is not None else []
         for side in (0, 1):
             if self.envs[side] is None:  # it cannot be reached: anything of the types will do
-                values[side] = [self.anything(side, v, self.orders.get(k, ())) for k, v in enumerate(values[1 - side])]
-        for (_, done), value in zip(self.outputs, r.close_if(self.condition.value, self.frames, values)):
-            done(value)
+                orders = [order for _, _, order in self.outputs]
+                made[side] = [[self.anything(side, v, o) for v in vs] for vs, o in zip(made[1 - side], orders)]
+        results = iter(r.close_if(self.condition.value, self.frames, [[v for vs in m for v in vs] for m in made]))
+        for (_, done, _), values in zip(self.outputs, made[0]):
+            done(*itertools.islice(results, len(values)))
 
     def anything(self, side: int, like: Value, order: Sequence[int]) -> Value:
         """A placeholder of the type, and order of axes, of `like`, for the branch whose end cannot be reached."""
         with self.r.inside(self.frames[side]):
             if isinstance(like.type, TensorType):
                 return self.r.placeholder(like.type.element, like.type.shape, order)
-            assert not like.is_tensor
-            element = like.type
-            return zero(self.r, Kind("", element))  # type: ignore[arg-type]
+            assert isinstance(like.type, ScalarType)
+            return zero(self.r, like.type)
 
 
 def alike(a: View, b: View) -> bool:

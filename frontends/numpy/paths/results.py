@@ -31,9 +31,6 @@ from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     GuardedRef,
     NpScalar,
-    PyBool,
-    PyComplex,
-    PyFloat,
     PyInt,
     Scalar,
 )
@@ -221,21 +218,14 @@ class Results:
             if isinstance(e := self.r.facts.canon(x.expr), int):
                 return ResultLeaf("const", value=e)
             return ResultLeaf("int", self.add(self.r.i64(e)))
-        if isinstance(x, PyFloat):
-            return ResultLeaf("float", self.add(x.value))
-        if isinstance(x, PyComplex):
-            return ResultLeaf("complex", self.add(x.value))
-        if isinstance(x, PyBool):
-            return ResultLeaf("bool", self.add(x.value))
-        assert isinstance(x, NpScalar)
-        if x.python is not None and x.python.kind == EITHER:
-            check_one_type(self.r, x)
+        if not isinstance(x, NpScalar):
+            return ResultLeaf(x.kind.name, self.add(x.value))  # type: ignore[attr-defined]
         found = ResultLeaf("numpy", self.add(x.value))
-        return (
-            found
-            if x.python is None
-            else ChosenResult(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
-        )
+        if x.python is None:
+            return found
+        if x.python.kind == EITHER:
+            check_one_type(self.r, x)
+        return ChosenResult(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
 
 
 def unchanged(now: Any, then: Any) -> bool:

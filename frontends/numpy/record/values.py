@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.record.cond import Cond, alike, ends, ways_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, product, sub
-from tracebuf.ir.types import ScalarType, row_major, strides_in_order
+from tracebuf.ir.types import C128, ELEMENTS, F64, I1, INDEX, ScalarType, row_major, scalar_type, strides_in_order
 from tracebuf.ops.memory.memref import recast_shape
 
 Env = dict[str, Any]
@@ -414,10 +414,37 @@ def storages_of(ref: ArrayRef) -> list[Storage]:
     return [end.storage for end in ends(ref)] if isinstance(ref, Cond) else [ref.storage]
 
 
+EITHER = "int or float"
+"""The `python` of a kind that may be a Python int or a Python float."""
+
+
+@frozen()
+class Kind:
+    """What a number is besides its value: Python's int, float, complex or bool, or np with an element type."""
+
+    name: str
+    element: ScalarType
+    python: str = ""
+    """For np: the type of the Python number that eager may have instead (or EITHER)."""
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The types of the SSA values that stand for the number: its own, and before it the flag whether it is
+        Python's, where that depends on the path."""
+        return (I1, self.element) if self.python else (self.element,)
+
+
+INT, FLOAT, COMPLEX, BOOL = Kind("int", INDEX), Kind("float", F64), Kind("complex", C128), Kind("bool", I1)
+
+
 class Scalar:
-    """A traced scalar."""
+    """A traced number. One of Python's is weak (NEP 50)."""
 
     __slots__ = ()
+
+    @property
+    def kind(self) -> Kind:
+        return KINDS[type(self)]
 
     def __repr__(self) -> str:
         """For messages, which know nothing of the trace."""
@@ -434,7 +461,7 @@ class PyInt(Scalar):
 
 
 class PyFloat(Scalar):
-    """A Python float: an f64 value, weak."""
+    """A Python float: an f64 value."""
 
     __slots__ = ("value",)
 
@@ -443,7 +470,7 @@ class PyFloat(Scalar):
 
 
 class PyComplex(Scalar):
-    """A Python complex number: a complex128 value, weak."""
+    """A Python complex number: a complex128 value."""
 
     __slots__ = ("value",)
 
@@ -458,10 +485,6 @@ class PyBool(Scalar):
 
     def __init__(self, value: Value, nonneg: Dim | None = None) -> None:
         self.value, self.nonneg = value, nonneg
-
-
-EITHER = "int or float"
-"""The `kind` of an `Unsure` number that is a Python int or float."""
 
 
 @frozen()
@@ -483,8 +506,34 @@ class NpScalar(Scalar):
         self.value, self.element, self.python = value, element, python
 
     @property
+    def kind(self) -> Kind:
+        return Kind("np", self.element, self.python.kind if self.python else "")
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.element.dtype
+
+    @property
     def maybe_python(self) -> bool:
         return self.python is not None
+
+
+PYTHON_TYPES: dict[type, type] = {
+    PyInt: int, int: int, PyFloat: float, float: float, PyComplex: complex, complex: complex, PyBool: bool, bool: bool,
+}  # fmt: skip
+"""By class of a Python number, traced or not: its type in eager."""
+_BY_TYPE = {int: INT, float: FLOAT, complex: COMPLEX, bool: BOOL}
+KINDS = {kind: _BY_TYPE[python] for kind, python in PYTHON_TYPES.items()}
+"""By class of a Python number, traced or not: its kind."""
+
+
+def kind_of(x: Any) -> Kind | None:
+    """The kind of a number, traced or not; None for anything else, and for what 64 bits do not hold."""
+    if isinstance(x, NpScalar):
+        return x.kind
+    if isinstance(x, np.generic):
+        return Kind("np", scalar_type(x.dtype)) if x.dtype in ELEMENTS else None
+    return KINDS.get(type(x)) if type(x) is not int or -(2**63) <= x < 2**63 else None
 
 
 TracedValue = ArrayRef | Scalar
@@ -501,12 +550,9 @@ NUMBERS = (bool, int, float, complex, np.generic)
 
 def stand_in(x: Scalar) -> bool | int | float | complex | np.generic:
     """A concrete number of the type that a traced scalar has in eager Python."""
-    if isinstance(x, NpScalar):
-        zero: np.generic = x.element.dtype.type(0)
-        return zero
-    if isinstance(x, PyComplex):
-        return 0j
-    return 0 if isinstance(x, PyInt) else 0.0 if isinstance(x, PyFloat) else False
+    zero: bool | int | float | complex | np.generic
+    zero = x.dtype.type(0) if isinstance(x, NpScalar) else PYTHON_TYPES[type(x)]()
+    return zero
 
 
 def axis_order(operands: Sequence[tuple[ArrayRef, Sequence[int | None]]], ndim: int) -> tuple[int, ...]:

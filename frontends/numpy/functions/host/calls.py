@@ -31,6 +31,7 @@ from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
+    PYTHON_TYPES,
     ArrayRef,
     NpScalar,
     PyBool,
@@ -313,9 +314,8 @@ def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
         return x
     if isinstance(x, NpScalar) and x.maybe_python:
         raise unknown_origin(r.loc)
-    types: dict[type, type] = {PyInt: int, PyFloat: float, PyComplex: complex, PyBool: bool}
     ins.append(r.read(x) if isinstance(x, ArrayRef) else r.index(x.expr) if isinstance(x, PyInt) else x.value)
-    return Passed(len(ins) - 1, types.get(type(x)))
+    return Passed(len(ins) - 1, PYTHON_TYPES.get(type(x)))
 
 
 def static(r: Recorder, value: Any, what: str) -> Any:

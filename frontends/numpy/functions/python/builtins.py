@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, c_or_fortran, 
 from tracebuf.frontends.numpy.functions.python.folds import extreme_of_array, sum_of_array
 from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.generics import build
-from tracebuf.frontends.numpy.numbers.lattice import kind_of, python_flag
+from tracebuf.frontends.numpy.numbers.lattice import python_flag
 from tracebuf.frontends.numpy.numbers.operands import BOOL, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import magnitude
 from tracebuf.frontends.numpy.numbers.python_ints import (
@@ -53,6 +53,7 @@ from tracebuf.frontends.numpy.record.values import (
     Scalar,
     Unsure,
     is_traced,
+    kind_of,
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg

@@ -8,21 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import (
-    BOOL,
     BREAK,
     JUMP,
-    Kind,
     Maybe,
-    from_value,
+    from_values,
     is_container,
-    kind_of,
     path_dependent,
-    python_flag,
     rebuild,
     same_value,
     structure,
-    to_value,
-    zero,
+    to_values,
+    zeros,
 )
 from tracebuf.frontends.numpy.paths.identity import (
     container_identity,
@@ -53,7 +49,17 @@ from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, distinc
 from tracebuf.frontends.numpy.record.cond import Cond, conditions, ends
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
+from tracebuf.frontends.numpy.record.values import (
+    BOOL,
+    ArrayRef,
+    GuardedRef,
+    Kind,
+    PyBool,
+    PyInt,
+    Storage,
+    kind_of,
+    whole,
+)
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, mod, mul, sub, substitute, sym
 from tracebuf.ir.types import I1, INDEX, TensorType
@@ -175,38 +181,45 @@ class LoopClose(LoopComparison):
         """Adds the carried numbers: initial value, yielded value, and what takes the result."""
         r = self.r
         for item in self.items:
-            if item.phi is None:
-                continue
-            if item.how is OWNED:
+            if not item.phis or item.how is OWNED:
                 continue
             if item.kind is None:
                 init, last = self.which_value(item.entry), self.inner(lambda i=item: self.which_value(i.back))  # type: ignore[misc]
-                carried[item.phi] = (init, last, self.found_which(item))
+                carried[item.phis[0]] = (init, last, self.found_which(item))
                 continue
-            init = to_value(r, item.entry, item.kind)
+            inits = to_values(r, item.entry, item.kind)
             if same_value(item.back, item.head):
-                self.drop(item.phi, init)
-                if item.flag is not None:
-                    self.drop(item.flag, python_flag(r, item.entry))
+                for phi, init in zip(item.phis, inits):
+                    self.drop(phi, init)
                 item.found = item.entry
                 continue
-            flags: list[Value] = []
-            if item.flag is not None:
-                last_flag = self.inner(lambda i=item: python_flag(r, i.back))  # type: ignore[misc]
-                carried[item.flag] = (python_flag(r, item.entry), last_flag, flags.append)
-            last = self.inner(lambda i=item: to_value(r, i.back, i.kind))  # type: ignore[misc]
-            carried[item.phi] = (init, last, self.found_number(item, flags))
+            with r.inside(self.frame):
+                lasts = to_values(r, item.back, item.kind)
+            self.carry(carried, item.phis, inits, lasts, self.found_number(item))
 
-    def found_number(self, item: Item, flags: list[Value]) -> Callable[[Value], None]:
-        """The function that takes the result of a carried number."""
+    def carry(
+        self, carried: Carried, phis: Sequence[Value], inits: Sequence[Value], lasts: Sequence[Value],
+        done: Callable[[list[Value]], None],
+    ) -> None:  # fmt: skip
+        """Adds carried values of which `done` takes the results together."""
+        results: list[Value] = []
+
+        def take(value: Value) -> None:
+            results.append(value)
+            if len(results) == len(phis):
+                done(results)
+
+        carried |= {phi: (init, last, take) for phi, init, last in zip(phis, inits, lasts, strict=True)}
+
+    def found_number(self, item: Item) -> Callable[[list[Value]], None]:
+        """The function that takes the results of a carried number."""
         kept = self.kind_afterwards(item)
 
-        def done(value: Value) -> None:
+        def done(values: list[Value]) -> None:
             if kept is None:
                 item.found = item.entry
                 return
-            flag = flags[0] if kept.python else None
-            item.found = from_value(self.r, value, kept, str(item.path[0]), flag)
+            item.found = from_values(self.r, values, kept, str(item.path[0]))
             direction = self.plan.directions.get(item.path, 0)
             if isinstance(item.found, PyInt) and direction and item.path[0] != JUMP:
                 start = item.entry.expr if isinstance(item.entry, PyInt) else int(item.entry)
@@ -255,23 +268,21 @@ class LoopClose(LoopComparison):
             with self.r.inside(self.frame):
                 lasts = after.values()
             for slot, init, last in zip(group.slots.values(), inits, lasts):
-                phi = items[slot.path].phi
-                assert phi is not None
-                for value, a, b in zip((phi, *slot.sizes, slot.phi), init, last, strict=True):
+                for value, a, b in zip((*items[slot.path].phis, *slot.sizes, slot.phi), init, last, strict=True):
                     carried[value] = (a, b, slot.after.append)
 
     def found_owned(self, group: OwnedGroup) -> None:
         """Binds the names of a group after the loop, once the results stand in `after`."""
         items = {i.path: i for i in self.items}
-        slots = [self.owned_after(s, items[s.path].phi) for s in group.slots.values()]
+        slots = [self.owned_after(s, items[s.path].phis[0]) for s in group.slots.values()]
         refs = group.candidates([items[p].found for p in group.owners], [ref for ref, _ in slots])
         for (path, slot), (_, which) in zip(group.slots.items(), slots):
             number = self.r.symbol(which, f"which {path[0]}", 0, len(refs) - 1)
             items[path].found = self.one_of(number, refs, slot.entry.shape)
 
-    def owned_after(self, slot: Slot, phi: Value | None) -> tuple[ArrayRef, Value]:
+    def owned_after(self, slot: Slot, phi: Value) -> tuple[ArrayRef, Value]:
         """The array that a name owns after the loop, and the number of the array that it holds."""
-        results = {self.block.args.index(v): v for v in (phi, *slot.sizes, slot.phi) if v is not None}
+        results = {self.block.args.index(v): v for v in (phi, *slot.sizes, slot.phi)}
         ordered = dict(zip((results[k] for k in sorted(results)), slot.after, strict=True))
         shape = tuple(self.r.symbol(ordered[v], "size", 0, USUAL) for v in slot.sizes)
         value = ordered[slot.phi]
@@ -279,7 +290,6 @@ class LoopClose(LoopComparison):
         slot.inner.shape = shape
         self.outer.values[slot.inner] = value
         self.outer.locals.add(slot.inner)
-        assert phi is not None
         return ArrayRef(slot.inner), ordered[phi]
 
     def close_storages(self, carried: Carried) -> None:
@@ -367,7 +377,7 @@ class LoopClose(LoopComparison):
             if isinstance(item.entry, ArrayRef) and item.how not in (WHICH, OWNED):
                 one = item.head, item.back  # names of one array object stay names of one
                 item.found = made[one] = made[one] if one in made else self.array_after(item)
-            elif item.phi is None:
+            elif not item.phis:
                 item.found = item.entry
         for group in self.groups:
             self.found_owned(group)
@@ -517,13 +527,10 @@ class LoopClose(LoopComparison):
         kind = kind_of(x)
         if isinstance(x, (PyInt, PyBool)) or (kind is not None and not isinstance(x, (bool, int, float, complex))):
             assert kind is not None
-            flags: list[Value | None] = [] if kind.python else [None]
-            if kind.python:
-                last_flag = self.inner(lambda: python_flag(r, x))
-                carried[self.block.add_arg(BOOL.element)] = (r.constant(False, BOOL.element), last_flag, flags.append)
-            phi = self.block.add_arg(kind.element)
-            last = self.inner(lambda: to_value(r, x, kind))
-            carried[phi] = (zero(r, kind), last, lambda v: found.append(from_value(r, v, kind, name, flags[0])))
+            with r.inside(self.frame):
+                lasts = to_values(r, x, kind)
+            phis = [self.block.add_arg(element) for element in kind.types]
+            self.carry(carried, phis, zeros(r, kind), lasts, lambda vs: found.append(from_values(r, vs, kind, name)))
             return lambda: found[0]
         if not isinstance(x, ArrayRef):
             return lambda: x

@@ -8,22 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import (
-    BOOL,
-    INT,
     JUMP,
     RETURN,
     Maybe,
     carried_parts,
-    from_value,
+    from_values,
     is_number,
-    kind_of,
     parts_of,
     path_dependent,
     rebuild,
     same_value,
     structure,
     unify,
-    zero,
+    zeros,
 )
 from tracebuf.frontends.numpy.paths.identity import identity, objects, without_identity
 from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain, references
@@ -44,10 +41,9 @@ from tracebuf.frontends.numpy.record.cond import Cond, conditions, ends
 from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, Storage
+from tracebuf.frontends.numpy.record.values import BOOL, INT, ArrayRef, GuardedRef, PyInt, Storage, kind_of
 from tracebuf.ir.core import Region, Value
 from tracebuf.ir.dims import Dim, mul, sub
-from tracebuf.ir.types import I1
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.control import scf
 
@@ -408,7 +404,7 @@ class LoopComparison(LoopHead):
         does."""
         r = self.r
         for item in self.items:
-            if item.phi is not None and (item.kind in (None, INT, BOOL) and not same_value(item.back, item.head)):
+            if item.phis and (item.kind in (None, INT, BOOL) and not same_value(item.back, item.head)):
                 raise r.refuse(f"`{item.path[0]}` is known where the loop is unrolled")
         sizes = [v for c in self.storages.values() for v in c.sizes] + [v for i in self.items for v in i.parts]
         if self.groups or any(v is not None for v in sizes) or self.plan.containers:
@@ -499,7 +495,7 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> LeafMaker:
     if kind is not None and is_number(x):
         if kind is INT:
             return lambda r: 0
-        return lambda r: from_value(r, zero(r, kind), kind, name, r.constant(False, I1) if kind.python else None)
+        return lambda r: from_values(r, zeros(r, kind), kind, name)
     if type(x) is Cond:
         raise path_dependent(r, name, "values of different types")
     if not isinstance(x, ArrayRef):

@@ -6,16 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import (
-    GO_ON,
-    JUMP,
-    Maybe,
-    carried_parts,
-    from_value,
-    is_number,
-    kind_of,
-    rebuild,
-)
+from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Maybe, carried_parts, from_values, is_number, rebuild
 from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
@@ -37,7 +28,7 @@ from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, kind_of, storages_of
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1, INDEX, TensorType
@@ -227,11 +218,10 @@ class LoopHead:
         """One leaf of a carried name at the head."""
         kind = self.plan.numbers.get(path) or kind_of(entry)
         if is_number(entry) and kind is not None:
-            flag = self.block.add_arg(I1) if kind.python else None
-            phi = self.block.add_arg(kind.element)
-            head = from_value(self.r, phi, kind, str(path[0]), flag)
+            phis = [self.block.add_arg(element) for element in kind.types]
+            head = from_values(self.r, phis, kind, str(path[0]))
             self.assume_direction(path, entry, head)
-            return Item(path, entry, head, kind, phi=phi, flag=flag)
+            return Item(path, entry, head, kind, phis=phis)
         how = self.plan.arrays.get(path)
         guarded = isinstance(entry, GuardedRef) and how not in (WHICH, OWNED)
         if not isinstance(entry, ArrayRef) or how is None or guarded:
@@ -245,13 +235,13 @@ class LoopHead:
         if isinstance(how, OneOfCandidates):
             phi = self.block.add_arg(INDEX)
             which = self.r.symbol(phi, f"which {path[0]}", 0, len(self.candidates) - 1)
-            return Item(path, entry, self.one_of(which, self.candidates), how=how, phi=phi)
+            return Item(path, entry, self.one_of(which, self.candidates), how=how, phis=[phi])
         if how is OWNED:
             group = self.group_of(entry)
             assert group is not None
             phi = self.block.add_arg(INDEX)
             which = self.r.symbol(phi, f"which {path[0]}", 0, len(group.heads) - 1)
-            return Item(path, entry, self.one_of(which, group.heads, entry.shape), how=how, phi=phi)
+            return Item(path, entry, self.one_of(which, group.heads, entry.shape), how=how, phis=[phi])
         assert isinstance(how, ArrayCarry)
         return replace(self.one_head(path, entry, how), path=path)
 

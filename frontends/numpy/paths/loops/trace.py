@@ -16,18 +16,7 @@ from types import FunctionType
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.lattice import (
-    BREAK,
-    DONE,
-    GO_ON,
-    INT,
-    JUMP,
-    RETURN,
-    kind_of,
-    leaves,
-    path_dependent,
-    structure,
-)
+from tracebuf.frontends.numpy.numbers.lattice import BREAK, DONE, GO_ON, JUMP, RETURN, leaves, path_dependent, structure
 from tracebuf.frontends.numpy.paths.cycles import NoCycles
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, trace_if
 from tracebuf.frontends.numpy.paths.loops.close import LoopClose
@@ -49,7 +38,7 @@ from tracebuf.frontends.numpy.record.cond import nodes
 from tracebuf.frontends.numpy.record.heap import Changed
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool
+from tracebuf.frontends.numpy.record.values import INT, ArrayRef, Env, GuardedRef, PyBool, kind_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
