@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import (
@@ -22,7 +21,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     from_values,
     is_container,
     leaves,
-    path_dependent,
     same_value,
     shell,
     structure,
@@ -35,11 +33,18 @@ from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
 from tracebuf.frontends.numpy.paths.cycles import NoCycles
 from tracebuf.frontends.numpy.paths.identity import (
-    container_identity,
     identity,
 )
+from tracebuf.frontends.numpy.paths.leaving import (
+    Finish,
+    Leaving,
+    is_known,
+    is_visible,
+    once,
+    with_parts,
+)
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
-from tracebuf.frontends.numpy.record.cond import Cond, conditions
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -51,10 +56,7 @@ from tracebuf.frontends.numpy.record.values import (
     Env,
     GuardedRef,
     Kind,
-    NpScalar,
     PyBool,
-    PyComplex,
-    PyFloat,
     PyInt,
     Scalar,
     Storage,
@@ -70,8 +72,6 @@ from tracebuf.ops.scalars import arith
 
 MISSING = object()
 """Stands for a name that one side does not bind."""
-Finish = Callable[[], Any]
-"""Makes the joined value, once the scf.if is recorded."""
 
 
 def trace_if(
@@ -144,7 +144,6 @@ class Join:
         self.r, self.condition, self.frames, self.envs = r, condition, frames, envs
         self.outputs: list[tuple[Callable[[int], list[Value]], Callable[..., None], tuple[int, ...]]] = []
         self.sizes: dict[tuple[Any, ...], list[Any]] = {}
-        self.lifted: dict[Storage, Storage] = {}
         self.joined: dict[tuple[Storage, Storage], Storage] = {}
         self.pairs: set[tuple[Storage, Storage]] = set()
         self.fixed: set[Storage] = set()
@@ -154,9 +153,7 @@ class Join:
         """The containers that a branch has changed: their contents are joined by themselves, and not there now."""
         self.arrays_made: PairsByIdentity[Finish | None] = PairsByIdentity()
         self.containers_made: PairsByIdentity[Finish] = PairsByIdentity()
-        self.arrays_lifted: list[ByIdentity[ArrayRef, Finish]] = [ByIdentity(), ByIdentity()]
-        self.containers_lifted: list[ByIdentity[Any, Finish]] = [ByIdentity(), ByIdentity()]
-        self.conds_lifted: list[ByIdentity[Cond[Any], Finish]] = [ByIdentity(), ByIdentity()]
+        self.sides = BranchEnd(self, 0), BranchEnd(self, 1)
 
     # -- names
     def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
@@ -204,7 +201,7 @@ class Join:
     def value(self, name: str, a: Any, b: Any) -> Finish:
         """`a` where the condition held, `b` where it did not; one may be MISSING."""
         if a is MISSING or b is MISSING:
-            return self.lift(name, b if a is MISSING else a, 1 if a is MISSING else 0)
+            return self.sides[1].value(name, b) if a is MISSING else self.sides[0].value(name, a)
         if (same_value(a, b) and not self.inside(a)) or (a is b and self.r.heap.outlives(a, self.r)):
             if a is b or not is_container(a):
                 return lambda: a
@@ -213,7 +210,7 @@ class Join:
             if (a, b) not in self.containers_made:
                 parts = [self.value(name, x, y) for x, y in zip(items_of(a), items_of(b))]
                 self.use(a, b)
-                origins = [self.origin(name, container_identity(self.r, x), side) for side, x in enumerate((a, b))]
+                origins = [Leaving.container_object(s, name, x) for s, x in zip(self.sides, (a, b))]
 
                 def made() -> Any:
                     new, (first, second) = self.new_container(a, b, [p() for p in parts]), (o() for o in origins)
@@ -230,7 +227,7 @@ class Join:
             joined = self.one_array(name, a, b)
             if joined is not None:
                 return joined
-        first, second = self.lift(name, a, 0), self.lift(name, b, 1)
+        first, second = (s.value(name, x) for s, x in zip(self.sides, (a, b)))
         return lambda: choice(self.condition.value, first(), second())
 
     def use(self, *sources: Any) -> None:
@@ -282,27 +279,11 @@ class Join:
     def inside(self, x: Any) -> bool:
         """Whether a value consists of anything that belongs to a branch that has ended."""
         for leaf in leaves(x):
-            if isinstance(leaf, ArrayRef) and not self.in_view(leaf):
+            if isinstance(leaf, ArrayRef) and not is_known(self.r, leaf, self.frames):
                 return True
-            if isinstance(leaf, Scalar) and not self.visible(leaf):
+            if isinstance(leaf, Scalar) and not is_visible(self.r, leaf):
                 return True
         return False
-
-    def in_view(self, ref: ArrayRef) -> bool:
-        """Whether a reference refers to something that exists outside of the branches, with parameters known there."""
-        if isinstance(ref, GuardedRef):
-            known = self.r.is_visible(ref.condition) and all(self.r.in_scope(d) for d in ref.sizes)
-            return known and all(self.in_view(arm) for arm in ref.arms)
-        if not all(self.r.is_visible(c) for c in conditions(ref.origin)):
-            return False
-        return self.local(ref.storage) is None and all(self.r.in_scope(d) for d in deep_parameters(ref.view))
-
-    def visible(self, x: Scalar) -> bool:
-        """Whether a number's value is defined outside of the branches."""
-        if isinstance(x, PyInt):
-            return self.r.in_scope(x.expr)
-        assert isinstance(x, (PyFloat, PyComplex, PyBool, NpScalar))
-        return self.r.is_visible(x.value)
 
     def local(self, s: Storage) -> int | None:
         """The side that made a storage; None where neither did."""
@@ -315,34 +296,21 @@ class Join:
         if (a, b) not in self.arrays_made:
             joined = self.arrays(name, a, b)
             if joined is not None and plain(a) and plain(b):
-                joined = self.with_origin(joined, self.origin(name, identity(a), 0), self.origin(name, identity(b), 1))
+                joined = self.with_origin(joined, *(s.identity(name, identity(x)) for s, x in zip(self.sides, (a, b))))
             self.arrays_made[a, b] = None if joined is None else once(joined)
         return self.arrays_made[a, b]
 
-    def with_origin(self, made: Finish, first: Finish, second: Finish | None = None) -> Finish:
+    def with_origin(self, made: Finish, first: Finish, second: Finish) -> Finish:
         """The joined reference, with the identity that either side gives it."""
 
         def finish() -> ArrayRef:
             ref: ArrayRef = made()
             if plain(ref):
-                a = first()
-                b = a if second is None else second()
+                a, b = first(), second()
                 ref.origin = a if a is b else Cond(self.condition.value, a, b)
             return ref
 
         return finish
-
-    def origin(self, name: str, found: Any, side: int) -> Finish:
-        """An identity from one side, made visible after the join."""
-        return self.lift_cond(name, found, side, self.origin) if isinstance(found, Cond) else lambda: found
-
-    def lift_cond(self, name: str, x: Cond[Any], side: int, lift: Callable[[str, Any, int], Finish]) -> Finish:
-        """What depends on the path on one side, made visible after the join; `lift` makes its arms so."""
-        lifted = self.conds_lifted[side]
-        if x not in lifted:
-            arms, flag = [lift(name, arm, side) for arm in x.arms], self.lift(name, PyBool(x.condition), side)
-            lifted[x] = once(lambda: x.like(flag().value, *(arm() for arm in arms)))
-        return lifted[x]
 
     def arrays(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
         """Two arrays joined: views of one storage, of two that become one, or a guarded reference; None where they
@@ -357,7 +325,7 @@ class Join:
         if any(a.stride_rank(k) != b.stride_rank(k) for k in range(a.ndim)):
             return None
         sizes = [self.size(x, y) for x, y in zip(a.shape, b.shape)]
-        arms = self.lift(name, a, 0), self.lift(name, b, 1)
+        arms = [s.value(name, x) for s, x in zip(self.sides, (a, b))]
         leaving = self.leaving()
         return lambda: GuardedRef(self.condition.value, (arms[0](), arms[1]()), [s() for s in sizes], leaving)
 
@@ -447,64 +415,6 @@ class Join:
         kept = found
         return lambda: kept[0]
 
-    # -- what one side made
-    def lift(self, name: str, x: Any, side: int) -> Finish:
-        """A value from one side, made visible after the join; it is read only where that side was taken."""
-        if is_container(x) and self.r.heap.number(x) is None and not self.r.heap.outlives(x, self.r):
-            if x not in self.containers_lifted[side]:
-                parts = [self.lift(name, i, side) for i in items_of(x)]
-                self.use(x)
-                found = self.origin(name, container_identity(self.r, x), side)
-
-                def lifted() -> Any:
-                    new = self.new_container(x, x, [p() for p in parts])
-                    self.r.heap.origins[new] = found()
-                    return new
-
-                self.containers_lifted[side][x] = once(lifted)
-            return self.containers_lifted[side][x]
-        if isinstance(x, GuardedRef):
-            arms, flag = [self.lift(name, arm, side) for arm in x.arms], self.lift(name, PyBool(x.condition), side)
-            sizes = [self.lift_dim(d, side) for d in x.sizes]
-            return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in sizes], x.leaving)
-        if isinstance(x, Cond):
-            return self.lift_cond(name, x, side, self.lift)
-        if isinstance(x, ArrayRef):
-            if x not in self.arrays_lifted[side]:
-                lifted = self.lift_array(name, x, side)
-                origin = self.origin(name, identity(x), side) if plain(x) and not self.in_view(x) else None
-                self.arrays_lifted[side][x] = once(lifted if origin is None else self.with_origin(lifted, origin))
-            return self.arrays_lifted[side][x]
-        if isinstance(x, Scalar) and not self.visible(x):
-            kind = kind_of(x)
-            assert kind is not None
-            return self.number(name, kind, *((x, MISSING) if side == 0 else (MISSING, x)))
-        return lambda: x
-
-    def lift_array(self, name: str, x: ArrayRef, side: int) -> Finish:
-        """An array from one side, made visible after the join."""
-        storage = x.storage
-        if self.local(storage) is not None:
-            made = self.lifted.get(storage)
-            if made is None:
-                made = self.lifted[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
-                made.writable = storage.writable
-                self.carry(made, (storage, None) if side == 0 else (None, storage))
-            if x.is_whole:
-                return lambda: ArrayRef(made, whole(made.shape), x.read_only)
-            storage = made
-        if self.in_view(x):
-            return lambda: x
-        if x.view.over is not None and not all(self.r.in_scope(d) for d in deep_parameters(x.view)):
-            raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")
-        offsets = [self.lift_dim(d, side, None) for d in x.view.offsets]
-        sizes = [self.lift_dim(d, side) for d in x.view.sizes]
-        return lambda: ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only)
-
-    def lift_dim(self, d: Dim, side: int, lo: int | None = 0) -> Callable[[], Dim]:
-        """A size or offset from one side, made visible after the join."""
-        return (lambda: d) if self.r.in_scope(d) else self.size_of(d, side, lo)
-
     def close(self) -> None:
         """Records the scf.if and passes its results on."""
         r = self.r
@@ -527,6 +437,35 @@ class Join:
                 return self.r.placeholder(like.type.element, like.type.shape, order)
             assert isinstance(like.type, ScalarType)
             return zero(self.r, like.type)
+
+
+class BranchEnd(Leaving):
+    """The values of one side, which are read only where that side was taken."""
+
+    def __init__(self, join: Join, side: int) -> None:
+        super().__init__(join.r, join.frames[side])
+        self.join, self.side = join, side
+        self.storages: dict[Storage, Storage] = {}
+
+    def number(self, name: str, x: Scalar) -> Finish:
+        return self.join.number(name, x.kind, *((x, MISSING) if self.side == 0 else (MISSING, x)))
+
+    def dim(self, d: Dim, lo: int | None = None) -> Callable[[], Dim]:
+        return (lambda: d) if self.r.in_scope(d) else self.join.size_of(d, self.side, lo)
+
+    def storage(self, storage: Storage) -> Storage:
+        if storage not in self.storages:
+            made = Storage(storage.element, storage.shape, storage.order, name=storage.name)
+            self.storages[storage], made.writable = made, storage.writable
+            self.join.carry(made, (storage, None) if self.side == 0 else (None, storage))
+        return self.storages[storage]
+
+    def container(self, x: Any, items: Sequence[Any]) -> Any:
+        return self.join.new_container(x, x, items)
+
+    def container_object(self, name: str, x: Any) -> Finish:
+        self.join.use(x)
+        return super().container_object(name, x)
 
 
 def alike(a: View, b: View) -> bool:
@@ -557,34 +496,6 @@ def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: Any) -> ArrayRef
 def plain(x: Any) -> bool:
     """Whether a value is a reference to one storage."""
     return isinstance(x, ArrayRef) and not isinstance(x, GuardedRef)
-
-
-def parameters(view: View) -> tuple[Dim, ...]:
-    """The sizes and offsets that were fixed when a view was made."""
-    return (*view.offsets, *view.sizes)
-
-
-def deep_parameters(view: View) -> tuple[Dim, ...]:
-    """The sizes and offsets that were fixed when a view, and the views it is based on, were made."""
-    over = view.over
-    return parameters(view) if over is None else (*parameters(view), *over.shape, *deep_parameters(over.view))
-
-
-def once(make: Finish) -> Finish:
-    """A function that calls `make` the first time, and returns that object each time."""
-    found: list[Any] = []
-
-    def get() -> Any:
-        if not found:
-            found.append(make())
-        return found[0]
-
-    return get
-
-
-def with_parts(view: View, offsets: Sequence[Callable[[], Dim]], sizes: Sequence[Callable[[], Dim]]) -> View:
-    """A view with other offsets and sizes."""
-    return replace(view, offsets=tuple(o() for o in offsets), sizes=tuple(s() for s in sizes))
 
 
 def references(x: Any) -> list[ArrayRef]:

@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.results import ChosenResult, ContainerWrite, NewContainer, ResultLeaf, ResultPlan
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, same_value
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity
-from tracebuf.frontends.numpy.paths.joins import deep_parameters
+from tracebuf.frontends.numpy.paths.leaving import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_one_type
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity

@@ -13,7 +13,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     Maybe,
     from_values,
     is_container,
-    path_dependent,
     rebuild,
     same_value,
     structure,
@@ -30,23 +29,15 @@ from tracebuf.frontends.numpy.paths.identity import (
     one_of_known,
     select_truth,
     with_identity,
-    without_identity,
 )
-from tracebuf.frontends.numpy.paths.joins import (
-    deep_parameters,
-    once,
-    one_or_other,
-    parameters,
-    plain,
-    references,
-    with_parts,
-)
+from tracebuf.frontends.numpy.paths.joins import one_or_other, plain, references
+from tracebuf.frontends.numpy.paths.leaving import Finish, Leaving, parameters
 from tracebuf.frontends.numpy.paths.loops.compare import LoopComparison
 from tracebuf.frontends.numpy.paths.loops.objects import Carried, carried_containers
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
 from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, distinct
-from tracebuf.frontends.numpy.record.cond import Cond, conditions, ends
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import (
@@ -56,6 +47,7 @@ from tracebuf.frontends.numpy.record.values import (
     Kind,
     PyBool,
     PyInt,
+    Scalar,
     Storage,
     kind_of,
     whole,
@@ -74,6 +66,7 @@ class LoopClose(LoopComparison):
         """Records the loop; names and storages take its results."""
         r = self.r
         carried: Carried = {}
+        self.last = LastIteration(self, carried)
         self.watch(carried)
         self.identities_after(carried)
         self.unwatch()
@@ -108,7 +101,7 @@ class LoopClose(LoopComparison):
             wanted = self.plan.other_objects and not i.known or i.path[0] in self.plan.first_bound_inside
             wanted = wanted or any(o in bound or o in self.references_before() for o in ends(found))
             if isinstance(found, Cond) and wanted:
-                self.moved[i.head, i.back] = self.last_identity(carried, str(i.path[0]), found)
+                self.moved[i.head, i.back] = self.last.identity(str(i.path[0]), found)
 
     def arrays_of_one_object(self, carried: Carried) -> None:
         """Notes which names hold one array object after the loop, of those whose objects are asked for."""
@@ -482,9 +475,7 @@ class LoopClose(LoopComparison):
             self.env[name] = made
 
     # -- names first bound inside an scf.for
-    def bound_inside(
-        self, carried: Carried
-    ) -> list[Callable[[], None]]:
+    def bound_inside(self, carried: Carried) -> list[Callable[[], None]]:
         """Binds names first bound in the body and used after the loop to their last values, if the loop runs."""
         r, finishes = self.r, []
         for name in self.spec.assigned:
@@ -497,8 +488,8 @@ class LoopClose(LoopComparison):
                 continue
             x = self.after[name]
             bound = x.bound if isinstance(x, Maybe) else True
-            value = self.last_value(carried, name, x.value if isinstance(x, Maybe) else x)
-            flag = self.last_value(carried, name, bound)
+            value = self.last.value(name, x.value if isinstance(x, Maybe) else x)
+            flag = self.last.value(name, bound)
             ran = True if runs else PyBool(r.compare("sge", trips, 1))
             finishes.append(self.binder(name, value, flag, ran))
         return finishes
@@ -510,118 +501,66 @@ class LoopClose(LoopComparison):
 
         return bind
 
-    def last_value(
-        self, carried: Carried, name: str, x: Any
-    ) -> Callable[[], Any]:
-        """A value from the last iteration, as it is after the loop."""
-        r = self.r
-        if is_container(x) and r.heap.number(x) is None and not r.heap.outlives(x, r):
-            if x not in self.last_containers:  # names of one container stay names of one
-                parts = [self.last_value(carried, name, i) for i in items_of(x)]
-                found_after = self.objects.after(carried, None, container_identity(self.r, x), self.frame)
-                self.last_containers[x] = once(lambda: self.last_container(x, [p() for p in parts], found_after()))
-            return self.last_containers[x]
-        if type(x) is Cond:
-            return self.last_cond(carried, name, x, self.last_value)
-        found: list[Any] = []
-        kind = kind_of(x)
-        if isinstance(x, (PyInt, PyBool)) or (kind is not None and not isinstance(x, (bool, int, float, complex))):
-            assert kind is not None
-            with r.inside(self.frame):
-                lasts = to_values(r, x, kind)
-            phis = [self.block.add_arg(element) for element in kind.types]
-            self.carry(carried, phis, zeros(r, kind), lasts, lambda vs: found.append(from_values(r, vs, kind, name)))
-            return lambda: found[0]
-        if not isinstance(x, ArrayRef):
-            return lambda: x
-        same = next((i for i in self.items if i.back is x), None)
-        if same is not None:
-            return lambda: same.found
-        if x not in self.last_arrays:  # names of one array object stay names of one
-            self.last_arrays[x] = once(self.last_array(carried, name, x))
-        return self.last_arrays[x]
 
-    def last_container(self, x: Any, items: Sequence[Any], found: Any) -> Any:
-        """A container that the last iteration made, the object `found`, with its items as they are after the loop."""
-        made = with_items(x, items)
-        self.r.heap.origins[made] = found
-        return made
+class LastIteration(Leaving):
+    """The values of the last iteration, of names that the loop first binds."""
 
-    def last_dim(
-        self, carried: Carried, d: Dim, none: bool = False
-    ) -> tuple[Dim, Callable[[], Dim]]:
-        """A size from the last iteration: at the head, and after the loop. `none`: it is 0 before the first
-        iteration."""
-        r = self.r
-        if r.in_scope(d) and (isinstance(d, int) or not none):
-            return d, lambda: d
-        found: list[Dim] = []
-        phi = self.block.add_arg(INDEX)
-        last = self.inner(lambda: r.index(d))
-        carried[phi] = (r.index(0), last, lambda v: found.append(r.symbol(v, "size", 0 if none else None)))
-        return r.symbol(phi, "size", 0 if none else None), lambda: found[0]
+    def __init__(self, loop: LoopClose, carried: Carried) -> None:
+        super().__init__(loop.r, loop.frame)
+        self.loop, self.carried = loop, carried
+        self.storages: dict[Storage, Storage] = {}
 
-    def last_array(
-        self, carried: Carried, name: str, x: ArrayRef
-    ) -> Callable[[], ArrayRef]:
-        """An array that the last iteration made, or a view that it took."""
-        if isinstance(x, GuardedRef):
-            flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), *x.arms)]
-            shape = [self.last_dim(carried, d)[1] for d in x.sizes]
-            return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in shape])
-        mine = x.storage in self.frame.locals
-        if not mine and all(self.r.in_scope(d) for d in deep_parameters(x.view)):
-            if all(self.r.is_visible(c) for c in conditions(x.origin)):
-                return lambda: x
-            found = self.last_identity(carried, name, identity(x))
-            return lambda: with_identity(without_identity(x), found())
-        over = x.view.over
-        if over is not None and not all(self.r.in_scope(d) for d in (*over.shape, *deep_parameters(over.view))):
-            raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")
-        storage = self.last_storage(carried, x.storage) if mine else x.storage
-        offsets = [self.last_dim(carried, d)[1] for d in x.view.offsets]
-        sizes = [self.last_dim(carried, d)[1] for d in x.view.sizes]
-        found = self.last_identity(carried, name, identity(x))
-        return lambda: with_identity(ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only), found())
+    def value(self, name: str, x: Any) -> Finish:
+        same = next((i for i in self.loop.items if i.back is x), None) if isinstance(x, ArrayRef) else None
+        return super().value(name, x) if same is None else lambda: same.found
 
-    def last_identity(
-        self, carried: Carried, name: str, x: Any
-    ) -> Callable[[], Any]:
-        """Which object an array of the last iteration is, as it is known after the loop."""
-        return self.last_cond(carried, name, x, self.last_identity) if isinstance(x, Cond) else lambda: x
+    def number(self, name: str, x: Scalar) -> Finish:
+        r, kind, found = self.r, x.kind, list[Any]()
+        with r.inside(self.frame):
+            lasts = to_values(r, x, kind)
+        phis = [self.loop.block.add_arg(element) for element in kind.types]
+        done = lambda values: found.append(from_values(r, values, kind, name))  # noqa: E731
+        self.loop.carry(self.carried, phis, zeros(r, kind), lasts, done)
+        return lambda: found[0]
 
-    def last_cond(self, carried: Carried, name: str, x: Cond[Any], last: Callable[..., Any]) -> Callable[[], Any]:
-        """What depends on the path in the last iteration, as it is after the loop; `last` gives its arms so."""
-        if x not in self.last_conds:
-            test, arms = PyBool(x.condition), [last(carried, name, arm) for arm in x.arms]
-            flag = (lambda: test) if self.r.is_visible(test.value) else self.last_value(carried, name, test)
-            self.last_conds[x] = once(lambda: x.like(flag().value, *(arm() for arm in arms)))
-        return self.last_conds[x]
+    def dim(self, d: Dim, lo: int | None = None) -> Callable[[], Dim]:
+        return (lambda: d) if self.r.in_scope(d) else self.size(d, lo)[1]
 
-    def last_storage(
-        self, carried: Carried, storage: Storage
-    ) -> Storage:
-        """The storage that stands after the loop for an array that the last iteration made."""
-        r = self.r
-        if storage in self.last_storages:
-            return self.last_storages[storage]
-        for c in self.storages.values():
-            if storage is self.yielded(c):
+    def size(self, d: Dim, lo: int | None) -> tuple[Dim, Callable[[], Dim]]:
+        """A size that the loop carries, 0 before the first iteration: at the head, and after the loop."""
+        r, found = self.r, list[Dim]()
+        phi = self.loop.block.add_arg(INDEX)
+        last = self.loop.inner(lambda: r.index(d))
+        self.carried[phi] = (r.index(0), last, lambda v: found.append(r.symbol(v, "size", lo)))
+        return r.symbol(phi, "size", lo), lambda: found[0]
+
+    def container(self, x: Any, items: Sequence[Any]) -> Any:
+        return with_items(x, items)
+
+    def container_object(self, name: str, x: Any) -> Finish:
+        return self.loop.objects.after(self.carried, None, container_identity(self.r, x), self.frame)
+
+    def storage(self, storage: Storage) -> Storage:
+        r, loop = self.r, self.loop
+        if storage in self.storages:
+            return self.storages[storage]
+        for c in loop.storages.values():
+            if storage is loop.yielded(c):
                 return c.inner
-        assert self.spec.rng is not None
-        runs = r.ask_nonneg(add(self.spec.rng.trips(), -1)) is True
-        shape = [self.last_dim(carried, d, none=True) for d in storage.shape]
-        made = self.last_storages[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
+        assert loop.spec.rng is not None
+        runs = r.ask_nonneg(add(loop.spec.rng.trips(), -1)) is True
+        shape = [(d, lambda d=d: d) if isinstance(d, int) else self.size(d, 0) for d in storage.shape]
+        made = self.storages[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
         made.writable = storage.writable
-        phi = self.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
+        phi = loop.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
         init = r.placeholder(storage.element, storage.shape, storage.order)
 
         def done(value: Value) -> None:
             sizes = zip(storage.shape, shape)
             made.shape = tuple(d if runs and r.in_scope(d) else after() for d, (_, after) in sizes)
             value.type = TensorType(tuple(r.facts.canon(d) for d in made.shape), made.element)
-            self.outer.values[made] = value
-            self.outer.locals.add(made)
+            loop.outer.values[made] = value
+            loop.outer.locals.add(made)
 
-        carried[phi] = (init, self.inner(lambda: r.value(storage)), done)
+        self.carried[phi] = (init, loop.inner(lambda: r.value(storage)), done)
         return made

@@ -23,7 +23,8 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     zeros,
 )
 from tracebuf.frontends.numpy.paths.identity import identity, objects, without_identity
-from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain, references
+from tracebuf.frontends.numpy.paths.joins import MISSING, pairable, plain, references
+from tracebuf.frontends.numpy.paths.leaving import deep_parameters, parameters
 from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
 from tracebuf.frontends.numpy.paths.loops.plan import (

@@ -8,7 +8,8 @@ from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Maybe, carried_parts, from_values, is_number, rebuild
 from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
-from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
+from tracebuf.frontends.numpy.paths.joins import anchored, plain, references
+from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
 from tracebuf.frontends.numpy.paths.loops.objects import ContainerObjects
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot, order_of
@@ -24,7 +25,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     Path,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
-from tracebuf.frontends.numpy.record.cond import Cond, ends
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -56,10 +57,6 @@ class LoopHead:
         self.dead = False
         self.rotation: list[Env] = []
         self.counter: Value | None = None
-        self.last_arrays: ByIdentity[ArrayRef, Callable[[], ArrayRef]] = ByIdentity()
-        self.last_conds: ByIdentity[Cond[Any], Callable[[], Any]] = ByIdentity()
-        self.last_storages: dict[Storage, Storage] = {}
-        self.last_containers: ByIdentity[Any, Callable[[], Any]] = ByIdentity()
         self.container_objects: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
         self.replaced_phis: dict[Value, Value] = {}
         self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()

@@ -18,7 +18,8 @@ from typing import Any
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import BREAK, DONE, GO_ON, JUMP, RETURN, leaves, path_dependent, structure
 from tracebuf.frontends.numpy.paths.cycles import NoCycles
-from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, trace_if
+from tracebuf.frontends.numpy.paths.joins import anchored, plain, trace_if
+from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.close import LoopClose
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers
 from tracebuf.frontends.numpy.paths.loops.plan import (
