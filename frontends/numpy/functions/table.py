@@ -43,11 +43,10 @@ from tracebuf.frontends.numpy.functions.python import cmath as cmath_functions
 from tracebuf.frontends.numpy.functions.python import math as math_functions
 from tracebuf.frontends.numpy.functions.reductions import aggregates
 from tracebuf.frontends.numpy.functions.ufunc_calls import call_method, call_ufunc
-from tracebuf.frontends.numpy.numbers.lattice import path_dependent
+from tracebuf.frontends.numpy.numbers.lattice import check_one_type
 from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int
 from tracebuf.frontends.numpy.numbers.scalars import binary
-from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.each_path import WRITERS, on_each_path, stores
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays, judged, method, numpys_error
 from tracebuf.frontends.numpy.record.raises import Raises, call_handler
@@ -191,8 +190,8 @@ def is_pure(function: Any) -> bool:
 def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a known function; NotImplemented for one that is not known."""
     handler = handler_of(function)
-    if any(type(x) is Cond for x in (*args, *kwargs.values())) and (handler or is_pure(function)):
-        raise path_dependent(r, "<value>", "values of different types")
+    if handler or is_pure(function):
+        check_one_type(r, *args, *kwargs.values())
     odd = next((x for x in (*args, *kwargs.values()) if isinstance(x, FlatIterator)), None)
     if handler is not None and odd is not None and function not in (len, isinstance):
         odd.refuse()

@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
 from tracebuf.frontends.numpy.interpreter import callables, dicts, extremes, operators, records, texts
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
-from tracebuf.frontends.numpy.numbers.lattice import Maybe, path_dependent
+from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
 from tracebuf.frontends.numpy.paths.identity import same_thing
@@ -79,8 +79,7 @@ class Expressions(Comprehensions):
         value = self.any_expr(node, env)
         if type(value) is Cond:
             self.at(node)
-            name = node.id if isinstance(node, ast.Name) else "<value>"
-            raise path_dependent(self.r, name, "values of different types")
+            check_one_type(self.r, value, name=node.id if isinstance(node, ast.Name) else "<value>")
         return value
 
     def any_expr(self, node: ast.expr, env: Env) -> Any:
@@ -531,8 +530,8 @@ class Expressions(Comprehensions):
 
     def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A call, dispatched on the callee itself (rule X1)."""
-        if not takes_choices(function) and any(type(x) is Cond for x in self.flat([*args, *kwargs.values()])):
-            raise path_dependent(self.r, "<value>", "values of different types")
+        if not takes_choices(function):
+            check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         found = records.call_with_objects(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
@@ -540,7 +539,7 @@ class Expressions(Comprehensions):
             given, named = [known_range(x) for x in args], {k: known_range(x) for k, x in kwargs.items()}
             made = table.call_array_method(self.r, function.ref, function.name, given, named)
             alone = function.of_number and isinstance(made, ArrayRef) and not made.ndim
-            return NpScalar(self.r.load(made, ()), made.element) if alone else made
+            return self.r.number(made) if alone else made
         if isinstance(function, NestedFunction):
             return self.call_nested(function, args, kwargs)
         if function is partial:

@@ -36,7 +36,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     LEAVE,
     RETURN,
-    path_dependent,
+    check_one_type,
 )
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
@@ -253,8 +253,7 @@ class Statements(Expressions, Protected):
 
     def storable(self, node: ast.AST, value: Any) -> Any:
         """A value that may be stored into elements."""
-        if type(value) is Cond:
-            raise path_dependent(self.r, "<value>", "values of different types")
+        check_one_type(self.r, value)
         numbers = (Scalar, *NUMBERS)
         if isinstance(value, (ArrayRef, *numbers)):
             return value
@@ -271,7 +270,7 @@ class Statements(Expressions, Protected):
     def unpack(self, target: ast.Tuple | ast.List, value: Any, env: Env) -> None:
         if type(value) is Cond:
             self.at(target)
-            raise path_dependent(self.r, "<value>", "values of different types")
+            check_one_type(self.r, value)
         items = self.iterate_static(target, value)
         starred = next((k for k, e in enumerate(target.elts) if isinstance(e, ast.Starred)), None)
         if starred is not None and len(items) >= len(target.elts) - 1:
@@ -335,8 +334,7 @@ class Statements(Expressions, Protected):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
-        if type(old) is Cond:
-            raise path_dependent(self.r, "<value>", "values of different types")
+        check_one_type(self.r, old)
         if operators.is_operand(old) or (operators.is_operand(right) and not isinstance(old, ArrayRef)):
             found = operators.augmented(self, ast.Pass(), name, old, right)
             return self.operate(name, old, right) if found is NotImplemented else found

@@ -239,6 +239,12 @@ def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
     return r.refuse(f"{shown} is bound to {what}, depending on the path", instead)
 
 
+def check_one_type(r: Recorder, *values: Any, name: str = "<value>") -> None:
+    """Refuses what is of different types on different paths."""
+    if any(type(x) is Cond for x in values):
+        raise path_dependent(r, name, "values of different types")
+
+
 def is_number(x: Any) -> bool:
     """Whether a value is a number, traced or not."""
     return isinstance(x, Scalar) or kind_of(x) is not None

@@ -64,6 +64,11 @@ def weak_type(value: object) -> Any:
     return getattr(value, "dtype", None) or (int if isinstance(value, int) else float)
 
 
+def as_number(r: Recorder, x: Any) -> Any:
+    """A number, or the element of an array without axes, which converts as one."""
+    return r.number(x) if isinstance(x, ArrayRef) and x.ndim == 0 else x
+
+
 def common_dtype(*kinds: Any) -> np.dtype:
     """The dtype that NumPy gives to operands of these weak types together."""
     strong = any(not isinstance(k, type) for k in kinds)

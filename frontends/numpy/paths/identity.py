@@ -103,12 +103,16 @@ def one_object(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     return one(a, b)
 
 
+def truth_value(r: Recorder, x: bool | PyBool) -> Value:
+    """A truth as an i1."""
+    return x.value if isinstance(x, PyBool) else r.constant(x, I1)
+
+
 def select_truth(r: Recorder, condition: Value, a: bool | PyBool, b: bool | PyBool) -> bool | PyBool:
     """The truth that is `a` where the condition holds, else `b`."""
     if a is b:
         return a
-    first, second = (x.value if isinstance(x, PyBool) else r.constant(x, I1) for x in (a, b))
-    return PyBool(r.emit(arith.Select.of(condition, first, second)))
+    return PyBool(r.emit(arith.Select.of(condition, truth_value(r, a), truth_value(r, b))))
 
 
 def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:

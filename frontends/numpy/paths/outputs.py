@@ -11,11 +11,10 @@ from typing import Any
 
 from tracebuf.frontends.numpy.call.outputs import check_cast, check_kind, pairs, placed
 from tracebuf.frontends.numpy.numbers.generics import convert_to
-from tracebuf.frontends.numpy.numbers.lattice import path_dependent
-from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.lattice import check_one_type
+from tracebuf.frontends.numpy.numbers.operands import Operand, as_number, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
-from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar
@@ -42,10 +41,9 @@ def same_elements(x: Any, buffer: ArrayRef) -> bool:
 def content(r: Recorder, x: Any, buffer: ArrayRef) -> Any:
     """A result as the buffer will hold it, checked: a tensor, or a scalar where the buffer is 0-d."""
     r.check_writable(buffer)
-    if type(x) is Cond:
-        raise path_dependent(r, "<value>", "values of different types")
-    ask(check_kind, x, isinstance(x, (ArrayRef, Scalar, *NUMBERS)))
     check_one_type(r, x)
+    ask(check_kind, x, isinstance(x, (ArrayRef, Scalar, *NUMBERS)))
+    check_known_origin(r, x)
     ask(check_cast, weak_type(x), buffer.dtype)
     check_weak_int(r, x, buffer.dtype)
     shape = x.shape if isinstance(x, ArrayRef) else ()
@@ -57,10 +55,10 @@ def content(r: Recorder, x: Any, buffer: ArrayRef) -> Any:
         r.require_equal(a, b, "ValueError", message, more + values)
     if buffer.ndim:
         return convert_to(r, x, buffer.element, buffer.shape)
-    return scalar_value(r, NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) else x, buffer.element)
+    return scalar_value(r, as_number(r, x), buffer.element)
 
 
-def check_one_type(r: Recorder, x: Operand) -> None:
+def check_known_origin(r: Recorder, x: Operand) -> None:
     """Refuses a number of which only the run time knows whether it is Python's."""
     if isinstance(x, NpScalar) and x.maybe_python:
         raise r.refuse(

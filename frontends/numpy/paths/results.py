@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.call.results import ChosenResult, ContainerWrite, 
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, same_value
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity
 from tracebuf.frontends.numpy.paths.leaving import deep_parameters
-from tracebuf.frontends.numpy.paths.outputs import check_one_type
+from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
 from tracebuf.frontends.numpy.record.cond import Cond, ends
@@ -224,7 +224,7 @@ class Results:
         if x.python is None:
             return found
         if x.python.kind == EITHER:
-            check_one_type(self.r, x)
+            check_known_origin(self.r, x)
         return ChosenResult(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
 
 

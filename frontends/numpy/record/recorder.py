@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.record.values import (
     Diagonal,
     Groups,
     GuardedRef,
+    NpScalar,
     Recast,
     Regrouping,
     Storage,
@@ -249,6 +250,10 @@ class Recorder(Sizes):
             return self.on_either(ref, self.load, index)
         base = self._base(ref.storage, ref.view)
         return self.emit(tensor.Extract.of(base, self.element_view(ref.view, index)))
+
+    def number(self, ref: ArrayRef, index: Sequence[Dim] = ()) -> NpScalar:
+        """One element as a number, like `load`."""
+        return NpScalar(self.load(ref, index), ref.element)
 
     def store_element(self, ref: ArrayRef, index: Sequence[Dim], scalar: Value) -> None:
         """Replaces one element of a reference by `scalar`."""

@@ -44,6 +44,12 @@ def unknown_origin(loc: Location) -> UnsupportedError:
     return UnsupportedError(reason, location=loc, instead="give it one type on all paths, for example np.float64(0)")
 
 
+def check_origin(r: Recorder, *numbers: Any) -> None:
+    """Refuses numbers of which only the run time knows whether they are Python's or NumPy's."""
+    if any(isinstance(x, NpScalar) and x.python is not None for x in numbers):
+        raise unknown_origin(r.loc)
+
+
 def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
     """Wraps `handler(r, ...)` so that what Python or NumPy raises for its operands is raised where and when it is
     reached (rule F3): a branch that is not taken raises nothing, and an earlier error wins."""

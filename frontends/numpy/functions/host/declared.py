@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of as name_of_type
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt, Scalar, is_traced, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.running.host import HostFunction
@@ -87,8 +87,7 @@ def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "complex"
     if isinstance(x, ArrayRef):
         return "in", r.read(x)
     if isinstance(x, Scalar):
-        if isinstance(x, NpScalar) and x.maybe_python:
-            raise unknown_origin(r.loc)
+        check_origin(r, x)
         value = r.index(x.expr) if isinstance(x, PyInt) else x.value  # type: ignore[attr-defined]
         return "in" if isinstance(x, NpScalar) else x.kind.name, value  # type: ignore[return-value]
     if not is_known(x):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import (
@@ -28,6 +29,7 @@ from tracebuf.frontends.numpy.paths.identity import (
     one_object,
     one_of_known,
     select_truth,
+    truth_value,
     with_identity,
 )
 from tracebuf.frontends.numpy.paths.joins import one_or_other, plain, references
@@ -41,7 +43,6 @@ from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import (
-    BOOL,
     ArrayRef,
     GuardedRef,
     Kind,
@@ -82,7 +83,7 @@ class LoopClose(LoopComparison):
             if self.frame.values[storage] is phi:
                 self.drop(phi, outside)
             else:
-                carried[phi] = (outside, self.frame.values[storage], self.set_storage(storage))
+                carried[phi] = (outside, self.frame.values[storage], partial(r.set_value, storage))
         carried = {p: (i, self.replaced_phis.get(last, last), done) for p, (i, last, done) in carried.items()}
         results = self.record(carried)
         for phi, result in results.items():
@@ -130,10 +131,6 @@ class LoopClose(LoopComparison):
                 both = container_identity(self.r, a), container_identity(self.r, b)
                 self.container_objects[a, b] = self.objects.after(carried, *both, self.frame)
 
-    def set_storage(self, storage: Storage) -> Callable[[Value], None]:
-        """The function that makes a result of the loop the value of a storage."""
-        return lambda value: self.r.set_value(storage, value)
-
     def watch(self, carried: Carried) -> None:
         """Carries whether names still hold the objects that they held before the loop, where something else holds them
         too, or what an iteration gives them."""
@@ -142,9 +139,9 @@ class LoopClose(LoopComparison):
             for flag, found in i.known:
                 if flag not in carried:
                     with r.inside(self.frame):
-                        still = self.truth(one_object(r, identity(i.back), found))
-                    first = self.truth(one_object(r, identity(i.entry), found))
-                    carried[flag] = (first, still, self.found_entry(flag))
+                        still = truth_value(r, one_object(r, identity(i.back), found))
+                    first = truth_value(r, one_object(r, identity(i.entry), found))
+                    carried[flag] = (first, still, partial(self.entry_flags.__setitem__, flag))
         for i in self.items:
             key = i.entry, i.back
             if i.known or i.how in (WHICH, OWNED) or i.back is i.head:
@@ -153,22 +150,9 @@ class LoopClose(LoopComparison):
                 continue
             phi = self.block.add_arg(I1)
 
-            def last(i: Item = i, phi: Value = phi) -> Value:
-                same = select_truth(r, phi, one_object(r, identity(i.back), identity(i.head)), False)
-                return self.truth(same)
-
-            carried[phi] = (r.constant(True, I1), self.inner(last), self.found_stayed(key))
-
-    def truth(self, x: bool | PyBool) -> Value:
-        """A truth as an i1."""
-        return x.value if isinstance(x, PyBool) else self.r.constant(x, I1)
-
-    def found_entry(self, flag: Value) -> Callable[[Value], None]:
-        """The function that takes the result which says whether a name holds the object of before the loop."""
-        return lambda value: self.entry_flags.update([(flag, value)])
-
-    def found_stayed(self, key: tuple[Any, Any]) -> Callable[[Value], None]:
-        return lambda value: self.unchanged_flags.update([(key, value)])
+            with r.inside(self.frame):
+                last = truth_value(r, select_truth(r, phi, one_object(r, identity(i.back), identity(i.head)), False))
+            carried[phi] = (r.constant(True, I1), last, partial(self.unchanged_flags.__setitem__, key))
 
     def close_items(self, carried: Carried) -> None:
         """Adds the carried numbers: initial value, yielded value, and what takes the result."""
@@ -177,8 +161,8 @@ class LoopClose(LoopComparison):
             if not item.phis or item.how is OWNED:
                 continue
             if item.kind is None:
-                init, last = self.which_value(item.entry), self.inner(lambda i=item: self.which_value(i.back))  # type: ignore[misc]
-                carried[item.phis[0]] = (init, last, self.found_which(item))
+                init, last = self.which_value(item.entry), self.inner(partial(self.which_value, item.back))
+                carried[item.phis[0]] = (init, last, partial(self.found_which, item))
                 continue
             inits = to_values(r, item.entry, item.kind)
             if same_value(item.back, item.head):
@@ -241,14 +225,10 @@ class LoopClose(LoopComparison):
             return self.r.emit(arith.Select.of(ref.condition, a, b))
         return self.r.index(next(k for k, c in enumerate(self.candidates) if c.same_object(ref)))
 
-    def found_which(self, item: Item) -> Callable[[Value], None]:
-        """The function that takes the result which says which candidate a name holds."""
-
-        def done(value: Value) -> None:
-            which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
-            item.found = self.one_of(which, self.candidates)
-
-        return done
+    def found_which(self, item: Item, value: Value) -> None:
+        """Takes the result which says which candidate a name holds."""
+        which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
+        item.found = self.one_of(which, self.candidates)
 
     # -- arrays that names hold in turn
     def close_owned(self, carried: Carried) -> None:
@@ -295,18 +275,10 @@ class LoopClose(LoopComparison):
             inits |= {v: d for v, d in zip(i.parts, parameters(i.entry.view)) if v is not None} if i.parts else {}
         for value, last in dict(self.size_yields()).items():
             init = r.index(inits[value])
-            carried[value] = (init, self.inner(lambda d=last: r.index(d)), self.found_size(value))  # type: ignore[misc]
+            carried[value] = (init, self.inner(partial(r.index, last)), partial(self.phi_inits.__setitem__, value))
         for c in self.storages.values():
-            last_value = self.inner(lambda c=c: r.value(self.yielded(c)))  # type: ignore[misc]
-            carried[c.phi] = (r.value(c.entry), last_value, lambda value, c=c: self.found_storage(c, value))  # type: ignore[misc]
-
-    def found_size(self, phi: Value) -> Callable[[Value], None]:
-        """The function that takes the result of a carried size."""
-
-        def done(value: Value) -> None:
-            self.phi_inits[phi] = value
-
-        return done
+            last_value = self.inner(partial(r.value, self.yielded(c)))
+            carried[c.phi] = (r.value(c.entry), last_value, partial(self.found_storage, c))
 
     def size_after(self, phi: Value | None, before: Dim, lo: int | None = 0) -> Dim:
         """A size after the loop; or an offset, which may be negative for an empty view."""
@@ -361,7 +333,7 @@ class LoopClose(LoopComparison):
     def another_follows(self) -> Value:
         """The condition of the scf.while: whether another iteration follows."""
         further = False if self.dead else goes_on(self.r, self.after, BREAK)
-        return further.value if isinstance(further, PyBool) else self.r.constant(further, BOOL.element)
+        return truth_value(self.r, further)
 
     def close_names(self) -> None:
         """Binds the carried names to their values after the loop."""

@@ -12,6 +12,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     RETURN,
     Maybe,
     carried_parts,
+    check_one_type,
     from_values,
     is_number,
     parts_of,
@@ -497,8 +498,7 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> LeafMaker:
         if kind is INT:
             return lambda r: 0
         return lambda r: from_values(r, zeros(r, kind), kind, name)
-    if type(x) is Cond:
-        raise path_dependent(r, name, "values of different types")
+    check_one_type(r, x, name=name)
     if not isinstance(x, ArrayRef):
         return lambda r: x
     if isinstance(x, GuardedRef) and all(outlives(r, arm, frame) for arm in ends(x)):

@@ -16,6 +16,7 @@ from tracebuf.frontends.numpy.paths.identity import (
     container_identity,
     one_object,
     one_of_known,
+    truth_value,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.cond import ends
@@ -153,8 +154,8 @@ class ContainerObjects:
         """Adds a flag to the carried values; a list that is to hold its value after the loop."""
         results: list[Value] = []
         with self.r.inside(frame):
-            yielded = self.truth(last)
-        carried[self.block.add_arg(I1)] = (self.truth(first), yielded, results.append)
+            yielded = truth_value(self.r, last)
+        carried[self.block.add_arg(I1)] = (truth_value(self.r, first), yielded, results.append)
         return results
 
     def is_known(self, x: Any) -> bool:
@@ -173,15 +174,12 @@ class ContainerObjects:
         """Adds the flags that were asked for; a flag's last value may ask for others."""
         while missing := [(pair, phi) for pair, phi in self.flags.items() if phi not in carried]:
             for (a, b), phi in missing:
-                first = self.truth(one_object(self.r, self.entry(a), self.entry(b)))
+                first = truth_value(self.r, one_object(self.r, self.entry(a), self.entry(b)))
                 with self.r.inside(frame):
-                    last = self.truth(one_object(self.r, self.end(a), self.end(b)))
+                    last = truth_value(self.r, one_object(self.r, self.end(a), self.end(b)))
                 carried[phi] = (first, last, lambda value: None)
         self.closed = True
 
-    def truth(self, x: bool | PyBool) -> Value:
-        """A truth as an i1."""
-        return x.value if isinstance(x, PyBool) else self.r.constant(x, I1)
 
 
 def carried_containers(x: Any) -> Iterator[Any]:
