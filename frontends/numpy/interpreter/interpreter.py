@@ -27,7 +27,7 @@ from tracebuf.frontends.numpy.interpreter.statements import Statements
 from tracebuf.frontends.numpy.interpreter.tracers import is_own
 from tracebuf.frontends.numpy.numbers.lattice import LEAVE, RETURN
 from tracebuf.frontends.numpy.paths.alike import Picks
-from tracebuf.frontends.numpy.paths.cycles import NoCycles
+from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, goes_on, jump_of
 from tracebuf.frontends.numpy.record import refusals
@@ -157,7 +157,7 @@ class Interpreter(Statements):
                 if isinstance(node, ast.Lambda):
                     return self.expr(node.body, scope.env)
                 self.block(node.body, scope.env)
-                with NoCycles(self.r):
+                with cycles_refused(self.r):
                     return self.returned(scope.env)
             except Raises as said:  # of a lambda, which has no statements to say where
                 self.reached(said)

@@ -43,7 +43,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
-from tracebuf.frontends.numpy.paths.cycles import NoCycles
+from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, held_by, item, item_at, length
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
@@ -87,7 +87,7 @@ class Statements(Expressions, Protected):
             self.at(statement)
             rest = body[k + 1 :]
             try:
-                with NoCycles(self.r):
+                with cycles_refused(self.r):
                     if isinstance(statement, ast.If):
                         if self.stmt_If(statement, env, rest):
                             return
@@ -110,7 +110,7 @@ class Statements(Expressions, Protected):
                 raise internal_error(error, self.r.loc) from error
             on = goes_on(self.r, env, CONTINUE)
             if isinstance(on, PyBool):
-                with NoCycles(self.r):
+                with cycles_refused(self.r):
                     return self.rest(on, rest, env)
             if not on:
                 return

@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.call.outputs import arranged as as_given
 from tracebuf.frontends.numpy.call.results import CallPlan
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
-from tracebuf.frontends.numpy.paths.cycles import NoCycles
+from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.identity import container_identity, objects
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.paths.results import Results
@@ -128,7 +128,7 @@ def trace(
         if r.doubts:
             raise r.doubts[0]
         r.at(interpreter.returned_at)
-        with NoCycles(r):
+        with cycles_refused(r):
             return finish(entry, r, interpreter, given, result, call.donated)
     except UnsupportedError as refusal:
         refusal._under = assumed(entry, r, interpreter)

@@ -32,14 +32,7 @@ from tracebuf.frontends.numpy.record.values import (
     is_traced,
 )
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import (
-    C128,
-    ELEMENTS,
-    F64,
-    I64,
-    SUPPORTED,
-    ScalarType,
-)
+from tracebuf.ir.types import C128, ELEMENTS, F64, I64, SUPPORTED, ScalarType
 from tracebuf.location import Location
 
 Operand = ArrayRef | Scalar | bool | int | float | complex | np.generic

@@ -14,12 +14,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, scalar_value, weak_type
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import (
-    check_origin,
-    compare_floats,
-    is_finite,
-    is_infinite,
-)
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin, compare_floats, is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, I1, ScalarType, scalar_type

@@ -13,10 +13,7 @@ from tracebuf.frontends.numpy.numbers import modulo
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.complexes import COMPLEX_RULES
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import (
-    I1,
-    scalar_type,
-)
+from tracebuf.ir.types import I1, scalar_type
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith
 

@@ -32,19 +32,9 @@ from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite
-from tracebuf.frontends.numpy.record.values import (
-    EITHER,
-    ArrayRef,
-    NpScalar,
-    Scalar,
-    Unsure,
-)
+from tracebuf.frontends.numpy.record.values import EITHER, ArrayRef, NpScalar, Scalar, Unsure
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import (
-    F64,
-    I1,
-    ScalarType,
-)
+from tracebuf.ir.types import F64, I1, ScalarType
 from tracebuf.ops.scalars import arith
 
 DIVISIONS = (np.true_divide, np.floor_divide, np.remainder)

@@ -14,7 +14,7 @@ from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.recorder import Recorder
 
 
-class NoCycles:
+class cycles_refused:
     """A context that refuses what recurses without end because a container was put into itself."""
 
     __slots__ = ("r",)

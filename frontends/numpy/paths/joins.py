@@ -31,18 +31,9 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
-from tracebuf.frontends.numpy.paths.cycles import NoCycles
-from tracebuf.frontends.numpy.paths.identity import (
-    identity,
-)
-from tracebuf.frontends.numpy.paths.leaving import (
-    Finish,
-    Leaving,
-    is_known,
-    is_visible,
-    once,
-    with_parts,
-)
+from tracebuf.frontends.numpy.paths.cycles import cycles_refused
+from tracebuf.frontends.numpy.paths.identity import identity
+from tracebuf.frontends.numpy.paths.leaving import Finish, Leaving, is_known, is_visible, once, with_parts
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
@@ -127,7 +118,7 @@ def trace_branch(
                 r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
             r.assume_yielded(condition.value, positive)
             after = narrow(env, condition.value, positive, r.heap)
-            with NoCycles(r):
+            with cycles_refused(r):
                 body(after)
             return frame, after
         except DeadEnd:

@@ -25,15 +25,7 @@ from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import (
-    EITHER,
-    NUMBERS,
-    ArrayRef,
-    GuardedRef,
-    NpScalar,
-    PyInt,
-    Scalar,
-)
+from tracebuf.frontends.numpy.record.values import EITHER, NUMBERS, ArrayRef, GuardedRef, NpScalar, PyInt, Scalar
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1
 from tracebuf.ops.scalars import arith

@@ -60,8 +60,9 @@ def is_usual(d: Dim) -> bool:
     """Whether a size is known to be usual: a constant, or made of sizes of arguments and of bounded ones."""
     if isinstance(d, int):
         return True
-    small = all(abs(c) <= USUAL for c in d.terms.values())
-    return small and all(s.kind == "dim" or (s.hi is not None and s.hi <= USUAL) for s in symbols(d))
+    if max(map(abs, d.terms.values())) > USUAL:
+        return False
+    return all([s.kind == "dim" or (s.hi is not None and s.hi <= USUAL) for s in symbols(d)])
 
 
 def base_of(error: BaseException) -> str:

@@ -45,6 +45,8 @@ def on_each_path(
 ) -> bool:
     """Records `run(written, read)` in branches of an `scf.if` for each condition, with the arrays that the references
     are on that path; False, and nothing recorded, if none is path-dependent or the paths are too many."""
+    if not any(isinstance(x, GuardedRef) for x in (*written, *read)):
+        return False
     if not 1 < count_paths(guards(written, read), MOST_PATHS) <= MOST_PATHS:
         return False
     record(r, list(written), list(read), run)

@@ -77,8 +77,7 @@ class Recorder(Sizes):
     def empty(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int] | None = None) -> Value:
         """A new tensor of undefined contents; raises what NumPy raises where no memory holds it."""
         require_memory(self, shape, element)
-        sizes = [self.mixed(d) for d in shape]
-        type_ = TensorType(tuple(self.facts.canon(d) for d in shape), element)
+        sizes, type_ = [*map(self.mixed, shape)], self.tensor_type(shape, element)
         return self.emit(tensor.Empty.of(type_, sizes, order=None if order is None else tuple(order)))
 
     def placeholder(
@@ -113,16 +112,16 @@ class Recorder(Sizes):
         for d, size in zip(view.dims, view.sizes):
             if d is not None:
                 sizes[d] = size
-        if not all(self.in_scope(s) for s in view.strides):
+        if not all(isinstance(s, int) or self.in_scope(s) for s in view.strides):
             raise self.refuse(
                 "this view's step is only known where the view was made", "make the slice again where it is used"
             )
-        offsets, steps = (tuple(self.mixed(e) for e in part) for part in (view.offsets, view.strides))
-        return Slice(offsets, tuple(self.mixed(s) for s in sizes), steps, view.dims)
+        offsets, numbers, steps = (tuple(map(self.mixed, part)) for part in (view.offsets, sizes, view.strides))
+        return Slice(offsets, numbers, steps, view.dims)
 
     def tensor_type(self, shape: Sequence[Dim], element: ScalarType) -> TensorType:
         """The tensor type of a shape and an element type; symbolic sizes are dynamic."""
-        return TensorType(tuple(self.facts.canon(d) for d in shape), element)
+        return TensorType(tuple(map(self.facts.canon, shape)), element)
 
     def read(self, ref: ArrayRef) -> Value:
         """The current elements of a reference, as an SSA value."""

@@ -173,7 +173,7 @@ class Sizes(Regions):
         return self.cached(key) or self.remember(key, self.emit(arith.IndexCast.of(self.index(e), I64)))
 
     def entry_only(self, e: Dim) -> bool:
-        return all(s in self.hints for s in symbols(e))
+        return symbols(e) <= self.hints.keys()
 
     def ask_nonneg(self, e: Dim, guard: bool = True) -> bool | None:
         """Whether e >= 0: proved, or assumed by a guard on entry values; None where only the run time knows."""

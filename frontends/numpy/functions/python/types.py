@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import check_int_of
-from tracebuf.frontends.numpy.arrays.new_arrays import (
-    element_of,
-)
+from tracebuf.frontends.numpy.arrays.new_arrays import element_of
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, as_array_function
 from tracebuf.frontends.numpy.functions.python.cmath import to_complex
 from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value

@@ -17,7 +17,7 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import BREAK, DONE, GO_ON, JUMP, RETURN, leaves, path_dependent, structure
-from tracebuf.frontends.numpy.paths.cycles import NoCycles
+from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.joins import anchored, plain, trace_if
 from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.close import LoopClose
@@ -265,7 +265,7 @@ class Loop(LoopClose):
         given = self.env | {n: make(r, made) for n, make in self.plan.first_bound_inside.items()}
         with r.region("loop", self.block) as self.frame:
             try:
-                with NoCycles(r):
+                with cycles_refused(r):
                     self.iteration(self.enter(given))
             except DeadEnd:
                 self.dead = True
