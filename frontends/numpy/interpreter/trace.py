@@ -213,7 +213,7 @@ iterations of loops that are traced one by one, within one another, have multipl
 
 def refuse_growth(r: Recorder, f: Func) -> None:
     """Raises UnsupportedError where a program is too large for its source."""
-    ops = sum(1 for _ in f.walk())
+    ops = len([*f.walk()])
     if ops > MOST_OPS and ops > MOST_A_LINE * (lines := len({(op.loc.file, op.loc.line) for op in f.walk()})):
         text = f"{lines} lines become {ops} operations: paths and iterations that are traced one by one multiply"
         limits = f" (limits: {MOST_OPS} operations, and {MOST_A_LINE} a line)"

@@ -62,7 +62,7 @@ def is_usual(d: Dim) -> bool:
         return True
     if max(map(abs, d.terms.values())) > USUAL:
         return False
-    return all([s.kind == "dim" or (s.hi is not None and s.hi <= USUAL) for s in symbols(d)])
+    return all(s.kind == "dim" or (s.hi is not None and s.hi <= USUAL) for s in symbols(d))
 
 
 def base_of(error: BaseException) -> str:
