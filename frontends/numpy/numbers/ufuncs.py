@@ -92,14 +92,15 @@ def elementwise(
             "use functions of one result, for example np.trunc",
         )
     try:
-        dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
+        dtypes = loop_dtypes(ufunc, tuple(map(weak_type, operands)), wanted, casting)
     except Raises as said:
         mismatch = isinstance(said.error, _exceptions._UFuncInputCastingError)
         if mismatch and wanted is not None and wanted.kind in "iu":
             for o in operands:  # which are looked at before
                 check_weak_int(r, o, wanted)
         raise
-    if ufunc in COMPARISONS and any(map(is_weak_int, operands)):
+    weak = any(map(is_weak_int, operands))
+    if weak and ufunc in COMPARISONS:
         ufunc, operands, dtypes = exact_comparison(r, ufunc, operands, dtypes)
     what = f"np.{ufunc.__name__} of these operands"
     *ins, out = (supported(d, what, r.loc) for d in dtypes)
@@ -112,7 +113,7 @@ def elementwise(
             unsure = unsure_result(r, ufunc, operands, out)
         elif out is not I1:  # an exact int and the float that is equal have the same properties
             on_all_paths(operands, lambda *kinds: loop_dtypes(ufunc, kinds, wanted, casting), r.loc)
-    for o, d in zip(operands, dtypes):
+    for o, d in zip(operands, dtypes) if weak else ():
         check_weak_int(r, o, d)
     if ufunc is np.power and dtypes[0].kind == "i":
         check_exponent(r, operands[1], [o for o in operands if isinstance(o, ArrayRef)])
