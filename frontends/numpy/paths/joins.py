@@ -53,6 +53,7 @@ from tracebuf.frontends.numpy.record.values import (
     Storage,
     View,
     kind_of,
+    of_one_form,
     storages_of,
     whole,
 )
@@ -306,14 +307,12 @@ class Join:
     def arrays(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
         """Two arrays joined: views of one storage, of two that become one, or a guarded reference; None where they
         differ too much."""
-        if a.element is not b.element or a.ndim != b.ndim:
-            return None
         if plain(a) and plain(b) and pairable(a, b):
             if a.storage is b.storage and self.local(a.storage) is None:
                 return self.view(a.storage, a, b)
             if self.private(a.storage, b.storage):
                 return self.view(self.one_storage(a.storage, b.storage), a, b)
-        if any(a.stride_rank(k) != b.stride_rank(k) for k in range(a.ndim)):
+        if not of_one_form(a, b):
             return None
         sizes = [self.size(x, y) for x, y in zip(a.shape, b.shape)]
         arms = [s.value(name, x) for s, x in zip(self.sides, (a, b))]
@@ -471,9 +470,7 @@ def pairable(a: ArrayRef, b: ArrayRef) -> bool:
 
 def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: Any) -> ArrayRef | Cond[Any]:
     """The path-dependent array that is `a` where the condition holds, else `b`; both exist on either path."""
-    if type(b) is Cond or a.element is not b.element or a.ndim != b.ndim:
-        return choice(condition, a, b)
-    if any(a.stride_rank(k) != b.stride_rank(k) for k in range(a.ndim)):
+    if type(b) is Cond or not of_one_form(a, b):
         return choice(condition, a, b)
 
     def size(x: Dim, y: Dim) -> Dim:

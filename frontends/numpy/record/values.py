@@ -346,6 +346,12 @@ class ArrayRef:
         return self.view.sizes[axis] != 1 and self.strides[axis] == 0
 
 
+def of_one_form(a: ArrayRef, b: ArrayRef) -> bool:
+    """Whether a reference may be to either array, depending on the path: of one element type and order of axes."""
+    same = a.element is b.element and a.ndim == b.ndim
+    return same and all(a.stride_rank(k) == b.stride_rank(k) for k in range(a.ndim))
+
+
 def same_view(a: ArrayRef, b: ArrayRef) -> bool:
     """Whether two references are to the same elements of one storage."""
     return a.storage is b.storage and a.view == b.view and a.read_only == b.read_only

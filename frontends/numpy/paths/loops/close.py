@@ -66,25 +66,25 @@ class LoopClose(LoopComparison):
     def close(self) -> None:
         """Records the loop; names and storages take its results."""
         r = self.r
-        carried: Carried = {}
-        self.last = LastIteration(self, carried)
-        self.watch(carried)
-        self.identities_after(carried)
+        self.carried = Carried(r, self.block, self.frame)
+        self.last = LastIteration(self)
+        self.watch()
+        self.identities_after()
         self.unwatch()
-        self.arrays_of_one_object(carried)
-        self.containers_after(carried)
-        finishes = [] if self.spec.exits else self.bound_inside(carried)
-        self.objects.carry(carried, self.frame)
-        self.close_items(carried)
-        self.close_storages(carried)
-        self.close_owned(carried)
+        self.arrays_of_one_object()
+        self.containers_after()
+        finishes = [] if self.spec.exits else self.bound_inside()
+        self.objects.carry(self.carried)
+        self.close_items()
+        self.close_storages()
+        self.close_owned()
         for storage, phi in list(self.frame.phis.items()):
             outside = r.value(storage)
             if self.frame.values[storage] is phi:
                 self.drop(phi, outside)
             else:
-                carried[phi] = (outside, self.frame.values[storage], partial(r.set_value, storage))
-        carried = {p: (i, self.replaced_phis.get(last, last), done) for p, (i, last, done) in carried.items()}
+                self.carried[phi] = (outside, self.frame.values[storage], partial(r.set_value, storage))
+        carried = {p: (i, self.replaced_phis.get(last, last), done) for p, (i, last, done) in self.carried.items()}
         results = self.record(carried)
         for phi, result in results.items():
             carried[phi][2](result)
@@ -93,7 +93,7 @@ class LoopClose(LoopComparison):
             finish()
         self.carried_containers.close()
 
-    def identities_after(self, carried: Carried) -> None:
+    def identities_after(self) -> None:
         """Notes which objects the names hold after the loop whose identity an iteration decides."""
         names = [x for n, x in self.after.items() if n in self.spec.after and n not in self.entry_values]
         bound = distinct(o for x in references(names) for o in objects(x))
@@ -104,7 +104,7 @@ class LoopClose(LoopComparison):
             if isinstance(found, Cond) and wanted:
                 self.moved[i.head, i.back] = self.last.identity(str(i.path[0]), found)
 
-    def arrays_of_one_object(self, carried: Carried) -> None:
+    def arrays_of_one_object(self) -> None:
         """Notes which names hold one array object after the loop, of those whose objects are asked for."""
         asked = [i for i in self.items if i.another is not None]
         self.objects.ends.update((i.another, identity(i.back)) for i in asked)
@@ -115,9 +115,10 @@ class LoopClose(LoopComparison):
                 last = one_object(self.r, identity(i.back), identity(j.back))
             first = one_object(self.r, identity(i.entry), identity(j.entry))
             if not (first is False and last is False):
-                self.one_as.setdefault(key, []).append((self.objects.flag(carried, first, last, self.frame), j))
+                self.one_as.setdefault(key, []).append((list[Value](), j))
+                self.carried.flag(first, last, self.one_as[key][-1][0].append)
 
-    def containers_after(self, carried: Carried) -> None:
+    def containers_after(self) -> None:
         """Notes which objects the names' containers are after the loop."""
         pairs: list[tuple[Any, Any]] = []
         for name, like in self.entry_values.items():
@@ -129,19 +130,19 @@ class LoopClose(LoopComparison):
         for a, b in pairs:
             if (a, b) not in self.container_objects:
                 both = container_identity(self.r, a), container_identity(self.r, b)
-                self.container_objects[a, b] = self.objects.after(carried, *both, self.frame)
+                self.container_objects[a, b] = self.objects.after(self.carried, *both)
 
-    def watch(self, carried: Carried) -> None:
+    def watch(self) -> None:
         """Carries whether names still hold the objects that they held before the loop, where something else holds them
         too, or what an iteration gives them."""
         r = self.r
         for i in self.items:
             for flag, found in i.known:
-                if flag not in carried:
+                if flag not in self.carried:
                     with r.inside(self.frame):
-                        still = truth_value(r, one_object(r, identity(i.back), found))
-                    first = truth_value(r, one_object(r, identity(i.entry), found))
-                    carried[flag] = (first, still, partial(self.entry_flags.__setitem__, flag))
+                        still = one_object(r, identity(i.back), found)
+                    first, take = one_object(r, identity(i.entry), found), partial(self.entry_flags.__setitem__, flag)
+                    self.carried.flag(first, still, take, flag)
         for i in self.items:
             key = i.entry, i.back
             if i.known or i.how in (WHICH, OWNED) or i.back is i.head:
@@ -151,10 +152,10 @@ class LoopClose(LoopComparison):
             phi = self.block.add_arg(I1)
 
             with r.inside(self.frame):
-                last = truth_value(r, select_truth(r, phi, one_object(r, identity(i.back), identity(i.head)), False))
-            carried[phi] = (r.constant(True, I1), last, partial(self.unchanged_flags.__setitem__, key))
+                last = select_truth(r, phi, one_object(r, identity(i.back), identity(i.head)), False)
+            self.carried.flag(True, last, partial(self.unchanged_flags.__setitem__, key), phi)
 
-    def close_items(self, carried: Carried) -> None:
+    def close_items(self) -> None:
         """Adds the carried numbers: initial value, yielded value, and what takes the result."""
         r = self.r
         for item in self.items:
@@ -162,7 +163,7 @@ class LoopClose(LoopComparison):
                 continue
             if item.kind is None:
                 init, last = self.which_value(item.entry), self.inner(partial(self.which_value, item.back))
-                carried[item.phis[0]] = (init, last, partial(self.found_which, item))
+                self.carried[item.phis[0]] = (init, last, partial(self.found_which, item))
                 continue
             inits = to_values(r, item.entry, item.kind)
             if same_value(item.back, item.head):
@@ -172,21 +173,7 @@ class LoopClose(LoopComparison):
                 continue
             with r.inside(self.frame):
                 lasts = to_values(r, item.back, item.kind)
-            self.carry(carried, item.phis, inits, lasts, self.found_number(item))
-
-    def carry(
-        self, carried: Carried, phis: Sequence[Value], inits: Sequence[Value], lasts: Sequence[Value],
-        done: Callable[[list[Value]], None],
-    ) -> None:  # fmt: skip
-        """Adds carried values of which `done` takes the results together."""
-        results: list[Value] = []
-
-        def take(value: Value) -> None:
-            results.append(value)
-            if len(results) == len(phis):
-                done(results)
-
-        carried |= {phi: (init, last, take) for phi, init, last in zip(phis, inits, lasts, strict=True)}
+            self.carried.add(item.phis, inits, lasts, self.found_number(item))
 
     def found_number(self, item: Item) -> Callable[[list[Value]], None]:
         """The function that takes the results of a carried number."""
@@ -231,7 +218,7 @@ class LoopClose(LoopComparison):
         item.found = self.one_of(which, self.candidates)
 
     # -- arrays that names hold in turn
-    def close_owned(self, carried: Carried) -> None:
+    def close_owned(self) -> None:
         """Adds the arrays that names own, their sizes, and which array each name holds."""
         for group in self.groups:
             items = {i.path: i for i in self.items}
@@ -242,7 +229,7 @@ class LoopClose(LoopComparison):
                 lasts = after.values()
             for slot, init, last in zip(group.slots.values(), inits, lasts):
                 for value, a, b in zip((*items[slot.path].phis, *slot.sizes, slot.phi), init, last, strict=True):
-                    carried[value] = (a, b, slot.after.append)
+                    self.carried[value] = (a, b, slot.after.append)
 
     def found_owned(self, group: OwnedGroup) -> None:
         """Binds the names of a group after the loop, once the results stand in `after`."""
@@ -265,7 +252,7 @@ class LoopClose(LoopComparison):
         self.outer.locals.add(slot.inner)
         return ArrayRef(slot.inner), ordered[phi]
 
-    def close_storages(self, carried: Carried) -> None:
+    def close_storages(self) -> None:
         """Adds the storages carried by value, their sizes, and the parts of views."""
         r = self.r
         inits: dict[Value, Dim] = {}
@@ -275,10 +262,10 @@ class LoopClose(LoopComparison):
             inits |= {v: d for v, d in zip(i.parts, parameters(i.entry.view)) if v is not None} if i.parts else {}
         for value, last in dict(self.size_yields()).items():
             init = r.index(inits[value])
-            carried[value] = (init, self.inner(partial(r.index, last)), partial(self.phi_inits.__setitem__, value))
+            self.carried[value] = (init, self.inner(partial(r.index, last)), partial(self.phi_inits.__setitem__, value))
         for c in self.storages.values():
             last_value = self.inner(partial(r.value, self.yielded(c)))
-            carried[c.phi] = (r.value(c.entry), last_value, partial(self.found_storage, c))
+            self.carried[c.phi] = (r.value(c.entry), last_value, partial(self.found_storage, c))
 
     def size_after(self, phi: Value | None, before: Dim, lo: int | None = 0) -> Dim:
         """A size after the loop; or an offset, which may be negative for an empty view."""
@@ -447,7 +434,7 @@ class LoopClose(LoopComparison):
             self.env[name] = made
 
     # -- names first bound inside an scf.for
-    def bound_inside(self, carried: Carried) -> list[Callable[[], None]]:
+    def bound_inside(self) -> list[Callable[[], None]]:
         """Binds names first bound in the body and used after the loop to their last values, if the loop runs."""
         r, finishes = self.r, []
         for name in self.spec.assigned:
@@ -477,9 +464,9 @@ class LoopClose(LoopComparison):
 class LastIteration(Leaving):
     """The values of the last iteration, of names that the loop first binds."""
 
-    def __init__(self, loop: LoopClose, carried: Carried) -> None:
+    def __init__(self, loop: LoopClose) -> None:
         super().__init__(loop.r, loop.frame)
-        self.loop, self.carried = loop, carried
+        self.loop, self.carried = loop, loop.carried
         self.storages: dict[Storage, Storage] = {}
 
     def value(self, name: str, x: Any) -> Finish:
@@ -492,7 +479,7 @@ class LastIteration(Leaving):
             lasts = to_values(r, x, kind)
         phis = [self.loop.block.add_arg(element) for element in kind.types]
         done = lambda values: found.append(from_values(r, values, kind, name))  # noqa: E731
-        self.loop.carry(self.carried, phis, zeros(r, kind), lasts, done)
+        self.carried.add(phis, zeros(r, kind), lasts, done)
         return lambda: found[0]
 
     def dim(self, d: Dim, lo: int | None = None) -> Callable[[], Dim]:
@@ -510,7 +497,7 @@ class LastIteration(Leaving):
         return with_items(x, items)
 
     def container_object(self, name: str, x: Any) -> Finish:
-        return self.loop.objects.after(self.carried, None, container_identity(self.r, x), self.frame)
+        return self.loop.objects.after(self.carried, None, container_identity(self.r, x))
 
     def storage(self, storage: Storage) -> Storage:
         r, loop = self.r, self.loop

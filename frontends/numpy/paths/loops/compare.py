@@ -43,7 +43,7 @@ from tracebuf.frontends.numpy.record.cond import Cond, conditions, ends
 from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
-from tracebuf.frontends.numpy.record.values import BOOL, INT, ArrayRef, GuardedRef, PyInt, Storage, kind_of
+from tracebuf.frontends.numpy.record.values import BOOL, INT, ArrayRef, GuardedRef, PyInt, Storage, kind_of, of_one_form
 from tracebuf.ir.core import Region, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ops.arrays import linalg, tensor
@@ -359,10 +359,7 @@ class LoopComparison(LoopHead):
 
     def compatible(self, a: ArrayRef, b: ArrayRef) -> bool:
         """Whether one name may hold either array."""
-        if a.element is not b.element or a.ndim != b.ndim:
-            return False
-        same = all(a.stride_rank(k) == b.stride_rank(k) for k in range(a.ndim))
-        return same and all(self.r.ask_equal(x, y) is True for x, y in zip(a.shape, b.shape))
+        return of_one_form(a, b) and all(self.r.ask_equal(x, y) is True for x, y in zip(a.shape, b.shape))
 
     def carry_by_value(self, item: Item, arrays: Sequence[Item]) -> None:
         """Plans an item's storage to be carried by value, or checks that it is carried as it should be."""

@@ -288,7 +288,7 @@ class LoopHead:
         """An array at the head: a view, whose changing parts are ints, of its storage or of a stand-in for it."""
         view, storage = entry.view, entry.storage
         if how.by_value:
-            storage = self.carried(entry.storage, how).inner
+            storage = self.carried_storage(entry.storage, how).inner
             if entry.is_whole and not any(how.parts):
                 return Item(path, entry, ArrayRef(storage, read_only=entry.read_only), how=how)
         values = [self.part(p) if vary else None for p, vary in zip(parameters(view), how.parts)]
@@ -297,7 +297,7 @@ class LoopHead:
         head = ArrayRef(storage, replace(view, offsets=tuple(made[:n]), sizes=tuple(made[n:])), entry.read_only)
         return Item(path, entry, head, how=how, parts=tuple(values))
 
-    def carried(self, entry: Storage, how: ArrayCarry) -> CarriedStorage:
+    def carried_storage(self, entry: Storage, how: ArrayCarry) -> CarriedStorage:
         """The stand-in for a storage that each iteration may replace."""
         found = self.storages.get(entry)
         if found is None:

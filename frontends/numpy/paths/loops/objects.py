@@ -7,7 +7,7 @@ the loop, flags say which object that something else knows too each name holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, is_container
@@ -28,8 +28,34 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.types import I1
 
-Carried = dict[Value, tuple[Value, Value, Callable[[Value], None]]]
-"""By carried value: its initial value, the one that is yielded, and what takes the result."""
+
+class Carried(dict[Value, tuple[Value, Value, Callable[[Value], None]]]):
+    """What a loop carries, by argument of its body: the initial value, the one that is yielded at the end of the body
+    (`frame`), and what takes the result."""
+
+    def __init__(self, r: Recorder, block: Block, frame: Frame) -> None:
+        self.r, self.block, self.frame = r, block, frame
+
+    def add(
+        self, phis: Sequence[Value], inits: Sequence[Value], lasts: Sequence[Value], done: Callable[[list[Value]], None]
+    ) -> None:
+        """Adds values of which `done` takes the results together."""
+        results: list[Value] = []
+
+        def take(value: Value) -> None:
+            results.append(value)
+            if len(results) == len(phis):
+                done(results)
+
+        self.update((phi, (init, last, take)) for phi, init, last in zip(phis, inits, lasts, strict=True))
+
+    def flag(
+        self, first: bool | PyBool, last: bool | PyBool, take: Callable[[Value], None], phi: Value | None = None
+    ) -> None:
+        """Adds a flag, as an argument of its own if there is none yet."""
+        with self.r.inside(self.frame):
+            yielded = truth_value(self.r, last)
+        self[self.block.add_arg(I1) if phi is None else phi] = (truth_value(self.r, first), yielded, take)
 
 
 @frozen(eq=False)
@@ -128,7 +154,7 @@ class ContainerObjects:
                 new += [o for y in (self.entry(x), self.end(x)) if y is not x for o in ends(y)]
         return ByIdentity((x, None) for x in known if x not in self.entries)
 
-    def after(self, carried: Carried, entry: Any, end: Any, frame: Frame) -> Callable[[], Any]:
+    def after(self, carried: Carried, entry: Any, end: Any) -> Callable[[], Any]:
         """The identity after the loop of what a name holds at the end of the body; `entry` before the loop."""
         if entry is not None and self.entries.get(end) is entry and self.end(end) is end:
             return lambda: entry
@@ -139,7 +165,7 @@ class ContainerObjects:
         choices: list[tuple[list[Value], Any]] = []
         other = mine.own
         for before, last, found in (*outer, *others):
-            with self.r.inside(frame):
+            with self.r.inside(carried.frame):
                 is_one = one_object(self.r, end, last)
             bound = entry is not None and before is not None
             was_one = one_object(self.r, entry, before) if bound else is_one if isinstance(is_one, bool) else False
@@ -147,16 +173,9 @@ class ContainerObjects:
                 other = found
                 break
             if not (is_one is False and was_one is False):
-                choices.append((self.flag(carried, was_one, is_one, frame), found))
+                choices.append((list[Value](), found))
+                carried.flag(was_one, is_one, choices[-1][0].append)
         return lambda: one_of_known([(results[0], x) for results, x in choices], other)
-
-    def flag(self, carried: Carried, first: bool | PyBool, last: bool | PyBool, frame: Frame) -> list[Value]:
-        """Adds a flag to the carried values; a list that is to hold its value after the loop."""
-        results: list[Value] = []
-        with self.r.inside(frame):
-            yielded = truth_value(self.r, last)
-        carried[self.block.add_arg(I1)] = (truth_value(self.r, first), yielded, results.append)
-        return results
 
     def is_known(self, x: Any) -> bool:
         """Whether an object of before the loop is known other than by what the loop carries, and may replace: for all
@@ -170,14 +189,14 @@ class ContainerObjects:
             self.known = distinct((*others, *kept))
         return isinstance(x, HeadObject) or self.r.heap.number(x) is not None or x in self.known
 
-    def carry(self, carried: Carried, frame: Frame) -> None:
+    def carry(self, carried: Carried) -> None:
         """Adds the flags that were asked for; a flag's last value may ask for others."""
         while missing := [(pair, phi) for pair, phi in self.flags.items() if phi not in carried]:
             for (a, b), phi in missing:
-                first = truth_value(self.r, one_object(self.r, self.entry(a), self.entry(b)))
-                with self.r.inside(frame):
-                    last = truth_value(self.r, one_object(self.r, self.end(a), self.end(b)))
-                carried[phi] = (first, last, lambda value: None)
+                first = one_object(self.r, self.entry(a), self.entry(b))
+                with self.r.inside(carried.frame):
+                    last = one_object(self.r, self.end(a), self.end(b))
+                carried.flag(first, last, lambda value: None, phi)
         self.closed = True
 
 
