@@ -7,7 +7,7 @@ import operator
 import types
 from collections.abc import Callable, Sequence
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -630,11 +630,17 @@ def known_range(x: Any) -> Any:
 NUMBERS_OF_MATH = frozenset({"pi", "e", "tau", "inf", "nan", "infj", "nanj"})
 
 
+@cache
+def names_of(module: types.ModuleType) -> frozenset[str]:
+    """What a module of NumPy's says that it has, or numbers of math's."""
+    return frozenset(getattr(module, "__all__", NUMBERS_OF_MATH))
+
+
 def put_there(module: types.ModuleType, name: str, value: Any) -> bool:
     """Whether what a module of NumPy's, or math, holds is the user's, who may put something else there."""
     if isinstance(value, types.FunctionType):
         return is_users(value)
-    if isinstance(value, types.ModuleType) or name in getattr(module, "__all__", NUMBERS_OF_MATH):
+    if isinstance(value, types.ModuleType) or name in names_of(module):
         return False
     return getattr(value, "__name__", None) != name
 
