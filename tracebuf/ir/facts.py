@@ -332,6 +332,11 @@ class SizeFacts(Prover):
             return True
         if (same := a == b) or (isinstance(a, int) and isinstance(b, int)):
             return same
+        for k, e in ((a, b), (b, a)):
+            if isinstance(k, int):  # mostly a 1, which the bounds exclude
+                lo, hi = self.interval_of(self.canon(e))
+                if (lo is not None and lo > k) or (hi is not None and hi < k):
+                    return False
         d = self.canon(sub(a, b))
         if isinstance(d, int):
             return d == 0

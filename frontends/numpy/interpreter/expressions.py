@@ -70,6 +70,9 @@ EAGER: dict[type, type] = {
 }  # fmt: skip
 """By class of the tracer: the class that eager Python has there."""
 
+METHOD_NAMES: dict[type, str] = {}
+"""By class of expression: the name of the method that evaluates it."""
+
 
 class Expressions(Comprehensions):
     """Mixin: evaluates expressions in an environment."""
@@ -84,7 +87,8 @@ class Expressions(Comprehensions):
 
     def any_expr(self, node: ast.expr, env: Env) -> Any:
         """The value of an expression, which may be of different types, depending on the path."""
-        method = getattr(self, f"expr_{type(node).__name__}", None)
+        kind = type(node)
+        method = getattr(self, METHOD_NAMES.get(kind) or METHOD_NAMES.setdefault(kind, f"expr_{kind.__name__}"), None)
         if method is None:
             raise self.refuse(node, *refusals.expression(node))
         return method(node, env)
