@@ -457,7 +457,8 @@ class Expressions(Comprehensions):
             reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         try:
-            value = ask(getattr, base, name)
+            there = type(base) is types.ModuleType and name in vars(base)
+            value = vars(base)[name] if there else ask(getattr, base, name)
         except Raises as said:
             if isinstance(said.error, AttributeError) and isinstance(base, (types.ModuleType, type)):
                 missing = OfClass(base, name) if isinstance(base, type) else Absent(Attribute(base, name))
