@@ -109,10 +109,13 @@ def truth_value(r: Recorder, x: bool | PyBool) -> Value:
 
 
 def select_truth(r: Recorder, condition: Value, a: bool | PyBool, b: bool | PyBool) -> bool | PyBool:
-    """The truth that is `a` where the condition holds, else `b`."""
-    if a is b:
+    """The truth that is `a` where the condition holds, else `b`: recorded once."""
+    if a is b or (isinstance(a, PyBool) and isinstance(b, PyBool) and a.value is b.value):
         return a
-    return PyBool(r.emit(arith.Select.of(condition, truth_value(r, a), truth_value(r, b))))
+    if a is True and b is False:
+        return PyBool(condition)
+    first, second = truth_value(r, a), truth_value(r, b)
+    return PyBool(r.once(("select", condition, first, second), lambda: arith.Select.of(condition, first, second)))
 
 
 def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:

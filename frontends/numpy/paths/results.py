@@ -16,7 +16,7 @@ import numpy as np
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.results import ChosenResult, ContainerWrite, NewContainer, ResultLeaf, ResultPlan
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, same_value
-from tracebuf.frontends.numpy.paths.identity import container_identity, identity
+from tracebuf.frontends.numpy.paths.identity import container_identity, identity, select_truth
 from tracebuf.frontends.numpy.paths.leaving import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
@@ -25,10 +25,17 @@ from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import EITHER, NUMBERS, ArrayRef, GuardedRef, NpScalar, PyInt, Scalar
+from tracebuf.frontends.numpy.record.values import (
+    EITHER,
+    NUMBERS,
+    ArrayRef,
+    GuardedRef,
+    NpScalar,
+    PyBool,
+    PyInt,
+    Scalar,
+)
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import I1
-from tracebuf.ops.scalars import arith
 
 ArmPath = tuple[tuple[Value, int], ...]
 """The path to an arm: conditions, and which arm of each."""
@@ -44,9 +51,7 @@ class Results:
         self.values: list[Value] = []
         self.seen: defaultdict[ArmPath, ByIdentity[ArrayRef, ResultLeaf]] = defaultdict(ByIdentity)
         self.made: defaultdict[ArmPath, PairsByIdentity[NewContainer]] = defaultdict(PairsByIdentity)
-        self.conditions: dict[tuple[Value, Value | bool, Value | bool], Value] = {}
-        """By condition and what it selects from: where a path-dependent array is one of its arms."""
-        self.places: PairsByIdentity[Value | bool] = PairsByIdentity()
+        self.places: PairsByIdentity[bool | PyBool] = PairsByIdentity()
         """By an array or an identity, and what it may be: where it is that."""
         self.new: ByIdentity[Any, int] = ByIdentity()
         """The new containers, numbered."""
@@ -90,33 +95,21 @@ class Results:
         once, under one condition, on however many paths it is that one."""
         plan: ResultPlan | None = None
         for arm in reversed(ends(x)):
-            condition = self.where(x, arm)
-            if isinstance(condition, bool):  # on all paths
+            known = self.where(x, arm)
+            if isinstance(known, bool):  # on all paths
                 return plan_of(arm, ())
-            one = plan_of(arm, ((condition, 0),))
-            plan = one if plan is None else ChosenResult(self.add(condition), one, plan)
+            one = plan_of(arm, ((known.value, 0),))
+            plan = one if plan is None else ChosenResult(self.add(known.value), one, plan)
         assert plan is not None
         return plan
 
-    def where(self, x: Any, arm: Any) -> Value | bool:
+    def where(self, x: Any, arm: Any) -> bool | PyBool:
         """Where an array, or an identity, is this one that it may be: a condition, or known."""
         if not isinstance(x, Cond):
             return x is arm
         if (x, arm) not in self.places:
-            self.places[x, arm] = self.selected(x.condition, *(self.where(a, arm) for a in x.arms))
+            self.places[x, arm] = select_truth(self.r, x.condition, *(self.where(a, arm) for a in x.arms))
         return self.places[x, arm]
-
-    def selected(self, condition: Value, first: Value | bool, second: Value | bool) -> Value | bool:
-        """What holds `first` where a condition does, else `second`."""
-        if first is second:
-            return first
-        if first is True and second is False:
-            return condition
-        key = condition, first, second
-        if key not in self.conditions:
-            a, b = (self.r.constant(v, I1) if isinstance(v, bool) else v for v in (first, second))
-            self.conditions[key] = self.r.emit(arith.Select.of(condition, a, b))
-        return self.conditions[key]
 
     def either_container(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
         """The plan of a container that is the object `found`, with the contents of `x`; one that may have been changed

@@ -137,9 +137,9 @@ class Recorder(Sizes):
             return base
         s = self.slice(view)
         type_ = self.tensor_type(view.sizes, view.element(storage))
-        return self._once(("extract", base, s), lambda: tensor.ExtractSlice.of(base, s, type_, self.loc))
+        return self.once(("extract", base, s), lambda: tensor.ExtractSlice.of(base, s, type_, self.loc))
 
-    def _once(self, key: object, make: Callable[[], Op]) -> Value:
+    def once(self, key: object, make: Callable[[], Op]) -> Value:
         """The value that `make` records, recorded once per region."""
         return self.cached(key) or self.remember(key, self.emit(make()))
 
@@ -150,12 +150,12 @@ class Recorder(Sizes):
             return self.value(storage)
         source = self._read(storage, over.view)
         if isinstance(over, Diagonal):
-            return self._once((over.axes, source), lambda: tensor.ExtractDiagonal.of(source, over.axes, self.loc))
+            return self.once((over.axes, source), lambda: tensor.ExtractDiagonal.of(source, over.axes, self.loc))
         if isinstance(over, Windows):
             size, rest = self.index(over.size), (over.axis, over.shape, self.loc)
-            return self._once(("windows", source, size, over.axis), lambda: ExtractWindows.of(source, size, *rest))
+            return self.once(("windows", source, size, over.axis), lambda: ExtractWindows.of(source, size, *rest))
         if isinstance(over, Recast):
-            return self._once(("recast", source, over.element), lambda: RecastOp.of(source, over.element, self.loc))
+            return self.once(("recast", source, over.element), lambda: RecastOp.of(source, over.element, self.loc))
         return self._regrouped(source, over.shape, over.old, over.new, over.merged)
 
     def _regrouped(self, value: Value, shape: Sequence[Dim], old: Groups, new: Groups, merged: Sequence[Dim]) -> Value:
@@ -166,11 +166,11 @@ class Recorder(Sizes):
             source = value
             merged = [shape[after[0]] if len(after) == 1 else n for after, n in zip(new, merged, strict=True)]
             type_ = self.tensor_type(merged, element)
-            value = self._once(("collapse", source, old), lambda: tensor.CollapseShape.of(source, old, type_, self.loc))
+            value = self.once(("collapse", source, old), lambda: tensor.CollapseShape.of(source, old, type_, self.loc))
         if any(len(group) > 1 for group in new):
             flat, type_ = value, self.tensor_type(shape, element)
             mixed = tuple(self.mixed(d) for d in shape)
-            value = self._once(
+            value = self.once(
                 ("expand", flat, new, mixed), lambda: tensor.ExpandShape.of(flat, new, mixed, type_, self.loc)
             )
         return value

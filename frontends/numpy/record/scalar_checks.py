@@ -12,11 +12,10 @@ from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool
-from tracebuf.ir.core import Block, Value
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import F64
 from tracebuf.location import Location
-from tracebuf.ops.control import scf
 from tracebuf.ops.scalars import arith
 
 FLAGS = frozenset((
@@ -115,9 +114,4 @@ def require_nonzero(r: Recorder, value: Value, message: str) -> None:
 
 def choose(r: Recorder, condition: Value, *arms: Callable[[], Value]) -> Value:
     """The scalar of the first arm if the condition holds, else that of the second; only one is computed."""
-    blocks = [Block() for _ in arms]
-    for arm, block in zip(arms, blocks):
-        with r.region("branch", block):
-            result = arm()
-        block.append(scf.Yield.of([result], r.loc))
-    return r.emit(scf.If.of(condition, [result.type], blocks[0], blocks[1]))
+    return r.either(condition, lambda side: [arms[side]()])[0]
