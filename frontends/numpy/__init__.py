@@ -32,8 +32,8 @@ Where is ...?
     a @ b                   functions/products/matmul; whether c += a @ b accumulates in place is a pass:
                             tracebuf/optimize/tensors/accumulate_products
     an `if`                 paths/joins (`trace_if`)
-    x.T if p else x         paths/joins: one guarded reference by `Join.arrays` (record/values, `GuardedRef`), or, of
-                            other axes or dtypes, by `Join.value` a `Choice` (numbers/lattice);
+    x.T if p else x         paths/joins: a `Cond` (record/cond), by `Join.arrays` one reference (`GuardedRef` of
+                            record/values) or, of other axes or dtypes, by `Join.value` a `choice` (numbers/lattice);
                             tests/language/test_names.py, test_loop_identity.py
     a loop                  paths/loops/trace (`trace_loop`); what it carries: paths/loops/head and compare, close.
                             Over a list, tuple or dict it is unrolled: paths/iteration (`iterable_of`),

@@ -458,7 +458,7 @@ class Block:
         return self.region.op
 
 
-def _walk(regions: Iterable[Region]) -> Iterator[Op]:
+def _walk(regions: Sequence[Region]) -> Iterator[Op]:
     """Every op in the regions, pre-order, in constant time each; a block's ops are those that it has when it is met."""
     work = [_ops_of(regions)]
     while work:
@@ -471,7 +471,13 @@ def _walk(regions: Iterable[Region]) -> Iterator[Op]:
             work.pop()
 
 
-def _ops_of(regions: Iterable[Region]) -> Iterator[Op]:
+def _ops_of(regions: Sequence[Region]) -> Iterator[Op]:
+    if len(regions) == 1 and len(regions[0].blocks) == 1:
+        return iter(list(regions[0].blocks[0].ops))
+    return _ops_of_several(regions)
+
+
+def _ops_of_several(regions: Sequence[Region]) -> Iterator[Op]:
     for region in regions:
         for block in region.blocks:
             yield from list(block.ops)
@@ -782,8 +788,8 @@ class Builder:
 
 def split_mixed(values: Sequence[Mixed]) -> tuple[tuple[int | None, ...], list[Value]]:
     """(the constants, with None for each dynamic value; the dynamic values in order)."""
-    static = tuple(v if isinstance(v, int) else None for v in values)
-    return static, [v for v in values if isinstance(v, Value)]
+    static = [v if isinstance(v, int) else None for v in values]
+    return tuple(static), [v for v in values if not isinstance(v, int)] if None in static else []
 
 
 def join_mixed(static: Sequence[int | None], dynamic: Iterable[Value]) -> list[Mixed]:

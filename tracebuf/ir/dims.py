@@ -105,10 +105,11 @@ Mono = tuple[Atom, ...]
 class Expr:
     """A non-constant canonical polynomial. Not made directly: `sym` and the functions of this module return `Dim`s."""
 
-    __slots__ = ("terms", "_hash", "_symbols", "_key")
+    __slots__ = ("terms", "settled", "_hash", "_symbols", "_key")
 
     def __init__(self, terms: dict[Mono, int]) -> None:
         self.terms = terms  # never empty, no zero coefficient, never only the constant; not to be changed
+        self.settled: object = None  # by whose substitutions it is known not to change
         self._hash: int | None = None
         self._symbols: frozenset[Sym] | None = None
         self._key: _Key | None = None

@@ -64,7 +64,7 @@ class _Scope:
 _Derived = tuple[dict[str, Any], dict[str, Any]]
 """What follows from facts: the parts that learning changes, copied, and the answers kept so far."""
 _LEARNT = ("_bounds", "_index", "_loops", "_subst", "_told")
-_KEPT = ("_intervals", "_failed", "_canon", "_simple")
+_KEPT = ("_intervals", "_failed", "_canon", "_settled", "_simple")
 
 
 class SizeFacts(Prover):
@@ -77,7 +77,7 @@ class SizeFacts(Prover):
     question that is false for them is given up at once, which is what most idle proofs would end with."""
 
     __slots__ = (
-        "version", "hints", "refreshed", "_scopes", "_subst", "_told", "_stale", "_canon", "_simple",
+        "version", "hints", "refreshed", "_scopes", "_subst", "_told", "_stale", "_canon", "_settled", "_simple",
     )  # fmt: skip
 
     def __init__(self, hints: Mapping[Sym, int] | None = None) -> None:
@@ -218,6 +218,8 @@ class SizeFacts(Prover):
         self._told: dict[Sym, tuple[Dim, ...]] = {}
         """By symbol: what was learnt of it."""
         self._canon: dict[Expr, Dim] = {}
+        self._settled = object()
+        """What an expression holds that is known to be as `canon` gives it."""
         self._simple: dict[Expr, Dim] = {}
         self._stale = False
 
@@ -267,6 +269,7 @@ class SizeFacts(Prover):
         """Replaces a symbol from now on; symbols of `by` may be replaced later (`canon` follows)."""
         self._subst[s] = by
         self._canon.clear()
+        self._settled = object()
 
     def _learn_bounds(self, s: Sym, by: Dim) -> None:
         """What the bounds of a symbol say of its replacement."""
@@ -297,7 +300,7 @@ class SizeFacts(Prover):
         """e with what equalities have replaced."""
         if self._stale:
             self._refresh()
-        if isinstance(e, int) or not self._subst:
+        if isinstance(e, int) or not self._subst or e.settled is self._settled:
             return e
         out = self._canon.get(e)
         if out is None:
@@ -307,6 +310,8 @@ class SizeFacts(Prover):
                     break
                 out = _rewrite(out, self._subst)
             self._canon[e] = out
+        if isinstance(out, Expr):
+            out.settled = self._settled
         return out
 
     def nonneg(self, e: Dim) -> bool:
@@ -323,8 +328,15 @@ class SizeFacts(Prover):
 
     def equal(self, a: Dim, b: Dim) -> bool:
         """Whether a == b is proved."""
+        if a is b:
+            return True
         if (same := a == b) or (isinstance(a, int) and isinstance(b, int)):
             return same
+        for k, e in ((a, b), (b, a)):
+            if isinstance(k, int):  # mostly a 1, which the bounds exclude
+                lo, hi = self.interval_of(self.canon(e))
+                if (lo is not None and lo > k) or (hi is not None and hi < k):
+                    return False
         d = self.canon(sub(a, b))
         if isinstance(d, int):
             return d == 0

@@ -76,20 +76,25 @@ class Func:
 
     def forget_lost_symbols(self) -> None:
         """Drops symbols whose value stands in a region that is no longer part of the function."""
-        blocks = self.blocks()
         home = {s: v.owner if isinstance(v.owner, Block) else v.owner.block for s, v in self.symbols.items()}
-        self.symbols = {s: v for s, v in self.symbols.items() if home[s] in blocks}
+        kept = {block: self.holds(block) for block in set(home.values())}
+        self.symbols = {s: v for s, v in self.symbols.items() if kept[home[s]]}
+
+    def holds(self, block: Block | None) -> bool:
+        """Whether a block is part of the function."""
+        while block is not None and block.region is not self.body:
+            block = block.region.op.block if block.region is not None and block.region.op is not None else None
+        return block is not None
 
     def forget_lost_uses(self) -> None:
         """Drops uses by ops in regions that never became part of the function."""
-        blocks = self.blocks()
-        for value in self.values():
+        ops, values = [*self.walk()], [*self.values()]
+        if sum([len(v.uses) for v in values]) == sum([len(op.uses) for op in ops]):
+            return
+        blocks = {op.block for op in ops}
+        for value in values:
             for use in [u for u in value.uses if u.op.block not in blocks]:
                 del value.uses[use]
-
-    def blocks(self) -> set[Block]:
-        """Every block of the function."""
-        return set(self.body.blocks).union(*(region.blocks for op in self.walk() for region in op.regions))
 
     def forget_unused_symbols(self, kind: str = "") -> None:
         """Drops symbols that no type uses, so that the ops that define their values may be removed."""

@@ -36,6 +36,7 @@ from tracebuf.frontends.numpy.numbers.operands import on_all_paths, scalar_value
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary, concrete, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -47,7 +48,6 @@ from tracebuf.frontends.numpy.record.values import (
     PyInt,
     Scalar,
     Storage,
-    arms_of,
     in_turn,
     is_traced,
 )
@@ -369,7 +369,7 @@ def require(r: Recorder, a: Any, dtype: Any = None, requirements: Any = None) ->
         raise r.refuse("np.require of memory of its own", "np.array(a)")
     order = next(iter(wanted & {"C", "F"}), "A" if requirements else "K")
     made = asarray(r, a, dtype, order)
-    protected = {arm.read_only or not arm.storage.writable for arm in arms_of(made)}
+    protected = {arm.read_only or not arm.storage.writable for arm in ends(made)}
     if "W" in wanted and len(protected) > 1:
         raise r.refuse("np.require of one of several arrays, some of which are read-only", "np.array(a)")
     return array(r, made, order=order) if "W" in wanted and True in protected else made

@@ -61,7 +61,7 @@ def read_item(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
     parts = index_parts(r, ref, index)
     if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
         places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
-        return NpScalar(r.load(ref, places), ref.element)
+        return r.number(ref, places)
     return ref.derive(index_steps(r, ref, parts))
 
 
@@ -74,7 +74,7 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence
         places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
         require_one_element(r, ref.element, value, isinstance(value, Sequence))
         assert not isinstance(value, Sequence)
-        scalar = NpScalar(r.load(value, ()), value.element) if isinstance(value, ArrayRef) else value
+        scalar = r.number(value) if isinstance(value, ArrayRef) else value
         if not isinstance(value, ArrayRef):
             check_number(r, scalar, ref)
         r.store_element(ref, places, scalar_value(r, scalar, ref.element))
@@ -135,7 +135,7 @@ def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
             return
         overlaps = not set(storages_of(value)).isdisjoint(storages_of(target))
         if overlaps and all(r.facts.canon(n) == 1 for n in value.shape):
-            value = NpScalar(r.load(value, [0] * value.ndim), value.element)  # its own memory needs no copy then
+            value = r.number(value, [0] * value.ndim)  # its own memory needs no copy then
     else:
         check_number(r, value, target)
     turned = isinstance(value, ArrayRef) and value.is_whole and value.storage in storages_of(target)  # b[::-1] = b
@@ -288,7 +288,7 @@ def as_int(r: Recorder, item: Any, wrong: Wrong | None = NO_INT) -> Dim | None:
     if isinstance(item, NpScalar) and not item.element.is_integer and item.python is not None:
         return None if wrong is None else int_on_a_path(r, item, wrong)
     if isinstance(item, ArrayRef) and item.element.is_integer and item.ndim == 0:
-        item = NpScalar(r.load(item, ()), item.element)
+        item = r.number(item)
     if isinstance(item, NpScalar) and item.element.is_integer:
         return int_of(r, item.value)
     return None

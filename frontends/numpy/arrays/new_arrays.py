@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -168,8 +168,7 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
     shape, parts = shape_of(r, items), parts_of(items)
     if len(parts) > MAX_WRITTEN:
         raise r.refuse(f"an array of {len(parts)} numbers is written out", "make it outside, or store in a loop")
-    if any(isinstance(x, NpScalar) and x.maybe_python for _, x in parts):
-        raise unknown_origin(r.loc)
+    check_origin(r, *(x for _, x in parts))
     examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else concrete(x) for _, x in parts]
     found = ask(np.array, examples or [0.0]).dtype
     element = supported(found if dtype is None else ask(np.dtype, dtype), "the array", r.loc)

@@ -14,13 +14,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, own_axes_of
 from tracebuf.frontends.numpy.arrays.indexing import at_least_zero, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, one_or_more, shape_arg
-from tracebuf.frontends.numpy.arrays.reshape import (
-    Steps,
-    reversed_axes,
-    sure,
-    traces_numbers_too,
-    whole_number,
-)
+from tracebuf.frontends.numpy.arrays.reshape import Steps, reversed_axes, sure, traces_numbers_too, whole_number
 from tracebuf.frontends.numpy.numbers.weak_ints import require_fits
 from tracebuf.frontends.numpy.record.allocatable import MOST_COUNTED, require_memory
 from tracebuf.frontends.numpy.record.broadcasting import shape_text

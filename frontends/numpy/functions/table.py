@@ -11,6 +11,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ from tracebuf.frontends.numpy.functions.python import cmath as cmath_functions
 from tracebuf.frontends.numpy.functions.python import math as math_functions
 from tracebuf.frontends.numpy.functions.reductions import aggregates
 from tracebuf.frontends.numpy.functions.ufunc_calls import call_method, call_ufunc
-from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
+from tracebuf.frontends.numpy.numbers.lattice import check_one_type
 from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int
 from tracebuf.frontends.numpy.numbers.scalars import binary
@@ -189,8 +190,8 @@ def is_pure(function: Any) -> bool:
 def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a known function; NotImplemented for one that is not known."""
     handler = handler_of(function)
-    if any(isinstance(x, Choice) for x in (*args, *kwargs.values())) and (handler or is_pure(function)):
-        raise path_dependent(r, "<value>", "values of different types")
+    if handler or is_pure(function):
+        check_one_type(r, *args, *kwargs.values())
     odd = next((x for x in (*args, *kwargs.values()) if isinstance(x, FlatIterator)), None)
     if handler is not None and odd is not None and function not in (len, isinstance):
         odd.refuse()
@@ -221,9 +222,7 @@ def handler_of(function: Any) -> Handler | None:
         method = NUMBER_METHODS[function.name]
         return lambda r, *args, **kwargs: call_handler(method, r, function.number, *args, **kwargs)
     if isinstance(function, np.ufunc):
-        if not is_numpys(function):
-            return None
-        return lambda r, *args, **kwargs: call_handler(call_ufunc, r, function, args, kwargs)
+        return handler_of_ufunc(function) if is_numpys(function) else None
     if isinstance(ufunc := getattr(function, "__self__", None), np.ufunc):
         if function.__name__ == "at":
             return stores(lambda r, *args: call_handler(picking.ufunc_at, r, ufunc, *args))
@@ -232,6 +231,12 @@ def handler_of(function: Any) -> Handler | None:
         return HANDLERS.get(function) or PRIMITIVES.get(function)
     except TypeError:
         return None
+
+
+@lru_cache(maxsize=256)
+def handler_of_ufunc(ufunc: np.ufunc) -> Handler:
+    """The handler of a call of a ufunc: one for each, of which it is known once what it takes."""
+    return lambda r, *args, **kwargs: call_handler(call_ufunc, r, ufunc, args, kwargs)
 
 
 def formula_of(function: Any) -> Callable[..., Any] | None:

@@ -17,8 +17,8 @@ from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.operands import is_operand, loop_dtypes, mask_of, out_of, supported, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import scalar_product
-from tracebuf.frontends.numpy.numbers.two_results import elementwise_pair, outs_of
-from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.numbers.two_results import outs_of
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise_all
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
@@ -72,16 +72,15 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
         return generalised(r, ufunc, operands, outs[0], wanted, casting)
     if layout != "K" and mask is None:
         outs = laid_out(r, ufunc, operands, outs, wanted, casting, layout)
-    if ufunc.nout == 2:
-        check_mask(r, ufunc, operands, mask, outs)
-        return elementwise_pair(r, ufunc, operands, outs, mask, wanted, casting)
-    (into,) = outs
-    if ufunc is np.square and into is None and not isinstance(operands[0], ArrayRef):  # of scalars it is not fused
+    if ufunc.nout == 2 and all(outs) and any(s in storages_of(outs[1]) for s in storages_of(outs[0])):  # type: ignore[arg-type]
+        raise r.refuse(f"both results of np.{name} in one array", "use two")
+    if ufunc is np.square and outs[0] is None and not isinstance(operands[0], ArrayRef):  # of scalars it is not fused
         made = scalar_product(r, operands[0], operands[0])
         if made is not None:
             return made
-    check_mask(r, ufunc, operands, mask, [into])
-    return elementwise(r, ufunc, operands, into, mask, wanted, casting, called=True)
+    check_mask(r, ufunc, operands, mask, outs)
+    results = elementwise_all(r, ufunc, operands, outs, mask, wanted, casting, called=True)
+    return results[0] if ufunc.nout == 1 else tuple(results)
 
 
 def laid_out(

@@ -23,9 +23,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import (
 )
 from tracebuf.frontends.numpy.arrays.reshape import is_dense, is_fortran, order_of
 from tracebuf.frontends.numpy.functions.indices import picking
-from tracebuf.frontends.numpy.functions.python.builtins import (
-    round_array,
-)
+from tracebuf.frontends.numpy.functions.python.builtins import round_array
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import (
@@ -44,10 +42,7 @@ from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.values import (
-    ArrayRef,
-    NpScalar,
-)
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, dim_max, dim_min, mul, sub
 from tracebuf.ir.types import I1, scalar_type

@@ -129,7 +129,7 @@ class Evaluator(ABC):
 
     @abstractmethod
     def any_expr(self, node: ast.expr, env: Env) -> Any:
-        """The value of an expression, which may be a `Choice` of values of different types."""
+        """The value of an expression, which may be of different types, depending on the path."""
 
     @abstractmethod
     def items(self, nodes: Sequence[ast.expr], env: Env) -> list[Any]:

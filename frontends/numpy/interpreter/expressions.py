@@ -7,7 +7,7 @@ import operator
 import types
 from collections.abc import Callable, Sequence
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
 from tracebuf.frontends.numpy.interpreter import callables, dicts, extremes, operators, records, texts
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
-from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, path_dependent
+from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
 from tracebuf.frontends.numpy.paths.identity import same_thing
@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.paths.joins import bound_value, trace_if
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
@@ -69,6 +70,9 @@ EAGER: dict[type, type] = {
 }  # fmt: skip
 """By class of the tracer: the class that eager Python has there."""
 
+METHOD_NAMES: dict[type, str] = {}
+"""By class of expression: the name of the method that evaluates it."""
+
 
 class Expressions(Comprehensions):
     """Mixin: evaluates expressions in an environment."""
@@ -76,15 +80,15 @@ class Expressions(Comprehensions):
     def expr(self, node: ast.expr, env: Env) -> Any:
         """An expression's value."""
         value = self.any_expr(node, env)
-        if isinstance(value, Choice):
+        if type(value) is Cond:
             self.at(node)
-            name = node.id if isinstance(node, ast.Name) else "<value>"
-            raise path_dependent(self.r, name, "values of different types")
+            check_one_type(self.r, value, name=node.id if isinstance(node, ast.Name) else "<value>")
         return value
 
     def any_expr(self, node: ast.expr, env: Env) -> Any:
-        """The value of an expression, which may be a `Choice` of values of different types."""
-        method = getattr(self, f"expr_{type(node).__name__}", None)
+        """The value of an expression, which may be of different types, depending on the path."""
+        kind = type(node)
+        method = getattr(self, METHOD_NAMES.get(kind) or METHOD_NAMES.setdefault(kind, f"expr_{kind.__name__}"), None)
         if method is None:
             raise self.refuse(node, *refusals.expression(node))
         return method(node, env)
@@ -453,7 +457,8 @@ class Expressions(Comprehensions):
             reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         try:
-            value = ask(getattr, base, name)
+            there = type(base) is types.ModuleType and name in vars(base)
+            value = vars(base)[name] if there else ask(getattr, base, name)
         except Raises as said:
             if isinstance(said.error, AttributeError) and isinstance(base, (types.ModuleType, type)):
                 missing = OfClass(base, name) if isinstance(base, type) else Absent(Attribute(base, name))
@@ -530,8 +535,8 @@ class Expressions(Comprehensions):
 
     def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A call, dispatched on the callee itself (rule X1)."""
-        if not takes_choices(function) and any(isinstance(x, Choice) for x in self.flat([*args, *kwargs.values()])):
-            raise path_dependent(self.r, "<value>", "values of different types")
+        if not takes_choices(function):
+            check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         found = records.call_with_objects(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
@@ -539,7 +544,7 @@ class Expressions(Comprehensions):
             given, named = [known_range(x) for x in args], {k: known_range(x) for k, x in kwargs.items()}
             made = table.call_array_method(self.r, function.ref, function.name, given, named)
             alone = function.of_number and isinstance(made, ArrayRef) and not made.ndim
-            return NpScalar(self.r.load(made, ()), made.element) if alone else made
+            return self.r.number(made) if alone else made
         if isinstance(function, NestedFunction):
             return self.call_nested(function, args, kwargs)
         if function is partial:
@@ -630,11 +635,17 @@ def known_range(x: Any) -> Any:
 NUMBERS_OF_MATH = frozenset({"pi", "e", "tau", "inf", "nan", "infj", "nanj"})
 
 
+@cache
+def names_of(module: types.ModuleType) -> frozenset[str]:
+    """What a module of NumPy's says that it has, or numbers of math's."""
+    return frozenset(getattr(module, "__all__", NUMBERS_OF_MATH))
+
+
 def put_there(module: types.ModuleType, name: str, value: Any) -> bool:
     """Whether what a module of NumPy's, or math, holds is the user's, who may put something else there."""
     if isinstance(value, types.FunctionType):
         return is_users(value)
-    if isinstance(value, types.ModuleType) or name in getattr(module, "__all__", NUMBERS_OF_MATH):
+    if isinstance(value, types.ModuleType) or name in names_of(module):
         return False
     return getattr(value, "__name__", None) != name
 

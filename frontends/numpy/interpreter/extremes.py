@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
+from tracebuf.frontends.numpy.numbers.lattice import path_dependent
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 
@@ -35,7 +36,7 @@ def extreme(i: Evaluator, node: ast.AST, function: Any, items: Sequence[Any], ke
     """The item whose key is the least or greatest; path-dependent where the run time decides."""
     best, most = items[0], keys[0]
     for x, key in zip(items[1:], keys[1:]):
-        if any(isinstance(k, Choice) for k in (most, key)):
+        if any(type(k) is Cond for k in (most, key)):
             raise path_dependent(i.r, "<value>", "values of different types")
         beyond = i.condition(node, i.compared(node, "Lt" if function is min else "Gt", key, most))
         if isinstance(beyond, PyBool):

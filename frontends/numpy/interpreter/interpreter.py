@@ -182,15 +182,15 @@ class Interpreter(Statements):
     def at(self, node: ast.AST) -> Location:
         """Makes a node the current location in the user's source (a node without a line does not change it)."""
         line = getattr(node, "lineno", None)
-        if line is None or is_internal(file := self.scope.source.file):
+        if line is None or is_internal(file := (scope := self.scope).source.file):
             return self.r.loc  # the caller's
-        column, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None) or 0
-        if (last := getattr(node, "end_lineno", None)) != line:
+        column, end, last = node.col_offset, node.end_col_offset or 0, node.end_lineno  # type: ignore[attr-defined]
+        if last != line:
             name = node.func if isinstance(node, ast.Call) else node
             if isinstance(name, ast.Attribute) and name.end_lineno is not None and name.end_lineno > line:
                 line, column = name.end_lineno, (name.end_col_offset or 0) - len(name.attr.encode())  # as in tracebacks
             end = end if last == line else 10**6
-        self.r.loc = Location(file, line, column, end, self.scope.name)
+        self.r.loc = Location(file, line, column, end, scope.name)
         return self.r.loc
 
     def refuse(self, node: ast.AST, reason: str, instead: str = "") -> UnsupportedError:

@@ -36,8 +36,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     LEAVE,
     RETURN,
-    Choice,
-    path_dependent,
+    check_one_type,
 )
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
@@ -51,6 +50,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
@@ -115,7 +115,7 @@ class Statements(Expressions, Protected):
             if not on:
                 return
 
-    def split(self, statement: ast.stmt, choice: Choice, env: Env) -> None:
+    def split(self, statement: ast.stmt, choice: Cond[Any], env: Env) -> None:
         """Traces a statement once for each type of a path-dependent value that it uses."""
         names = (*stored([statement]), JUMP, RETURN)
         arms = [self.branch([statement])] * 2
@@ -253,8 +253,7 @@ class Statements(Expressions, Protected):
 
     def storable(self, node: ast.AST, value: Any) -> Any:
         """A value that may be stored into elements."""
-        if isinstance(value, Choice):
-            raise path_dependent(self.r, "<value>", "values of different types")
+        check_one_type(self.r, value)
         numbers = (Scalar, *NUMBERS)
         if isinstance(value, (ArrayRef, *numbers)):
             return value
@@ -269,9 +268,9 @@ class Statements(Expressions, Protected):
         )
 
     def unpack(self, target: ast.Tuple | ast.List, value: Any, env: Env) -> None:
-        if isinstance(value, Choice):
+        if type(value) is Cond:
             self.at(target)
-            raise path_dependent(self.r, "<value>", "values of different types")
+            check_one_type(self.r, value)
         items = self.iterate_static(target, value)
         starred = next((k for k, e in enumerate(target.elts) if isinstance(e, ast.Starred)), None)
         if starred is not None and len(items) >= len(target.elts) - 1:
@@ -335,8 +334,7 @@ class Statements(Expressions, Protected):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
-        if isinstance(old, Choice):
-            raise path_dependent(self.r, "<value>", "values of different types")
+        check_one_type(self.r, old)
         if operators.is_operand(old) or (operators.is_operand(right) and not isinstance(old, ArrayRef)):
             found = operators.augmented(self, ast.Pass(), name, old, right)
             return self.operate(name, old, right) if found is NotImplemented else found

@@ -20,19 +20,19 @@ from tracebuf.frontends.numpy.call.results import CallPlan
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
-from tracebuf.frontends.numpy.paths.identity import container_identity, identity, objects
+from tracebuf.frontends.numpy.paths.identity import container_identity, objects
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.paths.results import Results
 from tracebuf.frontends.numpy.record.arguments import ArgumentMaker
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Heap, Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, arms_of
+from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.frontends.numpy.source.source import heading
 from tracebuf.frozen import frozen
-from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols
 from tracebuf.ir.func import Donation, Func
 from tracebuf.ir.types import TensorType
@@ -181,10 +181,10 @@ def finish(
     results = Results(r, r.heap, given)
     changes = results.changes()
     returned_or_written = leaves((result, *(w.items for w in changes)))
-    arrays = distinct(x for leaf in returned_or_written if isinstance(leaf, ArrayRef) for x in arms_of(leaf))
-    results.held = counted(o for x in arrays for o in distinct(objects(identity(x))))
+    arrays = distinct(x for leaf in returned_or_written if isinstance(leaf, ArrayRef) for x in ends(leaf))
+    results.held = counted(o for x in arrays for o in objects(x))
     held = distinct(x for value in (result, *(w.items for w in changes)) for x in containers_in(value))
-    results.held_containers = counted(o for x in held for o in distinct(objects(container_identity(r, x))))
+    results.held_containers = counted(o for x in held for o in ends(container_identity(r, x)))
     returned = {g.storage for g, _ in results.given if g in results.held}
     stored = []
     for leaf, storage in entry.storages:
@@ -219,7 +219,7 @@ iterations of loops that are traced one by one, within one another, have multipl
 
 def refuse_growth(r: Recorder, f: Func) -> None:
     """Raises UnsupportedError where a program is too large for its source."""
-    ops = sum(1 for _ in f.walk())
+    ops = len([*f.walk()])
     if ops > MOST_OPS and ops > MOST_A_LINE * (lines := len({(op.loc.file, op.loc.line) for op in f.walk()})):
         text = f"{lines} lines become {ops} operations: paths and iterations that are traced one by one multiply"
         limits = f" (limits: {MOST_OPS} operations, and {MOST_A_LINE} a line)"
@@ -239,8 +239,7 @@ def canonicalize_equal_sizes(f: Func, r: Recorder) -> None:
     for attrs in f.arg_attrs:
         if "strides" in attrs:
             attrs["strides"] = tuple(None if d is None else r.facts.canon(d) for d in attrs["strides"])
-    values = [*f.args, *(v for op in f.walk() for v in results_and_arguments(op))]
-    for v in values:
+    for v in f.values():
         if isinstance(v.type, TensorType) and (shape := tuple(map(r.facts.canon, v.type.shape))) != v.type.shape:
             v.type = TensorType(shape, v.type.element)
 
@@ -249,8 +248,3 @@ def sole_symbol(e: Expr) -> Sym | None:
     """The symbol that an expression consists of; None if it is anything else."""
     found = symbols(e)
     return next(iter(found)) if len(found) == 1 and e == sym(next(iter(found))) else None
-
-
-def results_and_arguments(op: Op) -> list[Value]:
-    """The results of an op and the block arguments of its regions."""
-    return [*op.results, *(a for region in op.regions for b in region.blocks for a in b.args)]

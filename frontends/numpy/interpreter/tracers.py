@@ -29,7 +29,7 @@ from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.table import ScalarMethod
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.structured import fori_loop, while_loop
-from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
+from tracebuf.frontends.numpy.numbers.lattice import check_one_type
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, compare, concrete, unary
 from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, iterable_of, static_items
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
@@ -129,8 +129,7 @@ class Run:
             return x
         if isinstance(x, (Range, Items)):
             raise self.refuse("iterating over what only the run time knows", LOOP)
-        if isinstance(x, Choice):
-            raise path_dependent(self.r, "<value>", "values of different types")
+        check_one_type(self.r, x)
         if isinstance(x, (types.ModuleType, *CALLED)) or callable(x):
             return self.outside.setdefault(x, Outside(self, x))
         raise self.refuse(f"a {type(x).__name__} from outside", "pass its arrays and numbers as arguments")

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from tracebuf.ir.core import Block, Op, Value
-from tracebuf.ir.types import (
-    F16,
-    F32,
-    I1,
-    I32,
-    I64,
-    UI32,
-    UI64,
-    ScalarType,
-)
+from tracebuf.ir.types import F16, F32, I1, I32, I64, UI32, UI64, ScalarType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith, casts

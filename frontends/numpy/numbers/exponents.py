@@ -8,12 +8,12 @@ import numpy as np
 
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import any_true, build
-from tracebuf.frontends.numpy.numbers.operands import BOOL, Operand, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.operands import BOOL, Operand, as_number, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import or_empty
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import I1, I64
@@ -25,8 +25,7 @@ NEGATIVE = "Integers to negative integer powers are not allowed."
 def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -> None:
     """Raises ValueError for integers to a negative power, unless one of `arrays` has no elements: NumPy's loop must
     never meet one."""
-    if isinstance(exponent, ArrayRef) and exponent.ndim == 0:
-        exponent = NpScalar(r.load(exponent, ()), exponent.element)
+    exponent = as_number(r, exponent)
     if isinstance(exponent, ArrayRef) and exponent.dtype.kind == "i":
         return check_exponents(r, exponent, arrays)
     filled = all(r.facts.nonneg(sub(d, 1)) for a in arrays for d in a.shape)

@@ -13,21 +13,11 @@ from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast, fits_into
 from tracebuf.frontends.numpy.record.each_path import on_each_path
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import (
-    ArrayRef,
-    NpScalar,
-    Scalar,
-    Unsure,
-    axis_order,
-)
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, Unsure, axis_order
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import (
-    I1,
-    ScalarType,
-    TensorType,
-)
+from tracebuf.ir.types import I1, ScalarType, TensorType
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.scalars import arith
 

@@ -1,13 +1,13 @@
 """What a name may hold where paths meet: kinds of numbers, the leaves of containers, and when two bindings are equal.
 
 A tuple or list is joined and carried item by item: its *leaves* are numbers, arrays and anything else. `Maybe` is the
-value of a name that is bound on some paths only; `Choice` is a value whose type is path-dependent.
+value of a name that is bound on some paths only; a value whose type is path-dependent is a `Cond`, which may be
+returned, or used after a test that decides the type (paths/choices).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import field
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,18 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.static import exact
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import is_exactly
+from tracebuf.frontends.numpy.record.cond import Cond, ways_of
 from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.heap import Fixed, Record, items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_nan
 from tracebuf.frontends.numpy.record.values import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
     ArrayRef,
-    GuardedRef,
+    Kind,
     NpScalar,
     PyBool,
     PyComplex,
@@ -31,31 +36,17 @@ from tracebuf.frontends.numpy.record.values import (
     PyInt,
     Scalar,
     Unsure,
-    ways_of,
+    kind_of,
 )
-from tracebuf.frozen import frozen, plain
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import C128, F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
+from tracebuf.ir.types import F64, I1, ScalarType
 
 JUMP, RETURN = "<jump>", "<return>"
 """Names that only the tracer binds: how the statements traced so far ended, and what the function returns."""
 GO_ON, CONTINUE, BREAK, LEAVE, DONE = range(5)
 """How a block of statements ended: at its end, by `continue`, by `break` or by `return`; DONE: by the loop's
 condition."""
-
-
-@frozen()
-class Kind:
-    """The kind of a number: Python's int, float, complex or bool, or np with an element type."""
-
-    name: str
-    element: ScalarType
-    python: str = ""
-    """For np: the type of the Python number that eager may have instead."""
-
-
-INT, FLOAT, BOOL = Kind("int", INDEX), Kind("float", F64), Kind("bool", I1)
-COMPLEX = Kind("complex", C128)
 
 
 @frozen(eq=False)
@@ -66,40 +57,16 @@ class Maybe:
     value: Any
 
 
-@plain(slots=True)
-class Choice:
-    """A path-dependent value of different types: `then` where the condition held, `orelse` where it did not. It may be
-    returned, or used after a test that decides the type (paths/choices)."""
-
-    condition: Value
-    then: Any
-    orelse: Any
-    ways: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.ways = ways_of(ways(self.then), ways(self.orelse))
+def choice(condition: Value, then: Any, otherwise: Any) -> Cond[Any]:
+    """A path-dependent value of different types."""
+    return Cond(condition, then, otherwise, ways_of(ways(then), ways(otherwise)))
 
 
 def ways(x: Any) -> int:
     """The paths by which a value is one thing or another; of a container, those of all its items."""
-    if isinstance(x, (Choice, GuardedRef)):
+    if isinstance(x, Cond):
         return x.ways
     return sum(map(ways, items_of(x))) if is_container(x) else 1
-
-
-def kind_of(x: Any) -> Kind | None:
-    """The kind of a number, traced or not; None for anything else."""
-    if isinstance(x, NpScalar):
-        return Kind("np", x.element, x.python.kind if x.python else "")
-    if isinstance(x, np.generic):
-        return Kind("np", scalar_type(x.dtype)) if x.dtype in SUPPORTED_DTYPES else None
-    if isinstance(x, (PyBool, bool)):
-        return BOOL
-    if isinstance(x, PyInt) or type(x) is int:
-        return INT if isinstance(x, PyInt) or -(2**63) <= x < 2**63 else None
-    if isinstance(x, PyComplex) or type(x) is complex:
-        return COMPLEX
-    return FLOAT if isinstance(x, PyFloat) or type(x) is float else None
 
 
 def unify(a: Kind | None, b: Kind | None) -> Kind | None:
@@ -144,6 +111,11 @@ def holds_exactly(r: Recorder, x: PyInt | PyFloat, element: ScalarType) -> Value
     return either(r, compare_floats(r, "oeq", back, x.value), is_nan(r, x.value))
 
 
+def to_values(r: Recorder, x: Any, kind: Kind) -> list[Value]:
+    """A number as the SSA values that stand for one of this kind (`Kind.types`)."""
+    return [python_flag(r, x), to_value(r, x, kind)] if kind.python else [to_value(r, x, kind)]
+
+
 def python_flag(r: Recorder, x: Any) -> Value:
     """The flag (i1) that eager has a Python number here, for a number of an unsure kind."""
     if isinstance(x, NpScalar) and x.python is not None:
@@ -151,24 +123,23 @@ def python_flag(r: Recorder, x: Any) -> Value:
     return r.constant(not isinstance(x, (NpScalar, np.generic)), I1)
 
 
-def from_value(r: Recorder, value: Value, kind: Kind, name: str, flag: Value | None = None) -> Any:
-    """The traced number for an SSA value of a kind, and (for an unsure one) of its flag."""
+def from_values(r: Recorder, values: Sequence[Value], kind: Kind, name: str) -> Any:
+    """The traced number for the SSA values that stand for it."""
     if kind == INT:
-        return PyInt(r.symbol(value, name, *((GO_ON, DONE) if name == JUMP else ())))
-    if kind == FLOAT:
-        return PyFloat(value)
-    if kind == COMPLEX:
-        return PyComplex(value)
-    unsure = Unsure(flag, kind.python) if flag is not None else None
-    return PyBool(value) if kind == BOOL else NpScalar(value, kind.element, unsure)
+        return PyInt(r.symbol(values[0], name, *((GO_ON, DONE) if name == JUMP else ())))
+    if kind.name == "np":
+        return NpScalar(values[-1], kind.element, Unsure(values[0], kind.python) if kind.python else None)
+    return {FLOAT: PyFloat, COMPLEX: PyComplex, BOOL: PyBool}[kind](values[0])
 
 
-def zero(r: Recorder, kind: Kind) -> Value:
-    """A placeholder number that is never read."""
-    made = {"bool": False, "complex": 0j, "float": 0.0}
-    element = kind.element
-    name = "bool" if element is I1 else "complex" if element.is_complex else "float" if element.is_float else ""
-    return r.constant(made.get(name, 0), element)
+def zeros(r: Recorder, kind: Kind) -> list[Value]:
+    """A placeholder number that is never read, as the SSA values that stand for it."""
+    return [zero(r, element) for element in kind.types]
+
+
+def zero(r: Recorder, element: ScalarType) -> Value:
+    """A zero of an element type."""
+    return r.constant(element.dtype.type(0).item() if element is not I1 else False, element)
 
 
 def same_value(a: Any, b: Any) -> bool:
@@ -176,7 +147,7 @@ def same_value(a: Any, b: Any) -> bool:
     if a is b:
         return True
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
-        return isinstance(a, GuardedRef) and a.same_object(b)
+        return isinstance(a, Cond) and a.same_object(b)
     if isinstance(a, PyInt) and isinstance(b, PyInt):
         return a.expr == b.expr
     if isinstance(a, NpScalar) and isinstance(b, NpScalar):
@@ -197,37 +168,34 @@ def is_container(x: Any) -> bool:
     return x.actual is None if isinstance(x, Record) else is_named_tuple(x)
 
 
+def parts(x: Any) -> Sequence[Any] | None:
+    """What a value consists of, one level deep: the items of a container, or what is there on some paths; None for a
+    leaf."""
+    if isinstance(x, (tuple, list, dict, Record)):
+        return items_of(x)
+    return (x.value,) if isinstance(x, Maybe) else x.arms if type(x) is Cond else None
+
+
 def leaves(x: Any) -> Iterator[Any]:
     """The numbers, arrays and other values that a value consists of, in order."""
-    if is_container(x) or isinstance(x, Record):
-        for item in items_of(x):
-            yield from leaves(item)
-    elif isinstance(x, Maybe):
-        yield from leaves(x.value)
-    elif isinstance(x, Choice):
-        yield from leaves(x.then)
-        yield from leaves(x.orelse)
-    else:
+    inside = parts(x)
+    if inside is None:
         yield x
+    else:
+        for part in inside:
+            yield from leaves(part)
 
 
 def containers_in(x: Any) -> Iterator[Any]:
     """The containers in a value, itself among them."""
-    if isinstance(x, Maybe):
-        yield from containers_in(x.value)
-    elif isinstance(x, Choice):
-        yield from containers_in(x.then)
-        yield from containers_in(x.orelse)
-    elif isinstance(x, Fixed):
-        yield from containers_in(x.of)
-    elif isinstance(x, (tuple, list, dict, Record)):
+    if isinstance(x, (tuple, list, dict, Record)):
         yield x
-        for item in items_of(x):
-            yield from containers_in(item)
+    for part in (x.of,) if isinstance(x, Fixed) else parts(x) or ():
+        yield from containers_in(part)
 
 
 def parts_of(x: Any) -> Iterator[Any]:
-    """The leaves of a value as `structure` counts them: a Choice is one leaf."""
+    """The leaves of a value as `structure` counts them: a path-dependent value is one leaf."""
     if is_container(x):
         for item in items_of(x):
             yield from parts_of(item)
@@ -269,6 +237,12 @@ def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
     }.get(what, f"begin with an array of its own, {plain} = {plain}.copy(), or store into one: {plain}[...] = ...")
     what = what.replace("types", "types or numbers of axes")
     return r.refuse(f"{shown} is bound to {what}, depending on the path", instead)
+
+
+def check_one_type(r: Recorder, *values: Any, name: str = "<value>") -> None:
+    """Refuses what is of different types on different paths."""
+    if any(type(x) is Cond for x in values):
+        raise path_dependent(r, name, "values of different types")
 
 
 def is_number(x: Any) -> bool:

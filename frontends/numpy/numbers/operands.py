@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
     NUMBERS,
+    PYTHON_TYPES,
     ArrayRef,
     NpScalar,
     PyBool,
@@ -31,24 +32,14 @@ from tracebuf.frontends.numpy.record.values import (
     is_traced,
 )
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import (
-    C128,
-    F64,
-    I64,
-    SUPPORTED,
-    SUPPORTED_DTYPES,
-    ScalarType,
-    scalar_type,
-)
+from tracebuf.ir.types import C128, ELEMENTS, F64, I64, SUPPORTED, ScalarType
 from tracebuf.location import Location
 
 Operand = ArrayRef | Scalar | bool | int | float | complex | np.generic
 """What an elementwise function takes."""
-WEAK = {float: "float", complex: "complex"}
-"""By weak type: the `kind` that `Unsure` has for it; that of any other is "int"."""
 Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 BOOL, INT = np.dtype(np.bool_), np.dtype(np.int64)
-PYTHON = {"int": (int,), "float": (float,), "complex": (complex,), "bool": (BOOL,), EITHER: (int, float)}
+WEAK = {"int": (int,), "float": (float,), "complex": (complex,), "bool": (BOOL,), EITHER: (int, float)}
 """By the `kind` of `Unsure`: the weak types."""
 T = TypeVar("T")
 
@@ -60,15 +51,15 @@ def is_operand(x: object) -> bool:
 
 def weak_type(value: object) -> Any:
     """An operand as dtype resolution sees it: a dtype, or one of the weak Python types int, float, complex (NEP 50)."""
-    if isinstance(value, (ArrayRef, np.generic)):
-        return value.dtype
-    if isinstance(value, NpScalar):
-        return value.element.dtype
-    if isinstance(value, (PyBool, bool)):
-        return BOOL
-    if isinstance(value, (PyComplex, complex)):
-        return complex
-    return int if isinstance(value, (PyInt, int)) else float
+    kind = PYTHON_TYPES.get(type(value))
+    if kind is not None:
+        return BOOL if kind is bool else kind
+    return getattr(value, "dtype", None) or (int if isinstance(value, int) else float)
+
+
+def as_number(r: Recorder, x: Any) -> Any:
+    """A number, or the element of an array without axes, which converts as one."""
+    return r.number(x) if isinstance(x, ArrayRef) and x.ndim == 0 else x
 
 
 def common_dtype(*kinds: Any) -> np.dtype:
@@ -91,12 +82,12 @@ def loop_dtypes(
 
 def supported(dtype: np.dtype, what: str, loc: Location) -> ScalarType:
     """The element type of a dtype; UnsupportedError where there is none."""
-    if dtype not in SUPPORTED_DTYPES:
+    if (found := ELEMENTS.get(dtype)) is None:
         raise UnsupportedError(
             f"{what} has dtype {dtype}; supported are {SUPPORTED}", location=loc,
             instead="use one of these, for example np.float64, or .astype(np.float64) of an operand",
         )  # fmt: skip
-    return scalar_type(dtype)
+    return found
 
 
 def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
@@ -133,7 +124,7 @@ def on_all_paths(operands: Sequence[Operand], found: Callable[..., T], loc: Loca
 def weak_types(value: Operand) -> tuple[Any, ...]:
     """`weak_type`, then those of the Python numbers that may be in its place."""
     unsure = value.python if isinstance(value, NpScalar) else None
-    return (weak_type(value), *(() if unsure is None else PYTHON[unsure.kind]))
+    return (weak_type(value), *(() if unsure is None else WEAK[unsure.kind]))
 
 
 def check_maybe_python(operands: Sequence[Operand], loc: Location, compared: bool = False) -> bool:

@@ -14,7 +14,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, scalar_value, weak_type
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, is_infinite, unknown_origin
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin, compare_floats, is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, I1, ScalarType, scalar_type
@@ -178,9 +178,3 @@ def part_of(r: Recorder, x: PyComplex | NpScalar, name: str) -> PyFloat | NpScal
     op = complexes.Re if name == "real" else complexes.Im
     value = r.emit(op.of(x.value))
     return NpScalar(value, x.element.component) if isinstance(x, NpScalar) else PyFloat(value)
-
-
-def check_origin(r: Recorder, x: Any) -> None:
-    """Refuses a number that may be a real number of Python's on some paths."""
-    if isinstance(x, NpScalar) and x.maybe_python:
-        raise unknown_origin(r.loc)

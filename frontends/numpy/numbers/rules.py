@@ -5,7 +5,7 @@ To give a ufunc a native form, add a line to `RULES`; complex numbers have their
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from tracebuf.frontends.numpy.numbers import modulo
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.complexes import COMPLEX_RULES
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import (
-    I1,
-    scalar_type,
-)
+from tracebuf.ir.types import I1, scalar_type
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith
 
@@ -136,7 +133,7 @@ for _ufunc, _rule in COMPLEX_RULES.items():
     RULES.setdefault(_ufunc, {})["c"] = _rule
 
 
-def rule_of(ufunc: np.ufunc, loop: Sequence[np.dtype]) -> Rule | None:
+def rule_of(ufunc: np.ufunc, loop: tuple[np.dtype, ...]) -> Rule | None:
     """The function that records the body for operands of these dtypes; None where NumPy's own loop is called."""
     kind = loop[0].kind if len({d.kind for d in loop}) == 1 else "?"
     rules = RULES.get(ufunc, {})

@@ -369,11 +369,11 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
         return PyBool(scalar_value(r, x, I1))
     if isinstance(x, ArrayRef):
         if x.ndim == 0 or all(d == 1 for d in x.shape):
-            x = NpScalar(r.load(x, (0,) * x.ndim), x.element)
+            x = r.number(x, (0,) * x.ndim)
         else:
             message = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
             for d in x.shape:
                 if r.ask_equal(d, 1) is not True:
                     r.fail("ValueError", message)
-            x = NpScalar(r.load(x, (0,) * x.ndim), x.element)
+            x = r.number(x, (0,) * x.ndim)
     return PyBool(Body(r.frame.block, r.loc).cast(x.value, I1))

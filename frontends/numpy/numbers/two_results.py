@@ -9,14 +9,9 @@ import numpy as np
 
 from tracebuf.frontends.numpy.numbers import modulo
 from tracebuf.frontends.numpy.numbers.bodies import Body
-from tracebuf.frontends.numpy.numbers.generics import build_all
-from tracebuf.frontends.numpy.numbers.operands import Casting, Operand, loop_dtypes, on_all_paths, supported
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
-from tracebuf.frontends.numpy.numbers.ufuncs import check_output
-from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.raises import Raises
-from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F16, F32, F64, I16, I32, I64, ScalarType
 from tracebuf.ops.arrays import linalg
@@ -67,32 +62,6 @@ def _frexp(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]
 
 PAIRS: dict[np.ufunc, PairRule] = {np.divmod: _divmod, np.modf: _modf, np.frexp: _frexp}
 """By ufunc: the function that records its body, and gives both results."""
-
-
-def elementwise_pair(
-    r: Recorder,
-    ufunc: np.ufunc,
-    operands: Sequence[Operand],
-    into: Sequence[ArrayRef | None] = (None, None),
-    mask: Operand | None = None,
-    wanted: np.dtype | None = None,
-    casting: Casting = "same_kind",
-) -> tuple[ArrayRef | Scalar, ...]:
-    """A call of a ufunc with two results; `into` are its outs, `wanted` its `dtype=`."""
-    if all(into) and any(s in storages_of(into[1]) for s in storages_of(into[0])):  # type: ignore[arg-type]
-        raise r.refuse(f"both results of np.{ufunc.__name__} in one array", "use two")
-    dtypes = on_all_paths(operands, lambda *kinds: loop_dtypes(ufunc, kinds, wanted, casting), r.loc)
-    elements = [supported(d, f"np.{ufunc.__name__} of these operands", r.loc) for d in dtypes]
-    ins, outs = elements[: ufunc.nin], elements[ufunc.nin :]
-    for k, (target, dtype) in enumerate(zip(into, dtypes[ufunc.nin :])):
-        check_output(ufunc, target, dtype, casting, k)
-    for o, d in zip(operands, dtypes):
-        check_weak_int(r, o, d)
-
-    def compute(body: Body, args: list[Value]) -> list[Value]:
-        return PAIRS[ufunc](body, [body.cast(a, t) for a, t in zip(args, ins)], dtypes)
-
-    return tuple(build_all(r, compute, operands, ins, outs, into, mask))
 
 
 def outs_of(ufunc: np.ufunc, positional: Sequence[Any], out: Any) -> list[ArrayRef | None]:

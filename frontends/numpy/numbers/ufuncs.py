@@ -15,9 +15,8 @@ from numpy._core import _exceptions
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.exponents import check_exponent
-from tracebuf.frontends.numpy.numbers.generics import build
+from tracebuf.frontends.numpy.numbers.generics import build_all
 from tracebuf.frontends.numpy.numbers.operands import (
-    WEAK,
     Casting,
     Operand,
     check_maybe_python,
@@ -28,25 +27,15 @@ from tracebuf.frontends.numpy.numbers.operands import (
     weak_type,
 )
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.numbers.two_results import PAIRS
 from tracebuf.frontends.numpy.numbers.weak_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite
-from tracebuf.frontends.numpy.record.values import (
-    EITHER,
-    ArrayRef,
-    NpScalar,
-    Scalar,
-    Unsure,
-)
+from tracebuf.frontends.numpy.record.values import EITHER, ArrayRef, NpScalar, Scalar, Unsure
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import (
-    F64,
-    I1,
-    ScalarType,
-    scalar_type,
-)
+from tracebuf.ir.types import F64, I1, ScalarType
 from tracebuf.ops.scalars import arith
 
 DIVISIONS = (np.true_divide, np.floor_divide, np.remainder)
@@ -62,7 +51,8 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
         return None
     unsure = [o.python for o in operands if isinstance(o, NpScalar) and o.python is not None]
     kinds = {u.kind for u in unsure}
-    kinds |= {WEAK.get(weak_type(o), "int") for o in operands if not isinstance(o, NpScalar)}
+    weak = {float: "float", complex: "complex"}
+    kinds |= {weak.get(weak_type(o), "int") for o in operands if not isinstance(o, NpScalar)}
     if out is I1 or "complex" in kinds:
         kind = "bool" if out is I1 else "complex"
     else:
@@ -90,53 +80,71 @@ def elementwise(
     casting: Casting = "same_kind",
     *,
     called: bool = False,
-) -> ArrayRef | Scalar | bool:
-    """A ufunc call on arrays and numbers, with one result.
+) -> ArrayRef | Scalar:
+    """`elementwise_all` of a ufunc with one result."""
+    return elementwise_all(r, ufunc, operands, [into], mask, wanted, casting, called=called)[0]
+
+
+def elementwise_all(
+    r: Recorder,
+    ufunc: np.ufunc,
+    operands: Sequence[Operand],
+    into: Sequence[ArrayRef | None],
+    mask: Operand | None = None,
+    wanted: np.dtype | None = None,
+    casting: Casting = "same_kind",
+    *,
+    called: bool = False,
+) -> list[ArrayRef | Scalar]:
+    """The results of a ufunc call on arrays and numbers.
 
     `into` is its `out=`, or the target of an in-place operator, stored to where `mask` is true; `wanted` is its
     `dtype=`. `called` by its own name it never gives a Python number, as an operator may. Raises what NumPy raises for
     dtypes and shapes.
     """
-    if ufunc.nout != 1 or ufunc.signature is not None:
+    if ufunc.nout != len(into) or ufunc.signature is not None:
         raise r.refuse(
             f"np.{ufunc.__name__} is not an elementwise function of one result",
             "use functions of one result, for example np.trunc",
         )
     try:
-        dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
+        dtypes = loop_dtypes(ufunc, tuple(map(weak_type, operands)), wanted, casting)
     except Raises as said:
         mismatch = isinstance(said.error, _exceptions._UFuncInputCastingError)
         if mismatch and wanted is not None and wanted.kind in "iu":
             for o in operands:  # which are looked at before
                 check_weak_int(r, o, wanted)
         raise
-    if ufunc in COMPARISONS and any(map(is_weak_int, operands)):
+    weak = any(map(is_weak_int, operands))
+    if weak and ufunc in COMPARISONS:
         ufunc, operands, dtypes = exact_comparison(r, ufunc, operands, dtypes)
-    for d in dtypes:
-        supported(d, f"np.{ufunc.__name__} of these operands", r.loc)
-    if into is not None:
-        r.check_writable(into)
-    check_output(ufunc, into, dtypes[-1], casting)
-    out = scalar_type(dtypes[-1])
+    what = f"np.{ufunc.__name__} of these operands"
+    elements = [supported(d, what, r.loc) for d in dtypes]
+    ins, outs = elements[: ufunc.nin], elements[ufunc.nin :]
+    for k, (target, d) in enumerate(zip(into, dtypes[ufunc.nin :])):
+        if target is not None:
+            r.check_writable(target)
+            check_output(ufunc, target, d, casting, k)
     unsure = None
     if any(isinstance(o, NpScalar) and o.maybe_python for o in operands):
         if not called or ufunc in COMPARISONS:
-            unsure = unsure_result(r, ufunc, operands, out)
-        elif out is not I1:  # an exact int and the float that is equal have the same properties
+            unsure = unsure_result(r, ufunc, operands, outs[0])
+        elif outs[0] is not I1:  # an exact int and the float that is equal have the same properties
             on_all_paths(operands, lambda *kinds: loop_dtypes(ufunc, kinds, wanted, casting), r.loc)
-    for o, d in zip(operands, dtypes):
+    for o, d in zip(operands, dtypes) if weak else ():
         check_weak_int(r, o, d)
     if ufunc is np.power and dtypes[0].kind == "i":
         check_exponent(r, operands[1], [o for o in operands if isinstance(o, ArrayRef)])
-    ins, loop = [scalar_type(d) for d in dtypes[:-1]], dtypes
+    loop = dtypes
 
-    def compute(body: Body, args: list[Value]) -> Value:
-        return apply_rule(ufunc, body, [body.cast(a, t) for a, t in zip(args, ins, strict=False)], loop)
+    def compute(body: Body, args: list[Value]) -> list[Value]:
+        values = [body.cast(a, t) for a, t in zip(args, ins, strict=False)]
+        return PAIRS[ufunc](body, values, loop) if ufunc in PAIRS else [apply_rule(ufunc, body, values, loop)]
 
-    result = build(r, compute, operands, ins, out, into, mask, None if called else unsure)
-    if unsure is not None and not called and out.is_float and unsure.kind in ("int", EITHER):
-        check_whole(r, result, unsure)
-    return result
+    results = build_all(r, compute, operands, ins, outs, into, mask, None if called else unsure)
+    if unsure is not None and not called and outs[0].is_float and unsure.kind in ("int", EITHER):
+        check_whole(r, results[0], unsure)
+    return results
 
 
 def check_whole(r: Recorder, result: Any, unsure: Unsure) -> None:
@@ -148,7 +156,7 @@ def check_whole(r: Recorder, result: Any, unsure: Unsure) -> None:
     r.check(negation(r, lost), UnsupportedError, reason)
 
 
-def check_output(ufunc: np.ufunc, into: ArrayRef | None, dtype: np.dtype, casting: Casting, which: int = 0) -> None:
+def check_output(ufunc: np.ufunc, into: ArrayRef, dtype: np.dtype, casting: Casting, which: int = 0) -> None:
     """Raises TypeError, as NumPy does, unless a result may be cast to the dtype of its `out=`."""
-    if into is not None and not np.can_cast(dtype, into.dtype, casting):
+    if not np.can_cast(dtype, into.dtype, casting):
         raise Raises(_exceptions._UFuncOutputCastingError(ufunc, casting, dtype, into.dtype, which))

@@ -1,4 +1,4 @@
-"""Values whose type is path-dependent (`Choice`), and where they are used (rules C1, S8).
+"""Values whose type is path-dependent, and where they are used (rules C1, S8).
 
 A statement that does more with such a value than pass it on is traced once for each type, as the two branches of an
 `if`; where a test decides the type (`x is None`), names are narrowed to what they hold on that path.
@@ -7,13 +7,14 @@ A statement that does more with such a value than pass it on is traced once for 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, is_container, parts_of
+from tracebuf.frontends.numpy.numbers.lattice import Maybe, is_container, parts_of
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negated
-from tracebuf.frontends.numpy.record.heap import Heap, with_items
-from tracebuf.frontends.numpy.record.values import Env, GuardedRef
+from tracebuf.frontends.numpy.record.heap import Heap
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env
 from tracebuf.frontends.numpy.source.liveness import nodes
 from tracebuf.ir.core import Value
 
@@ -31,27 +32,29 @@ def narrow(env: Env, condition: Value, positive: bool, heap: Heap) -> Env:
 
 def narrowed(x: Any, condition: Value, positive: bool, heap: Heap) -> Any:
     """A value where a condition is known to be `positive`; the same object if that says nothing about it."""
-    if isinstance(x, (Choice, GuardedRef)) and x.condition is condition:
-        arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
-        return narrowed(arms[0 if positive else 1], condition, positive, heap)
+    if isinstance(x, Cond) and x.condition is condition:
+        return narrowed(x.arms[0 if positive else 1], condition, positive, heap)
+    return x if isinstance(x, ArrayRef) else within(x, lambda y: narrowed(y, condition, positive, heap), heap)
+
+
+def within(x: Any, change: Callable[[Any], Any], heap: Heap) -> Any:
+    """A tuple, or a value that is there or of a type on some paths only, with what it consists of changed; the same
+    object if nothing changes."""
     if isinstance(x, Maybe):
-        value = narrowed(x.value, condition, positive, heap)
+        value = change(x.value)
         return x if value is x.value else Maybe(x.bound, value)
-    if isinstance(x, Choice):
-        then, orelse = (narrowed(y, condition, positive, heap) for y in (x.then, x.orelse))
-        return x if then is x.then and orelse is x.orelse else Choice(x.condition, then, orelse)
-    if isinstance(x, tuple) and is_container(x):
-        items = [narrowed(i, condition, positive, heap) for i in x]
-        return x if all(a is b for a, b in zip(x, items)) else heap.same_object(x, with_items(x, items))
-    return x
+    if isinstance(x, Cond):
+        return x.map(change)
+    return heap.with_changed(x, change) if isinstance(x, tuple) and is_container(x) else x
 
 
-def to_split(node: ast.stmt | ast.expr, env: Env, heap: Heap) -> Choice | None:
+def to_split(node: ast.stmt | ast.expr, env: Env, heap: Heap) -> Cond[Any] | None:
     """A path-dependent value whose type a statement or expression needs to know; None if there is none."""
-    suspects = {name: x for name, x in env.items() if isinstance(x, (Choice, Maybe)) or is_container(x)}
+    suspects = {name: x for name, x in env.items() if type(x) is Cond or isinstance(x, Maybe) or is_container(x)}
     for name in used(node) if suspects else ():
         x = suspects.get(name)
-        found = next((p for p in parts_of(x.value if isinstance(x, Maybe) else x) if isinstance(p, Choice)), None)
+        x_there = x.value if isinstance(x, Maybe) else x
+        found: Cond[Any] | None = next((p for p in parts_of(x_there) if type(p) is Cond), None)
         if found is not None and narrowed(x, found.condition, True, heap) is not x:
             return found
     return None

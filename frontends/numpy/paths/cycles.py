@@ -6,42 +6,39 @@ what containers held before it. An argument that holds itself is refused before 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe
+from tracebuf.frontends.numpy.numbers.lattice import parts
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
-from tracebuf.frontends.numpy.record.heap import Record, items_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 
 
-@contextmanager
-def cycles_refused(r: Recorder) -> Iterator[None]:
-    """Refuses what recurses without end because a container was put into itself."""
-    try:
-        yield
-        return
-    except RecursionError:
-        if not holds_itself(r.heap.known):
-            raise
-    raise r.refuse("a list, dict or object is put into itself", "keep its index, or a copy of it")
+class cycles_refused:
+    """A context that refuses what recurses without end because a container was put into itself."""
+
+    __slots__ = ("r",)
+
+    def __init__(self, r: Recorder) -> None:
+        self.r = r
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if kind is not None and issubclass(kind, RecursionError) and holds_itself(self.r.heap.known):
+            refusal = self.r.refuse("a list, dict or object is put into itself", "keep its index, or a copy of it")
+            raise refusal from None
 
 
 def holds_itself(containers: Iterable[Any]) -> bool:
     """Whether one of the containers is among its own items, at any depth, on any path."""
     done: ByIdentity[Any, bool] = ByIdentity()
 
-    def parts(x: Any) -> list[Any]:
-        if isinstance(x, Choice):
-            return [x.then, x.orelse]
-        return [x.value] if isinstance(x, Maybe) else items_of(x)
-
     def closes(x: Any) -> bool:
         if x not in done:
             done[x] = True  # as long as its items are looked at
-            kinds = (tuple, list, dict, Record, Choice, Maybe)
-            done[x] = any(closes(part) for part in parts(x) if isinstance(part, kinds))
+            done[x] = any(closes(part) for part in parts(x) or ())
         return done[x]
 
     return any(closes(x) for x in list(containers))

@@ -1,33 +1,24 @@
 """Which array object a name holds (rules S3, C1): for `x is y`, and for results that are one object.
 
 Where paths meet, two references may become one that stands for either object; its `origin` then says which one it is.
-An object is represented by a reference to it, and only compared. Names that exchange objects by the path share what
-they may be: each node is visited once, since there may be twice as many ways to it after each exchange.
+An object is represented by a reference to it, and only compared; one or another, depending on the path, by a `Cond`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import Choice, is_container, kind_of
+from tracebuf.frontends.numpy.numbers.lattice import is_container
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyBool, Scalar
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, Scalar, kind_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1
 from tracebuf.ops.scalars import arith
-
-
-@frozen(eq=False)
-class EitherObject:
-    """A path-dependent object: `then` where the condition held, else `orelse`."""
-
-    condition: Value
-    then: Any
-    orelse: Any
 
 
 @frozen(eq=False)
@@ -40,15 +31,20 @@ class HeadObject:
 
 
 def identity(x: ArrayRef) -> Any:
-    """The object that a reference stands for: the reference itself, another one, or an `EitherObject`."""
-    if isinstance(x, GuardedRef):
-        return EitherObject(x.condition, identity(x.arms[0]), identity(x.arms[1]))
+    """The object that a reference stands for: the reference itself, another one, or one of several."""
+    if isinstance(x, Cond):
+        return Cond(x.condition, *map(identity, x.arms))
     return x if x.origin is None else x.origin
+
+
+def objects(x: ArrayRef) -> list[Any]:
+    """The objects that a reference may stand for, each once."""
+    return ends(identity(x))
 
 
 def without_identity(x: ArrayRef) -> ArrayRef:
     """The array as a reference of its own, where a test gave it its identity: for where that test is not known."""
-    return ArrayRef(x.storage, x.view, x.read_only) if isinstance(x.origin, EitherObject) else x
+    return ArrayRef(x.storage, x.view, x.read_only) if isinstance(x.origin, Cond) else x
 
 
 def with_identity(x: ArrayRef, found: Any) -> ArrayRef:
@@ -57,30 +53,10 @@ def with_identity(x: ArrayRef, found: Any) -> ArrayRef:
     return x
 
 
-def nodes(found: Any) -> Iterator[Any]:
-    """The objects that an identity may be, and the choices between them: each once, the first on its path first."""
-    if not isinstance(found, EitherObject):
-        yield found
-        return
-    seen, todo = set[int](), [found]
-    while todo:
-        x = todo.pop()
-        if id(x) not in seen:
-            seen.add(id(x))
-            yield x
-            if isinstance(x, EitherObject):
-                todo += [x.orelse, x.then]
-
-
-def objects(found: Any) -> Iterator[Any]:
-    """The objects that an identity may be, each once."""
-    return (x for x in nodes(found) if not isinstance(x, EitherObject))
-
-
 def last_object(found: Any) -> Any:
     """The object that an identity is where no condition held."""
-    while isinstance(found, EitherObject):
-        found = found.orelse
+    while isinstance(found, Cond):
+        found = found.arms[1]
     return found
 
 
@@ -90,29 +66,16 @@ def in_place_of(old: Any, new: Any, found: Any) -> Any:
 
     def replaced(x: Any) -> Any:
         if x not in known:
-            known[x] = x
-            if isinstance(x, EitherObject):
-                known[x] = with_choice(x, x.condition, replaced(x.then), replaced(x.orelse))
+            known[x] = x.map(replaced) if isinstance(x, Cond) else x
         return known[x]
 
     return replaced(found)
 
 
-def conditions(found: Any) -> Iterator[Value]:
-    """The conditions that an identity depends on."""
-    return (x.condition for x in nodes(found) if isinstance(x, EitherObject))
-
-
-def with_choice(x: EitherObject, condition: Value, then: Any, orelse: Any) -> EitherObject:
-    """The choice with other parts; itself where they are its own, so that what is shared stays shared."""
-    same = condition is x.condition and then is x.then and orelse is x.orelse
-    return x if same else EitherObject(condition, then, orelse)
-
-
 def one_of_known(known: Sequence[tuple[Value, Any]], other: Any) -> Any:
     """The first of some objects whose flag is set, or another one."""
     for flag, found in reversed(known):
-        other = EitherObject(flag, found, other)
+        other = Cond(flag, found, other)
     return other
 
 
@@ -123,9 +86,9 @@ def one_object(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     def one(a: Any, b: Any) -> bool | PyBool:
         if a is b:
             return True
-        if not isinstance(a, EitherObject) and isinstance(b, EitherObject):
+        if not isinstance(a, Cond) and isinstance(b, Cond):
             a, b = b, a
-        if not isinstance(a, EitherObject):
+        if not isinstance(a, Cond):
             if any(isinstance(x, ArrayRef) and x.storage.picked for x in (a, b)):
                 raise r.refuse("`is` of an item of a list in a loop over it that is traced once", "compare its index")
             heads = [x for x in (a, b) if isinstance(x, HeadObject)]
@@ -134,28 +97,35 @@ def one_object(r: Recorder, a: Any, b: Any) -> bool | PyBool:
             inner = max(heads, key=lambda x: x.depth)
             return inner.ask(inner, b if inner is a else a)
         if (a, b) not in known:
-            known[a, b] = select_truth(r, a.condition, one(a.then, b), one(a.orelse, b))
+            known[a, b] = select_truth(r, a.condition, *(one(arm, b) for arm in a.arms))
         return known[a, b]
 
     return one(a, b)
 
 
+def truth_value(r: Recorder, x: bool | PyBool) -> Value:
+    """A truth as an i1."""
+    return x.value if isinstance(x, PyBool) else r.constant(x, I1)
+
+
 def select_truth(r: Recorder, condition: Value, a: bool | PyBool, b: bool | PyBool) -> bool | PyBool:
-    """The truth that is `a` where the condition holds, else `b`."""
-    if a is b:
+    """The truth that is `a` where the condition holds, else `b`: recorded once."""
+    if a is b or (isinstance(a, PyBool) and isinstance(b, PyBool) and a.value is b.value):
         return a
-    first, second = (x.value if isinstance(x, PyBool) else r.constant(x, I1) for x in (a, b))
-    return PyBool(r.emit(arith.Select.of(condition, first, second)))
+    if a is True and b is False:
+        return PyBool(condition)
+    first, second = truth_value(r, a), truth_value(r, b)
+    return PyBool(r.once(("select", condition, first, second), lambda: arith.Select.of(condition, first, second)))
 
 
 def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     """`a is b`, for any two values."""
-    if isinstance(b, Choice):
+    if type(b) is Cond:
         a, b = b, a
-    if isinstance(a, Choice):
-        return select_truth(r, a.condition, same_thing(r, a.then, b), same_thing(r, a.orelse, b))
+    if type(a) is Cond:
+        return select_truth(r, a.condition, *(same_thing(r, arm, b) for arm in a.arms))
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
-        r.compared.update((o, None) for x in (a, b) for o in objects(identity(x)))
+        r.compared.update((o, None) for x in (a, b) for o in objects(x))
         return one_object(r, identity(a), identity(b))
     if is_container(a) and is_container(b):
         return one_object(r, container_identity(r, a), container_identity(r, b))
@@ -163,7 +133,7 @@ def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
 
 
 def container_identity(r: Recorder, x: Any) -> Any:
-    """The object that a container stands for: itself, another one, or an `EitherObject`."""
+    """The object that a container stands for: itself, another one, or one of several."""
     return r.heap.origins.get(x, x)
 
 

@@ -8,71 +8,62 @@ container_joins does the same for the contents of containers, numbers/lattice kn
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import (
-    BOOL,
     BREAK,
     GO_ON,
     JUMP,
-    Choice,
-    Kind,
     Maybe,
-    from_value,
+    choice,
+    from_values,
     is_container,
-    kind_of,
     leaves,
-    path_dependent,
-    python_flag,
     same_value,
     shell,
     structure,
-    to_value,
+    to_values,
     unify,
     zero,
+    zeros,
 )
 from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
-from tracebuf.frontends.numpy.paths.identity import (
-    EitherObject,
-    conditions,
-    container_identity,
-    identity,
-    with_choice,
-)
+from tracebuf.frontends.numpy.paths.identity import identity
+from tracebuf.frontends.numpy.paths.leaving import Finish, Leaving, is_known, is_visible, once, with_parts
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import (
+    BOOL,
     ArrayRef,
     Env,
     GuardedRef,
-    NpScalar,
+    Kind,
     PyBool,
-    PyComplex,
-    PyFloat,
     PyInt,
     Scalar,
     Storage,
     View,
+    kind_of,
+    of_one_form,
     storages_of,
     whole,
 )
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import TensorType
+from tracebuf.ir.types import ScalarType, TensorType
 from tracebuf.ops.scalars import arith
 
 MISSING = object()
 """Stands for a name that one side does not bind."""
-Finish = Callable[[], Any]
-"""Makes the joined value, once the scf.if is recorded."""
 
 
 def trace_if(
@@ -138,16 +129,13 @@ def trace_branch(
 
 
 class Join:
-    """The join of two traced branches. `outputs` are the values that the scf.if yields besides storages: how each side
-    makes it, and what is done with the result."""
+    """The join of two traced branches. `outputs` is what the scf.if yields besides storages: how each side makes its
+    values, what is done with the results, and the order of axes of an array."""
 
     def __init__(self, r: Recorder, condition: PyBool, frames: Sequence[Frame], envs: Sequence[Env | None]) -> None:
         self.r, self.condition, self.frames, self.envs = r, condition, frames, envs
-        self.outputs: list[tuple[Callable[[int], Value], Callable[[Value], None]]] = []
-        self.orders: dict[int, tuple[int, ...]] = {}
-        """The order of axes of each output that is an array, by its number."""
+        self.outputs: list[tuple[Callable[[int], list[Value]], Callable[..., None], tuple[int, ...]]] = []
         self.sizes: dict[tuple[Any, ...], list[Any]] = {}
-        self.lifted: dict[Storage, Storage] = {}
         self.joined: dict[tuple[Storage, Storage], Storage] = {}
         self.pairs: set[tuple[Storage, Storage]] = set()
         self.fixed: set[Storage] = set()
@@ -157,9 +145,7 @@ class Join:
         """The containers that a branch has changed: their contents are joined by themselves, and not there now."""
         self.arrays_made: PairsByIdentity[Finish | None] = PairsByIdentity()
         self.containers_made: PairsByIdentity[Finish] = PairsByIdentity()
-        self.arrays_lifted: list[ByIdentity[ArrayRef, Finish]] = [ByIdentity(), ByIdentity()]
-        self.containers_lifted: list[ByIdentity[Any, Finish]] = [ByIdentity(), ByIdentity()]
-        self.origins_lifted: list[ByIdentity[EitherObject, Finish]] = [ByIdentity(), ByIdentity()]
+        self.sides = BranchEnd(self, 0), BranchEnd(self, 1)
 
     # -- names
     def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
@@ -207,7 +193,7 @@ class Join:
     def value(self, name: str, a: Any, b: Any) -> Finish:
         """`a` where the condition held, `b` where it did not; one may be MISSING."""
         if a is MISSING or b is MISSING:
-            return self.lift(name, b if a is MISSING else a, 1 if a is MISSING else 0)
+            return self.sides[1].value(name, b) if a is MISSING else self.sides[0].value(name, a)
         if (same_value(a, b) and not self.inside(a)) or (a is b and self.r.heap.outlives(a, self.r)):
             if a is b or not is_container(a):
                 return lambda: a
@@ -216,11 +202,11 @@ class Join:
             if (a, b) not in self.containers_made:
                 parts = [self.value(name, x, y) for x, y in zip(items_of(a), items_of(b))]
                 self.use(a, b)
-                origins = [self.origin(name, container_identity(self.r, x), side) for side, x in enumerate((a, b))]
+                origins = [Leaving.container_object(s, name, x) for s, x in zip(self.sides, (a, b))]
 
                 def made() -> Any:
                     new, (first, second) = self.new_container(a, b, [p() for p in parts]), (o() for o in origins)
-                    one = first if first is second else EitherObject(self.condition.value, first, second)
+                    one = first if first is second else Cond(self.condition.value, first, second)
                     self.r.heap.origins[new] = one
                     return new
 
@@ -233,8 +219,8 @@ class Join:
             joined = self.one_array(name, a, b)
             if joined is not None:
                 return joined
-        first, second = self.lift(name, a, 0), self.lift(name, b, 1)
-        return lambda: Choice(self.condition.value, first(), second())
+        first, second = (s.value(name, x) for s, x in zip(self.sides, (a, b)))
+        return lambda: choice(self.condition.value, first(), second())
 
     def use(self, *sources: Any) -> None:
         """Notes that a container is made of these."""
@@ -257,23 +243,15 @@ class Join:
         """A number joined from both sides; MISSING stands for one that is never read."""
         found: list[Any] = []
 
-        def make(side: int) -> Value:
+        def make(side: int) -> list[Value]:
             x = (a, b)[side]
-            return zero(self.r, kind) if x is MISSING else to_value(self.r, x, kind)
+            return zeros(self.r, kind) if x is MISSING else to_values(self.r, x, kind)
 
-        flags: list[Value | None] = [] if kind.python else [None]
-
-        def flag(side: int) -> Value:
-            x = (a, b)[side]
-            return self.r.constant(False, BOOL.element) if x is MISSING else python_flag(self.r, x)
-
-        def done(value: Value) -> None:
-            found.append(from_value(self.r, value, kind, name, flags[0]))
+        def done(*values: Value) -> None:
+            found.append(from_values(self.r, values, kind, name))
             self.between(found[0], a, b)
 
-        if kind.python:
-            self.outputs.append((flag, flags.append))
-        self.outputs.append((make, done))
+        self.outputs.append((make, done, ()))
         return lambda: found[0]
 
     def between(self, joined: Any, a: Any, b: Any) -> None:
@@ -293,27 +271,11 @@ class Join:
     def inside(self, x: Any) -> bool:
         """Whether a value consists of anything that belongs to a branch that has ended."""
         for leaf in leaves(x):
-            if isinstance(leaf, ArrayRef) and not self.in_view(leaf):
+            if isinstance(leaf, ArrayRef) and not is_known(self.r, leaf, self.frames):
                 return True
-            if isinstance(leaf, Scalar) and not self.visible(leaf):
+            if isinstance(leaf, Scalar) and not is_visible(self.r, leaf):
                 return True
         return False
-
-    def in_view(self, ref: ArrayRef) -> bool:
-        """Whether a reference refers to something that exists outside of the branches, with parameters known there."""
-        if isinstance(ref, GuardedRef):
-            known = self.r.is_visible(ref.condition) and all(self.r.in_scope(d) for d in ref.sizes)
-            return known and all(self.in_view(arm) for arm in ref.arms)
-        if not all(self.r.is_visible(c) for c in conditions(ref.origin)):
-            return False
-        return self.local(ref.storage) is None and all(self.r.in_scope(d) for d in deep_parameters(ref.view))
-
-    def visible(self, x: Scalar) -> bool:
-        """Whether a number's value is defined outside of the branches."""
-        if isinstance(x, PyInt):
-            return self.r.in_scope(x.expr)
-        assert isinstance(x, (PyFloat, PyComplex, PyBool, NpScalar))
-        return self.r.is_visible(x.value)
 
     def local(self, s: Storage) -> int | None:
         """The side that made a storage; None where neither did."""
@@ -326,48 +288,34 @@ class Join:
         if (a, b) not in self.arrays_made:
             joined = self.arrays(name, a, b)
             if joined is not None and plain(a) and plain(b):
-                joined = self.with_origin(joined, self.origin(name, identity(a), 0), self.origin(name, identity(b), 1))
+                joined = self.with_origin(joined, *(s.identity(name, identity(x)) for s, x in zip(self.sides, (a, b))))
             self.arrays_made[a, b] = None if joined is None else once(joined)
         return self.arrays_made[a, b]
 
-    def with_origin(self, made: Finish, first: Finish, second: Finish | None = None) -> Finish:
+    def with_origin(self, made: Finish, first: Finish, second: Finish) -> Finish:
         """The joined reference, with the identity that either side gives it."""
 
         def finish() -> ArrayRef:
             ref: ArrayRef = made()
             if plain(ref):
-                a = first()
-                b = a if second is None else second()
-                ref.origin = a if a is b else EitherObject(self.condition.value, a, b)
+                a, b = first(), second()
+                ref.origin = a if a is b else Cond(self.condition.value, a, b)
             return ref
 
         return finish
 
-    def origin(self, name: str, found: Any, side: int) -> Finish:
-        """An identity from one side, made visible after the join."""
-        if not isinstance(found, EitherObject):
-            return lambda: found
-        lifted = self.origins_lifted[side]
-        if found not in lifted:
-            then, orelse = self.origin(name, found.then, side), self.origin(name, found.orelse, side)
-            flag = self.lift(name, PyBool(found.condition), side)
-            lifted[found] = once(lambda: with_choice(found, flag().value, then(), orelse()))
-        return lifted[found]
-
     def arrays(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
         """Two arrays joined: views of one storage, of two that become one, or a guarded reference; None where they
         differ too much."""
-        if a.element is not b.element or a.ndim != b.ndim:
-            return None
         if plain(a) and plain(b) and pairable(a, b):
             if a.storage is b.storage and self.local(a.storage) is None:
                 return self.view(a.storage, a, b)
             if self.private(a.storage, b.storage):
                 return self.view(self.one_storage(a.storage, b.storage), a, b)
-        if any(a.stride_rank(k) != b.stride_rank(k) for k in range(a.ndim)):
+        if not of_one_form(a, b):
             return None
         sizes = [self.size(x, y) for x, y in zip(a.shape, b.shape)]
-        arms = self.lift(name, a, 0), self.lift(name, b, 1)
+        arms = [s.value(name, x) for s, x in zip(self.sides, (a, b))]
         leaving = self.leaving()
         return lambda: GuardedRef(self.condition.value, (arms[0](), arms[1]()), [s() for s in sizes], leaving)
 
@@ -400,11 +348,11 @@ class Join:
             for x, y in zip(*shapes)
         ]
 
-        def make(side: int) -> Value:
+        def make(side: int) -> list[Value]:
             source = sources[side]
             if source is not None:
-                return self.r.value(source)
-            return self.r.placeholder(one.element, one.shape, one.order)
+                return [self.r.value(source)]
+            return [self.r.placeholder(one.element, one.shape, one.order)]
 
         def done(value: Value) -> None:
             into.shape = tuple(s() for s in sizes)
@@ -412,8 +360,7 @@ class Join:
             self.r.frame.values[into] = value
             self.r.frame.locals.add(into)
 
-        self.orders[len(self.outputs)] = tuple(one.order)
-        self.outputs.append((make, done))
+        self.outputs.append((make, done, tuple(one.order)))
 
     def view(self, storage: Storage, a: ArrayRef, b: ArrayRef) -> Finish:
         """A view of one storage whose offsets and sizes may differ."""
@@ -431,16 +378,16 @@ class Join:
             return lambda: a
         if r.in_scope(b) and r.facts.equal(a, b):
             return lambda: b
-        return self.output_size((a, b), lambda side: r.index((a, b)[side]), lo, {0: a, 1: b})
+        return self.output_size((a, b), lambda side: [r.index((a, b)[side])], lo, {0: a, 1: b})
 
     def size_of(self, a: Dim, side: int, lo: int | None = 0) -> Callable[[], Dim]:
         """A size that only one side knows; 0 on the other."""
         if isinstance(a, int) or (self.envs[1 - side] is None and self.r.in_scope(a)):
             return lambda: a
-        return self.output_size((a, "of side", side), lambda at: self.r.index(a if at == side else 0), lo, {side: a})
+        return self.output_size((a, "of side", side), lambda at: [self.r.index(a if at == side else 0)], lo, {side: a})
 
     def output_size(
-        self, key: tuple[Any, ...], make: Callable[[int], Value], lo: int | None, sides: Mapping[int, Dim]
+        self, key: tuple[Any, ...], make: Callable[[int], list[Value]], lo: int | None, sides: Mapping[int, Dim]
     ) -> Callable[[], Dim]:
         """A size that the scf.if yields, as a symbol; one for each key. `sides`: what it is on each side."""
         found = self.sizes.get(key)
@@ -454,92 +401,61 @@ class Join:
                 for side, a in known.items():
                     r.yielded_sizes.setdefault((self.condition.value, side == 0), []).append((size, a))
 
-            self.outputs.append((make, done))
+            self.outputs.append((make, done, ()))
         kept = found
         return lambda: kept[0]
-
-    # -- what one side made
-    def lift(self, name: str, x: Any, side: int) -> Finish:
-        """A value from one side, made visible after the join; it is read only where that side was taken."""
-        if is_container(x) and self.r.heap.number(x) is None and not self.r.heap.outlives(x, self.r):
-            if x not in self.containers_lifted[side]:
-                parts = [self.lift(name, i, side) for i in items_of(x)]
-                self.use(x)
-                found = self.origin(name, container_identity(self.r, x), side)
-
-                def lifted() -> Any:
-                    new = self.new_container(x, x, [p() for p in parts])
-                    self.r.heap.origins[new] = found()
-                    return new
-
-                self.containers_lifted[side][x] = once(lifted)
-            return self.containers_lifted[side][x]
-        if isinstance(x, Choice):
-            first, second = self.lift(name, x.then, side), self.lift(name, x.orelse, side)
-            flag = self.lift(name, PyBool(x.condition), side)
-            return lambda: Choice(flag().value, first(), second())
-        if isinstance(x, GuardedRef):
-            arms = [self.lift(name, arm, side) for arm in x.arms]
-            sizes = [self.lift_dim(d, side) for d in x.sizes]
-            flag = self.lift(name, PyBool(x.condition), side)
-            return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in sizes], x.leaving)
-        if isinstance(x, ArrayRef):
-            if x not in self.arrays_lifted[side]:
-                lifted = self.lift_array(name, x, side)
-                origin = self.origin(name, identity(x), side) if plain(x) and not self.in_view(x) else None
-                self.arrays_lifted[side][x] = once(lifted if origin is None else self.with_origin(lifted, origin))
-            return self.arrays_lifted[side][x]
-        if isinstance(x, Scalar) and not self.visible(x):
-            kind = kind_of(x)
-            assert kind is not None
-            return self.number(name, kind, *((x, MISSING) if side == 0 else (MISSING, x)))
-        return lambda: x
-
-    def lift_array(self, name: str, x: ArrayRef, side: int) -> Finish:
-        """An array from one side, made visible after the join."""
-        storage = x.storage
-        if self.local(storage) is not None:
-            made = self.lifted.get(storage)
-            if made is None:
-                made = self.lifted[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
-                made.writable = storage.writable
-                self.carry(made, (storage, None) if side == 0 else (None, storage))
-            if x.is_whole:
-                return lambda: ArrayRef(made, whole(made.shape), x.read_only)
-            storage = made
-        if self.in_view(x):
-            return lambda: x
-        if x.view.over is not None and not all(self.r.in_scope(d) for d in deep_parameters(x.view)):
-            raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")
-        offsets = [self.lift_dim(d, side, None) for d in x.view.offsets]
-        sizes = [self.lift_dim(d, side) for d in x.view.sizes]
-        return lambda: ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only)
-
-    def lift_dim(self, d: Dim, side: int, lo: int | None = 0) -> Callable[[], Dim]:
-        """A size or offset from one side, made visible after the join."""
-        return (lambda: d) if self.r.in_scope(d) else self.size_of(d, side, lo)
 
     def close(self) -> None:
         """Records the scf.if and passes its results on."""
         r = self.r
-        values: list[list[Value]] = []
+        made: list[list[list[Value]]] = [[], []]
         for side, frame in enumerate(self.frames):
             with r.inside(frame):
-                values.append([make(side) if self.envs[side] is not None else None for make, _ in self.outputs])  # type: ignore[misc]
+                made[side] = [make(side) for make, _, _ in self.outputs] if self.envs[side] is not None else []
         for side in (0, 1):
             if self.envs[side] is None:  # it cannot be reached: anything of the types will do
-                values[side] = [self.anything(side, v, self.orders.get(k, ())) for k, v in enumerate(values[1 - side])]
-        for (_, done), value in zip(self.outputs, r.close_if(self.condition.value, self.frames, values)):
-            done(value)
+                orders = [order for _, _, order in self.outputs]
+                made[side] = [[self.anything(side, v, o) for v in vs] for vs, o in zip(made[1 - side], orders)]
+        results = iter(r.close_if(self.condition.value, self.frames, [[v for vs in m for v in vs] for m in made]))
+        for (_, done, _), values in zip(self.outputs, made[0]):
+            done(*itertools.islice(results, len(values)))
 
     def anything(self, side: int, like: Value, order: Sequence[int]) -> Value:
         """A placeholder of the type, and order of axes, of `like`, for the branch whose end cannot be reached."""
         with self.r.inside(self.frames[side]):
             if isinstance(like.type, TensorType):
                 return self.r.placeholder(like.type.element, like.type.shape, order)
-            assert not like.is_tensor
-            element = like.type
-            return zero(self.r, Kind("", element))  # type: ignore[arg-type]
+            assert isinstance(like.type, ScalarType)
+            return zero(self.r, like.type)
+
+
+class BranchEnd(Leaving):
+    """The values of one side, which are read only where that side was taken."""
+
+    def __init__(self, join: Join, side: int) -> None:
+        super().__init__(join.r, join.frames[side])
+        self.join, self.side = join, side
+        self.storages: dict[Storage, Storage] = {}
+
+    def number(self, name: str, x: Scalar) -> Finish:
+        return self.join.number(name, x.kind, *((x, MISSING) if self.side == 0 else (MISSING, x)))
+
+    def dim(self, d: Dim, lo: int | None = None) -> Callable[[], Dim]:
+        return (lambda: d) if self.r.in_scope(d) else self.join.size_of(d, self.side, lo)
+
+    def storage(self, storage: Storage) -> Storage:
+        if storage not in self.storages:
+            made = Storage(storage.element, storage.shape, storage.order, name=storage.name)
+            self.storages[storage], made.writable = made, storage.writable
+            self.join.carry(made, (storage, None) if self.side == 0 else (None, storage))
+        return self.storages[storage]
+
+    def container(self, x: Any, items: Sequence[Any]) -> Any:
+        return self.join.new_container(x, x, items)
+
+    def container_object(self, name: str, x: Any) -> Finish:
+        self.join.use(x)
+        return super().container_object(name, x)
 
 
 def alike(a: View, b: View) -> bool:
@@ -552,12 +468,10 @@ def pairable(a: ArrayRef, b: ArrayRef) -> bool:
     return a.element is b.element and alike(a.view, b.view) and a.read_only == b.read_only
 
 
-def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: ArrayRef | Choice) -> ArrayRef | Choice:
+def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: Any) -> ArrayRef | Cond[Any]:
     """The path-dependent array that is `a` where the condition holds, else `b`; both exist on either path."""
-    if isinstance(b, Choice) or a.element is not b.element or a.ndim != b.ndim:
-        return Choice(condition, a, b)
-    if any(a.stride_rank(k) != b.stride_rank(k) for k in range(a.ndim)):
-        return Choice(condition, a, b)
+    if type(b) is Cond or not of_one_form(a, b):
+        return choice(condition, a, b)
 
     def size(x: Dim, y: Dim) -> Dim:
         if r.facts.equal(x, y):
@@ -570,34 +484,6 @@ def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: ArrayRef | Choic
 def plain(x: Any) -> bool:
     """Whether a value is a reference to one storage."""
     return isinstance(x, ArrayRef) and not isinstance(x, GuardedRef)
-
-
-def parameters(view: View) -> tuple[Dim, ...]:
-    """The sizes and offsets that were fixed when a view was made."""
-    return (*view.offsets, *view.sizes)
-
-
-def deep_parameters(view: View) -> tuple[Dim, ...]:
-    """The sizes and offsets that were fixed when a view, and the views it is based on, were made."""
-    over = view.over
-    return parameters(view) if over is None else (*parameters(view), *over.shape, *deep_parameters(over.view))
-
-
-def once(make: Finish) -> Finish:
-    """A function that calls `make` the first time, and returns that object each time."""
-    found: list[Any] = []
-
-    def get() -> Any:
-        if not found:
-            found.append(make())
-        return found[0]
-
-    return get
-
-
-def with_parts(view: View, offsets: Sequence[Callable[[], Dim]], sizes: Sequence[Callable[[], Dim]]) -> View:
-    """A view with other offsets and sizes."""
-    return replace(view, offsets=tuple(o() for o in offsets), sizes=tuple(s() for s in sizes))
 
 
 def references(x: Any) -> list[ArrayRef]:

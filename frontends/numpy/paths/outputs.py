@@ -11,8 +11,8 @@ from typing import Any
 
 from tracebuf.frontends.numpy.call.outputs import check_cast, check_kind, pairs, placed
 from tracebuf.frontends.numpy.numbers.generics import convert_to
-from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
-from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.lattice import check_one_type
+from tracebuf.frontends.numpy.numbers.operands import Operand, as_number, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.raises import ask
@@ -38,13 +38,12 @@ def same_elements(x: Any, buffer: ArrayRef) -> bool:
     return isinstance(x, ArrayRef) and x.same(buffer)
 
 
-def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
+def content(r: Recorder, x: Any, buffer: ArrayRef) -> Any:
     """A result as the buffer will hold it, checked: a tensor, or a scalar where the buffer is 0-d."""
     r.check_writable(buffer)
-    if isinstance(x, Choice):
-        raise path_dependent(r, "<value>", "values of different types")
-    ask(check_kind, x, isinstance(x, (ArrayRef, Scalar, *NUMBERS)))
     check_one_type(r, x)
+    ask(check_kind, x, isinstance(x, (ArrayRef, Scalar, *NUMBERS)))
+    check_known_origin(r, x)
     ask(check_cast, weak_type(x), buffer.dtype)
     check_weak_int(r, x, buffer.dtype)
     shape = x.shape if isinstance(x, ArrayRef) else ()
@@ -56,10 +55,10 @@ def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
         r.require_equal(a, b, "ValueError", message, more + values)
     if buffer.ndim:
         return convert_to(r, x, buffer.element, buffer.shape)
-    return scalar_value(r, NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) else x, buffer.element)
+    return scalar_value(r, as_number(r, x), buffer.element)
 
 
-def check_one_type(r: Recorder, x: Operand) -> None:
+def check_known_origin(r: Recorder, x: Operand) -> None:
     """Refuses a number of which only the run time knows whether it is Python's."""
     if isinstance(x, NpScalar) and x.maybe_python:
         raise r.refuse(

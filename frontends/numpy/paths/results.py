@@ -7,7 +7,7 @@ dicts and objects is written into them after the call; if the call raises, nothi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,13 @@ import numpy as np
 
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.results import ChosenResult, ContainerWrite, NewContainer, ResultLeaf, ResultPlan
-from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, same_value
-from tracebuf.frontends.numpy.paths.identity import EitherObject, container_identity, identity, objects
-from tracebuf.frontends.numpy.paths.joins import deep_parameters
-from tracebuf.frontends.numpy.paths.outputs import check_one_type
+from tracebuf.frontends.numpy.numbers.lattice import Maybe, same_value
+from tracebuf.frontends.numpy.paths.identity import container_identity, identity, select_truth
+from tracebuf.frontends.numpy.paths.leaving import deep_parameters
+from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -31,15 +32,10 @@ from tracebuf.frontends.numpy.record.values import (
     GuardedRef,
     NpScalar,
     PyBool,
-    PyComplex,
-    PyFloat,
     PyInt,
     Scalar,
-    arms_of,
 )
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import I1
-from tracebuf.ops.scalars import arith
 
 ArmPath = tuple[tuple[Value, int], ...]
 """The path to an arm: conditions, and which arm of each."""
@@ -55,9 +51,7 @@ class Results:
         self.values: list[Value] = []
         self.seen: defaultdict[ArmPath, ByIdentity[ArrayRef, ResultLeaf]] = defaultdict(ByIdentity)
         self.made: defaultdict[ArmPath, PairsByIdentity[NewContainer]] = defaultdict(PairsByIdentity)
-        self.conditions: dict[tuple[Value, Value | bool, Value | bool], Value] = {}
-        """By condition and what it selects from: where a path-dependent array is one of its arms."""
-        self.places: PairsByIdentity[Value | bool] = PairsByIdentity()
+        self.places: PairsByIdentity[bool | PyBool] = PairsByIdentity()
         """By an array or an identity, and what it may be: where it is that."""
         self.new: ByIdentity[Any, int] = ByIdentity()
         """The new containers, numbered."""
@@ -81,10 +75,9 @@ class Results:
         if isinstance(x, (tuple, list, dict, Record)):
             return self.either_container(x, container_identity(self.r, x), taken)
         if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
-            return self.one_of(x, taken)
-        if isinstance(x, (GuardedRef, Choice)):
-            arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
-            first, second = (self.leaf(arm, (*taken, (x.condition, k))) for k, arm in enumerate(arms))
+            return self.chosen(x, lambda arm, where: self.leaf(arm, (*taken, *where)))
+        if isinstance(x, Cond):
+            first, second = (self.leaf(arm, (*taken, (x.condition, k))) for k, arm in enumerate(x.arms))
             return ChosenResult(self.add(x.condition), first, second)
         if isinstance(x, ArrayRef):
             return self.array(x, identity(x), taken)
@@ -97,56 +90,39 @@ class Results:
             f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )
 
-    def one_of(self, x: GuardedRef, taken: ArmPath) -> ResultPlan:
-        """The plan of an array that is one of several: each is read once, under one condition, on however many paths it
-        is that array."""
-        return self.chosen(x, arms_of(x), lambda arm, where: self.leaf(arm, (*taken, *where)))
-
-    def chosen(self, x: Any, arms: Iterable[Any], plan_of: Callable[[Any, ArmPath], ResultPlan]) -> ResultPlan:
-        """The plan of an array, or an identity, that is one of some `arms`, each planned with the path to it."""
+    def chosen(self, x: Any, plan_of: Callable[[Any, ArmPath], ResultPlan]) -> ResultPlan:
+        """The plan of an array, or an identity, that is one of several, each planned with the path to it: it is read
+        once, under one condition, on however many paths it is that one."""
         plan: ResultPlan | None = None
-        for arm in reversed(list(distinct(arms))):
-            condition = self.where(x, arm)
-            if isinstance(condition, bool):  # on all paths
+        for arm in reversed(ends(x)):
+            known = self.where(x, arm)
+            if isinstance(known, bool):  # on all paths
                 return plan_of(arm, ())
-            one = plan_of(arm, ((condition, 0),))
-            plan = one if plan is None else ChosenResult(self.add(condition), one, plan)
+            one = plan_of(arm, ((known.value, 0),))
+            plan = one if plan is None else ChosenResult(self.add(known.value), one, plan)
         assert plan is not None
         return plan
 
-    def where(self, x: Any, arm: Any) -> Value | bool:
+    def where(self, x: Any, arm: Any) -> bool | PyBool:
         """Where an array, or an identity, is this one that it may be: a condition, or known."""
-        if not isinstance(x, GuardedRef | EitherObject):
+        if not isinstance(x, Cond):
             return x is arm
         if (x, arm) not in self.places:
-            arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
-            self.places[x, arm] = self.selected(x.condition, *(self.where(a, arm) for a in arms))
+            self.places[x, arm] = select_truth(self.r, x.condition, *(self.where(a, arm) for a in x.arms))
         return self.places[x, arm]
-
-    def selected(self, condition: Value, first: Value | bool, second: Value | bool) -> Value | bool:
-        """What holds `first` where a condition does, else `second`."""
-        if first is second:
-            return first
-        if first is True and second is False:
-            return condition
-        key = condition, first, second
-        if key not in self.conditions:
-            a, b = (self.r.constant(v, I1) if isinstance(v, bool) else v for v in (first, second))
-            self.conditions[key] = self.r.emit(arith.Select.of(condition, a, b))
-        return self.conditions[key]
 
     def either_container(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
         """The plan of a container that is the object `found`, with the contents of `x`; one that may have been changed
         since paths met is an object of its own."""
-        known = any(self.heap.number(o) is not None or self.held_containers.get(o, 0) > 1 for o in objects(found))
+        known = any(self.heap.number(o) is not None or self.held_containers.get(o, 0) > 1 for o in ends(found))
         own = self.heap.find(x) is not None or not known
         return self.container(x, x, taken) if own else self.container_object(x, found, taken)
 
     def container_object(self, x: Any, found: Any, taken: ArmPath) -> ResultPlan:
         """The plan of a container that is the object `found`, with the contents of `x` where it was made on one path,
         with what is known there."""
-        if isinstance(found, EitherObject):
-            return self.chosen(found, objects(found), lambda o, where: self.container_object(x, o, (*taken, *where)))
+        if isinstance(found, Cond):
+            return self.chosen(found, lambda o, where: self.container_object(x, o, (*taken, *where)))
         if self.heap.number(found) is not None or self.heap.outlives(found, self.r):
             return self.leaf(found, taken)
         return self.container(x, found, taken)
@@ -188,10 +164,10 @@ class Results:
 
     def array(self, x: ArrayRef, found: Any, taken: ArmPath = ()) -> ResultPlan:
         """The plan of a result that is the object `found`, with the elements of `x`."""
-        if isinstance(found, EitherObject):
-            if not any(self.known(o) for o in objects(found)):
+        if isinstance(found, Cond):
+            if not any(self.known(o) for o in ends(found)):
                 return self.array(x, x, taken)
-            return self.chosen(found, objects(found), lambda o, _: self.array(x, o, taken))
+            return self.chosen(found, lambda o, _: self.array(x, o, taken))
         for g, i in self.given:
             if found is g:
                 return ResultLeaf("argument", i)
@@ -227,21 +203,14 @@ class Results:
             if isinstance(e := self.r.facts.canon(x.expr), int):
                 return ResultLeaf("const", value=e)
             return ResultLeaf("int", self.add(self.r.i64(e)))
-        if isinstance(x, PyFloat):
-            return ResultLeaf("float", self.add(x.value))
-        if isinstance(x, PyComplex):
-            return ResultLeaf("complex", self.add(x.value))
-        if isinstance(x, PyBool):
-            return ResultLeaf("bool", self.add(x.value))
-        assert isinstance(x, NpScalar)
-        if x.python is not None and x.python.kind == EITHER:
-            check_one_type(self.r, x)
+        if not isinstance(x, NpScalar):
+            return ResultLeaf(x.kind.name, self.add(x.value))  # type: ignore[attr-defined]
         found = ResultLeaf("numpy", self.add(x.value))
-        return (
-            found
-            if x.python is None
-            else ChosenResult(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
-        )
+        if x.python is None:
+            return found
+        if x.python.kind == EITHER:
+            check_known_origin(self.r, x)
+        return ChosenResult(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
 
 
 def unchanged(now: Any, then: Any) -> bool:

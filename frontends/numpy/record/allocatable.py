@@ -7,6 +7,7 @@ A smaller array that is folded away takes no memory, so that it is not missed wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -31,13 +32,12 @@ def require_memory(
 ) -> None:
     """Raises what `make(shape, dtype)` raises for an array of more bytes than `most`: by guard or check, for sizes that
     are computed."""
-    known = [d for d in shape if isinstance(d, int)]
-    if 0 in known:
+    if 0 in [d for d in shape if isinstance(d, int)]:
         most = MOST_COUNTED
-    sizes = [d for d in shape if d != 0]
     itemsize = element.dtype.itemsize
-    if all(map(is_usual, sizes)) and prod(d for d in sizes if isinstance(d, int)) * itemsize <= most:
+    if is_usual(tuple(shape), most // itemsize):
         return
+    sizes = [d for d in shape if d != 0]
     total: Dim = itemsize
     for d in sizes:
         total = mul(total, d)
@@ -56,12 +56,15 @@ def require_memory(
         r.fail("MemoryError", "Unable to allocate an array of this size")
 
 
-def is_usual(d: Dim) -> bool:
-    """Whether a size is known to be usual: a constant, or made of sizes of arguments and of bounded ones."""
-    if isinstance(d, int):
-        return True
-    small = all(abs(c) <= USUAL for c in d.terms.values())
-    return small and all(s.kind == "dim" or (s.hi is not None and s.hi <= USUAL) for s in symbols(d))
+@lru_cache(maxsize=1024)
+def is_usual(shape: tuple[Dim, ...], most: int) -> bool:
+    """Whether an array is known to be usual: of sizes of arguments and bounded ones, and constants that make at most so
+    many elements; sizes that are 0 do not count."""
+    if prod(d for d in shape if isinstance(d, int) and d != 0) > most:
+        return False
+    sizes = [d for d in shape if not isinstance(d, int)]
+    small = all(abs(c) <= USUAL for d in sizes for c in d.terms.values())
+    return small and all(s.kind == "dim" or (s.hi is not None and s.hi <= USUAL) for d in sizes for s in symbols(d))
 
 
 def base_of(error: BaseException) -> str:

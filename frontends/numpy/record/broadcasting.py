@@ -71,6 +71,8 @@ def broadcast_dim(
 
 def fits_into(r: Recorder, shape: tuple[Dim, ...], target: tuple[Dim, ...]) -> None:
     """ValueError unless `shape` broadcasts to `target` without changing it (in-place operators)."""
+    if shape == target:
+        return
     text, values = shape_text([target])
     more, more_values = shape_text([shape])
     message = f"non-broadcastable output operand with shape {text} doesn't match the broadcast shape {more}"

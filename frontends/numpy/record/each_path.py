@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 from weakref import WeakSet
 
+from tracebuf.frontends.numpy.record.cond import count_paths, narrow
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, storages_of
@@ -44,7 +45,9 @@ def on_each_path(
 ) -> bool:
     """Records `run(written, read)` in branches of an `scf.if` for each condition, with the arrays that the references
     are on that path; False, and nothing recorded, if none is path-dependent or the paths are too many."""
-    if not guards(written, read) or not 1 < count(guards(written, read)) <= MOST_PATHS:
+    if not any(isinstance(x, GuardedRef) for x in (*written, *read)):
+        return False
+    if not 1 < count_paths(guards(written, read), MOST_PATHS) <= MOST_PATHS:
         return False
     record(r, list(written), list(read), run)
     return True
@@ -56,13 +59,14 @@ def record(r: Recorder, written: list[Any], read: list[Any], run: Callable[[list
         run(written, read)
         return
     condition = found[0].condition
-    joined = [sizes for x in (*written, *read) if is_by(x, condition) for sizes in x.joined]
+    by = [x for x in (*written, *read) if isinstance(x, GuardedRef) and x.condition is condition]
+    joined = [sizes for x in by for sizes in x.joined]
 
     def side(k: int) -> list[Value]:
         for size, *on in joined:
             r.facts.assume_equal(size, on[k], entry=False)
         try:
-            to, of = ([in_sizes(r, on_path(x, condition, k)) for x in refs] for refs in (written, read))
+            to, of = ([in_sizes(r, narrow(x, condition, k)) for x in refs] for refs in (written, read))
             record(r, to, of, run)
         except Raises as said:
             if said.placed:
@@ -71,11 +75,6 @@ def record(r: Recorder, written: list[Any], read: list[Any], run: Callable[[list
         return []
 
     r.either(condition, side)
-
-
-def is_by(x: Any, condition: Value) -> bool:
-    """Whether a reference depends on this condition first."""
-    return isinstance(x, GuardedRef) and x.condition is condition
 
 
 def in_sizes(r: Recorder, x: Any) -> Any:
@@ -87,27 +86,3 @@ def in_sizes(r: Recorder, x: Any) -> Any:
     )
     view = replace(x.view, offsets=offsets, strides=strides, sizes=sizes)
     return ArrayRef(x.storage, view, x.read_only)
-
-
-def on_path(x: Any, condition: Value, side: int) -> Any:
-    """What a reference refers to where a condition holds (side 0) or does not (side 1)."""
-    if not isinstance(x, GuardedRef):
-        return x
-    if x.condition is condition:
-        return on_path(x.arms[side], condition, side)
-    first, second = (on_path(arm, condition, side) for arm in x.arms)
-    same = first is x.arms[0] and second is x.arms[1]
-    return x if same else GuardedRef(x.condition, (first, second), x.sizes, x.leaving, x.joined)
-
-
-def count(refs: Sequence[Any]) -> int:
-    """The number of paths on which the references differ; more than MOST_PATHS are not counted."""
-    first = next((x for x in refs if isinstance(x, GuardedRef)), None)
-    if first is None:
-        return 1
-    total = 0
-    for side in (0, 1):
-        total += count([on_path(x, first.condition, side) for x in refs])
-        if total > MOST_PATHS:
-            break
-    return total

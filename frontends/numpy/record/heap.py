@@ -194,6 +194,12 @@ class Heap:
             self.origins[made] = self.origins.get(x, x)
         return made
 
+    def with_changed(self, x: Any, change: Callable[[Any], Any]) -> Any:
+        """A container with its items changed, which stands for the same object; itself where none changes."""
+        items = items_of(x)
+        changed = list(map(change, items))
+        return x if all(a is b for a, b in zip(items, changed)) else self.same_object(x, with_items(x, changed))
+
     # -- changes
     def may_change(self, x: Any, r: Regions) -> bool:
         """Whether a container may be changed here; if so, notes that it is."""

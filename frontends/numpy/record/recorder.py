@@ -7,10 +7,11 @@ dropped when the loop is closed (rule S10).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from tracebuf.frontends.numpy.record.allocatable import require_memory
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -20,12 +21,12 @@ from tracebuf.frontends.numpy.record.values import (
     Diagonal,
     Groups,
     GuardedRef,
+    NpScalar,
     Recast,
     Regrouping,
     Storage,
     View,
     Windows,
-    storages_of,
 )
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, Sym, add, mul, sub, sym
@@ -36,6 +37,8 @@ from tracebuf.ops.arrays import tensor
 from tracebuf.ops.arrays.recast import Recast as RecastOp
 from tracebuf.ops.arrays.windows import ExtractWindows
 from tracebuf.ops.control import scf
+
+R = TypeVar("R")
 
 
 class Recorder(Sizes):
@@ -74,8 +77,7 @@ class Recorder(Sizes):
     def empty(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int] | None = None) -> Value:
         """A new tensor of undefined contents; raises what NumPy raises where no memory holds it."""
         require_memory(self, shape, element)
-        sizes = [self.mixed(d) for d in shape]
-        type_ = TensorType(tuple(self.facts.canon(d) for d in shape), element)
+        sizes, type_ = [*map(self.mixed, shape)], self.tensor_type(shape, element)
         return self.emit(tensor.Empty.of(type_, sizes, order=None if order is None else tuple(order)))
 
     def placeholder(
@@ -110,21 +112,21 @@ class Recorder(Sizes):
         for d, size in zip(view.dims, view.sizes):
             if d is not None:
                 sizes[d] = size
-        if not all(self.in_scope(s) for s in view.strides):
+        if not all(isinstance(s, int) or self.in_scope(s) for s in view.strides):
             raise self.refuse(
                 "this view's step is only known where the view was made", "make the slice again where it is used"
             )
-        offsets, steps = (tuple(self.mixed(e) for e in part) for part in (view.offsets, view.strides))
-        return Slice(offsets, tuple(self.mixed(s) for s in sizes), steps, view.dims)
+        offsets, numbers, steps = (tuple(map(self.mixed, part)) for part in (view.offsets, sizes, view.strides))
+        return Slice(offsets, numbers, steps, view.dims)
 
     def tensor_type(self, shape: Sequence[Dim], element: ScalarType) -> TensorType:
         """The tensor type of a shape and an element type; symbolic sizes are dynamic."""
-        return TensorType(tuple(self.facts.canon(d) for d in shape), element)
+        return TensorType(tuple(map(self.facts.canon, shape)), element)
 
     def read(self, ref: ArrayRef) -> Value:
         """The current elements of a reference, as an SSA value."""
         if isinstance(ref, GuardedRef):
-            value = self.either(ref.condition, lambda side: [self.read(ref.arms[side])])[0]
+            value = self.on_either(ref, self.read)
             value.type = self.tensor_type(ref.shape, ref.element)
             return value
         return self._read(ref.storage, ref.view)
@@ -135,9 +137,9 @@ class Recorder(Sizes):
             return base
         s = self.slice(view)
         type_ = self.tensor_type(view.sizes, view.element(storage))
-        return self._once(("extract", base, s), lambda: tensor.ExtractSlice.of(base, s, type_, self.loc))
+        return self.once(("extract", base, s), lambda: tensor.ExtractSlice.of(base, s, type_, self.loc))
 
-    def _once(self, key: object, make: Callable[[], Op]) -> Value:
+    def once(self, key: object, make: Callable[[], Op]) -> Value:
         """The value that `make` records, recorded once per region."""
         return self.cached(key) or self.remember(key, self.emit(make()))
 
@@ -148,12 +150,12 @@ class Recorder(Sizes):
             return self.value(storage)
         source = self._read(storage, over.view)
         if isinstance(over, Diagonal):
-            return self._once((over.axes, source), lambda: tensor.ExtractDiagonal.of(source, over.axes, self.loc))
+            return self.once((over.axes, source), lambda: tensor.ExtractDiagonal.of(source, over.axes, self.loc))
         if isinstance(over, Windows):
             size, rest = self.index(over.size), (over.axis, over.shape, self.loc)
-            return self._once(("windows", source, size, over.axis), lambda: ExtractWindows.of(source, size, *rest))
+            return self.once(("windows", source, size, over.axis), lambda: ExtractWindows.of(source, size, *rest))
         if isinstance(over, Recast):
-            return self._once(("recast", source, over.element), lambda: RecastOp.of(source, over.element, self.loc))
+            return self.once(("recast", source, over.element), lambda: RecastOp.of(source, over.element, self.loc))
         return self._regrouped(source, over.shape, over.old, over.new, over.merged)
 
     def _regrouped(self, value: Value, shape: Sequence[Dim], old: Groups, new: Groups, merged: Sequence[Dim]) -> Value:
@@ -164,11 +166,11 @@ class Recorder(Sizes):
             source = value
             merged = [shape[after[0]] if len(after) == 1 else n for after, n in zip(new, merged, strict=True)]
             type_ = self.tensor_type(merged, element)
-            value = self._once(("collapse", source, old), lambda: tensor.CollapseShape.of(source, old, type_, self.loc))
+            value = self.once(("collapse", source, old), lambda: tensor.CollapseShape.of(source, old, type_, self.loc))
         if any(len(group) > 1 for group in new):
             flat, type_ = value, self.tensor_type(shape, element)
             mixed = tuple(self.mixed(d) for d in shape)
-            value = self._once(
+            value = self.once(
                 ("expand", flat, new, mixed), lambda: tensor.ExpandShape.of(flat, new, mixed, type_, self.loc)
             )
         return value
@@ -176,8 +178,7 @@ class Recorder(Sizes):
     def store(self, ref: ArrayRef, new: Value) -> None:
         """Replaces the elements of a reference by `new`, of its shape and element type."""
         if isinstance(ref, GuardedRef):
-            self.on_either(ref, lambda arm: self.store(arm, new))
-            return
+            return self.on_either(ref, self.store, new)
         self.check_writable(ref)
         base = self._base(ref.storage, ref.view)
         stored = self.emit(tensor.InsertSlice.of(new, base, self.slice(ref.view)))
@@ -228,8 +229,8 @@ class Recorder(Sizes):
     def check_writable(self, ref: ArrayRef) -> None:
         """Raises ValueError, where the store is reached, for a store through a read-only argument or view (rule B2)."""
         if isinstance(ref, GuardedRef):
-            if any(arm.read_only or not s.writable for arm in ref.arms for s in storages_of(arm)):
-                self.on_either(ref, lambda arm: self.check_writable(arm))
+            if any(end.read_only or not end.storage.writable for end in ends(ref)):
+                self.on_either(ref, self.check_writable)
             return
         if ref.read_only or not ref.storage.writable:
             self.fail("ValueError", "assignment destination is read-only")
@@ -245,15 +246,18 @@ class Recorder(Sizes):
     def load(self, ref: ArrayRef, index: Sequence[Dim]) -> Value:
         """One element of a reference; its index is normalised and checked."""
         if isinstance(ref, GuardedRef):
-            return self.either(ref.condition, lambda side: [self.load(ref.arms[side], index)])[0]
+            return self.on_either(ref, self.load, index)
         base = self._base(ref.storage, ref.view)
         return self.emit(tensor.Extract.of(base, self.element_view(ref.view, index)))
+
+    def number(self, ref: ArrayRef, index: Sequence[Dim] = ()) -> NpScalar:
+        """One element as a number, like `load`."""
+        return NpScalar(self.load(ref, index), ref.element)
 
     def store_element(self, ref: ArrayRef, index: Sequence[Dim], scalar: Value) -> None:
         """Replaces one element of a reference by `scalar`."""
         if isinstance(ref, GuardedRef):
-            self.on_either(ref, lambda arm: self.store_element(arm, index, scalar))
-            return
+            return self.on_either(ref, self.store_element, index, scalar)
         self.check_writable(ref)
         base = self._base(ref.storage, ref.view)
         places = self.element_view(ref.view, index)
@@ -274,14 +278,14 @@ class Recorder(Sizes):
                     values.append([])
         return self.close_if(condition, frames, values)
 
-    def on_either(self, ref: GuardedRef, run: Callable[[ArrayRef], None]) -> None:
-        """Applies `run` to the array that a path-dependent reference refers to, in the branches of an scf.if."""
+    def on_either(self, ref: GuardedRef, run: Callable[..., R], *rest: Any) -> R:
+        """What `run(array, *rest)` gives, recorded for either array of a path-dependent reference in a branch."""
 
         def side(k: int) -> list[Value]:
-            run(ref.arms[k])
-            return []
+            value: Any = run(ref.arms[k], *rest)
+            return [] if value is None else [value]
 
-        self.either(ref.condition, side)
+        return next(iter(self.either(ref.condition, side)), None)  # type: ignore[return-value]
 
     def close_if(self, condition: Value, frames: Sequence[Frame], values: Sequence[Sequence[Value]]) -> list[Value]:
         """Ends two branches with their yields and records the scf.if; storages take their joined values, the other

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.record.values import (
-    Storage,
-)
+from tracebuf.frontends.numpy.record.values import Storage
 from tracebuf.ir.core import Block, Op, OpT, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType

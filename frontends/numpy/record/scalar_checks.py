@@ -12,11 +12,10 @@ from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool
-from tracebuf.ir.core import Block, Value
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import F64
 from tracebuf.location import Location
-from tracebuf.ops.control import scf
 from tracebuf.ops.scalars import arith
 
 FLAGS = frozenset((
@@ -42,6 +41,12 @@ def unknown_origin(loc: Location) -> UnsupportedError:
     """The refusal of a number of which only the run time knows whether it is Python's or NumPy's."""
     reason = "this number is Python's or NumPy's, depending on the path; here it makes a difference"
     return UnsupportedError(reason, location=loc, instead="give it one type on all paths, for example np.float64(0)")
+
+
+def check_origin(r: Recorder, *numbers: Any) -> None:
+    """Refuses numbers of which only the run time knows whether they are Python's or NumPy's."""
+    if any(isinstance(x, NpScalar) and x.python is not None for x in numbers):
+        raise unknown_origin(r.loc)
 
 
 def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,9 +114,4 @@ def require_nonzero(r: Recorder, value: Value, message: str) -> None:
 
 def choose(r: Recorder, condition: Value, *arms: Callable[[], Value]) -> Value:
     """The scalar of the first arm if the condition holds, else that of the second; only one is computed."""
-    blocks = [Block() for _ in arms]
-    for arm, block in zip(arms, blocks):
-        with r.region("branch", block):
-            result = arm()
-        block.append(scf.Yield.of([result], r.loc))
-    return r.emit(scf.If.of(condition, [result.type], blocks[0], blocks[1]))
+    return r.either(condition, lambda side: [arms[side]()])[0]

@@ -94,7 +94,8 @@ class Sizes(Regions):
 
     def mixed(self, e: Dim) -> Mixed:
         """A size as an op takes it: a constant, or the SSA value of the expression (computed once per region)."""
-        e = self.facts.canon(e)
+        if not isinstance(e, int):
+            e = self.facts.canon(e)
         return e if isinstance(e, int) else self._index(e)
 
     def index(self, e: Dim) -> Value:
@@ -172,12 +173,13 @@ class Sizes(Regions):
         return self.cached(key) or self.remember(key, self.emit(arith.IndexCast.of(self.index(e), I64)))
 
     def entry_only(self, e: Dim) -> bool:
-        return all(s in self.hints for s in symbols(e))
+        return symbols(e) <= self.hints.keys()
 
     def ask_nonneg(self, e: Dim, guard: bool = True) -> bool | None:
         """Whether e >= 0: proved, or assumed by a guard on entry values; None where only the run time knows."""
-        e = self.facts.canon(e)
-        known = self.facts.decide_nonneg(e)
+        if isinstance(e, int):
+            return e >= 0
+        known = self.facts.decide_nonneg(e := self.facts.canon(e))
         if known is not None or isinstance(e, int) or not guard:
             return known
         if self.entry_only(e):

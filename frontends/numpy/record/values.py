@@ -9,7 +9,6 @@ where the array is path-dependent (rule S8). Scalars know whether they are Pytho
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -17,10 +16,11 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import Leaf
+from tracebuf.frontends.numpy.record.cond import Cond, alike, ends, ways_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, product, sub
-from tracebuf.ir.types import ScalarType, row_major, strides_in_order
+from tracebuf.ir.types import C128, ELEMENTS, F64, I1, INDEX, ScalarType, row_major, scalar_type, strides_in_order
 from tracebuf.ops.memory.memref import recast_shape
 
 Env = dict[str, Any]
@@ -159,7 +159,8 @@ class View:
         order = list(axes)
         for k, a in zip(ones, sorted(axes[k] for k in ones)):
             order[k] = a
-        return replace(self, dims=tuple(self.dims[a] for a in order), sizes=tuple(self.sizes[a] for a in axes))
+        dims, sizes = tuple([self.dims[a] for a in order]), tuple([self.sizes[a] for a in axes])
+        return View(self.offsets, self.strides, dims, sizes, self.over)
 
     def narrow(self, axis: int, start: Dim, step: Dim, size: Dim) -> View:
         """The view dimension `axis` restricted to the indices start, start + step ... (`size` of them; step 0 repeats
@@ -170,19 +171,18 @@ class View:
         sizes = (*self.sizes[:axis], size, *self.sizes[axis + 1 :])
         offsets = (*self.offsets[:d], add(self.offsets[d], mul(self.strides[d], start)), *self.offsets[d + 1 :])
         strides = (*self.strides[:d], mul(self.strides[d], step), *self.strides[d + 1 :])
-        return replace(self, offsets=offsets, strides=strides, sizes=sizes)
+        return View(offsets, strides, self.dims, sizes, self.over)
 
     def drop(self, axis: int) -> View:
         """The view without dimension `axis` (its size is 1)."""
         d = self.dims[axis]
         strides = self.strides if d is None else (*self.strides[:d], 1, *self.strides[d + 1 :])
         dims, sizes = ((*x[:axis], *x[axis + 1 :]) for x in (self.dims, self.sizes))
-        return replace(self, strides=strides, dims=dims, sizes=sizes)
+        return View(self.offsets, strides, dims, sizes, self.over)
 
     def new_axis(self, axis: int) -> View:
-        return replace(
-            self, dims=(*self.dims[:axis], None, *self.dims[axis:]), sizes=(*self.sizes[:axis], 1, *self.sizes[axis:])
-        )
+        dims, sizes = (*self.dims[:axis], None, *self.dims[axis:]), (*self.sizes[:axis], 1, *self.sizes[axis:])
+        return View(self.offsets, self.strides, dims, sizes, self.over)
 
     def rebased(self) -> View:
         """This view as the base of further views: its new axes then count as ordinary ones."""
@@ -331,15 +331,12 @@ class ArrayRef:
         return self.view.memory_strides(self.storage)
 
     def same(self, other: ArrayRef) -> bool:
-        if self is other or isinstance(other, GuardedRef):
-            return self is other
-        alike = self.storage is other.storage and self.view == other.view
-        return alike and self.read_only == other.read_only
+        """Whether two references are to the same elements on each path."""
+        return alike(self, other, same_view)
 
     def same_object(self, other: ArrayRef) -> bool:
         """Whether two references are to one array object on each path, not only to the same elements."""
-        mine, its = (x if x.origin is None else x.origin for x in (self, other))
-        return self.same(other) and mine is its
+        return alike(self, other, lambda a, b: same_view(a, b) and (a.origin or a) is (b.origin or b))
 
     def stride_rank(self, axis: int) -> tuple[int, ...] | None:
         """The rank of an axis by its stride in memory (see `View.place`)."""
@@ -350,22 +347,18 @@ class ArrayRef:
         return self.view.sizes[axis] != 1 and self.strides[axis] == 0
 
 
-MOST_WAYS = 512
-"""What a path-dependent value may be, counted on each path: one that names exchange by the path may be twice as many
-things each time."""
+def of_one_form(a: ArrayRef, b: ArrayRef) -> bool:
+    """Whether a reference may be to either array, depending on the path: of one element type and order of axes."""
+    same = a.element is b.element and a.ndim == b.ndim
+    return same and all(a.stride_rank(k) == b.stride_rank(k) for k in range(a.ndim))
 
 
-def ways_of(first: int, second: int) -> int:
-    """In how many ways a value is found that is one of two. Raises UnsupportedError for too many."""
-    if first + second > MOST_WAYS:
-        raise UnsupportedError(
-            f"there are more than {MOST_WAYS} paths by which a value may be one thing or another",
-            instead="keep the number of the one that is meant, and take it from a list or an array where it is needed",
-        )
-    return first + second
+def same_view(a: ArrayRef, b: ArrayRef) -> bool:
+    """Whether two references are to the same elements of one storage."""
+    return a.storage is b.storage and a.view == b.view and a.read_only == b.read_only
 
 
-class GuardedRef(ArrayRef):
+class GuardedRef(Cond[ArrayRef], ArrayRef):
     """`condition ? arms[0] : arms[1]`: the value of a name whose array is path-dependent (rule S8).
 
     The arms have one element type and one order of axes; `sizes` is their common shape. Reads and stores through it are
@@ -373,18 +366,19 @@ class GuardedRef(ArrayRef):
     `joined`: sizes, with what each is on either path; a view of the reference keeps them.
     """
 
-    __slots__ = ("arms", "condition", "joined", "leaving", "sizes", "ways")
-
     def __init__(
         self, condition: Value, arms: tuple[ArrayRef, ArrayRef], sizes: Sequence[Dim], leaving: int | None = None,
         joined: Sequence[tuple[Dim, Dim, Dim]] | None = None,
     ) -> None:  # fmt: skip
+        super().__init__(condition, *arms, ways_of(*(arm.ways if isinstance(arm, GuardedRef) else 1 for arm in arms)))
         own = zip(sizes, arms[0].shape, arms[1].shape, strict=True)
         self.joined = [x for x in own if not x[0] == x[1] == x[2]] if joined is None else joined
-        self.condition, self.arms, self.sizes, self.leaving = condition, arms, tuple(sizes), leaving
+        self.sizes, self.leaving = tuple(sizes), leaving
         self.read_only = arms[0].read_only or arms[1].read_only
         self.origin = None
-        self.ways: int = ways_of(*(arm.ways if isinstance(arm, GuardedRef) else 1 for arm in arms))
+
+    def of(self, condition: Value, then: ArrayRef, otherwise: ArrayRef) -> GuardedRef:
+        return GuardedRef(condition, (then, otherwise), self.sizes, self.leaving, self.joined)
 
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         first, second = (arm.derive(step, read_only) for arm in self.arms)
@@ -403,10 +397,6 @@ class GuardedRef(ArrayRef):
         return self.arms[0].element
 
     @property
-    def dtype(self) -> np.dtype:
-        return self.element.dtype
-
-    @property
     def is_whole(self) -> bool:
         return False
 
@@ -422,38 +412,46 @@ class GuardedRef(ArrayRef):
     def is_repeated(self, axis: int) -> bool:
         return any(arm.is_repeated(axis) for arm in self.arms)
 
-    def same(self, other: ArrayRef) -> bool:
-        if self is other:
-            return True
-        alike = isinstance(other, GuardedRef) and self.condition is other.condition
-        return alike and all(a.same(b) for a, b in zip(self.arms, other.arms))  # type: ignore[attr-defined]
-
-    def same_object(self, other: ArrayRef) -> bool:
-        if self is other:
-            return True
-        alike = isinstance(other, GuardedRef) and self.condition is other.condition
-        return alike and all(a.same_object(b) for a, b in zip(self.arms, other.arms))  # type: ignore[attr-defined]
-
     def stride_rank(self, axis: int) -> tuple[int, ...] | None:
         return self.arms[0].stride_rank(axis)
 
 
-def arms_of(ref: ArrayRef) -> list[ArrayRef]:
-    """The references that a path-dependent reference may be."""
-    return [a for arm in ref.arms for a in arms_of(arm)] if isinstance(ref, GuardedRef) else [ref]
-
-
 def storages_of(ref: ArrayRef) -> list[Storage]:
     """The storages that a reference may refer to."""
-    if isinstance(ref, GuardedRef):
-        return [s for arm in ref.arms for s in storages_of(arm)]
-    return [ref.storage]
+    return [end.storage for end in ends(ref)] if isinstance(ref, Cond) else [ref.storage]
+
+
+EITHER = "int or float"
+"""The `python` of a kind that may be a Python int or a Python float."""
+
+
+@frozen()
+class Kind:
+    """What a number is besides its value: Python's int, float, complex or bool, or np with an element type."""
+
+    name: str
+    element: ScalarType
+    python: str = ""
+    """For np: the type of the Python number that eager may have instead (or EITHER)."""
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The types of the SSA values that stand for the number: its own, and before it the flag whether it is
+        Python's, where that depends on the path."""
+        return (I1, self.element) if self.python else (self.element,)
+
+
+INT, FLOAT, COMPLEX, BOOL = Kind("int", INDEX), Kind("float", F64), Kind("complex", C128), Kind("bool", I1)
 
 
 class Scalar:
-    """A traced scalar."""
+    """A traced number. One of Python's is weak (NEP 50)."""
 
     __slots__ = ()
+
+    @property
+    def kind(self) -> Kind:
+        return KINDS[type(self)]
 
     def __repr__(self) -> str:
         """For messages, which know nothing of the trace."""
@@ -470,7 +468,7 @@ class PyInt(Scalar):
 
 
 class PyFloat(Scalar):
-    """A Python float: an f64 value, weak."""
+    """A Python float: an f64 value."""
 
     __slots__ = ("value",)
 
@@ -479,7 +477,7 @@ class PyFloat(Scalar):
 
 
 class PyComplex(Scalar):
-    """A Python complex number: a complex128 value, weak."""
+    """A Python complex number: a complex128 value."""
 
     __slots__ = ("value",)
 
@@ -494,10 +492,6 @@ class PyBool(Scalar):
 
     def __init__(self, value: Value, nonneg: Dim | None = None) -> None:
         self.value, self.nonneg = value, nonneg
-
-
-EITHER = "int or float"
-"""The `kind` of an `Unsure` number that is a Python int or float."""
 
 
 @frozen()
@@ -519,8 +513,34 @@ class NpScalar(Scalar):
         self.value, self.element, self.python = value, element, python
 
     @property
+    def kind(self) -> Kind:
+        return Kind("np", self.element, self.python.kind if self.python else "")
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.element.dtype
+
+    @property
     def maybe_python(self) -> bool:
         return self.python is not None
+
+
+PYTHON_TYPES: dict[type, type] = {
+    PyInt: int, int: int, PyFloat: float, float: float, PyComplex: complex, complex: complex, PyBool: bool, bool: bool,
+}  # fmt: skip
+"""By class of a Python number, traced or not: its type in eager."""
+_BY_TYPE = {int: INT, float: FLOAT, complex: COMPLEX, bool: BOOL}
+KINDS = {kind: _BY_TYPE[python] for kind, python in PYTHON_TYPES.items()}
+"""By class of a Python number, traced or not: its kind."""
+
+
+def kind_of(x: Any) -> Kind | None:
+    """The kind of a number, traced or not; None for anything else, and for what 64 bits do not hold."""
+    if isinstance(x, NpScalar):
+        return x.kind
+    if isinstance(x, np.generic):
+        return Kind("np", scalar_type(x.dtype)) if x.dtype in ELEMENTS else None
+    return KINDS.get(type(x)) if type(x) is not int or -(2**63) <= x < 2**63 else None
 
 
 TracedValue = ArrayRef | Scalar
@@ -537,12 +557,9 @@ NUMBERS = (bool, int, float, complex, np.generic)
 
 def stand_in(x: Scalar) -> bool | int | float | complex | np.generic:
     """A concrete number of the type that a traced scalar has in eager Python."""
-    if isinstance(x, NpScalar):
-        zero: np.generic = x.element.dtype.type(0)
-        return zero
-    if isinstance(x, PyComplex):
-        return 0j
-    return 0 if isinstance(x, PyInt) else 0.0 if isinstance(x, PyFloat) else False
+    zero: bool | int | float | complex | np.generic
+    zero = x.dtype.type(0) if isinstance(x, NpScalar) else PYTHON_TYPES[type(x)]()
+    return zero
 
 
 def axis_order(operands: Sequence[tuple[ArrayRef, Sequence[int | None]]], ndim: int) -> tuple[int, ...]:

@@ -28,9 +28,10 @@ from tracebuf.frontends.numpy.record.judged import judged
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
+    PYTHON_TYPES,
     ArrayRef,
     NpScalar,
     PyBool,
@@ -311,11 +312,9 @@ def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
         return type(x)([pass_on(r, item, ins) for item in x])
     if not is_traced(x):
         return x
-    if isinstance(x, NpScalar) and x.maybe_python:
-        raise unknown_origin(r.loc)
-    types: dict[type, type] = {PyInt: int, PyFloat: float, PyComplex: complex, PyBool: bool}
+    check_origin(r, x)
     ins.append(r.read(x) if isinstance(x, ArrayRef) else r.index(x.expr) if isinstance(x, PyInt) else x.value)
-    return Passed(len(ins) - 1, types.get(type(x)))
+    return Passed(len(ins) - 1, PYTHON_TYPES.get(type(x)))
 
 
 def static(r: Recorder, value: Any, what: str) -> Any:
@@ -392,4 +391,4 @@ def loaded(r: Recorder, ref: ArrayRef, leaf: HostResult) -> ArrayRef | NpScalar 
 
 def number(r: Recorder, ref: ArrayRef) -> NpScalar:
     """The only element of an array."""
-    return NpScalar(r.load(ref, ()), ref.element)
+    return r.number(ref)

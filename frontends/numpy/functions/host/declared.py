@@ -22,17 +22,8 @@ from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of as name_of_type
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
-from tracebuf.frontends.numpy.record.values import (
-    ArrayRef,
-    NpScalar,
-    PyBool,
-    PyComplex,
-    PyFloat,
-    PyInt,
-    is_traced,
-    storages_of,
-)
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt, Scalar, is_traced, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.running.host import HostFunction
 
@@ -95,18 +86,10 @@ def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "complex"
     """How an argument that is only read is passed: as an SSA value, or as a known value."""
     if isinstance(x, ArrayRef):
         return "in", r.read(x)
-    if isinstance(x, PyInt):
-        return "int", r.index(x.expr)
-    if isinstance(x, PyFloat):
-        return "float", x.value
-    if isinstance(x, PyComplex):
-        return "complex", x.value
-    if isinstance(x, PyBool):
-        return "bool", x.value
-    if isinstance(x, NpScalar):
-        if x.maybe_python:
-            raise unknown_origin(r.loc)
-        return "in", x.value
+    if isinstance(x, Scalar):
+        check_origin(r, x)
+        value = r.index(x.expr) if isinstance(x, PyInt) else x.value  # type: ignore[attr-defined]
+        return "in" if isinstance(x, NpScalar) else x.kind.name, value  # type: ignore[return-value]
     if not is_known(x):
         raise r.refuse(f"a {name_of_type(x)} is passed to a host call", "pass arrays and numbers one by one")
     return "known", x

@@ -10,15 +10,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import only
-from tracebuf.frontends.numpy.functions.host.calls import (
-    Given,
-    HostEntry,
-    Shape,
-    Shapes,
-    UpTo,
-    dims,
-    reduced,
-)
+from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, Shapes, UpTo, dims, reduced
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder

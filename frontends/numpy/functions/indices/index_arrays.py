@@ -93,10 +93,10 @@ def axes_taken(ref: ArrayRef) -> int:
 
 def is_advanced(index: Any) -> bool:
     """Whether an index contains arrays or lists."""
-    items = index if isinstance(index, tuple) else (index,)
-    arrays = (i for i in items if isinstance(i, ArrayRef))
-    sequences = any(isinstance(i, (list, np.ndarray, tuple)) for i in items)
-    return sequences or any(i.ndim or i.element is I1 for i in arrays)
+    for i in index if isinstance(index, tuple) else (index,):
+        if isinstance(i, (list, np.ndarray, tuple)) or (isinstance(i, ArrayRef) and (i.ndim or i.element is I1)):
+            return True
+    return False
 
 
 def advanced_index(r: Recorder, ref: ArrayRef, index: Any) -> Advanced:

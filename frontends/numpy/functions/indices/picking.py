@@ -36,7 +36,7 @@ from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.exponents import check_exponent
 from tracebuf.frontends.numpy.numbers.generics import result_order
-from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, out_of, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.operands import as_number, loop_dtypes, out_of, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
@@ -98,7 +98,7 @@ def take(r: Recorder, a: Any, indices: Any, axis: Any = None, out: Any = None, m
     if alone:
         result = result.derive(lambda view: view.narrow(k, 0, 1, 1).drop(k))
         if not result.ndim and into is None:
-            return NpScalar(r.load(result, ()), result.element)
+            return r.number(result)
     return taken(r, result, into)
 
 
@@ -447,7 +447,7 @@ def converted(r: Recorder, x: Any, element: ScalarType) -> ArrayRef | NpScalar:
     """An array in an element type; one without axes becomes a number."""
     if isinstance(x, ArrayRef) and x.ndim:
         return x if x.element is element else copy_of(r, x, element, k_order(x))
-    x = NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) else x
+    x = as_number(r, x)
     return NpScalar(scalar_value(r, x, element), element)
 
 

@@ -23,10 +23,11 @@ from tracebuf.frontends.numpy.numbers.operands import out_of, scalar_value, supp
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.raises import Raises, ask, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Storage, arms_of, in_turn, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Storage, in_turn, storages_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
 from tracebuf.ir.types import UI64
@@ -128,7 +129,7 @@ def order_in_memory(
     have all axes of what is made without elements; an empty part of an array has its strides."""
 
     def further_in(ref: ArrayRef, k: int) -> tuple[float, ...]:
-        first = arms_of(ref)[0]
+        first = ends(ref)[0]
         rank = ref.stride_rank(k)
         if first.view.over is None and any(n == 0 for n in first.shape):
             rank = None if any(n == 0 for n in first.storage.shape) or rank is None else (outer(first.storage, *rank),)

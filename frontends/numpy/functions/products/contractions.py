@@ -96,7 +96,7 @@ def fitted(r: Recorder, x: Labelled, sizes: Sizes) -> Labelled:
             raise r.refuse(reason, "a loop over that axis")
         ref = ref.derive(methodcaller("drop", k))
         del labels[k]
-    return Labelled(ref if labels else NpScalar(r.load(ref, ()), ref.element), tuple(labels))
+    return Labelled(ref if labels else r.number(ref), tuple(labels))
 
 
 def sum_of_products(

@@ -173,7 +173,7 @@ def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     a, b, into = as_operand(r, a), as_operand(r, b), out_of(r, out)
     if all(isinstance(x, ArrayRef) and x.ndim for x in (a, b)):
         made = matmul(r, a, b, "dot", into)
-        return NpScalar(r.load(into, ()), into.element) if into is not None and not into.ndim else made
+        return r.number(into) if into is not None and not into.ndim else made
     only(r, "np.dot of a number", out=(out, None))
     product = elementwise(r, np.multiply, [strong(r, a), strong(r, b)])
     in_order = isinstance(product, ArrayRef) and product.storage.order == tuple(range(product.ndim))

@@ -19,8 +19,8 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, c_or_fortran, 
 from tracebuf.frontends.numpy.functions.python.folds import extreme_of_array, sum_of_array
 from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.generics import build
-from tracebuf.frontends.numpy.numbers.lattice import kind_of, python_flag
-from tracebuf.frontends.numpy.numbers.operands import BOOL, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.lattice import python_flag
+from tracebuf.frontends.numpy.numbers.operands import BOOL, as_number, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import magnitude
 from tracebuf.frontends.numpy.numbers.python_ints import (
     as_int_value,
@@ -53,6 +53,7 @@ from tracebuf.frontends.numpy.record.values import (
     Scalar,
     Unsure,
     is_traced,
+    kind_of,
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg
@@ -63,11 +64,6 @@ from tracebuf.ops.scalars.libm import Libm
 
 
 # -- conversions
-def as_number(r: Recorder, x: Any) -> Any:
-    """A number, or the element of an array without axes, which converts as one."""
-    return NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) and x.ndim == 0 else x
-
-
 @traces(float)
 def to_float(r: Recorder, *args: Any) -> Any:
     """float(x)."""
@@ -118,7 +114,7 @@ def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
             r.fail("ValueError", "incorrect number of indices for array")
         return python_number(r, FlatIterator(r, a).item(*(as_int_value(whole_number(r, x)) for x in place)))
     found = read_item(r, a, tuple(as_int_value(whole_number(r, x)) for x in place))
-    return python_number(r, found if isinstance(found, NpScalar) else NpScalar(r.load(a, ()), a.element))
+    return python_number(r, found if isinstance(found, NpScalar) else r.number(a))
 
 
 @traces(number="tolist")

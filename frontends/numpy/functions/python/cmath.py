@@ -10,14 +10,14 @@ import cmath
 from collections.abc import Callable
 from typing import Any
 
-from tracebuf.frontends.numpy.functions.python.builtins import as_number
 from tracebuf.frontends.numpy.functions.python.math import traced_form
-from tracebuf.frontends.numpy.numbers.python_complex import by_python, check_origin, made_of, magnitude, parts_of
+from tracebuf.frontends.numpy.numbers.operands import as_number
+from tracebuf.frontends.numpy.numbers.python_complex import by_python, made_of, magnitude, parts_of
 from tracebuf.frontends.numpy.numbers.python_ints import bool_as_int
 from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import Handler, traces
-from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite, is_nan
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin, is_finite, is_infinite, is_nan
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyComplex, PyFloat
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import as_int
-from tracebuf.frontends.numpy.functions.python.builtins import as_number, float_to_int
+from tracebuf.frontends.numpy.functions.python.builtins import float_to_int
 from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.operands import as_number
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import concrete, float_value
@@ -31,7 +32,7 @@ from tracebuf.frontends.numpy.record.scalar_checks import (
     require_nonzero,
 )
 from tracebuf.frontends.numpy.record.sizes import OVERFLOW
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, is_traced
+from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyFloat, PyInt, is_traced
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import F64, I64, UI64
@@ -197,8 +198,7 @@ def isclose(r: Recorder, a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any =
 
 def magnitude(r: Recorder, x: Any) -> Value:
     """abs(x) of an int: all 64 bits of an i64, without a sign."""
-    if isinstance(x, ArrayRef) and not x.ndim:
-        x = NpScalar(r.load(x, ()), x.element)
+    x = as_number(r, x)
     if isinstance(x, NpScalar) and x.element is UI64:
         return Body(r.frame.block, r.loc).cast(x.value, I64)
     return r.emit(arith.AbsI.of(r.i64(whole(r, x))))

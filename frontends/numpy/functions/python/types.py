@@ -8,21 +8,17 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import check_int_of
-from tracebuf.frontends.numpy.arrays.new_arrays import (
-    element_of,
-)
+from tracebuf.frontends.numpy.arrays.new_arrays import element_of
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, as_array_function
 from tracebuf.frontends.numpy.functions.python.cmath import to_complex
-from tracebuf.frontends.numpy.numbers.operands import (
-    scalar_value,
-)
+from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin, unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
     ArrayRef,
@@ -95,8 +91,7 @@ def cast_scalar(dtype: np.dtype, r: Recorder, x: Any = 0, *more: Any) -> Any:
         return ask(dtype.type, x)
     if isinstance(x, ArrayRef) and x.ndim:
         return as_array_function(r, x, dtype)
-    if isinstance(x, ArrayRef):
-        x = NpScalar(r.load(x, ()), x.element)
+    x = as_number(r, x)
     if isinstance(x, NpScalar) and x.maybe_python and x.element is not F64:
         raise unknown_origin(r.loc)
     element = scalar_type(dtype)
@@ -118,8 +113,7 @@ def astype_of_number(r: Recorder, x: NpScalar, dtype: Any, *, subok: bool = True
 @traces(type)
 def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
     """type(x), by the type that x has in eager Python."""
-    if isinstance(x, NpScalar) and x.maybe_python:
-        raise unknown_origin(r.loc)
+    check_origin(r, x)
     if isinstance(x, FlatIterator):
         x.refuse()
     if isinstance(x, Record):

@@ -18,7 +18,16 @@ from tracebuf.frontends.numpy.arrays.indexing import check_number
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.generics import build, convert_to, input_of, result_order
-from tracebuf.frontends.numpy.numbers.operands import BOOL, INT, Operand, loop_dtypes, mask_of, scalar_value, supported
+from tracebuf.frontends.numpy.numbers.operands import (
+    BOOL,
+    INT,
+    Operand,
+    as_number,
+    loop_dtypes,
+    mask_of,
+    scalar_value,
+    supported,
+)
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
@@ -132,8 +141,7 @@ def start_of(
 ) -> Value:
     """The start of a reduction; ValueError where there is neither an element nor an identity."""
     if initial is not NO_VALUE and initial is not None:
-        if isinstance(initial, ArrayRef) and initial.ndim == 0:
-            initial = NpScalar(r.load(initial, ()), initial.element)
+        initial = as_number(r, initial)
         if not isinstance(initial, (Scalar, *NUMBERS)):
             raise r.refuse("an `initial` that is no number", "use a number: a[0]")
         check_number(r, initial, ArrayRef(Storage(element, (), ())))
@@ -208,7 +216,7 @@ def kept_axes(
 def deliver(r: Recorder, result: ArrayRef, out: ArrayRef | None, name: str) -> ArrayRef | Scalar:
     """A result as eager has it: stored in `out`, converted to its dtype, else a scalar where it has no axes."""
     if out is None:
-        return result if result.ndim else NpScalar(r.load(result, ()), result.element)
+        return result if result.ndim else r.number(result)
     if out.ndim != result.ndim:
         reason = f"output parameter for reduction operation {name} has the wrong number of dimensions"
         raise Raises(ValueError(f"{reason}: Found {out.ndim} but expected {result.ndim}"))

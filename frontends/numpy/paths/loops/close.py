@@ -5,29 +5,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import (
-    BOOL,
     BREAK,
     JUMP,
-    Choice,
-    Kind,
     Maybe,
-    from_value,
+    from_values,
     is_container,
-    kind_of,
-    path_dependent,
-    python_flag,
     rebuild,
     same_value,
     structure,
-    to_value,
-    zero,
+    to_values,
+    zeros,
 )
 from tracebuf.frontends.numpy.paths.identity import (
-    EitherObject,
-    conditions,
     container_identity,
     identity,
     in_place_of,
@@ -36,27 +29,30 @@ from tracebuf.frontends.numpy.paths.identity import (
     one_object,
     one_of_known,
     select_truth,
-    with_choice,
+    truth_value,
     with_identity,
-    without_identity,
 )
-from tracebuf.frontends.numpy.paths.joins import (
-    deep_parameters,
-    once,
-    one_or_other,
-    parameters,
-    plain,
-    references,
-    with_parts,
-)
+from tracebuf.frontends.numpy.paths.joins import one_or_other, plain, references
+from tracebuf.frontends.numpy.paths.leaving import Finish, Leaving, parameters
 from tracebuf.frontends.numpy.paths.loops.compare import LoopComparison
 from tracebuf.frontends.numpy.paths.loops.objects import Carried, carried_containers
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
 from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, distinct
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    GuardedRef,
+    Kind,
+    PyBool,
+    PyInt,
+    Scalar,
+    Storage,
+    kind_of,
+    whole,
+)
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, mod, mul, sub, substitute, sym
 from tracebuf.ir.types import I1, INDEX, TensorType
@@ -70,24 +66,25 @@ class LoopClose(LoopComparison):
     def close(self) -> None:
         """Records the loop; names and storages take its results."""
         r = self.r
-        carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]] = {}
-        self.watch(carried)
-        self.identities_after(carried)
+        self.carried = Carried(r, self.block, self.frame)
+        self.last = LastIteration(self)
+        self.watch()
+        self.identities_after()
         self.unwatch()
-        self.arrays_of_one_object(carried)
-        self.containers_after(carried)
-        finishes = [] if self.spec.exits else self.bound_inside(carried)
-        self.objects.carry(carried, self.frame)
-        self.close_items(carried)
-        self.close_storages(carried)
-        self.close_owned(carried)
+        self.arrays_of_one_object()
+        self.containers_after()
+        finishes = [] if self.spec.exits else self.bound_inside()
+        self.objects.carry(self.carried)
+        self.close_items()
+        self.close_storages()
+        self.close_owned()
         for storage, phi in list(self.frame.phis.items()):
             outside = r.value(storage)
             if self.frame.values[storage] is phi:
                 self.drop(phi, outside)
             else:
-                carried[phi] = (outside, self.frame.values[storage], self.set_storage(storage))
-        carried = {p: (i, self.replaced_phis.get(last, last), done) for p, (i, last, done) in carried.items()}
+                self.carried[phi] = (outside, self.frame.values[storage], partial(r.set_value, storage))
+        carried = {p: (i, self.replaced_phis.get(last, last), done) for p, (i, last, done) in self.carried.items()}
         results = self.record(carried)
         for phi, result in results.items():
             carried[phi][2](result)
@@ -96,18 +93,18 @@ class LoopClose(LoopComparison):
             finish()
         self.carried_containers.close()
 
-    def identities_after(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+    def identities_after(self) -> None:
         """Notes which objects the names hold after the loop whose identity an iteration decides."""
         names = [x for n, x in self.after.items() if n in self.spec.after and n not in self.entry_values]
-        bound = distinct(o for x in references(names) for o in objects(identity(x)))
+        bound = distinct(o for x in references(names) for o in objects(x))
         for i in self.items:
             found = identity(i.back) if plain(i.back) and plain(i.head) and i.back is not i.head else None
             wanted = self.plan.other_objects and not i.known or i.path[0] in self.plan.first_bound_inside
-            wanted = wanted or any(o in bound or o in self.references_before() for o in objects(found))
-            if isinstance(found, EitherObject) and wanted:
-                self.moved[i.head, i.back] = self.last_identity(carried, str(i.path[0]), found)
+            wanted = wanted or any(o in bound or o in self.references_before() for o in ends(found))
+            if isinstance(found, Cond) and wanted:
+                self.moved[i.head, i.back] = self.last.identity(str(i.path[0]), found)
 
-    def arrays_of_one_object(self, carried: Carried) -> None:
+    def arrays_of_one_object(self) -> None:
         """Notes which names hold one array object after the loop, of those whose objects are asked for."""
         asked = [i for i in self.items if i.another is not None]
         self.objects.ends.update((i.another, identity(i.back)) for i in asked)
@@ -118,9 +115,10 @@ class LoopClose(LoopComparison):
                 last = one_object(self.r, identity(i.back), identity(j.back))
             first = one_object(self.r, identity(i.entry), identity(j.entry))
             if not (first is False and last is False):
-                self.one_as.setdefault(key, []).append((self.objects.flag(carried, first, last, self.frame), j))
+                self.one_as.setdefault(key, []).append((list[Value](), j))
+                self.carried.flag(first, last, self.one_as[key][-1][0].append)
 
-    def containers_after(self, carried: Carried) -> None:
+    def containers_after(self) -> None:
         """Notes which objects the names' containers are after the loop."""
         pairs: list[tuple[Any, Any]] = []
         for name, like in self.entry_values.items():
@@ -131,24 +129,20 @@ class LoopClose(LoopComparison):
                     pairs += zip(carried_containers(before), carried_containers(back))
         for a, b in pairs:
             if (a, b) not in self.container_objects:
-                ends = container_identity(self.r, a), container_identity(self.r, b)
-                self.container_objects[a, b] = self.objects.after(carried, *ends, self.frame)
+                both = container_identity(self.r, a), container_identity(self.r, b)
+                self.container_objects[a, b] = self.objects.after(self.carried, *both)
 
-    def set_storage(self, storage: Storage) -> Callable[[Value], None]:
-        """The function that makes a result of the loop the value of a storage."""
-        return lambda value: self.r.set_value(storage, value)
-
-    def watch(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+    def watch(self) -> None:
         """Carries whether names still hold the objects that they held before the loop, where something else holds them
         too, or what an iteration gives them."""
         r = self.r
         for i in self.items:
             for flag, found in i.known:
-                if flag not in carried:
+                if flag not in self.carried:
                     with r.inside(self.frame):
-                        still = self.truth(one_object(r, identity(i.back), found))
-                    first = self.truth(one_object(r, identity(i.entry), found))
-                    carried[flag] = (first, still, self.found_entry(flag))
+                        still = one_object(r, identity(i.back), found)
+                    first, take = one_object(r, identity(i.entry), found), partial(self.entry_flags.__setitem__, flag)
+                    self.carried.flag(first, still, take, flag)
         for i in self.items:
             key = i.entry, i.back
             if i.known or i.how in (WHICH, OWNED) or i.back is i.head:
@@ -157,59 +151,39 @@ class LoopClose(LoopComparison):
                 continue
             phi = self.block.add_arg(I1)
 
-            def last(i: Item = i, phi: Value = phi) -> Value:
-                same = select_truth(r, phi, one_object(r, identity(i.back), identity(i.head)), False)
-                return self.truth(same)
+            with r.inside(self.frame):
+                last = select_truth(r, phi, one_object(r, identity(i.back), identity(i.head)), False)
+            self.carried.flag(True, last, partial(self.unchanged_flags.__setitem__, key), phi)
 
-            carried[phi] = (r.constant(True, I1), self.inner(last), self.found_stayed(key))
-
-    def truth(self, x: bool | PyBool) -> Value:
-        """A truth as an i1."""
-        return x.value if isinstance(x, PyBool) else self.r.constant(x, I1)
-
-    def found_entry(self, flag: Value) -> Callable[[Value], None]:
-        """The function that takes the result which says whether a name holds the object of before the loop."""
-        return lambda value: self.entry_flags.update([(flag, value)])
-
-    def found_stayed(self, key: tuple[Any, Any]) -> Callable[[Value], None]:
-        return lambda value: self.unchanged_flags.update([(key, value)])
-
-    def close_items(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+    def close_items(self) -> None:
         """Adds the carried numbers: initial value, yielded value, and what takes the result."""
         r = self.r
         for item in self.items:
-            if item.phi is None:
-                continue
-            if item.how is OWNED:
+            if not item.phis or item.how is OWNED:
                 continue
             if item.kind is None:
-                init, last = self.which_value(item.entry), self.inner(lambda i=item: self.which_value(i.back))  # type: ignore[misc]
-                carried[item.phi] = (init, last, self.found_which(item))
+                init, last = self.which_value(item.entry), self.inner(partial(self.which_value, item.back))
+                self.carried[item.phis[0]] = (init, last, partial(self.found_which, item))
                 continue
-            init = to_value(r, item.entry, item.kind)
+            inits = to_values(r, item.entry, item.kind)
             if same_value(item.back, item.head):
-                self.drop(item.phi, init)
-                if item.flag is not None:
-                    self.drop(item.flag, python_flag(r, item.entry))
+                for phi, init in zip(item.phis, inits):
+                    self.drop(phi, init)
                 item.found = item.entry
                 continue
-            flags: list[Value] = []
-            if item.flag is not None:
-                last_flag = self.inner(lambda i=item: python_flag(r, i.back))  # type: ignore[misc]
-                carried[item.flag] = (python_flag(r, item.entry), last_flag, flags.append)
-            last = self.inner(lambda i=item: to_value(r, i.back, i.kind))  # type: ignore[misc]
-            carried[item.phi] = (init, last, self.found_number(item, flags))
+            with r.inside(self.frame):
+                lasts = to_values(r, item.back, item.kind)
+            self.carried.add(item.phis, inits, lasts, self.found_number(item))
 
-    def found_number(self, item: Item, flags: list[Value]) -> Callable[[Value], None]:
-        """The function that takes the result of a carried number."""
+    def found_number(self, item: Item) -> Callable[[list[Value]], None]:
+        """The function that takes the results of a carried number."""
         kept = self.kind_afterwards(item)
 
-        def done(value: Value) -> None:
+        def done(values: list[Value]) -> None:
             if kept is None:
                 item.found = item.entry
                 return
-            flag = flags[0] if kept.python else None
-            item.found = from_value(self.r, value, kept, str(item.path[0]), flag)
+            item.found = from_values(self.r, values, kept, str(item.path[0]))
             direction = self.plan.directions.get(item.path, 0)
             if isinstance(item.found, PyInt) and direction and item.path[0] != JUMP:
                 start = item.entry.expr if isinstance(item.entry, PyInt) else int(item.entry)
@@ -238,17 +212,13 @@ class LoopClose(LoopComparison):
             return self.r.emit(arith.Select.of(ref.condition, a, b))
         return self.r.index(next(k for k, c in enumerate(self.candidates) if c.same_object(ref)))
 
-    def found_which(self, item: Item) -> Callable[[Value], None]:
-        """The function that takes the result which says which candidate a name holds."""
-
-        def done(value: Value) -> None:
-            which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
-            item.found = self.one_of(which, self.candidates)
-
-        return done
+    def found_which(self, item: Item, value: Value) -> None:
+        """Takes the result which says which candidate a name holds."""
+        which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
+        item.found = self.one_of(which, self.candidates)
 
     # -- arrays that names hold in turn
-    def close_owned(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+    def close_owned(self) -> None:
         """Adds the arrays that names own, their sizes, and which array each name holds."""
         for group in self.groups:
             items = {i.path: i for i in self.items}
@@ -258,23 +228,21 @@ class LoopClose(LoopComparison):
             with self.r.inside(self.frame):
                 lasts = after.values()
             for slot, init, last in zip(group.slots.values(), inits, lasts):
-                phi = items[slot.path].phi
-                assert phi is not None
-                for value, a, b in zip((phi, *slot.sizes, slot.phi), init, last, strict=True):
-                    carried[value] = (a, b, slot.after.append)
+                for value, a, b in zip((*items[slot.path].phis, *slot.sizes, slot.phi), init, last, strict=True):
+                    self.carried[value] = (a, b, slot.after.append)
 
     def found_owned(self, group: OwnedGroup) -> None:
         """Binds the names of a group after the loop, once the results stand in `after`."""
         items = {i.path: i for i in self.items}
-        slots = [self.owned_after(s, items[s.path].phi) for s in group.slots.values()]
+        slots = [self.owned_after(s, items[s.path].phis[0]) for s in group.slots.values()]
         refs = group.candidates([items[p].found for p in group.owners], [ref for ref, _ in slots])
         for (path, slot), (_, which) in zip(group.slots.items(), slots):
             number = self.r.symbol(which, f"which {path[0]}", 0, len(refs) - 1)
             items[path].found = self.one_of(number, refs, slot.entry.shape)
 
-    def owned_after(self, slot: Slot, phi: Value | None) -> tuple[ArrayRef, Value]:
+    def owned_after(self, slot: Slot, phi: Value) -> tuple[ArrayRef, Value]:
         """The array that a name owns after the loop, and the number of the array that it holds."""
-        results = {self.block.args.index(v): v for v in (phi, *slot.sizes, slot.phi) if v is not None}
+        results = {self.block.args.index(v): v for v in (phi, *slot.sizes, slot.phi)}
         ordered = dict(zip((results[k] for k in sorted(results)), slot.after, strict=True))
         shape = tuple(self.r.symbol(ordered[v], "size", 0, USUAL) for v in slot.sizes)
         value = ordered[slot.phi]
@@ -282,10 +250,9 @@ class LoopClose(LoopComparison):
         slot.inner.shape = shape
         self.outer.values[slot.inner] = value
         self.outer.locals.add(slot.inner)
-        assert phi is not None
         return ArrayRef(slot.inner), ordered[phi]
 
-    def close_storages(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+    def close_storages(self) -> None:
         """Adds the storages carried by value, their sizes, and the parts of views."""
         r = self.r
         inits: dict[Value, Dim] = {}
@@ -295,18 +262,10 @@ class LoopClose(LoopComparison):
             inits |= {v: d for v, d in zip(i.parts, parameters(i.entry.view)) if v is not None} if i.parts else {}
         for value, last in dict(self.size_yields()).items():
             init = r.index(inits[value])
-            carried[value] = (init, self.inner(lambda d=last: r.index(d)), self.found_size(value))  # type: ignore[misc]
+            self.carried[value] = (init, self.inner(partial(r.index, last)), partial(self.phi_inits.__setitem__, value))
         for c in self.storages.values():
-            last_value = self.inner(lambda c=c: r.value(self.yielded(c)))  # type: ignore[misc]
-            carried[c.phi] = (r.value(c.entry), last_value, lambda value, c=c: self.found_storage(c, value))  # type: ignore[misc]
-
-    def found_size(self, phi: Value) -> Callable[[Value], None]:
-        """The function that takes the result of a carried size."""
-
-        def done(value: Value) -> None:
-            self.phi_inits[phi] = value
-
-        return done
+            last_value = self.inner(partial(r.value, self.yielded(c)))
+            self.carried[c.phi] = (r.value(c.entry), last_value, partial(self.found_storage, c))
 
     def size_after(self, phi: Value | None, before: Dim, lo: int | None = 0) -> Dim:
         """A size after the loop; or an offset, which may be negative for an empty view."""
@@ -361,7 +320,7 @@ class LoopClose(LoopComparison):
     def another_follows(self) -> Value:
         """The condition of the scf.while: whether another iteration follows."""
         further = False if self.dead else goes_on(self.r, self.after, BREAK)
-        return further.value if isinstance(further, PyBool) else self.r.constant(further, BOOL.element)
+        return truth_value(self.r, further)
 
     def close_names(self) -> None:
         """Binds the carried names to their values after the loop."""
@@ -370,7 +329,7 @@ class LoopClose(LoopComparison):
             if isinstance(item.entry, ArrayRef) and item.how not in (WHICH, OWNED):
                 one = item.head, item.back  # names of one array object stay names of one
                 item.found = made[one] = made[one] if one in made else self.array_after(item)
-            elif item.phi is None:
+            elif not item.phis:
                 item.found = item.entry
         for group in self.groups:
             self.found_owned(group)
@@ -435,7 +394,7 @@ class LoopClose(LoopComparison):
             parts = [self.size_after(v, d, None if k < n else 0) for k, (v, d) in enumerate(zip(item.parts, before))]
             view = replace(head.view, offsets=tuple(parts[:n]), sizes=tuple(parts[n:]))
             made = ArrayRef(head.storage, view, head.read_only)
-        moved = item.back if isinstance(identity(item.back), EitherObject) else identity(item.back)
+        moved = item.back if isinstance(identity(item.back), Cond) else identity(item.back)
         moved = identity(item.entry) if item.back is head else moved
         if (head, item.back) in self.moved:
             moved = self.moved[head, item.back]()
@@ -447,7 +406,7 @@ class LoopClose(LoopComparison):
         flag = self.unchanged_flags.get((item.entry, item.back))
         if flag is not None:  # a last iteration that kept what an earlier one bound
             earlier = in_place_of(head, ArrayRef(made.storage, made.view), moved)
-            moved = EitherObject(flag, identity(item.entry), earlier)
+            moved = Cond(flag, identity(item.entry), earlier)
         made.origin = moved
         return made
 
@@ -475,9 +434,7 @@ class LoopClose(LoopComparison):
             self.env[name] = made
 
     # -- names first bound inside an scf.for
-    def bound_inside(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]
-    ) -> list[Callable[[], None]]:
+    def bound_inside(self) -> list[Callable[[], None]]:
         """Binds names first bound in the body and used after the loop to their last values, if the loop runs."""
         r, finishes = self.r, []
         for name in self.spec.assigned:
@@ -490,8 +447,8 @@ class LoopClose(LoopComparison):
                 continue
             x = self.after[name]
             bound = x.bound if isinstance(x, Maybe) else True
-            value = self.last_value(carried, name, x.value if isinstance(x, Maybe) else x)
-            flag = self.last_value(carried, name, bound)
+            value = self.last.value(name, x.value if isinstance(x, Maybe) else x)
+            flag = self.last.value(name, bound)
             ran = True if runs else PyBool(r.compare("sge", trips, 1))
             finishes.append(self.binder(name, value, flag, ran))
         return finishes
@@ -503,121 +460,66 @@ class LoopClose(LoopComparison):
 
         return bind
 
-    def last_value(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: Any
-    ) -> Callable[[], Any]:
-        """A value from the last iteration, as it is after the loop."""
-        r = self.r
-        if is_container(x) and r.heap.number(x) is None and not r.heap.outlives(x, r):
-            if x not in self.last_containers:  # names of one container stay names of one
-                parts = [self.last_value(carried, name, i) for i in items_of(x)]
-                found_after = self.objects.after(carried, None, container_identity(self.r, x), self.frame)
-                self.last_containers[x] = once(lambda: self.last_container(x, [p() for p in parts], found_after()))
-            return self.last_containers[x]
-        if isinstance(x, Choice):
-            flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), x.then, x.orelse)]
-            return lambda: Choice(flag().value, *(arm() for arm in arms))
-        found: list[Any] = []
-        kind = kind_of(x)
-        if isinstance(x, (PyInt, PyBool)) or (kind is not None and not isinstance(x, (bool, int, float, complex))):
-            assert kind is not None
-            flags: list[Value | None] = [] if kind.python else [None]
-            if kind.python:
-                last_flag = self.inner(lambda: python_flag(r, x))
-                carried[self.block.add_arg(BOOL.element)] = (r.constant(False, BOOL.element), last_flag, flags.append)
-            phi = self.block.add_arg(kind.element)
-            last = self.inner(lambda: to_value(r, x, kind))
-            carried[phi] = (zero(r, kind), last, lambda v: found.append(from_value(r, v, kind, name, flags[0])))
-            return lambda: found[0]
-        if not isinstance(x, ArrayRef):
-            return lambda: x
-        same = next((i for i in self.items if i.back is x), None)
-        if same is not None:
-            return lambda: same.found
-        if x not in self.last_arrays:  # names of one array object stay names of one
-            self.last_arrays[x] = once(self.last_array(carried, name, x))
-        return self.last_arrays[x]
 
-    def last_container(self, x: Any, items: Sequence[Any], found: Any) -> Any:
-        """A container that the last iteration made, the object `found`, with its items as they are after the loop."""
-        made = with_items(x, items)
-        self.r.heap.origins[made] = found
-        return made
+class LastIteration(Leaving):
+    """The values of the last iteration, of names that the loop first binds."""
 
-    def last_dim(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim, none: bool = False
-    ) -> tuple[Dim, Callable[[], Dim]]:
-        """A size from the last iteration: at the head, and after the loop. `none`: it is 0 before the first
-        iteration."""
-        r = self.r
-        if r.in_scope(d) and (isinstance(d, int) or not none):
-            return d, lambda: d
-        found: list[Dim] = []
-        phi = self.block.add_arg(INDEX)
-        last = self.inner(lambda: r.index(d))
-        carried[phi] = (r.index(0), last, lambda v: found.append(r.symbol(v, "size", 0 if none else None)))
-        return r.symbol(phi, "size", 0 if none else None), lambda: found[0]
+    def __init__(self, loop: LoopClose) -> None:
+        super().__init__(loop.r, loop.frame)
+        self.loop, self.carried = loop, loop.carried
+        self.storages: dict[Storage, Storage] = {}
 
-    def last_array(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: ArrayRef
-    ) -> Callable[[], ArrayRef]:
-        """An array that the last iteration made, or a view that it took."""
-        if isinstance(x, GuardedRef):
-            flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), *x.arms)]
-            shape = [self.last_dim(carried, d)[1] for d in x.sizes]
-            return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in shape])
-        mine = x.storage in self.frame.locals
-        if not mine and all(self.r.in_scope(d) for d in deep_parameters(x.view)):
-            if all(self.r.is_visible(c) for c in conditions(x.origin)):
-                return lambda: x
-            found = self.last_identity(carried, name, identity(x))
-            return lambda: with_identity(without_identity(x), found())
-        over = x.view.over
-        if over is not None and not all(self.r.in_scope(d) for d in (*over.shape, *deep_parameters(over.view))):
-            raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")
-        storage = self.last_storage(carried, x.storage) if mine else x.storage
-        offsets = [self.last_dim(carried, d)[1] for d in x.view.offsets]
-        sizes = [self.last_dim(carried, d)[1] for d in x.view.sizes]
-        found = self.last_identity(carried, name, identity(x))
-        return lambda: with_identity(ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only), found())
+    def value(self, name: str, x: Any) -> Finish:
+        same = next((i for i in self.loop.items if i.back is x), None) if isinstance(x, ArrayRef) else None
+        return super().value(name, x) if same is None else lambda: same.found
 
-    def last_identity(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: Any
-    ) -> Callable[[], Any]:
-        """Which object an array of the last iteration is, as it is known after the loop."""
-        if not isinstance(x, EitherObject):
-            return lambda: x
-        if x not in self.last_identities:
-            then, orelse = self.last_identity(carried, name, x.then), self.last_identity(carried, name, x.orelse)
-            test = PyBool(x.condition)
-            flag = (lambda: test) if self.r.is_visible(test.value) else self.last_value(carried, name, test)
-            self.last_identities[x] = once(lambda: with_choice(x, flag().value, then(), orelse()))
-        return self.last_identities[x]
+    def number(self, name: str, x: Scalar) -> Finish:
+        r, kind, found = self.r, x.kind, list[Any]()
+        with r.inside(self.frame):
+            lasts = to_values(r, x, kind)
+        phis = [self.loop.block.add_arg(element) for element in kind.types]
+        done = lambda values: found.append(from_values(r, values, kind, name))  # noqa: E731
+        self.carried.add(phis, zeros(r, kind), lasts, done)
+        return lambda: found[0]
 
-    def last_storage(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], storage: Storage
-    ) -> Storage:
-        """The storage that stands after the loop for an array that the last iteration made."""
-        r = self.r
-        if storage in self.last_storages:
-            return self.last_storages[storage]
-        for c in self.storages.values():
-            if storage is self.yielded(c):
+    def dim(self, d: Dim, lo: int | None = None) -> Callable[[], Dim]:
+        return (lambda: d) if self.r.in_scope(d) else self.size(d, lo)[1]
+
+    def size(self, d: Dim, lo: int | None) -> tuple[Dim, Callable[[], Dim]]:
+        """A size that the loop carries, 0 before the first iteration: at the head, and after the loop."""
+        r, found = self.r, list[Dim]()
+        phi = self.loop.block.add_arg(INDEX)
+        last = self.loop.inner(lambda: r.index(d))
+        self.carried[phi] = (r.index(0), last, lambda v: found.append(r.symbol(v, "size", lo)))
+        return r.symbol(phi, "size", lo), lambda: found[0]
+
+    def container(self, x: Any, items: Sequence[Any]) -> Any:
+        return with_items(x, items)
+
+    def container_object(self, name: str, x: Any) -> Finish:
+        return self.loop.objects.after(self.carried, None, container_identity(self.r, x))
+
+    def storage(self, storage: Storage) -> Storage:
+        r, loop = self.r, self.loop
+        if storage in self.storages:
+            return self.storages[storage]
+        for c in loop.storages.values():
+            if storage is loop.yielded(c):
                 return c.inner
-        assert self.spec.rng is not None
-        runs = r.ask_nonneg(add(self.spec.rng.trips(), -1)) is True
-        shape = [self.last_dim(carried, d, none=True) for d in storage.shape]
-        made = self.last_storages[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
+        assert loop.spec.rng is not None
+        runs = r.ask_nonneg(add(loop.spec.rng.trips(), -1)) is True
+        shape = [(d, lambda d=d: d) if isinstance(d, int) else self.size(d, 0) for d in storage.shape]
+        made = self.storages[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
         made.writable = storage.writable
-        phi = self.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
+        phi = loop.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
         init = r.placeholder(storage.element, storage.shape, storage.order)
 
         def done(value: Value) -> None:
             sizes = zip(storage.shape, shape)
             made.shape = tuple(d if runs and r.in_scope(d) else after() for d, (_, after) in sizes)
             value.type = TensorType(tuple(r.facts.canon(d) for d in made.shape), made.element)
-            self.outer.values[made] = value
-            self.outer.locals.add(made)
+            loop.outer.values[made] = value
+            loop.outer.locals.add(made)
 
-        carried[phi] = (init, self.inner(lambda: r.value(storage)), done)
+        self.carried[phi] = (init, loop.inner(lambda: r.value(storage)), done)
         return made

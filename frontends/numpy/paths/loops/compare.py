@@ -8,32 +8,24 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import (
-    BOOL,
-    INT,
     JUMP,
     RETURN,
-    Choice,
     Maybe,
     carried_parts,
-    from_value,
+    check_one_type,
+    from_values,
     is_number,
-    kind_of,
     parts_of,
     path_dependent,
     rebuild,
     same_value,
     structure,
     unify,
-    zero,
+    zeros,
 )
-from tracebuf.frontends.numpy.paths.identity import (
-    EitherObject,
-    conditions,
-    identity,
-    objects,
-    without_identity,
-)
-from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain, references
+from tracebuf.frontends.numpy.paths.identity import identity, objects, without_identity
+from tracebuf.frontends.numpy.paths.joins import MISSING, pairable, plain, references
+from tracebuf.frontends.numpy.paths.leaving import deep_parameters, parameters
 from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
 from tracebuf.frontends.numpy.paths.loops.plan import (
@@ -47,13 +39,13 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     without_left_paths,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
+from tracebuf.frontends.numpy.record.cond import Cond, conditions, ends
 from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, Storage, arms_of
+from tracebuf.frontends.numpy.record.values import BOOL, INT, ArrayRef, GuardedRef, PyInt, Storage, kind_of, of_one_form
 from tracebuf.ir.core import Region, Value
 from tracebuf.ir.dims import Dim, mul, sub
-from tracebuf.ir.types import I1
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.control import scf
 
@@ -137,7 +129,7 @@ class LoopComparison(LoopHead):
                     self.plan.peel_for = str(item.path[0]) if held is None else self.plan.peel_for
                     self.plan.may_be_held, self.plan.retry = (*self.plan.may_be_held, *(held or ())), True
             elif item.how is WHICH:
-                if not all(any(a.same_object(c) for c in self.candidates) for a in arms_of(item.back)):
+                if not all(any(a.same_object(c) for c in self.candidates) for a in ends(item.back)):
                     self.plan.peel_for = str(item.path[0])
                     del self.plan.arrays[item.path]  # it may be like the others after the first iteration
             elif isinstance(item.how, ArrayCarry) and item.how.by_value:
@@ -182,43 +174,43 @@ class LoopComparison(LoopHead):
             return True
         if not self.observed(item):
             return False
-        return self.is_taken(item) or any(o in self.r.compared for o in objects(identity(item.head)))
+        return self.is_taken(item) or any(o in self.r.compared for o in objects(item.head))
 
     def may_keep(self, item: Item) -> bool:
         """Whether the path decides if an iteration keeps the object of a leaf or gives it one of before the loop, which
         it then holds after iterations that keep it."""
         found = identity(item.back)
-        if not isinstance(found, EitherObject):
+        if not isinstance(found, Cond):
             return False
-        head, ends = distinct(objects(identity(item.head))), distinct(objects(found))
-        kept = [o for o in ends if o in head]
-        others = [o for o in ends if o not in kept or item.head is item.entry]  # it may have been given what it held
+        head, lasts = distinct(objects(item.head)), distinct(ends(found))
+        kept = [o for o in lasts if o in head]
+        others = [o for o in lasts if o not in kept or item.head is item.entry]  # it may have been given what it held
         return bool(kept) and any(o in self.references_before() for o in others)
 
     def takes_known(self, item: Item) -> bool:
         """Whether an iteration may give a leaf another object of before the loop."""
-        head = distinct(objects(identity(item.head)))
-        return any(o not in head and o in self.references_before() for o in objects(identity(item.back)))
+        head = distinct(objects(item.head))
+        return any(o not in head and o in self.references_before() for o in objects(item.back))
 
     def is_taken(self, item: Item) -> bool:
         """Whether an iteration gives another name the object that a leaf held at its head."""
         taken = [i.back for i in self.items if i is not item]
         taken += [x for n, x in self.after.items() if n in self.spec.assigned and n not in self.entry_values]
-        taking = {id(o) for x in references(taken) for o in objects(identity(x))}
-        return any(id(o) in taking for o in objects(identity(item.head)))
+        taking = {id(o) for x in references(taken) for o in objects(x)}
+        return any(id(o) in taking for o in objects(item.head))
 
     def meeting(self) -> set[Path]:
         """The leaves that after some iteration may be one object with another leaf, and are not always."""
         moving = [i for i in self.items if self.replaces_object(i)]
-        heads = [distinct(objects(identity(i.head))) for i in moving]
+        heads = [distinct(objects(i.head)) for i in moving]
         # the objects at the end of each leaf, with the leaves at whose heads they stood
-        ends = [[(x, [k for k, h in enumerate(heads) if x in h]) for x in objects(identity(i.back))] for i in moving]
+        lasts = [[(x, [k for k, h in enumerate(heads) if x in h]) for x in objects(i.back)] for i in moving]
         meet = {(k, m) for k, a in enumerate(heads) for m, b in enumerate(heads) if any(x in b for x in a)}
         known = -1
         while known != len(meet):
             known = len(meet)
             for k, m in itertools.combinations(range(len(moving)), 2):
-                pairs = itertools.product(ends[k], ends[m])
+                pairs = itertools.product(lasts[k], lasts[m])
                 if any(x is y or not meet.isdisjoint(itertools.product(at, on)) for (x, at), (y, on) in pairs):
                     meet |= {(k, m), (m, k)}
         both = ((moving[k], moving[m]) for k, m in meet)
@@ -234,10 +226,10 @@ class LoopComparison(LoopHead):
         """The places before the loop of objects that a leaf may hold at the end, by the path or for another name to
         take in the next iteration, and that its head does not know yet."""
         found = identity(item.back)
-        if not isinstance(found, EitherObject) and (found is identity(item.head) or not self.is_taken(item)):
+        if not isinstance(found, Cond) and (found is identity(item.head) or not self.is_taken(item)):
             return ()
-        known = distinct(o for x in (identity(item.entry), identity(item.head)) for o in objects(x))
-        places = (self.place_before(o) for o in distinct(objects(found)) if o not in known)
+        known = distinct(o for x in (identity(item.entry), identity(item.head)) for o in ends(x))
+        places = (self.place_before(o) for o in distinct(ends(found)) if o not in known)
         old = self.plan.other_objects.get(item.path, ())
         return tuple(p for p in places if p is not None and p not in old)
 
@@ -245,7 +237,7 @@ class LoopComparison(LoopHead):
         """Where an array object stood before the loop, if only on some paths."""
         for name, x in self.env.items():
             for k, leaf in enumerate(carried_parts(x)):
-                if plain(leaf) and any(o is found for o in objects(identity(leaf))):
+                if plain(leaf) and any(o is found for o in objects(leaf)):
                     return name, k
         return None
 
@@ -278,9 +270,9 @@ class LoopComparison(LoopHead):
             return
         choices: list[ArrayRef] = []
         for i in moved:
-            choices += [a for a in arms_of(i.head) if not any(a.same_object(c) for c in choices)]
+            choices += [a for a in ends(i.head) if not any(a.same_object(c) for c in choices)]
         places: list[Path | None] = []
-        for a in (a for i in moved for a in arms_of(i.back)):
+        for a in (a for i in moved for a in ends(i.back)):
             if not any(a.same_object(c) for c in choices):
                 choices.append(a)
                 places.append(self.place_of(a))
@@ -319,14 +311,14 @@ class LoopComparison(LoopHead):
         fixed, owners = self.anchored(), self.owners(group, arrays)
         if any(i.entry.storage.arg is not None or {i.head.storage, i.back.storage} & fixed for i in owners):
             return False
-        heads = [a for i in group for a in arms_of(i.head)]
+        heads = [a for i in group for a in ends(i.head)]
         return all(self.holdable(i, heads, arrays) is not None for i in group if i not in owners)
 
     def plan_owned(self, group: Sequence[Item], arrays: Sequence[Item]) -> None:
         """Plans that names hold arrays of the loop in turn."""
         owners = self.owners(group, arrays)
         others = [i for i in group if i not in owners]
-        heads, outer = [a for i in group for a in arms_of(i.head)], list[Path]()
+        heads, outer = [a for i in group for a in ends(i.head)], list[Path]()
         for i in others:
             outer += self.holdable(i, heads, arrays) or ()
         for i in owners:
@@ -337,7 +329,7 @@ class LoopComparison(LoopHead):
 
     def fresh_whole(self, ref: ArrayRef, arrays: Sequence[Item]) -> bool:
         """Whether a storage that an iteration has made is known to carried names as this one array object only."""
-        refs = [a for i in arrays if isinstance(i.back, ArrayRef) for a in arms_of(i.back) if a.storage is ref.storage]
+        refs = [a for i in arrays if isinstance(i.back, ArrayRef) for a in ends(i.back) if a.storage is ref.storage]
         return ref.is_whole and not ref.read_only and all(a is ref for a in refs)
 
     def holdable(self, item: Item, heads: Sequence[ArrayRef], arrays: Sequence[Item]) -> tuple[Path, ...] | None:
@@ -346,7 +338,7 @@ class LoopComparison(LoopHead):
         if not isinstance(item.back, ArrayRef) or not self.alike(item.entry, item.back):
             return None
         fixed, outer = self.anchored(), list[Path]()
-        for a in arms_of(item.back):
+        for a in ends(item.back):
             if any(a.same_object(h) for h in heads):
                 continue
             if a.storage in self.frame.locals and a.storage not in fixed and self.fresh_whole(a, arrays):
@@ -367,10 +359,7 @@ class LoopComparison(LoopHead):
 
     def compatible(self, a: ArrayRef, b: ArrayRef) -> bool:
         """Whether one name may hold either array."""
-        if a.element is not b.element or a.ndim != b.ndim:
-            return False
-        same = all(a.stride_rank(k) == b.stride_rank(k) for k in range(a.ndim))
-        return same and all(self.r.ask_equal(x, y) is True for x, y in zip(a.shape, b.shape))
+        return of_one_form(a, b) and all(self.r.ask_equal(x, y) is True for x, y in zip(a.shape, b.shape))
 
     def carry_by_value(self, item: Item, arrays: Sequence[Item]) -> None:
         """Plans an item's storage to be carried by value, or checks that it is carried as it should be."""
@@ -414,7 +403,7 @@ class LoopComparison(LoopHead):
         does."""
         r = self.r
         for item in self.items:
-            if item.phi is not None and (item.kind in (None, INT, BOOL) and not same_value(item.back, item.head)):
+            if item.phis and (item.kind in (None, INT, BOOL) and not same_value(item.back, item.head)):
                 raise r.refuse(f"`{item.path[0]}` is known where the loop is unrolled")
         sizes = [v for c in self.storages.values() for v in c.sizes] + [v for i in self.items for v in i.parts]
         if self.groups or any(v is not None for v in sizes) or self.plan.containers:
@@ -505,13 +494,12 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> LeafMaker:
     if kind is not None and is_number(x):
         if kind is INT:
             return lambda r: 0
-        return lambda r: from_value(r, zero(r, kind), kind, name, r.constant(False, I1) if kind.python else None)
-    if isinstance(x, Choice):
-        raise path_dependent(r, name, "values of different types")
+        return lambda r: from_values(r, zeros(r, kind), kind, name)
+    check_one_type(r, x, name=name)
     if not isinstance(x, ArrayRef):
         return lambda r: x
-    if isinstance(x, GuardedRef) and all(outlives(r, arm, frame) for arm in arms_of(x)):
-        x = arms_of(x)[0]
+    if isinstance(x, GuardedRef) and all(outlives(r, arm, frame) for arm in ends(x)):
+        x = ends(x)[0]
     if not plain(x):
         raise path_dependent(r, name, "one of several arrays inside the loop only")
     view, storage = x.view, x.storage

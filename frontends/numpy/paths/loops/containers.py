@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.containers import is_named_tuple
-from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, containers_in, leaves, shell
+from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves, shell
+from tracebuf.frontends.numpy.paths.choices import within
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.heap import Changed, Fixed, Record, contents, items_of, set_contents, with_items
@@ -99,10 +99,9 @@ class CarriedContainers:
             if mine or (inside and heap.outlives(x, self.r)):
                 return heap.fix(x)
             return self.holder(x) if any(c is y for y in containers_in(x) for c in self.containers.values()) else x
-        if isinstance(x, dict) or type(x) is tuple or is_named_tuple(x):
-            items = [self.wrapped(i, inside) for i in items_of(x)]
-            return x if all(a is b for a, b in zip(items, items_of(x))) else self.like(x, items)
-        return within_choices(x, lambda y: self.wrapped(y, inside))
+        if isinstance(x, dict):
+            return heap.with_changed(x, lambda i: self.wrapped(i, inside))
+        return within(x, lambda y: self.wrapped(y, inside), heap)
 
     def holder(self, x: Any) -> Any:
         """A container that is not carried and holds carried ones, with `Fixed` in their place: itself if it came from
@@ -111,13 +110,9 @@ class CarriedContainers:
         if x in self.opened:
             set_contents(x, contents(with_items(x, items)))
             return x
-        made = self.like(x, items)
+        made = self.r.heap.same_object(x, with_items(x, items))
         stand_in(self.r, x, made)
         return made
-
-    def like(self, x: Any, items: Iterable[Any]) -> Any:
-        """A container with other items that stands for the same object."""
-        return self.r.heap.same_object(x, with_items(x, items))
 
     def is_contents(self, x: Any) -> bool:
         """Whether a dict is the contents of a container, and not itself one."""
@@ -127,13 +122,12 @@ class CarriedContainers:
         """A value with the containers in place of `Fixed`: the inverse of `wrapped`."""
         if isinstance(x, Fixed):
             return x.of
-        if (isinstance(x, dict) and self.is_contents(x)) or type(x) is tuple or is_named_tuple(x):
-            items = [self.unwrapped(i) for i in items_of(x)]
-            return x if all(a is b for a, b in zip(items, items_of(x))) else self.like(x, items)
+        if self.is_contents(x):
+            return self.r.heap.with_changed(x, self.unwrapped)
         if isinstance(x, (list, dict, Record)) and any(isinstance(i, Fixed) for i in leaves(x)):
             set_contents(x, contents(with_items(x, [self.unwrapped(i) for i in items_of(x)])))
             self.opened[x] = None
-        return within_choices(x, self.unwrapped)
+        return within(x, self.unwrapped, self.r.heap)
 
     def restore(self) -> None:
         """Undoes the attempt: containers and names are as they were before it."""
@@ -152,17 +146,6 @@ class CarriedContainers:
             set_contents(x, new[name])
         if self.active:
             self.env.update((n, self.unwrapped(self.env[n])) for n in self.original_spec.assigned if n in self.env)
-
-
-def within_choices(x: Any, change: Callable[[Any], Any]) -> Any:
-    """A value that is bound, or of a type, on some paths only, with what it is there changed; else the value itself."""
-    if isinstance(x, Maybe):
-        value = change(x.value)
-        return x if value is x.value else Maybe(x.bound, value)
-    if isinstance(x, Choice):
-        then, orelse = change(x.then), change(x.orelse)
-        return x if then is x.then and orelse is x.orelse else Choice(x.condition, then, orelse)
-    return x
 
 
 def check_changes(r: Recorder, frame: Frame) -> None:

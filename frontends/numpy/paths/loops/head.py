@@ -6,18 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import (
-    GO_ON,
-    JUMP,
-    Maybe,
-    carried_parts,
-    from_value,
-    is_number,
-    kind_of,
-    rebuild,
-)
+from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Maybe, carried_parts, from_values, is_number, rebuild
 from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
-from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
+from tracebuf.frontends.numpy.paths.joins import anchored, plain, references
+from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
 from tracebuf.frontends.numpy.paths.loops.objects import ContainerObjects
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot, order_of
@@ -33,10 +25,11 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     Path,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, arms_of, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, kind_of, storages_of
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1, INDEX, TensorType
@@ -64,10 +57,6 @@ class LoopHead:
         self.dead = False
         self.rotation: list[Env] = []
         self.counter: Value | None = None
-        self.last_arrays: ByIdentity[ArrayRef, Callable[[], ArrayRef]] = ByIdentity()
-        self.last_identities: ByIdentity[Any, Callable[[], Any]] = ByIdentity()
-        self.last_storages: dict[Storage, Storage] = {}
-        self.last_containers: ByIdentity[Any, Callable[[], Any]] = ByIdentity()
         self.container_objects: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
         self.replaced_phis: dict[Value, Value] = {}
         self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()
@@ -119,16 +108,16 @@ class LoopHead:
             return False
         counts = self.references_before()
         return item.entry in self.r.watched or any(
-            counts.get(o, 0) > 1 for o in (item.entry, *objects(identity(item.entry)))
+            counts.get(o, 0) > 1 for o in (item.entry, *objects(item.entry))
         )
 
     def references_before(self) -> ByIdentity[ArrayRef, int]:
         """How many references there were before the loop to each array object, in this loop and the one around it."""
         if self.reference_counts is None:
             refs = [*references((*self.env.values(), *self.r.outer_values()))]
-            stood_for = (o for x in refs for o in objects(identity(x)) if o is not x)
+            stood_for = (o for x in refs for o in objects(x) if o is not x)
             asked = (self.held_before(p) for places in self.plan.other_objects.values() for p in places)
-            asked_for = (o for x in asked if x is not None for o in objects(identity(x)))
+            asked_for = (o for x in asked if x is not None for o in objects(x))
             self.reference_counts = counted((*self.r.given, *refs, *stood_for, *asked_for))
         return self.reference_counts
 
@@ -145,20 +134,20 @@ class LoopHead:
                 if plain(leaf) and isinstance(how, ArrayCarry) and how.by_value:
                     planned.add(leaf.storage)
                 elif isinstance(leaf, ArrayRef) and how is OWNED:
-                    owned += arms_of(leaf)
+                    owned += ends(leaf)
                 elif isinstance(leaf, ArrayRef):
                     fixed |= set(storages_of(leaf))
         planned |= {arm.storage for arm in owned}
         for arm in owned:  # one that a view, or another object, shares with is not owned by a name
             leaves_of = [x for n in names for leaf in carried_parts(given[n]) for x in references(leaf)]
-            others = [x for leaf in leaves_of for x in arms_of(leaf) if x.storage is arm.storage]
+            others = [x for leaf in leaves_of for x in ends(leaf) if x.storage is arm.storage]
             if not arm.is_whole or any(x is not arm for x in others) or self.is_watched(arm):
                 fixed.add(arm.storage)
         return {s for s in planned - fixed if s.arg is None}
 
     def is_watched(self, ref: ArrayRef) -> bool:
         """Whether it is compared later which object a reference stood for."""
-        return any(o in self.r.watched for o in (ref, *objects(identity(ref))))
+        return any(o in self.r.watched for o in (ref, *objects(ref)))
 
     # -- arrays that names hold in turn
     def owned_groups(self, given: Env, names: Sequence[str]) -> None:
@@ -181,7 +170,7 @@ class LoopHead:
             assert group is not None
             group.slots[path] = self.slot(path, entry)
             entries = [x for x, _ in group.owners.values()]
-            for arm in (*arms_of(entry), *(a for x in outer if self.group_of(x) is group for a in arms_of(x))):
+            for arm in (*ends(entry), *(a for x in outer if self.group_of(x) is group for a in ends(x))):
                 shared = arm.storage not in self.private_storages
                 if shared and not any(arm.same_object(c) for c in (*entries, *group.outer)):
                     group.outer.append(arm)
@@ -194,7 +183,7 @@ class LoopHead:
         """Whether a name may hold either array: of the same element type, order of axes and shape."""
         if a.element is not b.element or a.ndim != b.ndim or a.read_only != b.read_only:
             return False
-        orders = {tuple(arm.stride_rank(k) for k in range(a.ndim)) for x in (a, b) for arm in arms_of(x)}
+        orders = {tuple(arm.stride_rank(k) for k in range(a.ndim)) for x in (a, b) for arm in ends(x)}
         return len(orders) == 1 and all(self.r.facts.equal(x, y) for x, y in zip(a.shape, b.shape))
 
     def slot(self, path: Path, entry: ArrayRef) -> Slot:
@@ -202,7 +191,7 @@ class LoopHead:
         before the loop may be a view."""
         sizes = [self.block.add_arg(INDEX) for _ in entry.shape]
         shape = [self.r.symbol(v, "size", 0, USUAL) for v in sizes]
-        inner = Storage(entry.element, shape, order_of(entry), name=arms_of(entry)[0].storage.name)
+        inner = Storage(entry.element, shape, order_of(entry), name=ends(entry)[0].storage.name)
         phi = self.block.add_arg(TensorType(tuple(shape), entry.element))
         self.frame.values[inner] = phi
         self.frame.locals.add(inner)
@@ -226,11 +215,10 @@ class LoopHead:
         """One leaf of a carried name at the head."""
         kind = self.plan.numbers.get(path) or kind_of(entry)
         if is_number(entry) and kind is not None:
-            flag = self.block.add_arg(I1) if kind.python else None
-            phi = self.block.add_arg(kind.element)
-            head = from_value(self.r, phi, kind, str(path[0]), flag)
+            phis = [self.block.add_arg(element) for element in kind.types]
+            head = from_values(self.r, phis, kind, str(path[0]))
             self.assume_direction(path, entry, head)
-            return Item(path, entry, head, kind, phi=phi, flag=flag)
+            return Item(path, entry, head, kind, phis=phis)
         how = self.plan.arrays.get(path)
         guarded = isinstance(entry, GuardedRef) and how not in (WHICH, OWNED)
         if not isinstance(entry, ArrayRef) or how is None or guarded:
@@ -244,13 +232,13 @@ class LoopHead:
         if isinstance(how, OneOfCandidates):
             phi = self.block.add_arg(INDEX)
             which = self.r.symbol(phi, f"which {path[0]}", 0, len(self.candidates) - 1)
-            return Item(path, entry, self.one_of(which, self.candidates), how=how, phi=phi)
+            return Item(path, entry, self.one_of(which, self.candidates), how=how, phis=[phi])
         if how is OWNED:
             group = self.group_of(entry)
             assert group is not None
             phi = self.block.add_arg(INDEX)
             which = self.r.symbol(phi, f"which {path[0]}", 0, len(group.heads) - 1)
-            return Item(path, entry, self.one_of(which, group.heads, entry.shape), how=how, phi=phi)
+            return Item(path, entry, self.one_of(which, group.heads, entry.shape), how=how, phis=[phi])
         assert isinstance(how, ArrayCarry)
         return replace(self.one_head(path, entry, how), path=path)
 
@@ -274,7 +262,7 @@ class LoopHead:
                     return replace(other, path=item.path)  # names of one array object stay names of one
         head = ArrayRef(item.head.storage, item.head.view, item.head.read_only)
         before = (x for x in (item.entry, *map(self.held_before, places)) if x is not None)
-        outer = distinct(o for x in before for o in objects(identity(x)))
+        outer = distinct(o for x in before for o in objects(x))
         known = tuple((self.block.add_arg(I1), found) for found in outer)
         another = self.objects.array_at_head(identity(item.entry))
         return replace(item, head=with_identity(head, one_of_known(known, another)), known=known, another=another)
@@ -300,7 +288,7 @@ class LoopHead:
         """An array at the head: a view, whose changing parts are ints, of its storage or of a stand-in for it."""
         view, storage = entry.view, entry.storage
         if how.by_value:
-            storage = self.carried(entry.storage, how).inner
+            storage = self.carried_storage(entry.storage, how).inner
             if entry.is_whole and not any(how.parts):
                 return Item(path, entry, ArrayRef(storage, read_only=entry.read_only), how=how)
         values = [self.part(p) if vary else None for p, vary in zip(parameters(view), how.parts)]
@@ -309,7 +297,7 @@ class LoopHead:
         head = ArrayRef(storage, replace(view, offsets=tuple(made[:n]), sizes=tuple(made[n:])), entry.read_only)
         return Item(path, entry, head, how=how, parts=tuple(values))
 
-    def carried(self, entry: Storage, how: ArrayCarry) -> CarriedStorage:
+    def carried_storage(self, entry: Storage, how: ArrayCarry) -> CarriedStorage:
         """The stand-in for a storage that each iteration may replace."""
         found = self.storages.get(entry)
         if found is None:
@@ -343,7 +331,7 @@ class LoopHead:
             if path[0] in given:
                 parts = carried_parts(given[path[0]])
                 ref = parts[path[1]] if path[1] < len(parts) else None  # it held something of another form then
-                for arm in arms_of(ref) if isinstance(ref, ArrayRef) else ():
+                for arm in ends(ref) if isinstance(ref, ArrayRef) else ():
                     if not any(arm.same_object(f) for f in found):
                         found.append(arm)
         return found

@@ -7,18 +7,19 @@ the loop, flags say which object that something else knows too each name holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, is_container
 from tracebuf.frontends.numpy.paths.identity import (
     HeadObject,
     container_identity,
-    objects,
     one_object,
     one_of_known,
+    truth_value,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import items_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -27,8 +28,34 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.types import I1
 
-Carried = dict[Value, tuple[Value, Value, Callable[[Value], None]]]
-"""By carried value: its initial value, the one that is yielded, and what takes the result."""
+
+class Carried(dict[Value, tuple[Value, Value, Callable[[Value], None]]]):
+    """What a loop carries, by argument of its body: the initial value, the one that is yielded at the end of the body
+    (`frame`), and what takes the result."""
+
+    def __init__(self, r: Recorder, block: Block, frame: Frame) -> None:
+        self.r, self.block, self.frame = r, block, frame
+
+    def add(
+        self, phis: Sequence[Value], inits: Sequence[Value], lasts: Sequence[Value], done: Callable[[list[Value]], None]
+    ) -> None:
+        """Adds values of which `done` takes the results together."""
+        results: list[Value] = []
+
+        def take(value: Value) -> None:
+            results.append(value)
+            if len(results) == len(phis):
+                done(results)
+
+        self.update((phi, (init, last, take)) for phi, init, last in zip(phis, inits, lasts, strict=True))
+
+    def flag(
+        self, first: bool | PyBool, last: bool | PyBool, take: Callable[[Value], None], phi: Value | None = None
+    ) -> None:
+        """Adds a flag, as an argument of its own if there is none yet."""
+        with self.r.inside(self.frame):
+            yielded = truth_value(self.r, last)
+        self[self.block.add_arg(I1) if phi is None else phi] = (truth_value(self.r, first), yielded, take)
 
 
 @frozen(eq=False)
@@ -101,7 +128,7 @@ class ContainerObjects:
 
     def objects_of(self, containers: Iterable[Any]) -> Iterator[Any]:
         """The objects that containers may be."""
-        return (o for x in containers for o in objects(container_identity(self.r, x)))
+        return (o for x in containers for o in ends(container_identity(self.r, x)))
 
     # -- at its end
     def note_ends(self, name: str, value: Any) -> None:
@@ -119,15 +146,15 @@ class ContainerObjects:
 
     def may_be(self, *found: Any) -> ByIdentity[Any, None]:
         """The objects, other than those at the head, that identities may be in any iteration."""
-        known, new = ByIdentity[Any, None](), [o for x in found for o in objects(x)]
+        known, new = ByIdentity[Any, None](), [o for x in found for o in ends(x)]
         while new:
             x = new.pop()
             if x not in known:
                 known[x] = None
-                new += [o for y in (self.entry(x), self.end(x)) if y is not x for o in objects(y)]
+                new += [o for y in (self.entry(x), self.end(x)) if y is not x for o in ends(y)]
         return ByIdentity((x, None) for x in known if x not in self.entries)
 
-    def after(self, carried: Carried, entry: Any, end: Any, frame: Frame) -> Callable[[], Any]:
+    def after(self, carried: Carried, entry: Any, end: Any) -> Callable[[], Any]:
         """The identity after the loop of what a name holds at the end of the body; `entry` before the loop."""
         if entry is not None and self.entries.get(end) is entry and self.end(end) is end:
             return lambda: entry
@@ -138,7 +165,7 @@ class ContainerObjects:
         choices: list[tuple[list[Value], Any]] = []
         other = mine.own
         for before, last, found in (*outer, *others):
-            with self.r.inside(frame):
+            with self.r.inside(carried.frame):
                 is_one = one_object(self.r, end, last)
             bound = entry is not None and before is not None
             was_one = one_object(self.r, entry, before) if bound else is_one if isinstance(is_one, bool) else False
@@ -146,16 +173,9 @@ class ContainerObjects:
                 other = found
                 break
             if not (is_one is False and was_one is False):
-                choices.append((self.flag(carried, was_one, is_one, frame), found))
+                choices.append((list[Value](), found))
+                carried.flag(was_one, is_one, choices[-1][0].append)
         return lambda: one_of_known([(results[0], x) for results, x in choices], other)
-
-    def flag(self, carried: Carried, first: bool | PyBool, last: bool | PyBool, frame: Frame) -> list[Value]:
-        """Adds a flag to the carried values; a list that is to hold its value after the loop."""
-        results: list[Value] = []
-        with self.r.inside(frame):
-            yielded = self.truth(last)
-        carried[self.block.add_arg(I1)] = (self.truth(first), yielded, results.append)
-        return results
 
     def is_known(self, x: Any) -> bool:
         """Whether an object of before the loop is known other than by what the loop carries, and may replace: for all
@@ -165,23 +185,20 @@ class ContainerObjects:
             outer = [(False, v) for v in self.r.outer_values()]
             found = ((carried, x) for carried, v in (*named, *outer) for x in containers_in(v))
             others = self.objects_of(x for carried, x in found if not (carried and x in self.slots))
-            kept = (o for head, entry in self.entries.items() if self.end(head) is head for o in objects(entry))
+            kept = (o for head, entry in self.entries.items() if self.end(head) is head for o in ends(entry))
             self.known = distinct((*others, *kept))
         return isinstance(x, HeadObject) or self.r.heap.number(x) is not None or x in self.known
 
-    def carry(self, carried: Carried, frame: Frame) -> None:
+    def carry(self, carried: Carried) -> None:
         """Adds the flags that were asked for; a flag's last value may ask for others."""
         while missing := [(pair, phi) for pair, phi in self.flags.items() if phi not in carried]:
             for (a, b), phi in missing:
-                first = self.truth(one_object(self.r, self.entry(a), self.entry(b)))
-                with self.r.inside(frame):
-                    last = self.truth(one_object(self.r, self.end(a), self.end(b)))
-                carried[phi] = (first, last, lambda value: None)
+                first = one_object(self.r, self.entry(a), self.entry(b))
+                with self.r.inside(carried.frame):
+                    last = one_object(self.r, self.end(a), self.end(b))
+                carried.flag(first, last, lambda value: None, phi)
         self.closed = True
 
-    def truth(self, x: bool | PyBool) -> Value:
-        """A truth as an i1."""
-        return x.value if isinstance(x, PyBool) else self.r.constant(x, I1)
 
 
 def carried_containers(x: Any) -> Iterator[Any]:

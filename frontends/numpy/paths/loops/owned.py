@@ -13,19 +13,16 @@ from dataclasses import field, replace
 
 from tracebuf.frontends.numpy.arrays.new_arrays import k_order
 from tracebuf.frontends.numpy.paths.loops.plan import Path
+from tracebuf.frontends.numpy.record.cond import count_paths, ends, narrow, undecided
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, Storage, arms_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, Storage, storages_of
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Value
 from tracebuf.ops.scalars import arith
 
 PATHS = 64
 """How many paths are written out, each with what the names then own; beyond it each name has branches of its own."""
-
-Taken = tuple[tuple[Value, int], ...]
-"""Conditions that are decided on a path: which arm of each is taken."""
-
 
 @plain()
 class Slot:
@@ -93,30 +90,18 @@ class Holder:
 
         In the branches of each scf.if that yields them it is seen that each buffer has one owner.
         """
-        return self.by_path() if self.paths(()) <= PATHS else self.by_tree()
-
-    def paths(self, taken: Taken) -> int:
-        """How many paths there are that decide which arrays the trees hold: counted to the first above `PATHS`."""
-        condition = self.undecided(taken)
-        if condition is None:
-            return 1
-        first = self.paths((*taken, (condition, 0)))
-        return first if first > PATHS else first + self.paths((*taken, (condition, 1)))
-
-    def undecided(self, taken: Taken) -> Value | None:
-        """A condition that a path leaves open on which it depends which array a tree holds."""
-        return next((c for c in (undecided(tree, taken) for tree in self.trees) if c is not None), None)
+        return self.by_path(self.trees) if count_paths(self.trees, PATHS) <= PATHS else self.by_tree()
 
     # -- one nest of branches, whose ends are the paths
-    def by_path(self, taken: Taken = ()) -> list[list[Value]]:
-        """`values`, where some conditions are decided: one scf.if yields them all, for each condition."""
-        condition = self.undecided(taken)
+    def by_path(self, trees: Sequence[ArrayRef]) -> list[list[Value]]:
+        """`values`, of the trees on a path: one scf.if yields them all, for each condition."""
+        condition = undecided(trees)
         if condition is None:
-            return self.owned([ends(tree, taken)[0] for tree in self.trees])
+            return self.owned(trees)
         counts: list[int] = []
 
         def side(k: int) -> list[Value]:
-            found = self.by_path((*taken, (condition, k)))
+            found = self.by_path([narrow(tree, condition, k) for tree in trees])
             counts[:] = map(len, found)
             return [value for values in found for value in values]
 
@@ -147,27 +132,26 @@ class Holder:
         """`values`, where the trees take their arrays in turn out of a pool: each scf.if yields what a tree takes and
         what is left. The branches are as many as the trees have, the paths as many as their product."""
         pool = self.pool()
-        return [self.take(k, tree, pool, ()) for k, tree in enumerate(self.trees)]
+        return [self.take(k, tree, pool) for k, tree in enumerate(self.trees)]
 
     def pool(self) -> dict[Storage, Pooled]:
         """The arrays that the trees may hold, which none owns yet."""
         pool = dict[Storage, Pooled]()
-        for ref in (end for tree in self.trees for end in arms_of(tree)):
+        for ref in (end for tree in self.trees for end in ends(tree)):
             if self.place(ref) is None and ref.storage not in pool:
                 sizes = [*map(self.r.index, ref.storage.shape)]
                 pool[ref.storage] = Pooled(ref, self.r.index(-1), sizes, self.r.value(ref.storage))
         return pool
 
-    def take(self, k: int, tree: ArrayRef, pool: dict[Storage, Pooled], taken: Taken) -> list[Value]:
+    def take(self, k: int, tree: ArrayRef, pool: dict[Storage, Pooled]) -> list[Value]:
         """What `values` says of one tree, which takes its array out of the pool."""
-        condition = undecided(tree, taken)
-        if condition is None:
-            return self.taken(k, ends(tree, taken)[0], pool)
-        reached = [s for s in pool if any(end.storage is s for end in ends(tree, taken))]
+        if not isinstance(tree, GuardedRef):
+            return self.taken(k, tree, pool)
+        condition, reached = tree.condition, [s for s in pool if s in storages_of(tree)]
 
         def side(arm: int) -> list[Value]:
             left = {s: replace(p) for s, p in pool.items()}
-            own = self.take(k, tree, left, (*taken, (condition, arm)))
+            own = self.take(k, narrow(tree, condition, arm), left)
             return [*own, *(v for s in reached for v in (left[s].owner, *left[s].sizes, left[s].value))]
 
         n = tree.ndim + 2
@@ -205,27 +189,5 @@ class Holder:
 
 def order_of(ref: ArrayRef) -> tuple[int, ...]:
     """The axes of an array, which may be a view, as an array like it has them in memory."""
-    one = arms_of(ref)[0]
+    one = ends(ref)[0]
     return one.storage.order if one.is_whole else k_order(one)
-
-
-def undecided(ref: ArrayRef, taken: Taken) -> Value | None:
-    """A condition that a path leaves open on which it depends which array a reference is."""
-    if not isinstance(ref, GuardedRef):
-        return None
-    side = decided(ref, taken)
-    return ref.condition if side is None else undecided(ref.arms[side], taken)
-
-
-def decided(ref: GuardedRef, taken: Taken) -> int | None:
-    """The arm that a path takes, where it decides that."""
-    return next((side for condition, side in taken if condition is ref.condition), None)
-
-
-def ends(ref: ArrayRef, taken: Taken) -> list[ArrayRef]:
-    """The arrays that a reference may be on a path."""
-    if not isinstance(ref, GuardedRef):
-        return [ref]
-    side = decided(ref, taken)
-    arms = ref.arms if side is None else (ref.arms[side],)
-    return [end for arm in arms for end in ends(arm, taken)]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Kind, is_container
+from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, is_container
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
-from tracebuf.frontends.numpy.record.heap import Heap, items_of, with_items
+from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool, PyInt, Storage
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, Kind, PyBool, PyInt, Storage
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
@@ -148,8 +148,7 @@ class Item:
     head: Any
     kind: Kind | None = None
     how: Carry | None = None
-    phi: Value | None = None
-    flag: Value | None = None
+    phis: Sequence[Value] = ()
     known: tuple[tuple[Value, Any], ...] = ()
     another: Any = None
     parts: tuple[Value | None, ...] = ()
@@ -173,9 +172,7 @@ def without_left_paths(x: Any, heap: Heap) -> Any:
     the same object."""
     if isinstance(x, GuardedRef) and x.leaving is not None:
         return without_left_paths(x.arms[1 - x.leaving], heap)
-    items = [without_left_paths(i, heap) for i in items_of(x)] if is_container(x) else []
-    same = all(i is j for i, j in zip(items, items_of(x) if items else ()))
-    return x if same else heap.same_object(x, with_items(x, items))
+    return heap.with_changed(x, lambda i: without_left_paths(i, heap)) if is_container(x) else x
 
 
 def similar(a: ArrayRef, b: ArrayRef) -> bool:

@@ -10,26 +10,16 @@ peeled: traced before the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.lattice import (
-    BREAK,
-    DONE,
-    GO_ON,
-    INT,
-    JUMP,
-    RETURN,
-    kind_of,
-    leaves,
-    path_dependent,
-    structure,
-)
+from tracebuf.frontends.numpy.numbers.lattice import BREAK, DONE, GO_ON, JUMP, RETURN, leaves, path_dependent, structure
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
-from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, trace_if
+from tracebuf.frontends.numpy.paths.joins import anchored, plain, trace_if
+from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.close import LoopClose
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers
 from tracebuf.frontends.numpy.paths.loops.plan import (
@@ -45,10 +35,11 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     without_left_paths,
 )
 from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.cond import nodes
 from tracebuf.frontends.numpy.record.heap import Changed
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool
+from tracebuf.frontends.numpy.record.values import INT, ArrayRef, Env, GuardedRef, PyBool, kind_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
@@ -172,17 +163,9 @@ def unroll(r: Recorder, spec: LoopSpec, env: Env, n: int, budget: Budget, done: 
 def forget_left_paths(env: Env) -> None:
     """After a loop no path has left it: drops what was known of the paths that had, which does not hold in a loop
     around it."""
-    for leaf in (leaf for x in env.values() for leaf in leaves(x)):
-        for ref in guarded(leaf):
-            ref.leaving = None
-
-
-def guarded(x: Any) -> Iterator[GuardedRef]:
-    """The guarded references in a reference: itself and those among its arms."""
-    if isinstance(x, GuardedRef):
-        yield x
-        for arm in x.arms:
-            yield from guarded(arm)
+    for node in (node for x in env.values() for leaf in leaves(x) for node in nodes(leaf)):
+        if isinstance(node, GuardedRef):
+            node.leaving = None
 
 
 def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry]:

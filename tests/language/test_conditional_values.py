@@ -1,0 +1,87 @@
+"""Conditional values (record/cond): each end once, narrowed by what is known, shared where nothing changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.support.agreement import agree
+from tracebuf import bufferize
+from tracebuf.frontends.numpy.record.cond import Cond, alike, conditions, count_paths, ends, narrow
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.types import I1
+
+
+def flags(n: int) -> list[Value]:
+    block = Block([I1] * n)
+    return block.args
+
+
+def test_each_end_is_met_once_however_many_ways_lead_to_it() -> None:
+    a: Any = "a"
+    b: Any = "b"
+    for flag in (tests := flags(60)):  # two names that exchange what they hold, 60 times
+        a, b = Cond(flag, a, b), Cond(flag, b, a)
+    assert ends(a) == ["a", "b"] and ends("c") == ["c"]
+    assert len(list(conditions(a))) == 2 * len(tests) - 1
+
+
+def test_a_value_is_narrowed_by_what_is_known() -> None:
+    p, q, r = flags(3)
+    inner = Cond(q, "b", "c")
+    x = Cond(p, "a", inner)
+    assert narrow(x, p, 0) == "a" and narrow(x, p, 1) is inner
+    assert ends(narrow(x, q, 1)) == ["a", "c"]
+    assert narrow(x, r, 0) is x and narrow("a", p, 0) == "a"
+
+
+def test_paths_are_those_on_which_values_differ() -> None:
+    p, q = flags(2)
+    x, y = Cond(p, "a", "b"), Cond(q, "c", "d")
+    assert [count_paths(values, 9) for values in (["a"], [x, x], [x, y], [Cond(p, x, y)])] == [1, 2, 4, 3]
+    assert count_paths([Cond(flag, "a", "b") for flag in flags(40)], 16) > 16
+
+
+def test_values_are_alike_where_they_are_on_each_path() -> None:
+    p, q = flags(2)
+    x = Cond(p, [1], [2])
+    assert alike(x, Cond(p, [1], [2]), lambda a, b: bool(a == b))
+    assert not alike(x, Cond(q, [1], [2]), lambda a, b: bool(a == b))
+    assert not alike(x, [1], lambda a, b: bool(a == b))
+
+
+def test_a_choice_that_does_not_change_stays_itself() -> None:
+    p, q = flags(2)
+    x: Cond[str] = Cond(p, "a", "b")
+    assert x.map(lambda arm: arm) is x and x.like(p, "a", "b") is x
+    assert x.map(str.upper).arms == ("A", "B") and x.like(q, "a", "b").condition is q
+
+
+def test_a_loop_carries_no_number_of_before_it() -> None:
+    """What the body binds to a number known before the loop, or to a constant, is that after it."""
+
+    def f(a: np.ndarray, n: int, x: float) -> Any:
+        for k in range(n):
+            a[k] = k
+            y, z = x, np.float32(3)
+        return y, z
+
+    agree(f, np.zeros(5), 4, 2.5)
+    text = bufferize(f).lower(np.zeros(5), 4, 2.5).as_text("traced")
+    assert "-> (tensor<?xf64>) {" in text
+
+
+def test_a_choice_of_a_loops_last_iteration() -> None:
+    """The conditions of a value are carried only where the loop made them."""
+
+    def f(a: np.ndarray, p: bool, n: int) -> Any:
+        early = a[0] > 0
+        for k in range(n):
+            late = a[k] > 1
+            x = a if early else None
+            y = a.T if late else 2.0
+        return x is None, y, late
+
+    for first in (-1.0, 1.0, 2.0):
+        agree(f, np.array([first, 3.0, first]), True, 3)
