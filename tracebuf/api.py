@@ -29,6 +29,8 @@ from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorc
 from tracebuf.errors import InternalError, TracebufWarning, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import (
     Key,
+    Leaf,
+    Position,
     Relations,
     RunOriginal,
     ScalarKey,
@@ -245,7 +247,7 @@ class BufferizedFunction(NativeCallable):
         self._positional = len((*parameters.first, *parameters.plain))
         self._all_positional = len(parameters.all) == self._positional
         self.takes_out = "out" not in parameters.all and self._stars is None
-        self._static = tuple(i for i, name in enumerate(self._names) if name in options.static_argnames)
+        self._static = tuple(Position(i) for i, name in enumerate(self._names) if name in options.static_argnames)
         self._hidden: tuple[Hidden, ...] = ()
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
@@ -757,8 +759,10 @@ class BufferizedFunction(NativeCallable):
         keys = tuple(static_key(n, v) if i in static else key_of(n, v) for i, (n, v) in made)
         related = relations(flat.values)
         given = donated(self.__wrapped__, self.options, names, keys, related)
-        where = tops, flat.starts, flat.tree, flat.containers
-        return Call(names, flat.values, keys, related, extra, named, out, hidden, given, *where)
+        return Call(
+            names=names, values=flat.values, keys=keys, related=related, donated=given, extra=extra, named=named,
+            out=out, hidden=hidden, tops=tops, starts=flat.starts, tree=flat.tree, containers=flat.containers,
+        )  # fmt: skip
 
     def _complete(self, args: tuple[Any, ...], kwargs: dict[str, Any], use: Callable[[Call], T]) -> T:
         """The result of `use` for the call; each captured array that its tracing meets is added to the call, which then
@@ -856,7 +860,7 @@ class BufferizedFunction(NativeCallable):
     def _remember(self, given: tuple[Any, ...], call: Call) -> None:
         """Notes which programs serve arguments of this signature whose memory is disjoint, so that their keys need not
         be made again."""
-        distinct = tuple(range(len(call.values)))
+        distinct = tuple(map(Leaf, range(len(call.values))))
         no_aliases = Relations(distinct, distinct, ())
         free = donated(self.__wrapped__, self.options, call.names, call.keys, no_aliases)
         group = replace(call, related=no_aliases, donated=free).group
@@ -947,9 +951,9 @@ class BufferizedFunction(NativeCallable):
         program = stages.bufferized(traced, self.options)
         kernel = program.compile(self.__wrapped__.__name__, self.options.tier)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
-        spec = Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
-        stages.keep(self.__wrapped__, self.options, call, traced, kernel)
-        return spec
+        plan = traced.call_plan
+        stages.keep(self.__wrapped__, self.options, call, plan, kernel)
+        return Specialization(replace(call, values=(), containers=()), plan, program, kernel, plan.guard_function())
 
 
 def _anchored(anchor: FunctionType) -> BufferizedFunction:

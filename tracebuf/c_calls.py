@@ -187,18 +187,18 @@ class _Making:
         """The instructions that fill them."""
         found: list[Filling] = [("EQUAL", 0, argument, value) for argument, value in self.shape.equal]
         for i, argument in enumerate(self.plan.arguments):
-            slot = self.plan.slots[i]
+            number = self.plan.taken_as[i]
             if isinstance(argument, ObjectArgument):
                 continue  # a constant: the one that it was made for
             if i >= len(self.args):  # a default, or what the function captures, as it is now
                 found += self.captured(i)
                 continue
-            if isinstance(argument, SameArgument) or slot < 0:
+            if isinstance(argument, SameArgument) or number < 0:
                 raise self.refused("one array twice")
-            at = self.frame.arg_at[slot]
+            at = self.frame.arg_at[number]
             if isinstance(argument, NumberArgument) and i in self.shape.numbers:
-                given, number = self.shape.numbers[i]
-                found.append(("COPY", at, given, 0) if number is None else ("LOAD", at, given, number))
+                given, item = self.shape.numbers[i]
+                found.append(("COPY", at, given, 0) if item is None else ("LOAD", at, given, item))
             elif isinstance(argument, ArrayArgument) and i in self.shape.arrays:
                 found += self.array(i, at)
             else:
@@ -219,10 +219,10 @@ class _Making:
         return found
 
     def captured(self, i: int) -> list[Filling]:
-        slot = self.plan.slots[i]
-        if slot < 0:
+        number = self.plan.taken_as[i]
+        if number < 0:
             return []
-        value, at, type_ = self.f._for_c_values(self.args)[i], self.frame.arg_at[slot], self.frame.args[slot]
+        value, at, type_ = self.f._for_c_values(self.args)[i], self.frame.arg_at[number], self.frame.args[number]
         if isinstance(type_, ScalarType):
             bits = np.zeros(2, np.int64)
             bits.view(np.uint8)[: type_.itemsize] = np.frombuffer(np.array(value, type_.dtype).tobytes(), np.uint8)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracebuf.backend.layout.abi import NO_ARGUMENT, ArgNumber
 from tracebuf.backend.layout.entry_words import GUARD_ROOM, REPEATED, Guarded, Layout, Result, Source, Walk
 from tracebuf.backend.runtime.callable import NativeCallable
 from tracebuf.backend.runtime.entries import (
@@ -37,7 +38,7 @@ from tracebuf.backend.runtime.entries import (
     TwinArgument,
     supported,
 )
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, ScalarKey, StaticKey, is_static
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, Leaf, ScalarKey, StaticKey, is_static
 from tracebuf.frontends.numpy.call.captures import (
     ABSENT,
     attribute_of,
@@ -114,17 +115,18 @@ def plan_of(call: Call, traced: CallPlan, kernel: Kernel) -> Plan | None:
     odd = call.out not in (None, True) or len(set(taken)) != len(taken) or any(type(n) is not str for n in call.named)
     if odd or kernel.calls_back or kernel.guarded or not supported():
         return None
-    slots = [taken.index(i) if i in taken else -1 for i in range(len(call.keys))]
+    numbers = {leaf: ArgNumber(k) for k, leaf in enumerate(taken)}
+    taken_as = [numbers.get(leaf, NO_ARGUMENT) for leaf in map(Leaf, range(len(call.keys)))]
     try:
-        types = [kernel.frame.args[slot] if slot >= 0 else None for slot in slots]
+        types = [kernel.frame.args[k] if k >= 0 else None for k in taken_as]
         same = call.related.same
         stored = {same[i] for i in (*traced.stored, *call.donated)}
         arguments = tuple(_argument(i, key, call, types[i], same[i] in stored) for i, key in enumerate(call.keys))
-        guards = _Guards(traced, slots).found
+        guards = _Guards(traced, taken_as).found
         result, noted = _result(call, traced, kernel)
         form = tuple(map(sys.intern, call.named)), call.out is True
         names, others = _outside(traced)
-        return Plan(arguments, tuple(slots), guards, names, result, noted, walk_of(call, others), *form)
+        return Plan(arguments, tuple(taken_as), guards, names, result, noted, walk_of(call, others), *form)
     except _NoPlan:
         return None
 
@@ -178,8 +180,8 @@ def _object_of(key: StaticKey) -> Any:
 class _Guards:
     """The guards of a program, behind the parts that they are made of."""
 
-    def __init__(self, traced: CallPlan, slots: Sequence[int]) -> None:
-        self._bindings, self._slots = traced.bindings, slots
+    def __init__(self, traced: CallPlan, taken_as: Sequence[ArgNumber]) -> None:
+        self._bindings, self._taken_as = traced.bindings, taken_as
         self.found: tuple[tuple[int, tuple[tuple[Term, ...], ...]], ...] = ()
         self._parts: dict[Any, int] = {}
         for g in traced.guards:
@@ -203,9 +205,9 @@ class _Guards:
     def _factor(self, atom: Atom) -> Factor:
         if isinstance(atom, Sym):
             binding = self._bindings.get(atom)
-            if binding is None or self._slots[binding.index] < 0:
+            if binding is None or self._taken_as[binding.leaf] < 0:
                 raise _NoPlan
-            return binding.index, binding.axis, binding.stride
+            return binding.leaf, binding.axis, binding.stride
         if atom not in self._parts:
             kind = {Min: Guarded.MIN, Max: Guarded.MAX, FloorDiv: Guarded.FLOORDIV}[type(atom)]
             first, *more = map(self._terms, atom.args)

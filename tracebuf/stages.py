@@ -144,7 +144,7 @@ def _symbol(name: str) -> str:
 
 
 def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | None = None) -> Bufferized:
-    """Runs the passes on a traced program (its tensor program is optimised in place).
+    """Runs the passes on a traced program, whose tensor program becomes theirs: it is changed in place.
 
     Args:
         traced: the result of `trace`.

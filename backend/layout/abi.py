@@ -17,9 +17,17 @@ argument begins with its base pointer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NewType
 
 from tracebuf.frozen import frozen
 from tracebuf.ir.types import ELEMENTS, MemRefType, ScalarType, Type
+
+ArgNumber = NewType("ArgNumber", int)
+"""The number of an argument of a program. Arguments of a call that are one array are one; what is part of the key, such
+as a string, is none. MLIR: `BlockArgument::getArgNumber`."""
+Slot = NewType("Slot", int)
+"""The number of a word in a kernel's frame."""
+NO_ARGUMENT = ArgNumber(-1)
 
 OK, STOPPED = 0, -1
 FLOOR, LEFT = 1, 2
@@ -77,9 +85,9 @@ class Frame:
 
     args: tuple[Type, ...]
     results: tuple[Type, ...]
-    arg_at: tuple[int, ...]
-    result_at: tuple[int, ...]
-    error_at: int
+    arg_at: tuple[Slot, ...]
+    result_at: tuple[Slot, ...]
+    error_at: Slot
     size: int
 
 
@@ -91,14 +99,15 @@ def scalar_slots(type_: Type) -> int:
 
 def frame_of(args: Sequence[Type], results: Sequence[Type], inner: bool = False) -> Frame:
     """The frame of a function with these argument and result types; `inner`: one that native code calls."""
-    at, arg_at, result_at = 3 if inner else 1, [], []
+    at, arg_at, result_at = 3 if inner else 1, list[Slot](), list[Slot]()
     for type_ in args:
-        arg_at.append(at)
+        arg_at.append(Slot(at))
         at += inner + 1 + 2 * type_.rank if isinstance(type_, MemRefType) else scalar_slots(type_)
     for type_ in results:
-        result_at.append(at)
+        result_at.append(Slot(at))
         at += 2 + 2 * type_.rank if isinstance(type_, MemRefType) else scalar_slots(type_)
-    return Frame(tuple(args), tuple(results), tuple(arg_at), tuple(result_at), at, at + ERROR_VALUE * MAX_ERROR_VALUES)
+    size = at + ERROR_VALUE * MAX_ERROR_VALUES
+    return Frame(tuple(args), tuple(results), tuple(arg_at), tuple(result_at), Slot(at), size)
 
 
 def element_code(element: ScalarType) -> int:

@@ -21,6 +21,7 @@ import numpy as np
 
 from tracebuf.backend.layout import abi
 from tracebuf.backend.layout import entry_words as words
+from tracebuf.backend.layout.abi import ArgNumber
 from tracebuf.backend.layout.entry_words import (
     FAILURE_ROOM,
     Descriptor,
@@ -112,15 +113,15 @@ UNBOUND = object()
 class Plan:
     """What a program takes, assumes and gives.
 
-    `slots`: by argument its number among the kernel's, -1 for none. `guards`: what is said of a sum of terms, or which
-    part it computes of two of them, for those that follow. `outside`: a source, where (an object, or a pair), a name,
-    the value. `result`: steps, of the kernel's results by number; `noted` of its parts are noted. `walk`: how the
-    values of a call are taken apart, None where they are the arguments. `named`, `out`: the names in `**kwargs`, and
-    whether there is a buffer.
+    `arguments`: of each leaf; `taken_as`: which of the kernel's arguments each is. `guards`: what is said of a sum of
+    terms, or which part it computes of two of them, for those that follow. `outside`: a source, where (an object, or a
+    pair), a name, the value. `result`: steps, of the kernel's results by number; `noted` of its parts are noted.
+    `walk`: how the values of a call are taken apart, None where they are the arguments. `named`, `out`: the names in
+    `**kwargs`, and whether there is a buffer.
     """
 
     arguments: tuple[Argument, ...]
-    slots: tuple[int, ...]
+    taken_as: tuple[ArgNumber, ...]
     guards: tuple[tuple[int, tuple[tuple[Term, ...], ...]], ...]
     outside: tuple[tuple[int, Any, str, Any], ...]
     result: tuple[tuple[Any, ...], ...]
@@ -307,7 +308,7 @@ class ProgramEntry:
 
     def __init__(self, kernel: Kernel, plan: Plan, build: Build) -> None:
         self.kernel, self.plan, self._build = kernel, plan, build
-        self._taken_by = [k for _, k in sorted((s, i) for i, s in enumerate(plan.slots) if s >= 0)]
+        self._taken_by = [k for _, k in sorted((s, i) for i, s in enumerate(plan.taken_as) if s >= 0)]
         native = _native()
         self._take = native.take
         kernel.share(self._over)
@@ -337,8 +338,8 @@ class ProgramEntry:
         w.kept += [context, context.frame, context.slots]
         w.pointer(Entry.DESCRIPTORS, first := w.add([0] * (number * Descriptor.SIZE)))
         for i, argument in enumerate(plan.arguments):
-            slot = plan.slots[i]
-            self._describe(w, first + i * Descriptor.SIZE, argument, frame.arg_at[slot] if slot >= 0 else -1)
+            k = plan.taken_as[i]
+            self._describe(w, first + i * Descriptor.SIZE, argument, frame.arg_at[k] if k >= 0 else -1)
         w.pointer(Entry.RANGES, w.add([0] * (4 * arrays)))
         w.pointer(Entry.STACK, w.add([0] * max(len(plan.result) + 1, FAILURE_ROOM)))
         w.pointer(Entry.MADE, w.add([0] * plan.noted))
@@ -413,8 +414,8 @@ class ProgramEntry:
         if isinstance(factor, int):
             return -1 - factor
         argument, axis, stride = factor
-        slot = self.plan.slots[argument]
-        at, type_ = self.kernel.frame.arg_at[slot], self.kernel.frame.args[slot]
+        number = self.plan.taken_as[argument]
+        at, type_ = self.kernel.frame.arg_at[number], self.kernel.frame.args[number]
         if axis is None:
             return at
         assert isinstance(type_, MemRefType)

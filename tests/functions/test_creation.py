@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -351,3 +353,33 @@ def test_c3_parameters_that_a_function_does_not_have(call: str) -> None:
     for name in ("axis", "keepdims", "zzz"):
         error = agree(program(f"def f(a):\n    return np.{call}{name}=None)"), np.ones(3))
         assert isinstance(error, TypeError), (name, error)
+
+
+REQUIREMENTS = [None, [], "C", "F", ["W"], ["C", "W"], ["FORTRAN", "A"], ["E", "c_contiguous"], ["C", "F"], ["X"], [3]]
+
+
+@pytest.mark.parametrize("requirements", REQUIREMENTS, ids=str)
+def test_require(requirements: Any) -> None:
+    """The same array object where nothing is to change, else NumPy's copy, in its order; its errors."""
+    text = "def f(a, want):\n    b = np.require(a, want, requirements)\n    return b, b is a"
+    f = program(text, requirements=requirements)
+    for a in (np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3).T[::2], np.arange(4), 3.0, [1.0, 2.0]):
+        for want in (np.float64, np.int64) if isinstance(a, np.ndarray) else (np.float64,):
+            agree(f, a, want)
+    protected = np.arange(3.0)
+    protected.flags.writeable = False
+    agree(f, protected, np.float64)
+
+
+@pytest.mark.parametrize("order", "CFAK")
+def test_order_of_a_conversion(order: str) -> None:
+    """order="A" is kept where the dtype changes."""
+    f = program("def f(a, t):\n    return np.array(a, t, order=order), np.asarray(a, t, order=order)", order=order)
+    for a in (np.ones((2, 3)).T[::2], np.ones((2, 3, 4))[:, ::2], np.ones((2, 3)).T):
+        agree(f, a, np.float64)
+        agree(f, a, np.int64)
+
+
+def test_require_says_what_it_cannot_know() -> None:
+    error = refused(program("def f(a):\n    return np.require(a, requirements='O')"), np.ones(2))
+    assert "memory of its own" in str(error) and "np.array(a)" in str(error)

@@ -383,3 +383,19 @@ def test_n5_a_total_that_may_still_be_a_python_number() -> None:
 def test_c1_calls_that_once_differed(text: str) -> None:
     """Found by calls that `tracebuf.testing.functions` drew."""
     expression(text, UNUSUAL)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.common_type(a, a.astype(np.int8))(1)", "np.common_type(a, 2.0)(1)", "np.common_type(a, k)(1)",
+        "np.common_type(a.astype(np.complex64), a[0])(1)", "np.common_type()(2)", "np.common_type(a > 0)(1)",
+        "np.zeros(2, np.common_type(a, np.float32(1)))", "np.isdtype(a.dtype, 'real floating')",
+        "np.isdtype(a.dtype, ('bool', np.float32))", "np.isdtype(a.dtype, 'real')",
+    ],
+)  # fmt: skip
+def test_functions_of_dtypes(text: str) -> None:
+    """They are known while tracing, and raise what NumPy raises."""
+    f = program(f"def f(a, k):\n    return {text}")
+    for dtype in (np.float32, np.float64, np.int16):
+        agree(f, np.ones(2, dtype), 3)

@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import bool_as_int
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, View, in_turn, is_traced, stand_in
@@ -91,6 +91,12 @@ def is_complex(x: Any) -> bool:
 @traces(np.isrealobj, of=False)
 def has_complex_type(wanted: bool, r: Recorder, x: Any) -> bool:
     return is_complex(x) is wanted
+
+
+@traces(np.common_type)
+def common_type(r: Recorder, *arrays: Any) -> Any:
+    empty = (np.empty(0, x.dtype) if isinstance(x, ArrayRef) else stand_in(x) if is_traced(x) else x for x in arrays)
+    return ask(np.common_type, *empty)
 
 
 def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:

@@ -36,6 +36,7 @@ from tracebuf.frontends.numpy.numbers.operands import on_all_paths, scalar_value
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary, concrete, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -57,6 +58,11 @@ from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith, casts
 
 FAR = 2**62
+REQUIREMENTS = {
+    **dict.fromkeys(("C", "C_CONTIGUOUS", "CONTIGUOUS"), "C"), **dict.fromkeys(("F", "F_CONTIGUOUS", "FORTRAN"), "F"),
+    "A": "A", "ALIGNED": "A", "W": "W", "WRITEABLE": "W", "O": "O", "OWNDATA": "O", "E": "E", "ENSUREARRAY": "E",
+}  # fmt: skip
+"""What np.require may be asked for, by name."""
 """A diagonal with a number beyond this is outside of every matrix."""
 Compute = Callable[[Body, list[Value], list[Value]], Value]
 """Records an element's value from its indices and from scalars."""
@@ -351,6 +357,22 @@ def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, *, copy: 
         return call_handler(as_array_function, r, a, dtype, order, copy=copy)
     only(r, "np.asarray of a list", copy=(copy, None))
     return array_of(r, a, dtype, "K" if order is None else order)
+
+
+@traces(np.require)
+def require(r: Recorder, a: Any, dtype: Any = None, requirements: Any = None) -> ArrayRef:
+    """np.require: the same array where it is in the order asked for, and may be stored to if it must be."""
+    wanted = {ask(REQUIREMENTS.__getitem__, ask(str.upper, x)) for x in ask(iter, requirements or ())}
+    if wanted >= {"C", "F"}:
+        raise Raises(ValueError('Cannot specify both "C" and "F" order'))
+    if "O" in wanted:
+        raise r.refuse("np.require of memory of its own", "np.array(a)")
+    order = next(iter(wanted & {"C", "F"}), "A" if requirements else "K")
+    made = asarray(r, a, dtype, order)
+    protected = {arm.read_only or not arm.storage.writable for arm in ends(made)}
+    if "W" in wanted and len(protected) > 1:
+        raise r.refuse("np.require of one of several arrays, some of which are read-only", "np.array(a)")
+    return array(r, made, order=order) if "W" in wanted and True in protected else made
 
 
 @traces(np.diag)

@@ -354,7 +354,7 @@ def as_array_function(
         r.fail("ValueError", "Unable to avoid copy while creating an array as requested.")
     if not change and not copy:
         return ref
-    if order == "A":
+    if order == "A" and element is ref.element:  # a conversion keeps the order
         axes = c_or_fortran(r, ref)
     return copy_of(r, ref, element, k_order(ref) if axes is None else axes)
 

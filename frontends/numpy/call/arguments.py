@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, NewType
 
 import numpy as np
 
@@ -28,6 +28,13 @@ SMALL = 2**31
 """Python ints of a smaller magnitude are dynamic; larger ones are part of the key."""
 MAX_SIZE = 2**40
 """No array in memory is longer along an axis, or has more elements: only repeated and empty ones."""
+
+Position = NewType("Position", int)
+"""The number of an argument of the call: the bound parameters in order, what `*args` and `**kwargs` take, the buffers
+of `out=`, the captured values."""
+Leaf = NewType("Leaf", int)
+"""The number of an array, number or static value among the arguments or in a container of theirs: of `f((a, b), x)`, x
+is at position 1, and leaf 2."""
 
 
 @frozen()
@@ -281,21 +288,21 @@ def overlap(x: np.ndarray, y: np.ndarray) -> bool:
 class Relations:
     """How the array arguments of a call may alias.
 
-    `same[i]` is the first parameter that is the same view as parameter i, `objects[i]` the first that is the same
-    object; `shared` holds the other pairs that overlap (a parameter with itself if it overlaps itself).
+    `same[i]` is the first leaf that is the same view as leaf i, `objects[i]` the first that is the same object;
+    `shared` holds the other pairs that overlap (a leaf with itself if it overlaps itself).
     """
 
-    same: tuple[int, ...]
-    objects: tuple[int, ...]
-    shared: tuple[tuple[int, int], ...]
+    same: tuple[Leaf, ...]
+    objects: tuple[Leaf, ...]
+    shared: tuple[tuple[Leaf, Leaf], ...]
 
 
 def relations(values: Sequence[Any]) -> Relations:
     """The relations among the arguments of one call."""
-    arrays = [(i, x) for i, x in enumerate(values) if isinstance(x, np.ndarray)]
-    same = list(range(len(values)))
-    first: dict[int, int] = {}  # by id: at each call, and `values` holds them
-    objects = tuple(first.setdefault(id(x), i) if isinstance(x, np.ndarray) else i for i, x in enumerate(values))
+    arrays = [(Leaf(i), x) for i, x in enumerate(values) if isinstance(x, np.ndarray)]
+    same = list(map(Leaf, range(len(values))))
+    first: dict[int, Leaf] = {}  # by id: at each call, and `values` holds them
+    objects = tuple(first.setdefault(id(x), i) if isinstance(x, np.ndarray) else i for i, x in zip(same, values))
     shared = [(i, i) for i, x in arrays if overlapping_itself(x)]
     for n, (i, x) in enumerate(arrays):
         for j, y in arrays[:n]:

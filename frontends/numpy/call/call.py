@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, Relations, ScalarKey, StaticKey, brief
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, Leaf, Relations, ScalarKey, StaticKey, brief
 from tracebuf.frontends.numpy.call.captures import CapturePlace, Hidden, itself
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.outputs import Form, labels
@@ -33,17 +33,17 @@ class Call:
     named: tuple[str, ...]
     out: Form
     hidden: tuple[Hidden, ...]
-    donated: tuple[int, ...]
+    donated: tuple[Leaf, ...]
     tops: tuple[str, ...]
-    starts: tuple[int, ...]
+    starts: tuple[Leaf, ...]
     tree: Tree | None
     containers: tuple[Any, ...]
     presumed: bool = False
     misled: frozenset[frozenset[CapturePlace]] = frozenset()
 
-    def leaves_before(self, count: int) -> int:
+    def leaves_before(self, count: int) -> Leaf:
         """The number of leaves before the last `count` arguments."""
-        return len(self.keys) if count == 0 else self.starts[-count]
+        return Leaf(len(self.keys)) if count == 0 else self.starts[-count]
 
     def without(self, count: int) -> Call:
         """The call without the last `count` captured values, as far as its group depends on them."""
@@ -55,8 +55,8 @@ class Call:
             tree=tree if tree is not None and any(node is not None for node in tree) else None,
         )  # fmt: skip
 
-    def overlap(self, stored: Collection[int]) -> str | None:
-        """Why the call cannot run a program that stores to these arguments: some overlap. None where none do."""
+    def overlap(self, stored: Collection[Leaf]) -> str | None:
+        """Why the call cannot run a program that stores to these leaves: some overlap. None where none do."""
         shared = self.related.shared
         touched = {i for pair in shared for i in pair} & {self.related.same[i] for i in stored}
         if not touched:

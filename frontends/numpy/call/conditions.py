@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Expr, Sym, to_python
 
@@ -68,23 +69,23 @@ class Guard:
 
 @frozen(slots=False)
 class Binding:
-    """Where the value of a symbol comes from at a call: the size of argument `index` along `axis`, its stride there in
+    """Where the value of a symbol comes from at a call: the size of `leaf` along `axis`, its stride there in
     elements (`stride`), or its own int value (`axis` None)."""
 
-    index: int
+    leaf: Leaf
     axis: int | None
     stride: bool = False
 
     def value(self, values: Sequence[Any]) -> int:
         """The symbol's value for the arguments of a call."""
-        x = values[self.index]
+        x = values[self.leaf]
         if self.axis is None:
             return int(x)
         return x.strides[self.axis] // x.itemsize if self.stride else x.shape[self.axis]  # type: ignore[no-any-return]
 
     def source(self) -> str:
         """The symbol's value as Python source text over `args`."""
-        x = f"args[{self.index}]"
+        x = f"args[{self.leaf}]"
         if self.axis is None:
             return x
         return f"({x}.strides[{self.axis}] // {x}.itemsize)" if self.stride else f"{x}.shape[{self.axis}]"

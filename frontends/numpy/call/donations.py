@@ -12,21 +12,21 @@ from collections.abc import Collection, Sequence
 from types import FunctionType
 
 from tracebuf.errors import DonationError
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, Relations, ScalarKey
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, Leaf, Relations, ScalarKey
 from tracebuf.frontends.numpy.source.source import heading
 from tracebuf.options import Options
 
 
 def donated(
     function: FunctionType, options: Options, names: Sequence[str], keys: Sequence[Key], related: Relations
-) -> tuple[int, ...]:
-    """The arguments that one call donates, by index.
+) -> tuple[Leaf, ...]:
+    """The leaves that one call donates.
 
     Raises ValueError where one that `donate` names is read-only, as a store to it would; DonationError where it cannot
     be donated for another reason. Empty arrays have nothing to donate.
     """
     roots = [re.split(r"[\[.]", name)[0] for name in names]  # of what containers hold, the container
-    wanted = {i for i, name in enumerate(roots) if name in (*options.donate, *options.donate_optional)}
+    wanted = {Leaf(i) for i, name in enumerate(roots) if name in (*options.donate, *options.donate_optional)}
     if not wanted:
         return ()
     found = []
@@ -44,7 +44,7 @@ def donated(
 
 
 def why_not(
-    index: int, wanted: Collection[int], names: Sequence[str], keys: Sequence[Key], related: Relations
+    index: Leaf, wanted: Collection[Leaf], names: Sequence[str], keys: Sequence[Key], related: Relations
 ) -> str | None:
     """Why an argument of this call cannot be donated; None where it can."""
     key = keys[index]

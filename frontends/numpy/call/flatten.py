@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import is_static, key_of
+from tracebuf.frontends.numpy.call.arguments import Leaf, Position, is_static, key_of
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.static import exact
 from tracebuf.location import Location
@@ -36,11 +36,11 @@ _KEYS = (str, int, bool, float, type(None), bytes)
 
 
 class FlatArguments(NamedTuple):
-    """The arguments of a call without containers: the leaves, the index of each argument's first leaf, the tree (None
+    """The arguments of a call without containers: the leaves, the first leaf of each argument, the tree (None
     if there are no containers), and the containers in the order in which they were met."""
 
     values: tuple[Any, ...]
-    starts: tuple[int, ...]
+    starts: tuple[Leaf, ...]
     tree: Tree | None
     containers: tuple[Any, ...]
 
@@ -93,13 +93,13 @@ def is_container(x: Any) -> bool:
     return is_object(x)
 
 
-def flatten(values: Sequence[Any], static: Collection[int] = ()) -> FlatArguments:
-    """The leaves and the tree of a call's arguments; the arguments whose indices are in `static` are leaves, whatever
+def flatten(values: Sequence[Any], static: Collection[Position] = ()) -> FlatArguments:
+    """The leaves and the tree of a call's arguments; the arguments whose positions are in `static` are leaves, whatever
     they are."""
     found = _Flattening()
     starts, nodes = [], []
     for i, x in enumerate(values):
-        starts.append(len(found.leaves))
+        starts.append(Leaf(len(found.leaves)))
         if i in static:
             found.leaf(x)
         nodes.append(None if i in static else found.node(x, 0))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frontends.numpy.call.conditions import Conditions
 from tracebuf.frontends.numpy.call.containers import blank, made_of
 from tracebuf.frozen import frozen, plain
@@ -67,11 +68,11 @@ ResultPlan = ResultLeaf | ChosenResult | NewContainer
 
 @frozen(slots=False)
 class CallPlan(Conditions):
-    """How a program is called, where its conditions hold: the call argument of each of its arguments; the parameters it
-    stores to; how results are put together, and what containers hold then."""
+    """How a program is called, where its conditions hold: the leaf that each of its arguments is; the leaves it stores
+    to; how results are put together, and what containers hold then."""
 
-    arguments: tuple[int, ...]
-    stored: tuple[int, ...]
+    arguments: tuple[Leaf, ...]
+    stored: tuple[Leaf, ...]
     plan: ResultPlan
     writes: tuple[ContainerWrite, ...]
 

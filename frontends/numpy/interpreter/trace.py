@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, ScalarKey, StaticKey
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Leaf, ScalarKey, StaticKey
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.conditions import Conditions
@@ -43,9 +43,14 @@ from tracebuf.ops.control import func
 
 @frozen(slots=False)
 class Traced(CallPlan):
-    """The result of tracing: how the program is called, and the tensor program."""
+    """The result of tracing: how the program is called, and the tensor program, which the passes take over."""
 
     func: Func
+
+    @property
+    def call_plan(self) -> CallPlan:
+        """How the program is called, alone."""
+        return CallPlan(*(getattr(self, part.name) for part in fields(CallPlan)))
 
 
 def arranged(
@@ -95,14 +100,15 @@ def trace(
     given: list[Any] = []
     related = call.related
     for i, (name, x, key) in enumerate(zip(call.names, call.values, call.keys)):
+        leaf = Leaf(i)
         if related.objects[i] != i:
             given.append(given[related.objects[i]])
         elif related.same[i] != i:
             given.append(ArrayRef(given[related.same[i]].storage))  # the same memory by another array object
         elif isinstance(key, ArrayKey):
-            given.append(entry.array(i, name, key, x))
+            given.append(entry.array(leaf, name, key, x))
         else:
-            given.append(entry.scalar(i, name, key, x) if isinstance(key, ScalarKey) else x)
+            given.append(entry.scalar(leaf, name, key, x) if isinstance(key, ScalarKey) else x)
     r = entry.begin()
     r.given = [g for g in given if isinstance(g, ArrayRef)]
     tops = arranged(call.tree, given, call.containers, call.paths, r.heap)
@@ -170,7 +176,7 @@ def finish(
     interpreter: Interpreter,
     given: Sequence[Any],
     result: Any,
-    donated: Sequence[int],
+    donated: Sequence[Leaf],
 ) -> Traced:
     """Materialises stored arguments, returns the results, and forgets discarded regions."""
     results = Results(r, r.heap, given)
@@ -182,13 +188,13 @@ def finish(
     results.held_containers = counted(o for x in held for o in ends(container_identity(r, x)))
     returned = {g.storage for g, _ in results.given if g in results.held}
     stored = []
-    for index, storage in entry.storages:
-        argument = next(a for a, i in zip(entry.func.args, entry.arguments) if i == index)
-        attrs, kept = entry.func.arg_attrs[argument.index], index not in donated or storage in returned
-        if index in donated:
+    for leaf, storage in entry.storages:
+        argument = entry.func.args[entry.arguments.index(leaf)]
+        attrs, kept = entry.func.arg_attrs[argument.index], leaf not in donated or storage in returned
+        if leaf in donated:
             attrs["tracebuf.donated"] = Donation.of(returned=kept, stored=storage.stored)
         if storage.stored:
-            stored.append(index)
+            stored.append(leaf)
         attrs["bufferization.writable"] = storage.stored or not kept
         final = r.value(storage)
         if storage.stored and kept and final is not argument:

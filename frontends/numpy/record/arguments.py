@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.call.arguments import MAX_SIZE, SMALL, ArrayKey, ScalarKey
+from tracebuf.frontends.numpy.call.arguments import MAX_SIZE, SMALL, ArrayKey, Leaf, ScalarKey
 from tracebuf.frontends.numpy.call.conditions import Binding
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt, Storage
@@ -28,19 +28,19 @@ class ArgumentMaker:
         self.loc = loc
         self.hints: dict[Sym, int] = {}
         self.bindings: dict[Sym, Binding] = {}
-        self.storages: list[tuple[int, Storage]] = []
-        self.arguments: list[int] = []
-        """The call's argument index of each SSA argument."""
+        self.storages: list[tuple[Leaf, Storage]] = []
+        self.arguments: list[Leaf] = []
+        """The leaf that each SSA argument is."""
         self.pending: list[tuple[Storage, Value]] = []
         self.bools: list[tuple[Sym, Value]] = []
         """The symbols of bools, with their values: they count as ints where ints are wanted."""
 
-    def argument(self, index: int, type_: Type, name: str, attrs: dict[str, Any]) -> Value:
-        """A new SSA argument for call argument `index`."""
+    def argument(self, leaf: Leaf, type_: Type, name: str, attrs: dict[str, Any]) -> Value:
+        """A new SSA argument for a leaf of the call."""
         value = self.func.block.add_arg(type_)
         value.name = name
         self.func.arg_attrs.append(attrs)
-        self.arguments.append(index)
+        self.arguments.append(leaf)
         return value
 
     def symbol(self, name: str, kind: Any, binding: Binding, hint: int, lo: int, hi: int) -> Sym:
@@ -49,30 +49,30 @@ class ArgumentMaker:
         self.hints[s], self.bindings[s] = hint, binding
         return s
 
-    def array(self, index: int, name: str, key: ArrayKey, x: np.ndarray) -> ArrayRef:
+    def array(self, leaf: Leaf, name: str, key: ArrayKey, x: np.ndarray) -> ArrayRef:
         """The traced value of an array argument."""
         shape: list[Dim] = []
         for axis, (cls, n) in enumerate(zip(key.dims, x.shape)):
             label = f"{name}.{axis}" if x.ndim > 1 else f"len({name})"
-            shape.append(cls if cls < 2 else sym(self.symbol(label, "dim", Binding(index, axis), n, 2, MAX_SIZE)))
+            shape.append(cls if cls < 2 else sym(self.symbol(label, "dim", Binding(leaf, axis), n, 2, MAX_SIZE)))
         element = scalar_type(np.dtype(key.dtype))
-        storage = Storage(element, shape, key.order, arg=index, name=name)
+        storage = Storage(element, shape, key.order, arg=leaf, name=name)
         storage.writable, storage.repeated = key.writable, key.repeated
         strides: tuple[Dim | None, ...]
         if key.layout == "dense":
             strides = row_major(shape) if key.order == tuple(range(len(shape))) else strides_in_order(shape, key.order)
         else:
             inner = next((a for a in reversed(key.order) if shape[a] != 1), -1)
-            storage.strides = self.strides(index, name, key, x, inner)
+            storage.strides = self.strides(leaf, name, key, x, inner)
             strides = tuple(1 if key.layout == "unit" and a == inner else None for a in range(len(shape)))
         value = self.argument(
-            index, TensorType(tuple(shape), element), name, {"strides": strides, "bufferization.writable": False}
+            leaf, TensorType(tuple(shape), element), name, {"strides": strides, "bufferization.writable": False}
         )
-        self.storages.append((index, storage))
+        self.storages.append((leaf, storage))
         self.pending.append((storage, value))
         return ArrayRef(storage)
 
-    def strides(self, index: int, name: str, key: ArrayKey, x: np.ndarray, inner: int) -> tuple[Dim, ...]:
+    def strides(self, leaf: Leaf, name: str, key: ArrayKey, x: np.ndarray, inner: int) -> tuple[Dim, ...]:
         """The strides of an array that is not dense, as symbols: they become guards where tracing asks for them."""
         found: list[Dim] = []
         for axis, n in enumerate(key.dims):
@@ -81,29 +81,29 @@ class ArgumentMaker:
             elif key.layout == "unit" and axis == inner:
                 found.append(1)
             else:
-                binding = Binding(index, axis, stride=True)
+                binding = Binding(leaf, axis, stride=True)
                 value, label = x.strides[axis] // x.itemsize, f"{name}.strides[{axis}]"
                 found.append(sym(self.symbol(label, "arg", binding, value, -MAX_SIZE, MAX_SIZE)))
         return tuple(found)
 
-    def scalar(self, index: int, name: str, key: ScalarKey, x: Any) -> Any:
+    def scalar(self, leaf: Leaf, name: str, key: ScalarKey, x: Any) -> Any:
         """The traced value of a number."""
         if key.kind == "int":
-            value = self.argument(index, INDEX, name, {})
-            s = self.symbol(name, "arg", Binding(index, None), x, 1 - SMALL, SMALL - 1)
+            value = self.argument(leaf, INDEX, name, {})
+            s = self.symbol(name, "arg", Binding(leaf, None), x, 1 - SMALL, SMALL - 1)
             self.func.symbols[s] = value
             return PyInt(sym(s))
         if key.kind == "float":
-            return PyFloat(self.argument(index, F64, name, {}))
+            return PyFloat(self.argument(leaf, F64, name, {}))
         if key.kind == "complex":
-            return PyComplex(self.argument(index, C128, name, {}))
+            return PyComplex(self.argument(leaf, C128, name, {}))
         if key.kind == "bool":
-            s = self.symbol(name, "arg", Binding(index, None), int(x), 0, 1)
-            value = self.argument(index, I1, name, {})
+            s = self.symbol(name, "arg", Binding(leaf, None), int(x), 0, 1)
+            value = self.argument(leaf, I1, name, {})
             self.bools.append((s, value))
             return PyBool(value, sub(sym(s), 1))
         element = scalar_type(np.dtype(key.kind.removeprefix("np.")))
-        return NpScalar(self.argument(index, element, name, {}), element)
+        return NpScalar(self.argument(leaf, element, name, {}), element)
 
     def begin(self) -> Recorder:
         """The recorder, with the sizes and the numbers of the arguments recorded."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frontends.numpy.record.cond import Cond, alike, ends, ways_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
@@ -49,7 +50,7 @@ class Storage:
     __slots__ = ("_strides", "arg", "element", "name", "order", "picked", "repeated", "shape", "stored", "writable")
 
     def __init__(
-        self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], arg: int | None = None, name: str = ""
+        self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], arg: Leaf | None = None, name: str = ""
     ) -> None:
         check_ndim(shape)
         self.element, self.shape, self.order, self.arg, self.name = element, tuple(shape), tuple(order), arg, name
