@@ -225,15 +225,17 @@ class Lowered:
         unrolled). The source: docs/architecture.md, paths and loops. Raises ValueError where there is no trace.
 
         >>> import numpy as np, tracebuf
-        >>> def decay(a, n):
-        ...     total = 0
-        ...     for _ in range(n):
-        ...         a = a / 2
-        ...         total += a.sum()
-        ...     return total
-        >>> print(tracebuf.bufferize(decay).lower(np.ones(3), 9).loops())
-        line 3: carries
-            total  a float
+        >>> def newton(x, rounds):
+        ...     step = 0
+        ...     for _ in range(rounds):
+        ...         step = (step + x * x - 2) / (2 * x)
+        ...         x -= step
+        ...     return x, step
+        >>> print(tracebuf.bufferize(newton).lower(1.0, 9).loops())
+        line 3 (from iteration 2 on): carries
+            step  a float
+            x     a float
+            because `step` begins as an int and becomes a float
         """
         if self.found_loops is None:
             raise ValueError("there is no trace")

@@ -46,6 +46,7 @@ class Traced(CallPlan):
     """The result of tracing: how the program is called, and the tensor program, which the passes take over."""
 
     func: Func
+    loops: Loops = Loops()
 
     @property
     def call_plan(self) -> CallPlan:

@@ -94,7 +94,7 @@ class LoopClose(LoopComparison):
             finish()
         self.carried_containers.close()
         stored = [storage for storage, phi in self.frame.phis.items() if phi in results]
-        return LoopReport(r.loc, tuple(carried_by(self.items, stored, results)), self.plan.mends)
+        return LoopReport(r.loc, tuple(carried_by(self.items, stored, results, self.called)), self.plan.mends)
 
     def identities_after(self) -> None:
         """Notes which objects the names hold after the loop whose identity an iteration decides."""

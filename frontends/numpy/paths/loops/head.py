@@ -6,7 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Maybe, carried_parts, from_values, is_number, rebuild
+from tracebuf.frontends.numpy.numbers.lattice import (
+    GO_ON,
+    JUMP,
+    RETURN,
+    Maybe,
+    carried_parts,
+    containers_in,
+    from_values,
+    is_number,
+    rebuild,
+)
 from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
 from tracebuf.frontends.numpy.paths.joins import anchored, plain, references
 from tracebuf.frontends.numpy.paths.leaving import parameters
@@ -77,11 +87,20 @@ class LoopHead:
 
     def mend(self, name: Any, why: str, **changes: Any) -> None:
         """Mends the plan for the next attempt."""
-        self.plan, self.retry = self.plan.mended(name, why, **changes), True
+        self.plan, self.retry = self.plan.mended(self.called(name), why, **changes), True
 
     def peel(self, name: Any, why: str) -> None:
         """Has the first iteration traced by itself."""
-        self.plan, self.peel_for = self.plan.mended(name, why), self.peel_for or str(name)
+        self.plan, self.peel_for = self.plan.mended(self.called(name), why), self.peel_for or str(name)
+
+    def called(self, name: Any) -> str:
+        """A name as the user knows it; the contents of a container have that of a container which holds them."""
+        held = self.carried_containers.containers.get(name)
+        if held is None:
+            return {RETURN: "the result", JUMP: ""}.get(name, f"`{name}`")
+        known = {**self.env, **self.carried_containers.bound}
+        holders = [n for n, x in known.items() if n.isidentifier() and any(c is held for c in containers_in(x))]
+        return f"an item of `{holders[0]}`" if holders else "an item"
 
     # -- the head
     def enter(self, given: Env) -> Env:

@@ -64,7 +64,7 @@ class Mend:
     why: str
 
     def __str__(self) -> str:
-        return f"`{self.name}` {self.why}" if self.name.isidentifier() else self.why
+        return f"{self.name} {self.why}".strip()
 
 
 @frozen(slots=False)
@@ -99,9 +99,9 @@ class LoopPlan:
     refusal: UnsupportedError | None = None
     mends: tuple[Mend, ...] = ()
 
-    def mended(self, name: Any, why: str, **changes: Any) -> LoopPlan:
+    def mended(self, name: str, why: str, **changes: Any) -> LoopPlan:
         """The plan with other parts, of which mappings are added to those that are there."""
-        mend = Mend(str(name), why)
+        mend = Mend(name, why)
         new: Any = {k: {**getattr(self, k), **v} if isinstance(v, Mapping) else v for k, v in changes.items()}
         return replace(self, mends=self.mends if mend in self.mends else (*self.mends, mend), **new)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
 
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, Item, Mend
 from tracebuf.frontends.numpy.record.values import ArrayRef, Storage
@@ -55,13 +56,17 @@ class Loops:
         return "\n".join(map(str, self.reports)) or "no loops"
 
 
-def carried_by(items: Sequence[Item], storages: Collection[Storage], results: Collection[Value]) -> Iterator[Carried]:
-    """What a loop carries, of its items, the storages that it stores to, and the block arguments that were kept."""
+def carried_by(
+    items: Sequence[Item], storages: Collection[Storage], results: Collection[Value], called: Callable[[Any], str]
+) -> Iterator[Carried]:
+    """What a loop carries, of its items, the storages that it stores to, and the block arguments that were kept;
+    `called` are the names as the user knows them."""
     for item in items:
-        name = str(item.path[0])
-        how = how_carried(item, results)
-        if how and name.isidentifier():
-            yield Carried(name if item.path[1:] == (0,) else f"{name} ({item.path[1]})", how)
+        how, name = how_carried(item, results), called(item.path[0])
+        if how and name:
+            plain = name == f"`{item.path[0]}`"
+            whole = str(item.path[0]) if item.path[1] == 0 else f"an item of {name}"
+            yield Carried(whole if plain else name, how)
     for storage in storages:
         yield Carried(storage.name or "an array", "its elements: the loop stores to it")
 

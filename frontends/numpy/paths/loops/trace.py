@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     goes_on,
     without_left_paths,
 )
+from tracebuf.frontends.numpy.paths.loops.report import LoopReport
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.cond import nodes
 from tracebuf.frontends.numpy.record.heap import Changed
@@ -63,7 +64,9 @@ def trace_loop(
     key = (*spec.key, peeled, kinds_of_names(env))
     if key not in plans:
         arrays = {**rebound_arrays(spec, env), **({} if hint is None or spec.otherwise else hint.arrays)}
-        plans[key] = LoopPlan(arrays=arrays, peel_first=hint is None and replaces_shared(r, spec, env))
+        plans[key] = LoopPlan(arrays=arrays, mends=() if hint is None else hint.mends)
+        if hint is None and (reason := why_peeled(r, spec, env)) is not None:
+            plans[key] = plans[key].mended(*reason, peel_first=True)
     try:
         with r.at(r.loc):
             loop = attempt(r, spec, env, plans, key, peeled)
@@ -190,15 +193,17 @@ def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry]:
     return found
 
 
-def replaces_shared(r: Recorder, spec: LoopSpec, env: Env) -> bool:
-    """Whether the first iteration certainly replaces an array that something else refers to (an argument, say), or an
-    int by a float: it then has to be peeled."""
-    if any(kind_of(env.get(n)) is INT for n in spec.floats & spec.head):
-        return True
+def why_peeled(r: Recorder, spec: LoopSpec, env: Env) -> tuple[str, str] | None:
+    """The name of which the first iteration certainly replaces an array that something else refers to (an argument,
+    say), or an int by a float, and which of these: it then has to be peeled."""
+    for n in sorted(spec.floats & spec.head):
+        if kind_of(env.get(n)) is INT:
+            return f"`{n}`", "begins as an int and becomes a float"
     held = {n: env[n] for n in spec.assigned if n in spec.computed and n in spec.head and plain(env.get(n))}
     live = spec.head | spec.after
     shared = anchored(r, (x for n, x in env.items() if n not in held and n in live))
-    return any(x.storage.arg is not None or x.storage in shared for x in held.values())
+    found = (n for n, x in held.items() if x.storage.arg is not None or x.storage in shared)
+    return next(((f"`{n}`", "begins as an array that something else holds too") for n in found), None)
 
 
 def kinds_of_names(env: Env) -> Path:
@@ -220,12 +225,13 @@ def peel(r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, LoopPlan], pee
     """Traces the first iteration by itself, then the loop from the second on (rule S9)."""
     names = (*spec.assigned, JUMP, RETURN)
     live = spec.head | spec.after | {JUMP, RETURN}
-    rest = spec if spec.rng is None else replace(spec, rng=spec.rng.rest())
+    rest, loc = spec if spec.rng is None else replace(spec, rng=spec.rng.rest()), r.loc
 
     def others(inner: Env) -> None:
         inner |= {n: without_left_paths(x, r.heap) for n, x in inner.items()}
         inner[JUMP] = GO_ON
-        trace_loop(r, rest, inner, plans, peeled + 1, plan)
+        with r.at(loc):
+            trace_loop(r, rest, inner, plans, peeled + 1, plan)
 
     def once(inner: Env) -> None:
         spec.run(inner, None if spec.rng is None else spec.rng.start)
