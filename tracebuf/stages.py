@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tracebuf.frontends.numpy.call.conditions import Conditions
     from tracebuf.frontends.numpy.call.results import CallPlan
     from tracebuf.frontends.numpy.interpreter.trace import Traced
+    from tracebuf.frontends.numpy.paths.loops.report import Loops
     from tracebuf.ir.func import Func
     from tracebuf.persist.compiled import Compiled
     from tracebuf.persist.programs import Kept
@@ -178,6 +179,7 @@ class Lowered:
     """The memref program that is compiled."""
     prepare: Callable[[Lowered], Compiled] | None = None
     """What `compile` does."""
+    found_loops: Loops | None = None
 
     def __repr__(self) -> str:
         return f"<the program at {len(self.texts)} stages: {', '.join(self.stages)}>"
@@ -215,6 +217,29 @@ class Lowered:
         if self.prepare is None:
             raise ValueError("there is no function that has this program")
         return self.prepare(self)
+
+    def loops(self) -> Loops:
+        """What each loop of the Python source carries from one iteration to the next, and why: as text a paragraph for
+        each, else `LoopReport`s of `location`, `carried`, `mends` (what an iteration did that was not expected, such as
+        turning an int into a float), `peeled` (iterations traced by themselves before it) and `unrolled` (why it is
+        unrolled). The source: docs/architecture.md, paths and loops. Raises ValueError where there is no trace.
+
+        >>> import numpy as np, tracebuf
+        >>> def newton(x, rounds):
+        ...     step = 0
+        ...     for _ in range(rounds):
+        ...         step = (step + x * x - 2) / (2 * x)
+        ...         x -= step
+        ...     return x, step
+        >>> print(tracebuf.bufferize(newton).lower(1.0, 9).loops())
+        line 3 (from iteration 2 on): carries
+            step  a float
+            x     a float
+            because `step` begins as an int and becomes a float
+        """
+        if self.found_loops is None:
+            raise ValueError("there is no trace")
+        return self.found_loops
 
     def memory(self) -> MemoryUse:
         """What a call takes of memory, as formulas of the sizes of its arguments (no parameters: all of it).
@@ -264,4 +289,4 @@ def lowered(traced: Traced, options: Options, prepare: Callable[[Lowered], Compi
     texts["llvm"] = emitted.write()
     if "certificate" in program.func.attrs:
         texts["certificate"] = program.func.attrs["certificate"].as_text()
-    return Lowered(texts, program.func, prepare)
+    return Lowered(texts, program.func, prepare, traced.loops)

@@ -108,7 +108,7 @@ def test_how_often_a_loop_runs_has_a_name() -> None:
         use.allocated({"len(a)": 3})
 
 
-LINE = until_small.__code__.co_firstlineno + 2
+LINE = until_small.__code__.co_firstlineno + 1
 USE = """\
 peak      at most 16*len(a)
 allocated at most 8*len(a)*rounds_{line} + 16*len(a)

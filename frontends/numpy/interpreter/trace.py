@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.identity import container_identity, objects
+from tracebuf.frontends.numpy.paths.loops.report import Loops
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.paths.results import Results
 from tracebuf.frontends.numpy.record.arguments import ArgumentMaker
@@ -45,6 +46,7 @@ class Traced(CallPlan):
     """The result of tracing: how the program is called, and the tensor program, which the passes take over."""
 
     func: Func
+    loops: Loops = Loops()
 
     @property
     def call_plan(self) -> CallPlan:
@@ -208,7 +210,7 @@ def finish(
     under = assumed(entry, r, interpreter)
     return Traced(
         under.guards, under.bindings, under.captures, under.taken, tuple(entry.arguments), tuple(stored), plan, writes,
-        entry.func,
+        entry.func, Loops(tuple(sorted(r.loops.values(), key=lambda report: report.location.line))),
     )  # fmt: skip
 
 

@@ -440,6 +440,11 @@ class Kind:
         Python's, where that depends on the path."""
         return (I1, self.element) if self.python else (self.element,)
 
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f"np.{self.element.dtype}" if self.name == "np" else f"{'an' if self.name == 'int' else 'a'} {self.name}"
+
 
 INT, FLOAT, COMPLEX, BOOL = Kind("int", INDEX), Kind("float", F64), Kind("complex", C128), Kind("bool", I1)
 

@@ -38,6 +38,7 @@ from tracebuf.frontends.numpy.paths.loops.compare import LoopComparison
 from tracebuf.frontends.numpy.paths.loops.objects import Carried, carried_containers
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
+from tracebuf.frontends.numpy.paths.loops.report import LoopReport, carried_by
 from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
@@ -63,7 +64,7 @@ from tracebuf.ops.scalars import arith
 class LoopClose(LoopComparison):
     """An attempt that is recorded: the class between `LoopComparison` and `Loop`."""
 
-    def close(self) -> None:
+    def close(self) -> LoopReport:
         """Records the loop; names and storages take its results."""
         r = self.r
         self.carried = Carried(r, self.block, self.frame)
@@ -92,6 +93,8 @@ class LoopClose(LoopComparison):
         for finish in finishes:
             finish()
         self.carried_containers.close()
+        stored = [storage for storage, phi in self.frame.phis.items() if phi in results]
+        return LoopReport(r.loc, tuple(carried_by(self.items, stored, results, self.called)), self.plan.mends)
 
     def identities_after(self) -> None:
         """Notes which objects the names hold after the loop whose identity an iteration decides."""
@@ -184,7 +187,7 @@ class LoopClose(LoopComparison):
                 item.found = item.entry
                 return
             item.found = from_values(self.r, values, kept, str(item.path[0]))
-            direction = self.plan.directions.get(item.path, 0)
+            direction = self.directions.get(item.path, 0)
             if isinstance(item.found, PyInt) and direction and item.path[0] != JUMP:
                 start = item.entry.expr if isinstance(item.entry, PyInt) else int(item.entry)
                 self.r.facts.assume_nonneg(mul(direction, sub(item.found.expr, start)))

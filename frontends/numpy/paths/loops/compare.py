@@ -71,7 +71,7 @@ class LoopComparison(LoopHead):
             value = got.value if isinstance(got, Maybe) else got
             wanted = like.value if maybe else like
             if got is MISSING or structure(value) != structure(wanted) or (isinstance(got, Maybe) and not maybe):
-                self.plan.peel_for = self.plan.peel_for or name
+                self.peel(name, "is bound to something else after an iteration")
                 continue
             flags = [got.bound if isinstance(got, Maybe) else True] if maybe else []
             for item, leaf in zip(items, [*flags, *parts_of(value)]):
@@ -80,7 +80,6 @@ class LoopComparison(LoopHead):
     def compare(self) -> None:
         """Compares the end of the body with its head, and mends the plan."""
         self.note_end_values()
-        plan = self.plan
         self.note_first_bound_inside()
         for item in self.items:
             if item.kind is not None:
@@ -90,8 +89,8 @@ class LoopComparison(LoopHead):
         arrays = [i for i in self.items if isinstance(i.entry, ArrayRef)]
         for item in arrays:
             if not isinstance(item.back, ArrayRef):
-                plan.peel_for = plan.peel_for or str(item.path[0])
-        if not plan.peel_for:
+                self.peel(item.path[0], "is no array after an iteration")
+        if not self.peel_for:
             self.compare_arrays(arrays)
 
     def compare_other(self, item: Item) -> None:
@@ -100,23 +99,25 @@ class LoopComparison(LoopHead):
         name = str(item.path[0])
         ours = isinstance(item.head, Fixed) and self.r.heap.number(item.head.of) is None
         if ours and name in self.carried_containers.containers and name not in self.plan.rebound_containers:
-            self.plan.rebound_containers, self.plan.retry = self.plan.rebound_containers | {name}, True
+            more = self.plan.rebound_containers | {name}
+            self.mend(name, "is another container in each iteration", rebound_containers=more)
         else:
-            self.plan.peel_for = self.plan.peel_for or name
+            self.peel(name, "is another object after an iteration")
 
     def compare_number(self, item: Item) -> None:
         """Compares a number: its kind may have to be widened."""
-        plan, joined = self.plan, unify(item.kind, kind_of(item.back))
+        joined, direction = unify(item.kind, kind_of(item.back)), self.directions.get(item.path)
         if joined is None:
-            plan.peel_for = plan.peel_for or str(item.path[0])
+            self.peel(item.path[0], "is no number after an iteration, or of a type that does not go with the first")
         elif joined != item.kind:
-            plan.numbers[item.path], plan.retry = joined, True
-        elif item.kind is INT and item.path[0] != JUMP and plan.directions.get(item.path):
+            self.mend(item.path[0], f"may be {joined.words} after an iteration", numbers={item.path: joined})
+        elif item.kind is INT and item.path[0] != JUMP and direction:
             start = item.entry.expr if isinstance(item.entry, PyInt) else int(item.entry)
             last = item.back.expr if isinstance(item.back, PyInt) else int(item.back)
-            if not self.r.facts.nonneg(mul(plan.directions[item.path], sub(last, start))):
-                falls = plan.directions[item.path] == 1 and self.r.facts.nonneg(sub(start, last))
-                plan.directions[item.path], plan.retry = (-1 if falls else 0), True
+            if not self.r.facts.nonneg(mul(direction, sub(last, start))):
+                falls = direction == 1 and self.r.facts.nonneg(sub(start, last))
+                why = "falls, and does not rise" if falls else "neither rises nor falls"
+                self.mend(item.path[0], why, directions={item.path: -1 if falls else 0})
 
     def compare_arrays(self, arrays: Sequence[Item]) -> None:
         """Finds the arrays that differ from the head, and decides how to carry each."""
@@ -125,41 +126,46 @@ class LoopComparison(LoopHead):
             if item.how is OWNED:
                 group = self.group_of(item.entry)
                 held = None if group is None else self.holdable(item, group.heads, arrays)
-                if held != ():
-                    self.plan.peel_for = str(item.path[0]) if held is None else self.plan.peel_for
-                    self.plan.may_be_held, self.plan.retry = (*self.plan.may_be_held, *(held or ())), True
+                if held is None:
+                    self.peel(item.path[0], "holds an array that no name of the loop owns")
+                elif held:
+                    more = (*self.plan.may_be_held, *held)
+                    self.mend(item.path[0], "may hold another array of before the loop", may_be_held=more)
             elif item.how is WHICH:
                 if not all(any(a.same_object(c) for c in self.candidates) for a in ends(item.back)):
-                    self.plan.peel_for = str(item.path[0])
-                    del self.plan.arrays[item.path]  # it may be like the others after the first iteration
+                    self.peel(item.path[0], "holds an array that was not there before the loop")
+                    rest = {p: how for p, how in self.plan.arrays.items() if p != item.path}
+                    self.plan = replace(self.plan, arrays=rest)  # it may be like the others after the first iteration
             elif isinstance(item.how, ArrayCarry) and item.how.by_value:
                 moved.append(item)
             elif plain(item.head) and plain(item.back) and item.head.storage is item.back.storage:
                 self.compare_view(item)
             elif not item.head.same_object(item.back):
                 moved.append(item)
-        if moved and not self.plan.peel_for:
+        if moved and not self.peel_for:
             self.compare_moved(arrays, moved)
-        if not self.plan.peel_for and not self.plan.retry:
+        if not self.peel_for and not self.retry:
             self.compare_sizes()
 
     def compare_view(self, item: Item) -> None:
         """Compares an array of the same storage: another view of it carries its changing parts."""
         if not pairable(item.head, item.back):
-            self.plan.peel_for = str(item.path[0])
+            self.peel(item.path[0], "is a view of another kind after an iteration")
             return
         pairs = list(zip(parameters(item.head.view), parameters(item.back.view)))
         known = item.how.parts if isinstance(item.how, ArrayCarry) else (False,) * len(pairs)
         parts = tuple(k or not self.r.facts.equal(a, b) for k, (a, b) in zip(known, pairs))
         if parts != known:
-            self.plan.arrays[item.path], self.plan.retry = ArrayCarry(False, (), parts), True
+            view = {item.path: ArrayCarry(False, (), parts)}
+            self.mend(item.path[0], "becomes another part of its memory", arrays=view)
         elif (places := self.outer_objects(item)) or (not item.known and self.is_asked_for(item)):
-            self.plan.other_objects[item.path] = (*self.plan.other_objects.get(item.path, ()), *places)
-            self.plan.retry = True
+            asked = {item.path: (*self.plan.other_objects.get(item.path, ()), *places)}
+            self.mend(item.path[0], "may be another array object, which matters", other_objects=asked)
         elif item.known:
             others = [i for i in self.items if i.known is item.known]
             if any(identity(i.back) is not identity(item.back) for i in others):
-                self.plan.apart, self.plan.retry = self.plan.apart | {i.path for i in others}, True
+                apart = self.plan.apart | {i.path for i in others}
+                self.mend(item.path[0], "does not stay one object with another name", apart=apart)
 
     def is_asked_for(self, item: Item) -> bool:
         """Whether it matters in an iteration which object a leaf held at its head: `is` asks, another name takes it, or
@@ -277,9 +283,10 @@ class LoopComparison(LoopHead):
                 choices.append(a)
                 places.append(self.place_of(a))
         if None not in places and all(self.compatible(choices[0], c) for c in choices):
-            self.plan.arrays |= dict.fromkeys((i.path for i in moved), WHICH)
-            self.plan.may_take_others = (*self.plan.may_take_others, *(p for p in places if p))
-            self.plan.retry = True
+            others = (*self.plan.may_take_others, *(p for p in places if p))
+            for item in moved:
+                self.mend(item.path[0], "is another of the arrays of before the loop", arrays={item.path: WHICH})
+            self.plan = replace(self.plan, may_take_others=others)
             return
         alike = [[i for i in moved if self.alike(i.entry, m.entry)] for m in moved]
         groups = [g for g, m in zip(alike, moved) if g and g[0] is m]
@@ -292,10 +299,10 @@ class LoopComparison(LoopHead):
                 else:
                     self.plan_owned(group, arrays)
             return
-        self.plan.peel_for = str(moved[0].path[0])
-        for item in moved:
-            if becomes(item) and item.path not in self.plan.arrays:
-                self.plan.arrays[item.path] = ArrayCarry(True, *self.changes(item))
+        self.peel(moved[0].path[0], "is another array after an iteration")
+        new = [i for i in moved if becomes(i) and i.path not in self.plan.arrays]
+        carried = {i.path: ArrayCarry(True, *self.changes(i)) for i in new}
+        self.plan = replace(self.plan, arrays={**self.plan.arrays, **carried})
 
     def owners(self, group: Sequence[Item], arrays: Sequence[Item]) -> list[Item]:
         """The items that hold another array of their own at the end of each iteration."""
@@ -323,9 +330,11 @@ class LoopComparison(LoopHead):
             outer += self.holdable(i, heads, arrays) or ()
         for i in owners:
             sizes, parts = (False,) * len(i.head.storage.shape), (False,) * len(parameters(i.head.view))
-            self.plan.arrays[i.path] = ArrayCarry(True, sizes, parts)
-        self.plan.arrays |= dict.fromkeys((i.path for i in others), OWNED)
-        self.plan.may_be_held, self.plan.retry = (*self.plan.may_be_held, *outer), True
+            value = {i.path: ArrayCarry(True, sizes, parts)}
+            self.mend(i.path[0], "gets an array of its own in each iteration", arrays=value)
+        for i in others:
+            self.mend(i.path[0], "holds arrays of the loop's in turn", arrays={i.path: OWNED})
+        self.plan, self.retry = replace(self.plan, may_be_held=(*self.plan.may_be_held, *outer)), True
 
     def fresh_whole(self, ref: ArrayRef, arrays: Sequence[Item]) -> bool:
         """Whether a storage that an iteration has made is known to carried names as this one array object only."""
@@ -369,7 +378,7 @@ class LoopComparison(LoopHead):
                 mine = parts if other is item else self.changes(other)[1]
                 wanted = ArrayCarry(True, sizes, mine)
                 if other.how is not OWNED and other.how != wanted:
-                    self.plan.arrays[other.path], self.plan.retry = wanted, True
+                    self.mend(other.path[0], "is a new array in each iteration", arrays={other.path: wanted})
 
     def changes(self, item: Item) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
         """Which sizes of the storage, and which parts of the view, differ from the head."""
@@ -391,7 +400,7 @@ class LoopComparison(LoopHead):
         for value, d in self.size_yields():
             yielded.setdefault(value, set()).add(self.r.facts.canon(d))
         if any(len(v) > 1 for v in yielded.values()):
-            self.plan.sizes_diverge = self.plan.retry = True
+            self.mend("", "sizes that begin equal do not stay equal", sizes_diverge=True)
 
     def yielded(self, c: CarriedStorage) -> Storage:
         """The storage that replaces a carried one at the end of the body."""
@@ -435,9 +444,9 @@ class LoopComparison(LoopHead):
                 continue
             partly = isinstance(self.after[name], Maybe)  # an iteration may leave what an earlier one bound
             if self.spec.exits or partly or name in self.r.unbound:
-                self.plan.first_bound_inside[name] = template(self.r, name, self.after[name], self.frame, makers)
-                self.plan.arrays |= arrays_first_bound_inside(self.r, name, self.after[name], self.frame)
-                self.plan.retry = True
+                arrays = arrays_first_bound_inside(self.r, name, self.after[name], self.frame)
+                first = {name: template(self.r, name, self.after[name], self.frame, makers)}
+                self.mend(name, "is first bound in the loop", first_bound_inside=first, arrays=arrays)
 
 
 def template(r: Recorder, name: str, x: Any, frame: Frame, makers: ByIdentity[Any, LeafMaker]) -> Template:

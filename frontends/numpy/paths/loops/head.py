@@ -6,7 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Maybe, carried_parts, from_values, is_number, rebuild
+from tracebuf.frontends.numpy.numbers.lattice import (
+    GO_ON,
+    JUMP,
+    RETURN,
+    Maybe,
+    carried_parts,
+    containers_in,
+    from_values,
+    is_number,
+    rebuild,
+)
 from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
 from tracebuf.frontends.numpy.paths.joins import anchored, plain, references
 from tracebuf.frontends.numpy.paths.leaving import parameters
@@ -68,6 +78,29 @@ class LoopHead:
         self.moved: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
         self.watching: list[ArrayRef] = []
         self.objects = ContainerObjects(r, self.block, env, spec.after)
+        self.directions: dict[Path, int] = {}
+        """Of the ints at the head, those that are assumed to rise (1) or fall (-1)."""
+        self.retry = False
+        """Whether the plan was mended, so that the loop has to be traced again."""
+        self.peel_for = ""
+        """The name because of which the first iteration has to be traced by itself."""
+
+    def mend(self, name: Any, why: str, **changes: Any) -> None:
+        """Mends the plan for the next attempt."""
+        self.plan, self.retry = self.plan.mended(self.called(name), why, **changes), True
+
+    def peel(self, name: Any, why: str) -> None:
+        """Has the first iteration traced by itself."""
+        self.plan, self.peel_for = self.plan.mended(self.called(name), why), self.peel_for or str(name)
+
+    def called(self, name: Any) -> str:
+        """A name as the user knows it; the contents of a container have that of a container which holds them."""
+        held = self.carried_containers.containers.get(name)
+        if held is None:
+            return {RETURN: "the result", JUMP: ""}.get(name, f"`{name}`")
+        known = {**self.env, **self.carried_containers.bound}
+        holders = [n for n, x in known.items() if n.isidentifier() and any(c is held for c in containers_in(x))]
+        return f"an item of `{holders[0]}`" if holders else "an item"
 
     # -- the head
     def enter(self, given: Env) -> Env:
@@ -94,12 +127,14 @@ class LoopHead:
     def forget_misfits(self, names: Sequence[str], given: Env) -> None:
         """Drops what was learnt about arrays where names held arrays of other ranks or orders then, before the first
         iteration for instance."""
+        arrays = dict(self.plan.arrays)
         for name in names:
             for k, leaf in enumerate(carried_parts(given[name])):
-                how = self.plan.arrays.get((name, k))
+                how = arrays.get((name, k))
                 other_rank = plain(leaf) and isinstance(how, ArrayCarry) and not how.fits(leaf)
                 if other_rank or (how is OWNED and isinstance(leaf, ArrayRef) and not self.alike(leaf, leaf)):
-                    del self.plan.arrays[name, k]
+                    del arrays[name, k]
+        self.plan = replace(self.plan, arrays=arrays)
 
     def observed(self, item: Item) -> bool:
         """Whether something other than its name refers to the array object that a name held before the loop, in this
@@ -279,7 +314,7 @@ class LoopHead:
 
     def assume_direction(self, path: Path, entry: Any, head: Any) -> None:
         """Assumes that an int rises (most do) until an iteration shows otherwise."""
-        direction = self.plan.directions.setdefault(path, 1)
+        direction = self.directions[path] = self.plan.directions.get(path, 1)
         if isinstance(head, PyInt) and direction:
             start = entry.expr if isinstance(entry, PyInt) else int(entry)
             self.r.facts.assume_nonneg(mul(direction, sub(head.expr, start)))

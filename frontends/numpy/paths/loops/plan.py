@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
@@ -56,9 +56,20 @@ Carry = ArrayCarry | OneOfCandidates | OneOfOwned
 """How an array is carried."""
 
 
-@plain(eq=True)
+@frozen()
+class Mend:
+    """Why a plan was mended: what an iteration does with a name."""
+
+    name: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.why}".strip()
+
+
+@frozen(slots=False)
 class LoopPlan:
-    """What attempts at a loop have shown.
+    """What attempts at a loop have shown. A plan does not change: each attempt mends a copy.
 
     `numbers`: the kinds of numbers; `arrays`: how arrays are carried; `directions`: whether ints rise (1) or fall (-1);
     `first_bound_inside`: names first bound inside, with their placeholders; `may_take_others`: leaves whose arrays
@@ -67,28 +78,32 @@ class LoopPlan:
     `other_objects`: leaves that hold the object of before the loop only at first, and are asked which, with the places
     of other objects of before the loop that they may hold; `apart`: those of them that begin as one object and do not
     stay one; `sizes_diverge`: sizes that begin equal do not stay equal.
-    `retry` and `peel_for` (the name that requires it) are the verdict of the last attempt; `may_peel`: the first
-    iteration may be traced by itself; `peel_first`: it is; `unrolled`: no iteration is like another, for the reason in
-    `refusal`.
+    `may_peel`: the first iteration may be traced by itself; `peel_first`: it is; `unrolled`: no iteration is like
+    another, for the reason in `refusal`. `mends`: what has mended the plan.
     """
 
-    numbers: dict[Path, Kind] = field(default_factory=dict)
-    arrays: dict[Path, Carry] = field(default_factory=dict)
-    directions: dict[Path, int] = field(default_factory=dict)
-    first_bound_inside: dict[str, Any] = field(default_factory=dict)
+    numbers: Mapping[Path, Kind] = field(default_factory=dict)
+    arrays: Mapping[Path, Carry] = field(default_factory=dict)
+    directions: Mapping[Path, int] = field(default_factory=dict)
+    first_bound_inside: Mapping[str, Any] = field(default_factory=dict)
     may_take_others: tuple[Path, ...] = ()
     may_be_held: tuple[Path, ...] = ()
     containers: frozenset[Any] = frozenset()
     rebound_containers: frozenset[str] = frozenset()
-    other_objects: dict[Path, tuple[Path, ...]] = field(default_factory=dict)
+    other_objects: Mapping[Path, tuple[Path, ...]] = field(default_factory=dict)
     apart: frozenset[Path] = frozenset()
     sizes_diverge: bool = False
-    retry: bool = False
-    peel_for: str = ""
     may_peel: bool = True
     peel_first: bool = False
     unrolled: bool = False
     refusal: UnsupportedError | None = None
+    mends: tuple[Mend, ...] = ()
+
+    def mended(self, name: str, why: str, **changes: Any) -> LoopPlan:
+        """The plan with other parts, of which mappings are added to those that are there."""
+        mend = Mend(name, why)
+        new: Any = {k: {**getattr(self, k), **v} if isinstance(v, Mapping) else v for k, v in changes.items()}
+        return replace(self, mends=self.mends if mend in self.mends else (*self.mends, mend), **new)
 
     @property
     def sizes_vary(self) -> bool:

@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     goes_on,
     without_left_paths,
 )
+from tracebuf.frontends.numpy.paths.loops.report import LoopReport
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.cond import nodes
 from tracebuf.frontends.numpy.record.heap import Changed
@@ -60,62 +61,76 @@ def trace_loop(
     """
     if spec.rng is not None and r.facts.decide_nonneg(add(spec.rng.trips(), -1)) is False:
         return
-    guess = LoopPlan(arrays=rebound_arrays(spec, env) | ({} if hint is None or spec.otherwise else hint.arrays))
-    guess.peel_first = hint is None and replaces_shared(r, spec, env)
-    plan = plans.setdefault((*spec.key, peeled, kinds_of_names(env)), guess)
+    key = (*spec.key, peeled, kinds_of_names(env))
+    if key not in plans:
+        arrays = {**rebound_arrays(spec, env), **({} if hint is None or spec.otherwise else hint.arrays)}
+        plans[key] = LoopPlan(arrays=arrays, mends=() if hint is None else hint.mends)
+        if hint is None and (reason := why_peeled(r, spec, env)) is not None:
+            plans[key] = plans[key].mended(*reason, peel_first=True)
     try:
         with r.at(r.loc):
-            loop = attempt(r, spec, env, plan, peeled)
+            loop = attempt(r, spec, env, plans, key, peeled)
     except UnsupportedError as refusal:
         n = None if spec.rng is None else r.facts.canon(spec.rng.trips())
         if not isinstance(n, int):
             raise
-        if not plan.unrolled:  # not the exception itself, whose frames hold the arguments
+        if not plans[key].unrolled:  # not the exception itself, whose frames hold the arguments
             why = UnsupportedError(refusal.reason, instead=refusal.instead, location=refusal.location)
-            plan.unrolled, plan.refusal = True, why
-        assert plan.refusal is not None
+            plans[key] = replace(plans[key], unrolled=True, refusal=why)
+        refused = plans[key].refusal
+        assert refused is not None
+        r.loops[spec.key] = LoopReport(r.loc, (), plans[key].mends, peeled, refused.reason)
         if spec.otherwise is not None:
             assert spec.rng is not None and isinstance(spec.rng.start, int)
             return spec.otherwise(env, spec.rng.start)
-        return unroll(r, spec, env, n, Budget(r.recorded + MAX_OPS, plan.refusal))
+        return unroll(r, spec, env, n, Budget(r.recorded + MAX_OPS, refused))
     if loop is not None:
-        return loop.close()
-    peel(r, spec, env, plans, peeled, plan)
+        r.loops[spec.key] = replace(loop.close(), peeled=peeled)
+        return
+    peel(r, spec, env, plans, peeled, plans[key])
 
 
-def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, peeled: int) -> Loop | None:
-    """An attempt at a loop that may be recorded; None where the first iteration has to be peeled."""
-    if plan.unrolled:
-        raise plan.refusal or r.refuse("this loop is unrolled")
-    plan.may_peel = peeled < MAX_PEELED
-    for _ in range(0 if plan.peel_first else 8):
+def attempt(
+    r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, LoopPlan], key: Path, peeled: int
+) -> Loop | None:
+    """An attempt at a loop that may be recorded; None where the first iteration has to be peeled. `plans[key]` is the
+    plan that it begins with, and then what it has become."""
+    if plans[key].unrolled:
+        raise plans[key].refusal or r.refuse("this loop is unrolled")
+    plans[key] = replace(plans[key], may_peel=peeled < MAX_PEELED)
+    peel_for = ""
+    for _ in range(0 if plans[key].peel_first else 8):
+        plan = plans[key]
         carried = CarriedContainers(r, spec, env, plan.containers, plan.rebound_containers)
         loop = Loop(r, carried.spec, env, plan, carried)
         try:
             with r.at(r.loc):
                 loop.trace()
-            if spec.otherwise is not None and not plan.peel_for and not plan.retry:
+            if spec.otherwise is not None and not loop.peel_for and not loop.retry:
                 loop.check_pays()
         except (UnsupportedError, Changed) as error:
             loop.discard()
             carried.restore()
+            plans[key] = loop.plan
             if not isinstance(error, Changed) or error.labels <= plan.containers:
                 raise
             if spec.otherwise is not None:
                 raise r.refuse("a container changes in the loop") from None
-            plan.containers |= error.labels
+            labels = loop.plan.containers | error.labels
+            plans[key] = loop.plan.mended("", "a list, dict or object is changed", containers=labels)
             continue
-        if not plan.peel_for and not plan.retry:
+        plans[key], peel_for = loop.plan, loop.peel_for
+        if not peel_for and not loop.retry:
             return loop
-        if spec.otherwise is not None and not peeled and plan.sizes_vary:
-            plan.peel_for = "the first size"
+        if spec.otherwise is not None and not peeled and loop.plan.sizes_vary:
+            peel_for = "the first size"
         loop.discard()
         carried.restore()
-        if plan.peel_for:
+        if peel_for:
             break
-    plan.peel_first = True
+    plans[key] = replace(plans[key], peel_first=True)
     if peeled == MAX_PEELED:
-        raise path_dependent(r, plan.peel_for or "this loop's arrays", "another array or object in each iteration")
+        raise path_dependent(r, peel_for or "this loop's arrays", "another array or object in each iteration")
     return None
 
 
@@ -178,15 +193,17 @@ def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry]:
     return found
 
 
-def replaces_shared(r: Recorder, spec: LoopSpec, env: Env) -> bool:
-    """Whether the first iteration certainly replaces an array that something else refers to (an argument, say), or an
-    int by a float: it then has to be peeled."""
-    if any(kind_of(env.get(n)) is INT for n in spec.floats & spec.head):
-        return True
+def why_peeled(r: Recorder, spec: LoopSpec, env: Env) -> tuple[str, str] | None:
+    """The name of which the first iteration certainly replaces an array that something else refers to (an argument,
+    say), or an int by a float, and which of these: it then has to be peeled."""
+    for n in sorted(spec.floats & spec.head):
+        if kind_of(env.get(n)) is INT:
+            return f"`{n}`", "begins as an int and becomes a float"
     held = {n: env[n] for n in spec.assigned if n in spec.computed and n in spec.head and plain(env.get(n))}
     live = spec.head | spec.after
     shared = anchored(r, (x for n, x in env.items() if n not in held and n in live))
-    return any(x.storage.arg is not None or x.storage in shared for x in held.values())
+    found = (n for n, x in held.items() if x.storage.arg is not None or x.storage in shared)
+    return next(((f"`{n}`", "begins as an array that something else holds too") for n in found), None)
 
 
 def kinds_of_names(env: Env) -> Path:
@@ -208,12 +225,13 @@ def peel(r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, LoopPlan], pee
     """Traces the first iteration by itself, then the loop from the second on (rule S9)."""
     names = (*spec.assigned, JUMP, RETURN)
     live = spec.head | spec.after | {JUMP, RETURN}
-    rest = spec if spec.rng is None else replace(spec, rng=spec.rng.rest())
+    rest, loc = spec if spec.rng is None else replace(spec, rng=spec.rng.rest()), r.loc
 
     def others(inner: Env) -> None:
         inner |= {n: without_left_paths(x, r.heap) for n, x in inner.items()}
         inner[JUMP] = GO_ON
-        trace_loop(r, rest, inner, plans, peeled + 1, plan)
+        with r.at(loc):
+            trace_loop(r, rest, inner, plans, peeled + 1, plan)
 
     def once(inner: Env) -> None:
         spec.run(inner, None if spec.rng is None else spec.rng.start)
@@ -260,7 +278,6 @@ class Loop(LoopClose):
     def trace(self) -> None:
         """Records the body in a region of its own, and what it shows about the plan."""
         r = self.r
-        self.plan.retry, self.plan.peel_for = False, ""
         made: dict[Callable[..., Any], Any] = {}
         given = self.env | {n: make(r, made) for n, make in self.plan.first_bound_inside.items()}
         with r.region("loop", self.block) as self.frame:
@@ -331,13 +348,11 @@ class Loop(LoopClose):
         """If the body rotates arrays, makes the loop do a whole period per round, so that each array keeps its
         buffer."""
         cycle = self.cycle()
-        if cycle < 2 or self.plan.retry or self.plan.peel_for:
+        if cycle < 2 or self.retry or self.peel_for:
             return
         asked = [i.path for i in self.rotated() if i.known]
         if asked:  # planned before the names rotated: after each period they hold the objects of before the loop
-            self.plan.other_objects = {p: x for p, x in self.plan.other_objects.items() if p not in asked}
-            self.plan.retry = True
-            return
+            return self.stop_asking(asked)
         rotated = {i.path[0] for i in self.rotated()}
         heads = {n: self.entry_values[n] for n in rotated}
         self.rotation = [heads, {n: inside[n] for n in rotated}]
@@ -366,20 +381,24 @@ class Loop(LoopClose):
             self.rotation = []
             items = [i for i in self.items if i.path[0] in rotated and isinstance(i.entry, ArrayRef)]
             if all(self.compatible(items[0].head, i.head) for i in items):
-                self.plan.arrays |= {i.path: WHICH for i in items}
-                self.plan.retry = True
+                for i in items:
+                    self.mend(i.path[0], "is another of the arrays of before the loop", arrays={i.path: WHICH})
             else:
-                self.plan.peel_for = str(items[0].path[0])
+                self.peel(items[0].path[0], "takes the place of an array of another form")
 
     def stops_asking(self) -> bool:
         """Whether the plan is mended because the body rotates arrays whose objects are asked for at the head: after a
         period these are the ones of before the loop, so nothing is carried that tells which they are."""
-        asked = {i.path for i in self.rotated() if i.known}
-        if not asked or self.cycle() < 2 or self.plan.retry or self.plan.peel_for:
+        asked = [i.path for i in self.rotated() if i.known]
+        if not asked or self.cycle() < 2 or self.retry or self.peel_for:
             return False
-        self.plan.other_objects = {p: x for p, x in self.plan.other_objects.items() if p not in asked}
-        self.plan.retry = True
+        self.stop_asking(asked)
         return True
+
+    def stop_asking(self, asked: Sequence[Path]) -> None:
+        """Mends the plan: the head of the loop does not tell which objects these leaves hold."""
+        rest = {p: x for p, x in self.plan.other_objects.items() if p not in asked}
+        self.plan, self.retry = replace(self.plan, other_objects=rest), True
 
     def rotated(self) -> list[Item]:
         """The leaves whose array another one replaces."""
