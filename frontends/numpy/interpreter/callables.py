@@ -1,5 +1,5 @@
 """Callees that the interpreter itself answers, because they do what an expression does: `operator.*`, getattr, hasattr,
-callable, math.prod, and iterators.
+callable, and iterators.
 
 Int functions of `math` make traced arguments part of the key. Functions of text are in `texts`.
 """
@@ -7,7 +7,6 @@ Int functions of `math` make traced arguments part of the key. Functions of text
 from __future__ import annotations
 
 import ast
-import functools
 import math
 import operator
 import types
@@ -21,13 +20,12 @@ from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.lookups import Attribute
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
-from tracebuf.frontends.numpy.interpreter import iterators, texts
+from tracebuf.frontends.numpy.interpreter import folds, iterators, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, truth, unary
-from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, call_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 
 BINARY = {
@@ -50,11 +48,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     found = iterators.make(i, node, function, args, kwargs)
     if found is not NotImplemented:
         return found
-    handed = any(isinstance(x, OneShotIterator) for x in args) or (
-        bool(args) and iterators.is_fold(function) and isinstance(args[0], Range)
-    )
-    if handed and function is not functools.reduce:
-        return iterators.call_with_iterators(i, node, function, args, kwargs)
+    found = folds.call(i, node, function, args, kwargs)
+    if found is not NotImplemented:
+        return found
     if isinstance(function, np.vectorize):
         made = function.pyfunc, function.otypes, None, function.excluded, function.cache, function.signature
         return i.call(node, elementwise_function(*made), args, kwargs)
@@ -70,7 +66,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if function.__module__ == "_operator":
         return operation(i, node, function.__name__, args)
     if function in HANDLERS:
-        return call_handler(HANDLERS[function], i, node, *args, **kwargs)
+        return call_as(function, HANDLERS[function], i, node, *args, **kwargs)
     if function in INTS and table.handler_of(function) is None:
         what = f"an argument of math.{function.__name__}"
         known = [i.r.static_int(x.expr, what) if isinstance(x, PyInt) else x for x in args]
@@ -175,18 +171,10 @@ def has_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> bool:
     return True
 
 
-def product(i: Evaluator, node: ast.AST, items: Any, *, start: Any = 1) -> Any:
-    """math.prod(items, start=start)."""
-    return functools.reduce(lambda a, b: i.operate("Mult", a, b), iterators.known(i, items), start)
-
-
 def is_callable(i: Evaluator, node: ast.AST, x: Any) -> bool:
     """callable(x)."""
     return not isinstance(x, (ArrayRef, Scalar)) and (isinstance(x, (NestedFunction, Method, Partial)) or callable(x))
 
 
-HANDLERS: dict[Any, Callable[..., Any]] = {
-    getattr: get_attribute, hasattr: has_attribute, callable: is_callable, functools.reduce: iterators.reduce_of,
-    math.prod: product,
-}  # fmt: skip
+HANDLERS: dict[Any, Callable[..., Any]] = {getattr: get_attribute, hasattr: has_attribute, callable: is_callable}
 """By callee: its handler, whose first arguments are the interpreter and the node."""

@@ -107,7 +107,7 @@ def pairs_of(i: Evaluator, node: ast.AST, x: Any) -> Iterator[tuple[Any, Any]]:
         yield key_of(i, node, items[0]), items[1]
 
 
-def make(i: Evaluator, node: ast.AST, *args: Any, **kwargs: Any) -> Any:
+def make(i: Evaluator, node: ast.AST, /, *args: Any, **kwargs: Any) -> Any:
     """dict(...)."""
     if len(args) > 1:
         raise Raises(TypeError(f"dict expected at most 1 argument, got {len(args)}"))
@@ -131,7 +131,7 @@ def pop(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any =
     return d.pop(key)
 
 
-def update(i: Evaluator, node: ast.AST, d: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
+def update(i: Evaluator, node: ast.AST, d: dict[Any, Any], /, *args: Any, **kwargs: Any) -> None:
     """d.update(...)."""
     new = make(i, node, *args, **kwargs)
     i.change(node, d)

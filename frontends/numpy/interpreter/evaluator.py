@@ -202,6 +202,11 @@ class Evaluator(ABC):
         """The items of an iterable whose length is known, or made part of the key."""
 
     @abstractmethod
+    def each(self, node: ast.AST, value: Any) -> Iterator[Any]:
+        """The items of an iterable one after another, each as its turn comes; their number is known, or made part of
+        the key."""
+
+    @abstractmethod
     def short(self, it: Iterable) -> bool:
         """Whether there are so few items, at any sizes, that the iteration is unrolled."""
 

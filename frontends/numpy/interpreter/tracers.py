@@ -28,7 +28,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.table import ScalarMethod
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.structured import fori_loop, while_loop
+from tracebuf.frontends.numpy.interpreter.prelude import fori_loop, while_loop
 from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, compare, concrete, unary
 from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, iterable_of, static_items

@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import CodeType, TracebackType
@@ -189,6 +189,26 @@ def call_handler(handler: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
         if error.__traceback__ is not None and error.__traceback__.tb_next is None:
             raise Raises(error) from None
         raise
+
+
+def call_as(function: Callable[..., Any], handler: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+    """As `call_handler`, of arguments behind the interpreter and the node, of which Python's `function` says itself
+    what is wrong with them."""
+    try:
+        return call_handler(handler, *args, **kwargs)
+    except Raises as said:
+        if isinstance(said.error, TypeError):
+            check_number(function, len(args) - 2, kwargs)
+        raise
+
+
+def check_number(function: Callable[..., Any], number: int, names: Iterable[str]) -> None:
+    """Raises Python's TypeError for so many arguments, and these by name, that a function does not take."""
+    try:
+        ask(function, *[None] * number, **dict.fromkeys(names))
+    except Raises as said:
+        if isinstance(said.error, TypeError) and "argument" in str(said.error):
+            raise
 
 
 def internal_error(error: Exception, loc: Location) -> InternalError:

@@ -1,0 +1,295 @@
+"""Functions that consume what they iterate over: sum, min, max, any, all, next, functools.reduce, math.prod as loops or
+item by item, and min and max with a key or of numbers of several types, which are compared as Python compares them.
+
+A fold is a loop where the number of items is only known at run time, or where they depend on data: a function of
+`prelude`, traced like one of the user's, into which a generator's own loops and tests are written.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import math
+import operator
+import types
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
+from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.interpreter import dicts, prelude
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
+from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range, pulled
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.heap import DictView
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, Scalar
+from tracebuf.frontends.numpy.source.liveness import stored
+from tracebuf.frontends.numpy.source.source import Source, make_source, read_source
+
+FOLDS: dict[Any, str | None] = {sum: "start", min: "default", max: "default", any: None, all: None}
+"""By builtin that is a fold: its parameter besides the items."""
+CONSUMERS = frozenset((*FOLDS, list, tuple, sorted, math.fsum, np.fromiter))
+"""Functions that take all items at once."""
+BEYOND = {min: operator.lt, max: operator.gt}
+TRUTHS = {any: prelude.any_of, all: prelude.all_of}
+ROLLED = ("zip", "enumerate", "reversed", "iterator", "product", "repeat", "count", "ndindex")
+"""The kinds of iterators that may be loops though they are no generators."""
+
+
+def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a function that consumes an iterable; NotImplemented for other functions."""
+    if isinstance(function, (type, types.BuiltinFunctionType)):
+        if function in HANDLERS:
+            return call_as(function, HANDLERS[function], i, node, *args, **kwargs)
+        if function in BEYOND and kwargs.get("key") is not None:
+            return by_key(i, node, function, args, kwargs)
+        one = len(args) == 1 or function not in BEYOND
+        if function in FOLDS and args and one and not isinstance(args[0], (ArrayRef, FlatIterator, list, tuple)):
+            return folded(i, node, function, args, kwargs)
+        kinds = (OneShotIterator, dict, DictView) if function in CONSUMERS else OneShotIterator
+        joins = function.__name__ == "join" and isinstance(getattr(function, "__self__", None), str)
+        if (function in CONSUMERS or joins) and any(isinstance(x, kinds) for x in args):
+            known = [i.iterate_static(node, x) if isinstance(x, kinds) else x for x in args]
+            return i.call(node, function, known, kwargs)
+    given = next((x for x in args if isinstance(x, OneShotIterator)), None)
+    if given is not None and function is len:
+        raise Raises(TypeError(f"object of type '{given.kind}' has no len()"))
+    if given is not None and (table.handler_of(function) is not None or table.is_pure(function)):
+        name = getattr(function, "__name__", "this")
+        raise i.refuse(node, f"a call of {name} with an iterator", "hand a list or an array over")
+    return NotImplemented
+
+
+# -- folds
+def folded(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """sum, min, max, any or all of what is neither a list nor a tuple nor an array."""
+    (items, *rest), option = args, FOLDS[function]
+    given = [*(rest if function is sum else ()), *(x for name, x in kwargs.items() if name == option)]
+    if len(given) != len(rest) + len(kwargs) or len(given) > 1:
+        return i.call(node, function, [i.iterate_static(node, items), *rest], kwargs)  # raises what Python raises
+    if function is sum:
+        start = given[0] if given else 0
+        return fold(i, prelude.sum_of, items, [start], lambda found: sum_in_turn(i, node, found, start))
+    if function in TRUTHS:
+        return fold(i, TRUTHS[function], items, [], lambda found: truth_in_turn(i, node, function, found))
+    loop, further = (prelude.extreme_or, given) if given else (prelude.extreme_of, [function.__name__])
+    in_turn = lambda found: extreme_of_numbers(i, node, function, list(found), *given)  # noqa: E731
+    return fold(i, loop, items, [BEYOND[function], *further], in_turn)
+
+
+def sum_in_turn(i: Evaluator, node: ast.AST, items: Iterator[Any], start: Any) -> Any:
+    """sum(items, start): an array or a list is added before the next item is computed, which may change it."""
+    numbers: list[Any] = []
+    for x in items:
+        if not isinstance(x, (Scalar, *NUMBERS, str)):
+            total = i.operate("Add", i.call(node, sum, [numbers, start], {}) if numbers else start, x)
+            return functools.reduce(lambda a, b: i.operate("Add", a, b), items, total)
+        numbers.append(x)
+    return i.call(node, sum, [numbers, start], {})
+
+
+def truth_in_turn(i: Evaluator, node: ast.AST, function: Any, items: Iterator[Any]) -> Any:
+    """any(items) or all(items): no more items are computed than Python would."""
+    for x in items:
+        known = i.truth(node, x)
+        if isinstance(known, PyBool):
+            return looped(i, function.__name__, nested(i, TRUTHS[function]), [chain([known], items)])
+        if known is (function is any):
+            return known
+    return function is all
+
+
+def extreme_of_numbers(i: Evaluator, node: ast.AST, function: Any, items: list[Any], *default: Any) -> Any:
+    """min or max of numbers, which do not change when later ones are computed."""
+    return default[0] if default and not items else i.call(node, function, [items], {})
+
+
+def is_folded(i: Evaluator, it: Any) -> bool:
+    """Whether consuming this iterable is a loop; of a list, where which items there are depends on tests."""
+    if isinstance(it, Range):
+        return not i.short(it)
+    if not isinstance(it, OneShotIterator) or it.left is not None:
+        return False
+    if it.source is None:
+        return it.kind in ROLLED
+    node, _, first, _ = it.source
+    tested = bool(node.generators[0].ifs)
+    if stored([node]) or isinstance(first, (list, Iterator)):
+        return tested and not stored([node])
+    return isinstance(first, OneShotIterator) or tested or len(node.generators) > 1 or not i.short(first)
+
+
+def fold(
+    i: Evaluator, function: Callable[..., Any], it: Any, further: list[Any], in_turn: Callable[[Iterator[Any]], Any]
+) -> Any:
+    """A fold of the prelude, of an iterable and further arguments: as a loop, or item by item, which `in_turn` does."""
+    if not is_folded(i, it):
+        return in_turn(i.each(ast.Pass(), it))
+    name = function.__name__[:-3].replace("extreme", "min() or max")
+    if isinstance(it, OneShotIterator) and it.source is not None:
+        generator, scope, first, home = it.source
+        it.claim(i.r)
+        it.exhaust()
+        with i.within(i.at_home(generator, scope, home)):
+            made = i.make_nested(written(function, generator), name, scope.env)
+        return looped(i, name, made, [first, *further])
+    items = it if isinstance(it, Range) else it.take(i.r)
+    if isinstance(items, (list, Iterator)) or i.short(items):
+        return in_turn(pulled(i.r, items))
+    return looped(i, name, nested(i, function), [items, *further])
+
+
+def nested(i: Evaluator, function: Callable[..., Any]) -> NestedFunction:
+    """A fold of the prelude."""
+    assert isinstance(function, types.FunctionType)
+    source = make_source(written(function, None), prelude.FILE)
+    return NestedFunction(source, function.__name__, i.global_lookup(function), {})
+
+
+def looped(i: Evaluator, name: str, made: NestedFunction, args: list[Any]) -> Any:
+    """The fold as a loop, or the refusal of items that no loop can go through."""
+    loc = i.r.loc
+    try:
+        return i.call_nested(made, args, {})
+    except UnsupportedError as error:
+        if "tracebuf_" not in error.reason:
+            raise
+        reason = f"{name}() of items whose type, or whose number of axes, depends on the path"
+        raise UnsupportedError(reason, location=loc, instead="use a for loop, or an array") from None
+
+
+@functools.lru_cache(maxsize=1024)
+def written(function: types.FunctionType, generator: ast.GeneratorExp | None) -> ast.FunctionDef:
+    """The syntax tree of a fold of the prelude: of items, or of a generator, whose loops and tests become its own. Its
+    names are such as no user has, and without a place in the user's source."""
+    source = source_of(function)
+    made = copy.deepcopy(source.node)
+    assert isinstance(made, ast.FunctionDef)
+    for n in ast.walk(made):
+        if isinstance(n, ast.Name) and n.id in source.locals:
+            n.id = f"tracebuf_{n.id}"
+        elif isinstance(n, ast.arg):
+            n.arg, n.annotation = f"tracebuf_{n.arg}", None
+        for attribute in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
+            if hasattr(n, attribute):
+                delattr(n, attribute)
+    if generator is not None:
+        loop = next(s for s in made.body if isinstance(s, ast.For))
+        item = ast.Assign([ast.Name("tracebuf_x", ast.Store())], generator.elt)
+        outer = nest(generator.generators, [item, *loop.body])
+        made.body[made.body.index(loop)] = ast.For(outer.target, loop.iter, outer.body, [])
+    return made
+
+
+def source_of(function: types.FunctionType) -> Source:
+    """The source of a function of the prelude."""
+    code = function.__code__
+    source = read_source(code, code.co_filename, code.co_firstlineno)
+    assert source is not None
+    return source
+
+
+def nest(generators: list[ast.comprehension], body: list[ast.stmt]) -> ast.For:
+    """The loops of a generator around a body."""
+    g, *more = generators
+    inner: list[ast.stmt] = [nest(more, body)] if more else body
+    for test in reversed(g.ifs):
+        inner = [ast.If(test, inner, [])]
+    return ast.For(g.target, g.iter, inner, [])
+
+
+# -- others
+def following(i: Evaluator, node: ast.AST, it: Any, default: Any = dicts.MISSING, /) -> Any:
+    """next(it) or next(it, default)."""
+    given = default is not dicts.MISSING
+    if not isinstance(it, OneShotIterator):
+        raise Raises(TypeError(f"'{refusals.name_of(it)}' object is not an iterator"))
+    if it.source is not None and given and is_folded(i, it):
+        found = fold(i, prelude.next_of, it, [default], iter)
+        it.gone = True
+        return found
+    for x in it.pull(i.r):
+        return x
+    if given:
+        return default
+    raise Raises(StopIteration())
+
+
+def reduced(i: Evaluator, node: ast.AST, f: Any, items: Any, initial: Any = dicts.MISSING, /) -> Any:
+    """functools.reduce(f, items, ...)."""
+    array, start = isinstance(items, ArrayRef), [] if initial is dicts.MISSING else [initial]
+    x = OneShotIterator("iterator", lambda _: i.iterable(node, items), i.r.frame) if array else items
+
+    def in_turn(items: Iterator[Any]) -> Any:
+        given = chain(start, items)
+        for first in given:
+            return functools.reduce(lambda a, b: i.call(node, f, [a, b], {}), given, first)
+        raise Raises(TypeError("reduce() of empty iterable with no initial value"))
+
+    if not start:
+        return in_turn(i.each(node, x))
+    return fold(i, prelude.reduce_of, x, [*start, f], in_turn)
+
+
+def product(i: Evaluator, node: ast.AST, items: Any, *, start: Any = 1) -> Any:
+    """math.prod(items, start=start)."""
+    in_turn = lambda found: functools.reduce(lambda a, b: i.operate("Mult", a, b), found, start)  # noqa: E731
+    return fold(i, prelude.prod_of, items, [start], in_turn)
+
+
+HANDLERS: dict[Any, Callable[..., Any]] = {next: following, functools.reduce: reduced, math.prod: product}
+
+
+def by_key(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """min(items, key=f) or max: the first item whose key no other is beyond."""
+    key = kwargs["key"]
+    if not args or set(kwargs) - {"key", "default"}:
+        ask(function, *args, **kwargs)  # raises what Python raises
+    items = i.each(node, args[0]) if len(args) == 1 else iter(args)
+    pairs = [(x, i.call(node, key, [x], {})) for x in items]
+    if not pairs and "default" in kwargs:
+        return kwargs["default"]
+    if not pairs:
+        raise Raises(ValueError(f"{function.__name__}() iterable argument is empty"))
+    return extreme(i, node, function, pairs)
+
+
+def of_items(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
+    """min(items) or min(x, y), or max, of numbers of several types."""
+    items = i.iterate_static(node, args[0]) if len(args) == 1 else args
+    return extreme(i, node, function, [(x, x) for x in items])
+
+
+def extreme(i: Evaluator, node: ast.AST, function: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
+    """Of pairs of an item and its key, the item whose key is the least or greatest; path-dependent where the run time
+    decides."""
+    best, most = pairs[0]
+    for x, key in pairs[1:]:
+        if any(isinstance(k, Choice) for k in (most, key)):
+            raise path_dependent(i.r, "<value>", "values of different types")
+        beyond = i.condition(node, i.compared(node, "Lt" if function is min else "Gt", key, most))
+        if isinstance(beyond, PyBool):
+            best, most = chosen(i, node, beyond, (x, key), (best, most))
+        elif beyond:
+            best, most = x, key
+    return best
+
+
+def chosen(i: Evaluator, node: ast.AST, condition: PyBool, one: Any, other: Any) -> Any:
+    """The pair `one` where a condition holds, else `other`."""
+
+    def one_of(env: Env) -> Any:
+        return one
+
+    def other_of(env: Env) -> Any:
+        return other
+
+    return i.choose(node, condition, [one_of, other_of], i.scope.env)
