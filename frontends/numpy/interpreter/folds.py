@@ -14,7 +14,6 @@ import math
 import operator
 import types
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,13 +23,12 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.interpreter import dicts, prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range, pulled
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.callees import NestedFunction, Partial
 from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as
-from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, Scalar
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar
 from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import Source, make_source, read_source
 
@@ -73,16 +71,15 @@ def folded(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: 
     """sum, min, max, any or all of what is neither a list nor a tuple nor an array."""
     (items, *rest), option = args, FOLDS[function]
     given = [*(rest if function is sum else ()), *(x for name, x in kwargs.items() if name == option)]
-    if len(given) != len(rest) + len(kwargs) or len(given) > 1:
-        return i.call(node, function, [i.iterate_static(node, items), *rest], kwargs)  # raises what Python raises
+    if len(given) != len(rest) + len(kwargs) or len(given) > 1 or is_harmless(function, items):
+        return i.call(node, function, [i.iterate_static(node, items), *rest], kwargs)
+    if function in TRUTHS:
+        return fold(i, TRUTHS[function], items, [])
     if function is sum:
         start = given[0] if given else 0
         return fold(i, prelude.sum_of, items, [start], lambda found: sum_in_turn(i, node, found, start))
-    if function in TRUTHS:
-        return fold(i, TRUTHS[function], items, [], lambda found: truth_in_turn(i, node, function, found))
-    loop, further = (prelude.extreme_or, given) if given else (prelude.extreme_of, [function.__name__])
     in_turn = lambda found: extreme_of_numbers(i, node, function, list(found), *given)  # noqa: E731
-    return fold(i, loop, items, [BEYOND[function], *further], in_turn)
+    return fold(i, prelude.extreme_of, items, [BEYOND[function], without(function, given)], in_turn)
 
 
 def sum_in_turn(i: Evaluator, node: ast.AST, items: Iterator[Any], start: Any) -> Any:
@@ -96,20 +93,29 @@ def sum_in_turn(i: Evaluator, node: ast.AST, items: Iterator[Any], start: Any) -
     return i.call(node, sum, [numbers, start], {})
 
 
-def truth_in_turn(i: Evaluator, node: ast.AST, function: Any, items: Iterator[Any]) -> Any:
-    """any(items) or all(items): no more items are computed than Python would."""
-    for x in items:
-        known = i.truth(node, x)
-        if isinstance(known, PyBool):
-            return looped(i, function.__name__, nested(i, TRUTHS[function]), [chain([known], items)])
-        if known is (function is any):
-            return known
-    return function is all
-
-
 def extreme_of_numbers(i: Evaluator, node: ast.AST, function: Any, items: list[Any], *default: Any) -> Any:
     """min or max of numbers, which do not change when later ones are computed."""
     return default[0] if default and not items else i.call(node, function, [items], {})
+
+
+def without(function: Any, default: Sequence[Any]) -> Partial:
+    """What min or max does without items."""
+    return Partial(prelude.itself, tuple(default), {}) if default else Partial(prelude.empty, (function.__name__,), {})
+
+
+HARMLESS = (ast.Compare, ast.cmpop, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.UnaryOp, ast.unaryop, ast.Name, ast.Load,
+            ast.Constant)  # fmt: skip
+"""Expressions of numbers that neither raise nor have effects."""
+
+
+def is_harmless(function: Any, it: Any) -> bool:
+    """Whether `any` or `all` may compute all items: of a generator over a list of numbers."""
+    if function not in TRUTHS or not isinstance(it, OneShotIterator) or it.source is None or it.left is not None:
+        return False
+    node, _, first, _ = it.source
+    known = isinstance(first, list) and all(isinstance(x, (Scalar, *NUMBERS)) for x in first)
+    plain = len(node.generators) == 1 and not node.generators[0].ifs
+    return known and plain and all(isinstance(n, HARMLESS) for n in ast.walk(node.elt))
 
 
 def is_folded(i: Evaluator, it: Any) -> bool:
@@ -128,21 +134,24 @@ def is_folded(i: Evaluator, it: Any) -> bool:
 
 
 def fold(
-    i: Evaluator, function: Callable[..., Any], it: Any, further: list[Any], in_turn: Callable[[Iterator[Any]], Any]
-) -> Any:
-    """A fold of the prelude, of an iterable and further arguments: as a loop, or item by item, which `in_turn` does."""
+    i: Evaluator, function: Callable[..., Any], it: Any, further: list[Any],
+    in_turn: Callable[[Iterator[Any]], Any] | None = None,
+) -> Any:  # fmt: skip
+    """A fold of the prelude, of an iterable and further arguments: as a loop, or item by item, which `in_turn` may do
+    itself."""
+    name, items = function.__name__[:-3].replace("extreme", "min() or max"), it
     if not is_folded(i, it):
-        return in_turn(i.each(ast.Pass(), it))
-    name = function.__name__[:-3].replace("extreme", "min() or max")
-    if isinstance(it, OneShotIterator) and it.source is not None:
+        items = i.each(ast.Pass(), it)
+    elif isinstance(it, OneShotIterator) and it.source is not None:
         generator, scope, first, home = it.source
         it.claim(i.r)
         it.exhaust()
         with i.within(i.at_home(generator, scope, home)):
             made = i.make_nested(written(function, generator), name, scope.env)
         return looped(i, name, made, [first, *further])
-    items = it if isinstance(it, Range) else it.take(i.r)
-    if isinstance(items, (list, Iterator)) or i.short(items):
+    elif isinstance(it, OneShotIterator):
+        items = it.take(i.r)
+    if in_turn is not None and (isinstance(items, (list, Iterator)) or i.short(items)):
         return in_turn(pulled(i.r, items))
     return looped(i, name, nested(i, function), [items, *further])
 
@@ -225,24 +234,15 @@ def following(i: Evaluator, node: ast.AST, it: Any, default: Any = dicts.MISSING
 
 def reduced(i: Evaluator, node: ast.AST, f: Any, items: Any, initial: Any = dicts.MISSING, /) -> Any:
     """functools.reduce(f, items, ...)."""
-    array, start = isinstance(items, ArrayRef), [] if initial is dicts.MISSING else [initial]
-    x = OneShotIterator("iterator", lambda _: i.iterable(node, items), i.r.frame) if array else items
-
-    def in_turn(items: Iterator[Any]) -> Any:
-        given = chain(start, items)
-        for first in given:
-            return functools.reduce(lambda a, b: i.call(node, f, [a, b], {}), given, first)
-        raise Raises(TypeError("reduce() of empty iterable with no initial value"))
-
-    if not start:
-        return in_turn(i.each(node, x))
-    return fold(i, prelude.reduce_of, x, [*start, f], in_turn)
+    if initial is dicts.MISSING:
+        return looped(i, "reduce", nested(i, prelude.reduce_first_of), [i.each(node, items), f])
+    made = OneShotIterator("iterator", lambda _: i.iterable(node, items), i.r.frame)
+    return fold(i, prelude.reduce_of, made if isinstance(items, ArrayRef) else items, [initial, f])
 
 
 def product(i: Evaluator, node: ast.AST, items: Any, *, start: Any = 1) -> Any:
     """math.prod(items, start=start)."""
-    in_turn = lambda found: functools.reduce(lambda a, b: i.operate("Mult", a, b), found, start)  # noqa: E731
-    return fold(i, prelude.prod_of, items, [start], in_turn)
+    return fold(i, prelude.prod_of, items, [start])
 
 
 HANDLERS: dict[Any, Callable[..., Any]] = {next: following, functools.reduce: reduced, math.prod: product}
@@ -250,46 +250,14 @@ HANDLERS: dict[Any, Callable[..., Any]] = {next: following, functools.reduce: re
 
 def by_key(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """min(items, key=f) or max: the first item whose key no other is beyond."""
-    key = kwargs["key"]
     if not args or set(kwargs) - {"key", "default"}:
         ask(function, *args, **kwargs)  # raises what Python raises
-    items = i.each(node, args[0]) if len(args) == 1 else iter(args)
-    pairs = [(x, i.call(node, key, [x], {})) for x in items]
-    if not pairs and "default" in kwargs:
-        return kwargs["default"]
-    if not pairs:
-        raise Raises(ValueError(f"{function.__name__}() iterable argument is empty"))
-    return extreme(i, node, function, pairs)
+    default = [kwargs["default"]] if "default" in kwargs else []
+    further = [kwargs["key"], BEYOND[function], without(function, default)]
+    return fold(i, prelude.extreme_by_key_of, args[0] if len(args) == 1 else list(args), further)
 
 
 def of_items(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
     """min(items) or min(x, y), or max, of numbers of several types."""
-    items = i.iterate_static(node, args[0]) if len(args) == 1 else args
-    return extreme(i, node, function, [(x, x) for x in items])
-
-
-def extreme(i: Evaluator, node: ast.AST, function: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
-    """Of pairs of an item and its key, the item whose key is the least or greatest; path-dependent where the run time
-    decides."""
-    best, most = pairs[0]
-    for x, key in pairs[1:]:
-        if any(isinstance(k, Choice) for k in (most, key)):
-            raise path_dependent(i.r, "<value>", "values of different types")
-        beyond = i.condition(node, i.compared(node, "Lt" if function is min else "Gt", key, most))
-        if isinstance(beyond, PyBool):
-            best, most = chosen(i, node, beyond, (x, key), (best, most))
-        elif beyond:
-            best, most = x, key
-    return best
-
-
-def chosen(i: Evaluator, node: ast.AST, condition: PyBool, one: Any, other: Any) -> Any:
-    """The pair `one` where a condition holds, else `other`."""
-
-    def one_of(env: Env) -> Any:
-        return one
-
-    def other_of(env: Env) -> Any:
-        return other
-
-    return i.choose(node, condition, [one_of, other_of], i.scope.env)
+    items = args[0] if len(args) == 1 else list(args)
+    return fold(i, prelude.extreme_of, items, [BEYOND[function], without(function, ())])

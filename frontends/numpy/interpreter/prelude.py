@@ -78,8 +78,8 @@ def all_of(items: Any) -> bool:
     return True
 
 
-def extreme_of(items: Any, beyond: Any, name: str) -> Any:
-    """min(items) or max(items): the first that no later one is beyond."""
+def extreme_of(items: Any, beyond: Any, otherwise: Any) -> Any:
+    """min(items) or max(items): the first that no later one is beyond; `otherwise()` without items."""
     best: Any
     found = False
     for x in items:
@@ -87,21 +87,32 @@ def extreme_of(items: Any, beyond: Any, name: str) -> Any:
             best = x
             found = True
     if not found:
-        raise ValueError(name + "() iterable argument is empty")
+        return otherwise()
     return best
 
 
-def extreme_or(items: Any, beyond: Any, default: Any) -> Any:
-    """min(items, default=default) or max."""
+def extreme_by_key_of(items: Any, key: Any, beyond: Any, otherwise: Any) -> Any:
+    """min(items, key=key) or max."""
     best: Any
+    most: Any
     found = False
     for x in items:
-        if not found or beyond(x, best):  # noqa: F821
-            best = x
-            found = True
+        k = key(x)
+        if not found or beyond(k, most):  # noqa: F821
+            best, most, found = x, k, True
     if not found:
-        return default
+        return otherwise()
     return best
+
+
+def itself(x: T) -> T:
+    """The value: a default of min or max."""
+    return x
+
+
+def empty(name: str) -> Any:
+    """What min or max raises without items."""
+    raise ValueError(name + "() iterable argument is empty")
 
 
 def next_of(items: Any, default: Any) -> Any:
@@ -115,6 +126,17 @@ def reduce_of(items: Any, total: Any, f: Any) -> Any:
     """functools.reduce(f, items, total)."""
     for x in items:
         total = f(total, x)
+    return total
+
+
+def reduce_first_of(items: Any, f: Any) -> Any:
+    """functools.reduce(f, items)."""
+    total: Any
+    found = False
+    for x in items:
+        total, found = f(total, x) if found else x, True  # noqa: F821
+    if not found:
+        raise TypeError("reduce() of empty iterable with no initial value")
     return total
 
 
