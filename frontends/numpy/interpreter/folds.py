@@ -50,7 +50,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         if function in BEYOND and kwargs.get("key") is not None:
             return by_key(i, node, function, args, kwargs)
         one = len(args) == 1 or function not in BEYOND
-        if function in FOLDS and args and one and not isinstance(args[0], (ArrayRef, FlatIterator, list, tuple)):
+        plain = bool(args) and isinstance(args[0], (ArrayRef, FlatIterator, list, tuple)) and "default" not in kwargs
+        if function in FOLDS and args and one and not plain:
             return folded(i, node, function, args, kwargs)
         kinds = (OneShotIterator, dict, DictView) if function in CONSUMERS else OneShotIterator
         joins = function.__name__ == "join" and isinstance(getattr(function, "__self__", None), str)
@@ -68,7 +69,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
 
 # -- folds
 def folded(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """sum, min, max, any or all of what is neither a list nor a tuple nor an array."""
+    """sum, min, max, any or all of an iterable, which is neither list, tuple nor array, or has a default."""
     (items, *rest), option = args, FOLDS[function]
     given = [*(rest if function is sum else ()), *(x for name, x in kwargs.items() if name == option)]
     if len(given) != len(rest) + len(kwargs) or len(given) > 1 or is_harmless(function, items):

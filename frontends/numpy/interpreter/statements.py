@@ -41,7 +41,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
-from tracebuf.frontends.numpy.numbers.scalars import BINARY, power_form, truth
+from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
@@ -73,10 +73,6 @@ from tracebuf.ir.types import I64
 from tracebuf.ops.scalars import arith
 from tracebuf.running.raised import Message, Number, Shown
 
-INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
-"""By operator: the ufunc of its in-place form."""
-IN_PLACE = {name: f"i{function.__name__.rstrip('_')}" for name, (function, _) in BINARY.items()}
-"""By operator: the name of its in-place function in the operator module."""
 MOST_TURNS = 10_000
 """The most iterations of a loop over an iterator that are traced one by one."""
 JUMPS = (ast.Return, ast.Break, ast.Continue)
@@ -342,7 +338,7 @@ class Statements(Expressions, Protected):
             return
         target, mask = masked
         self.r.check_writable(target)
-        ufunc, operands = power_form(self.r, target, right) if name == "Pow" else (INPLACE[name], [target, right])
+        ufunc, operands = power_form(self.r, target, right) if name == "Pow" else (BINARY[name][1], [target, right])
         elementwise(self.r, ufunc, operands, into=target, mask=mask)
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
@@ -360,7 +356,7 @@ class Statements(Expressions, Protected):
         if not (is_traced(right) or isinstance(right, NUMBERS)):
             raise self.in_place_of(name, old, right)
         self.r.check_writable(old)
-        ufunc, operands = INPLACE[name], [old, right]
+        ufunc, operands = BINARY[name][1], [old, right]
         if name == "Pow":
             ufunc, operands = power_form(self.r, old, right)
         elementwise(self.r, ufunc, operands, into=old)
@@ -370,7 +366,7 @@ class Statements(Expressions, Protected):
         """What `old OP= right` raises where the operand is neither array nor number."""
         refusal = self.r.refuse(f"a {refusals.name_of(right)} as an operand", "use numbers and arrays: np.array(x)")
         try:
-            error = error_of(getattr(operator, IN_PLACE[name]), [example_of(self.r, x) for x in (old, right)], {})
+            error = error_of(getattr(operator, f"i{SPECIAL[name]}"), [example_of(self.r, x) for x in (old, right)], {})
         except NoExample:
             return refusal
         return refusal if error is None else Raises(error)

@@ -148,7 +148,7 @@ class Steps:
     def __next__(self) -> Any:
         more = self.r.ask_nonneg(sub(length(self.r, self.it), self.taken + 1))
         if more is None or (more and self.taken == UNROLLED):
-            raise too_many(self.r, "this", None if more is None else length(self.r, self.it))
+            raise too_many(self.r, None if more is None else length(self.r, self.it))
         if not more:
             raise StopIteration
         self.taken += 1
@@ -281,7 +281,7 @@ def pulled(r: Recorder, it: Iterable) -> Iterator[Any]:
     return it if isinstance(it, Iterator) else Steps(r, it)
 
 
-def each(r: Recorder, it: Iterable, what: str = "this") -> Iterator[Any]:
+def each(r: Recorder, it: Iterable) -> Iterator[Any]:
     """All items one after another, each as its turn comes, where their number is known or may be made part of the
     key."""
     if isinstance(it, (list, Iterator)):
@@ -291,21 +291,16 @@ def each(r: Recorder, it: Iterable, what: str = "this") -> Iterator[Any]:
         return Steps(r, it)
     n = total if isinstance(total, int) else None
     if n is None and r.entry_only(total):
-        n = r.static_int(total, f"the length of {what}")
+        n = r.static_int(total, "the length of this")
     if n is None or n > UNROLLED:
-        raise too_many(r, what, n)
+        raise too_many(r, n)
     return (item(it, k) for k in range(n))
 
 
-def too_many(r: Recorder, what: str, n: Dim | None) -> UnsupportedError:
+def too_many(r: Recorder, n: Dim | None) -> UnsupportedError:
     """The refusal of items whose number is not known, or too large."""
-    reason = f"the length of {what} is only known at run time" if n is None else f"{what} has {n} items to unroll"
+    reason = "the length of this is only known at run time" if n is None else f"this has {n} items to unroll"
     return r.refuse(reason, "store into an array in a for loop")
-
-
-def static_items(r: Recorder, it: Iterable, what: str = "this") -> list[Any]:
-    """All items, where their number is known or may be made part of the key."""
-    return list(each(r, it, what))
 
 
 def enumerated(r: Recorder, it: Iterable, start: Any = 0) -> Iterable:

@@ -207,7 +207,7 @@ def check_number(function: Callable[..., Any], number: int, names: Iterable[str]
     try:
         ask(function, *[None] * number, **dict.fromkeys(names))
     except Raises as said:
-        if isinstance(said.error, TypeError) and "argument" in str(said.error):
+        if isinstance(said.error, TypeError) and "argument" in str(said.error).removeprefix("argument of type"):
             raise
 
 

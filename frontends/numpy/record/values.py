@@ -522,10 +522,6 @@ class NpScalar(Scalar):
         return self.python is not None
 
 
-TracedValue = ArrayRef | Scalar
-"""The arrays and numbers of a trace. (`interpreter.trace.Traced` is the result of tracing.)"""
-
-
 def is_traced(value: object) -> bool:
     return isinstance(value, (ArrayRef, Scalar))
 
