@@ -25,6 +25,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
     Iterable,
     OneShotIterator,
     Range,
+    each,
     enumerated,
     held_by,
     item,
@@ -162,15 +163,16 @@ GENERATORS: dict[Any, Callable[..., Any]] = {
 # -- iterables by an index
 def product_of(i: Evaluator, its: Sequence[Iterable], repeat: Any = 1) -> Iterable:
     """itertools.product: the last factor's items change fastest."""
-    factors = [list(pulled(i.r, it)) if isinstance(it, (list, Iterator)) else it for it in its]
-    factors *= i.r.static_int(range_bound(i.r, repeat), "repeat")
-    if all(isinstance(it, list) for it in factors):
-        return list(itertools.product(*factors))  # type: ignore[arg-type]
-    return nested(i.r, factors)
+    times = i.r.static_int(range_bound(i.r, repeat), "repeat")
+    if any(isinstance(it, (list, Iterator)) for it in its):
+        return list(itertools.product(*(list(each(i.r, it)) for it in its), repeat=times))
+    return nested(i.r, [it for it in its if isinstance(it, (Range, Items))] * times)
 
 
-def nested(r: Recorder, factors: Sequence[list[Any] | Range | Items]) -> Iterable:
+def nested(r: Recorder, factors: Sequence[Range | Items]) -> Iterable:
     """The iterable of tuples of an item of each factor: the index into all of them determines the index into each."""
+    if not factors:
+        return [()]
     counts = [length(r, it) for it in factors]
     total: Dim = 1
     for n in counts:
@@ -192,7 +194,7 @@ def ndindex_of(i: Evaluator, its: Sequence[Iterable], *shape: Any) -> Iterable:
     """np.ndindex."""
     sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
     ranges = [make_range(i.r, [n]) for n in sizes]
-    return nested(i.r, ranges) if ranges else [()]
+    return nested(i.r, ranges)
 
 
 def repeat_of(i: Evaluator, its: Sequence[Iterable], object: Any, times: Any = None) -> Iterable:

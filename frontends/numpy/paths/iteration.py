@@ -316,7 +316,7 @@ def zipped(r: Recorder, its: Sequence[Iterable], strict: bool = False) -> Iterab
     """zip(*its, strict=strict)."""
     plain = [it for it in its if not isinstance(it, Iterator)]
     if len(plain) < len(its):
-        return zip(*(pulled(r, it) for it in its), strict=strict)
+        return strictly(zip(*(pulled(r, it) for it in its), strict=strict))
     counts = [length(r, it) for it in plain]
     for n in counts[1:] if strict else ():
         r.require_equal(counts[0], n, "ValueError", "zip() arguments have different lengths")
@@ -337,6 +337,16 @@ def zipped(r: Recorder, its: Sequence[Iterable], strict: bool = False) -> Iterab
     held = [x for it in plain for x in held_by(it)]
     ends = [n for n in counts if not is_endless(n)] or counts
     return Items(r.facts.simplify(dim_min(*ends)), lambda i: tuple(item(it, i) for it in plain), held)
+
+
+def strictly(it: Iterator[Any]) -> Iterator[Any]:
+    """The items of a zip, and what it raises where one of its iterators ends before another."""
+    try:
+        yield from it
+    except ValueError as error:
+        if str(error).startswith("zip() argument"):
+            raise Raises(error) from None
+        raise
 
 
 def beside_lists(r: Recorder, its: Sequence[list[Any] | Range | Items]) -> Iterator[tuple[Any, ...]]:
