@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.interpreter import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.paths.iteration import (
@@ -107,6 +108,8 @@ def check_called(i: Evaluator, function: Any, iterated: slice, args: Sequence[An
 
 def source(i: Evaluator, node: ast.AST, function: Any, x: Any) -> OneShotIterator | Iterable:
     """What is iterated over, of an argument; TypeError, where the iterator is made, for what is not iterable."""
+    if function is itertools.product and isinstance(x, ArrayRef) and x.ndim == 1:
+        x = copy_of(i.r, x, x.element, (0,))  # of numbers, as they are now
     if not isinstance(x, OneShotIterator):
         return i.iterable(node, x)
     if function is reversed:
