@@ -59,7 +59,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if function.__module__ == "_operator":
         return operation(i, node, function, args)
     if function in HANDLERS:
-        return call_as(function, HANDLERS[function], i, node, *args, **kwargs)
+        return call_as(function, HANDLERS[function], (i, node), args, kwargs)
     if function in INTS and table.handler_of(function) is None:
         what = f"an argument of math.{function.__name__}"
         known = [i.r.static_int(x.expr, what) if isinstance(x, PyInt) else x for x in args]

@@ -28,7 +28,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import NestedFunction, Partial
 from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as
-from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar, is_traced
 from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import Source, make_source, read_source
 
@@ -46,14 +46,15 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     """A call of a function that consumes an iterable; NotImplemented for other functions."""
     if isinstance(function, (type, types.BuiltinFunctionType)):
         if function in HANDLERS:
-            return call_as(function, HANDLERS[function], i, node, *args, **kwargs)
+            return call_as(function, HANDLERS[function], (i, node), args, kwargs)
         if function in BEYOND and kwargs.get("key") is not None:
             return by_key(i, node, function, args, kwargs)
         one = len(args) == 1 or function not in BEYOND
-        plain = bool(args) and isinstance(args[0], (ArrayRef, FlatIterator, list, tuple)) and "default" not in kwargs
-        if function in FOLDS and args and one and not plain:
+        plain: tuple[type, ...] = (list, tuple) if any(map(is_traced, args[1:])) else (list, tuple, ArrayRef)
+        plain = () if "default" in kwargs else plain
+        if function in FOLDS and args and one and not isinstance(args[0], plain):
             return folded(i, node, function, args, kwargs)
-        kinds = (OneShotIterator, dict, DictView) if function in CONSUMERS else OneShotIterator
+        kinds = (OneShotIterator, dict, DictView, FlatIterator) if function in CONSUMERS else OneShotIterator
         joins = function.__name__ == "join" and isinstance(getattr(function, "__self__", None), str)
         if (function in CONSUMERS or joins) and any(isinstance(x, kinds) for x in args):
             known = [i.iterate_static(node, x) if isinstance(x, kinds) else x for x in args]
@@ -140,7 +141,10 @@ def fold(
 ) -> Any:  # fmt: skip
     """A fold of the prelude, of an iterable and further arguments: as a loop, or item by item, which `in_turn` may do
     itself."""
-    name, items = function.__name__[:-3].replace("extreme", "min() or max"), it
+    name = function.__name__[:-3].replace("extreme", "min() or max")
+    if isinstance(over := it, (ArrayRef, FlatIterator)):
+        it = OneShotIterator("iterator", lambda _: i.iterable(ast.Pass(), over), i.r.frame)
+    items = it
     if not is_folded(i, it):
         items = i.each(ast.Pass(), it)
     elif isinstance(it, OneShotIterator) and it.source is not None:
@@ -237,8 +241,7 @@ def reduced(i: Evaluator, node: ast.AST, f: Any, items: Any, initial: Any = dict
     """functools.reduce(f, items, ...)."""
     if initial is dicts.MISSING:
         return looped(i, "reduce", nested(i, prelude.reduce_first_of), [i.each(node, items), f])
-    made = OneShotIterator("iterator", lambda _: i.iterable(node, items), i.r.frame)
-    return fold(i, prelude.reduce_of, made if isinstance(items, ArrayRef) else items, [initial, f])
+    return fold(i, prelude.reduce_of, items, [initial, f])
 
 
 def product(i: Evaluator, node: ast.AST, items: Any, *, start: Any = 1) -> Any:

@@ -33,7 +33,7 @@ from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, Partial
 from tracebuf.frontends.numpy.record.heap import Record, is_of_class, without_methods
-from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_handler, hold
+from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen
 from tracebuf.location import UNKNOWN
@@ -445,7 +445,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if function is dict:
         return dicts.make(i, node, *args, **kwargs)
     if any(function is f for f in FUNCTIONS):
-        return call_handler(FUNCTIONS[function], i, node, *args, **kwargs)
+        return call_as(function, FUNCTIONS[function], (i, node), args, kwargs)
     return NotImplemented
 
 
