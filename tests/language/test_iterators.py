@@ -121,6 +121,9 @@ TWICE: dict[str, str] = {
     "next in a loop": "g = iter((1, 2, 3))\ns = 0.0\nfor x in a:\n    s += next(g)\nreturn s",
     "next in a branch": "g = iter((1, 2, 3))\ns = 0.0\nif a[0] > 0:\n    s += next(g)\nreturn s + next(g)",
     "in a branch": "g = iter((1, 2, 3))\ns = 0.0\nif a[0] > 0:\n    s += sum(g)\nreturn s + sum(g)",
+    "after any": "g = (x > 1 for x in a)\nreturn any(g), sum(g)",
+    "after any of numbers": "g = (x > 1 for x in [a[0], a[1]])\nreturn any(g), sum(g)",
+    "after next of what depends on data": "g = (x for x in a if x > 1)\nreturn next(g, 0), sum(g)",
     "after a loop that may break": "g = iter(a)\nfor x in g:\n    if x > 1:\n        break\nreturn sum(g)",
 }
 
@@ -149,6 +152,9 @@ SHARED = {
     "next computes one": "g = ((k := x) for x in (1, 2, 3))\nnext(g)\nreturn k * a",
     "next, and then": "g = map(np.sum, [a, a])\nx = next(g)\na += 1\nreturn x, next(g), next(g, None)",
     "inside a function": "g = iter([1, 2])\ndef h():\n    return next(g)\nreturn h(), h(), a",
+    "any stops before the rest": "g = (x > 1 for x in [1, 2, 3])\nreturn any(g), list(g), a",
+    "all stops before the rest": "g = map(float, [1, 0, 2])\nreturn all(g), list(g), a",
+    "sum leaves nothing": "g = (x for x in a if x > 0)\nreturn sum(g), list(g)",
     "any stops": "g = iter([1, 2, 3])\nreturn any(x > 1 for x in g), list(g), a",
     "islice takes its own": "g = iter([1, 2, 3, a])\nreturn list(itertools.islice(g, 2)), list(g)",
     "a comprehension has the name": "k = 5\ng = (x * k for x in a)\nreturn [k for k in (1, 2)], next(g)",

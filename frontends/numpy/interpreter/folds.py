@@ -38,6 +38,8 @@ CONSUMERS = frozenset((*FOLDS, list, tuple, sorted, math.fsum, np.fromiter))
 """Functions that take all items at once."""
 BEYOND = {min: operator.lt, max: operator.gt}
 TRUTHS = {any: prelude.any_of, all: prelude.all_of}
+STOPPING = (*TRUTHS.values(), prelude.next_of)
+"""The folds that may leave items."""
 ROLLED = ("zip", "enumerate", "reversed", "iterator", "product", "repeat", "count", "ndindex")
 """The kinds of iterators that may be loops though they are no generators."""
 
@@ -74,7 +76,10 @@ def folded(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: 
     (items, *rest), option = args, FOLDS[function]
     given = [*(rest if function is sum else ()), *(x for name, x in kwargs.items() if name == option)]
     if len(given) != len(rest) + len(kwargs) or len(given) > 1 or is_harmless(function, items):
-        return i.call(node, function, [i.iterate_static(node, items), *rest], kwargs)
+        found = i.iterate_static(node, items)
+        if isinstance(items, OneShotIterator):
+            items.gone = True
+        return i.call(node, function, [found, *rest], kwargs)
     if function in TRUTHS:
         return fold(i, TRUTHS[function], items, [])
     if function is sum:
@@ -111,13 +116,14 @@ HARMLESS = (ast.Compare, ast.cmpop, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.U
 
 
 def is_harmless(function: Any, it: Any) -> bool:
-    """Whether `any` or `all` may compute all items: of a generator over a list of numbers."""
+    """Whether `any` or `all` may compute all items: of a generator over a list of traced numbers."""
     if function not in TRUTHS or not isinstance(it, OneShotIterator) or it.source is None or it.left is not None:
         return False
     node, _, first, _ = it.source
-    known = isinstance(first, list) and all(isinstance(x, (Scalar, *NUMBERS)) for x in first)
-    plain = len(node.generators) == 1 and not node.generators[0].ifs
-    return known and plain and all(isinstance(n, HARMLESS) for n in ast.walk(node.elt))
+    numbers = isinstance(first, list) and all(isinstance(x, (Scalar, *NUMBERS)) for x in first)
+    if not numbers or not any(map(is_traced, first)) or len(node.generators) > 1 or node.generators[0].ifs:
+        return False
+    return all(isinstance(n, HARMLESS) for n in ast.walk(node.elt))
 
 
 def is_folded(i: Evaluator, it: Any) -> bool:
@@ -151,6 +157,7 @@ def fold(
         generator, scope, first, home = it.source
         it.claim(i.r)
         it.exhaust()
+        it.gone = function in STOPPING
         with i.within(i.at_home(generator, scope, home)):
             made = i.make_nested(written(function, generator), name, scope.env)
         return looped(i, name, made, [first, *further])
@@ -227,9 +234,7 @@ def following(i: Evaluator, node: ast.AST, it: Any, default: Any = dicts.MISSING
     if not isinstance(it, OneShotIterator):
         raise Raises(TypeError(f"'{refusals.name_of(it)}' object is not an iterator"))
     if it.source is not None and given and is_folded(i, it):
-        found = fold(i, prelude.next_of, it, [default], iter)
-        it.gone = True
-        return found
+        return fold(i, prelude.next_of, it, [default])
     for x in it.pull(i.r):
         return x
     if given:
