@@ -129,10 +129,6 @@ class Evaluator(ABC):
         """The value of an expression; refuses one whose type is path-dependent."""
 
     @abstractmethod
-    def any_expr(self, node: ast.expr, env: Env) -> Any:
-        """The value of an expression, which may be a `Choice` of values of different types."""
-
-    @abstractmethod
     def items(self, nodes: Sequence[ast.expr], env: Env) -> list[Any]:
         """The values of several expressions, starred ones unpacked."""
 
@@ -242,7 +238,7 @@ class Evaluator(ABC):
 
     @abstractmethod
     def at_home(self, node: ast.AST, scope: Scope, home: Env | None) -> Scope:
-        """A context that makes the scope's environment the one in which a generator was made."""
+        """The scope of a generator, whose environment has to be the one in which it was made."""
 
     # -- statements
     @abstractmethod

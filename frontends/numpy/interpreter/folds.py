@@ -25,7 +25,7 @@ from tracebuf.frontends.numpy.interpreter import dicts, prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range, pulled
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import NestedFunction, Partial
+from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar, is_traced
@@ -86,7 +86,7 @@ def folded(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: 
         start = given[0] if given else 0
         return fold(i, prelude.sum_of, items, [start], lambda found: sum_in_turn(i, node, found, start))
     in_turn = lambda found: extreme_of_numbers(i, node, function, list(found), *given)  # noqa: E731
-    return fold(i, prelude.extreme_of, items, [BEYOND[function], without(function, given)], in_turn)
+    return fold(i, prelude.extreme_of, items, [BEYOND[function], function.__name__, given], in_turn)
 
 
 def sum_in_turn(i: Evaluator, node: ast.AST, items: Iterator[Any], start: Any) -> Any:
@@ -103,11 +103,6 @@ def sum_in_turn(i: Evaluator, node: ast.AST, items: Iterator[Any], start: Any) -
 def extreme_of_numbers(i: Evaluator, node: ast.AST, function: Any, items: list[Any], *default: Any) -> Any:
     """min or max of numbers, which do not change when later ones are computed."""
     return default[0] if default and not items else i.call(node, function, [items], {})
-
-
-def without(function: Any, default: Sequence[Any]) -> Partial:
-    """What min or max does without items."""
-    return Partial(prelude.itself, tuple(default), {}) if default else Partial(prelude.empty, (function.__name__,), {})
 
 
 HARMLESS = (ast.Compare, ast.cmpop, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.UnaryOp, ast.unaryop, ast.Name, ast.Load,
@@ -262,11 +257,11 @@ def by_key(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwar
     if not args or set(kwargs) - {"key", "default"}:
         ask(function, *args, **kwargs)  # raises what Python raises
     default = [kwargs["default"]] if "default" in kwargs else []
-    further = [kwargs["key"], BEYOND[function], without(function, default)]
+    further = [BEYOND[function], function.__name__, default, kwargs["key"]]
     return fold(i, prelude.extreme_by_key_of, args[0] if len(args) == 1 else list(args), further)
 
 
 def of_items(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
     """min(items) or min(x, y), or max, of numbers of several types."""
     items = args[0] if len(args) == 1 else list(args)
-    return fold(i, prelude.extreme_of, items, [BEYOND[function], without(function, ())])
+    return fold(i, prelude.extreme_of, items, [BEYOND[function], function.__name__, ()])

@@ -37,18 +37,17 @@ from tracebuf.frontends.numpy.paths.iteration import (
     reversed_of,
     zipped,
 )
-from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.judged import NoExample, example_of
 from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, is_traced
 from tracebuf.ir.dims import Dim, floordiv, mul, sub
 
-FIRST, REST, EACH, NONE = slice(0, 1), slice(1, None), slice(0, None), slice(0, 0)
+FIRST, REST, ALL, NONE = slice(0, 1), slice(1, None), slice(0, None), slice(0, 0)
 ITERATED: dict[Any, slice] = {
     **dict.fromkeys((map, filter, itertools.starmap, itertools.filterfalse, itertools.takewhile, itertools.dropwhile),
                     REST),
-    **dict.fromkeys((zip, itertools.product, itertools.chain, itertools.zip_longest, itertools.compress), EACH),
+    **dict.fromkeys((zip, itertools.product, itertools.chain, itertools.zip_longest, itertools.compress), ALL),
     **dict.fromkeys((enumerate, reversed, iter, itertools.accumulate, itertools.islice, itertools.pairwise,
                      itertools.combinations, itertools.combinations_with_replacement, itertools.permutations,
                      itertools.cycle, itertools.chain.from_iterable, getattr(itertools, "batched", itertools.cycle)),
@@ -125,11 +124,6 @@ def consumed(i: Evaluator, x: OneShotIterator | Iterable, one_by_one: bool) -> I
 
 
 # -- generators of the prelude
-def prelude_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The handler of an iterator that a function of the prelude makes, of the same arguments."""
-    return lambda i, node, *args: i.call_function(function, args, {})
-
-
 def map_of(i: Evaluator, node: ast.AST, f: Any, *more: Any) -> Any:
     """map(f, ...)."""
     if len(more) == 1:
@@ -137,28 +131,20 @@ def map_of(i: Evaluator, node: ast.AST, f: Any, *more: Any) -> Any:
     return i.call_function(prelude.star_map_of, [f, make(i, node, zip, more, {})], {})
 
 
-def filter_of(i: Evaluator, node: ast.AST, f: Any, x: Any, false: bool = False) -> Any:
-    """filter(f, x), or itertools.filterfalse."""
-    made = prelude.filter_false_of if false else prelude.filter_of
-    return i.call_function(made, [bool if f is None else f, x], {})
-
-
-def ndenumerate_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
-    """np.ndenumerate."""
-    if not isinstance(a, ArrayRef):
-        raise i.refuse(node, f"np.ndenumerate of a {refusals.name_of(a)}", "np.ndenumerate(np.array(x))")
-    return i.call_function(prelude.ndenumerate_of, [a], {})
+def test_of(f: Any) -> Any:
+    """The predicate of filter, which is None for the items' own truth."""
+    return bool if f is None else f
 
 
 GENERATORS: dict[Any, Callable[..., Any]] = {
     map: map_of,
-    filter: filter_of,
-    itertools.filterfalse: lambda i, node, f, x: filter_of(i, node, f, x, True),
-    itertools.starmap: prelude_of(prelude.star_map_of),
+    filter: lambda i, node, f, x: i.call_function(prelude.filter_of, [test_of(f), x], {}),
+    itertools.filterfalse: lambda i, node, f, x: i.call_function(prelude.filter_false_of, [test_of(f), x], {}),
+    itertools.starmap: lambda i, node, f, x: i.call_function(prelude.star_map_of, [f, x], {}),
     itertools.chain: lambda i, node, *its: i.call_function(prelude.chain_of, [its], {}),
-    itertools.chain.from_iterable: prelude_of(prelude.chain_of),
+    itertools.chain.from_iterable: lambda i, node, x: i.call_function(prelude.chain_of, [x], {}),
     itertools.compress: lambda i, node, *its: i.call_function(prelude.compress_of, [make(i, node, zip, its, {})], {}),
-    np.ndenumerate: ndenumerate_of,
+    np.ndenumerate: lambda i, node, arr: i.call_function(prelude.ndenumerate_of, [arr], {}),
 }
 """By function whose iterator is a generator: what makes it, of the call's arguments."""
 

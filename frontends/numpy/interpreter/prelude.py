@@ -51,7 +51,8 @@ def chain_of(iterables: Any) -> Any:
 
 def ndenumerate_of(a: Any) -> Any:
     """np.ndenumerate(a)."""
-    return ((index, a[index]) for index in np.ndindex(a.shape))
+    array = np.asarray(a)
+    return ((index, array[index]) for index in np.ndindex(array.shape))
 
 
 # -- folds
@@ -78,8 +79,8 @@ def all_of(items: Any) -> bool:
     return True
 
 
-def extreme_of(items: Any, beyond: Any, otherwise: Any) -> Any:
-    """min(items) or max(items): the first that no later one is beyond; `otherwise()` without items."""
+def extreme_of(items: Any, beyond: Any, name: str, default: Any) -> Any:
+    """min(items) or max(items): the first that no later one is beyond; `default`: its default, if it has one."""
     best: Any
     found = False
     for x in items:
@@ -87,11 +88,11 @@ def extreme_of(items: Any, beyond: Any, otherwise: Any) -> Any:
             best = x
             found = True
     if not found:
-        return otherwise()
+        return default[0] if default else without_items(name)
     return best
 
 
-def extreme_by_key_of(items: Any, key: Any, beyond: Any, otherwise: Any) -> Any:
+def extreme_by_key_of(items: Any, beyond: Any, name: str, default: Any, key: Any) -> Any:
     """min(items, key=key) or max."""
     best: Any
     most: Any
@@ -101,16 +102,11 @@ def extreme_by_key_of(items: Any, key: Any, beyond: Any, otherwise: Any) -> Any:
         if not found or beyond(k, most):  # noqa: F821
             best, most, found = x, k, True
     if not found:
-        return otherwise()
+        return default[0] if default else without_items(name)
     return best
 
 
-def itself(x: T) -> T:
-    """The value: a default of min or max."""
-    return x
-
-
-def empty(name: str) -> Any:
+def without_items(name: str) -> Any:
     """What min or max raises without items."""
     raise ValueError(name + "() iterable argument is empty")
 

@@ -262,8 +262,6 @@ def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
         return sum_of_array(r, items, start)
     if not is_traced(items) and not is_traced(start) and not any(map(is_traced, ask(iter, items))):
         return ask(sum, items, start)
-    if not isinstance(items, (tuple, list)):
-        raise r.refuse("sum() of this", "np.sum(a), or sum() of a tuple")
     if sys.version_info >= (3, 12) and any(isinstance(x, PyFloat) for x in items):
         raise r.refuse(  # Python carries the rounding errors along
             "sum() of Python floats", "x + y + z"
