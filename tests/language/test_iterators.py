@@ -328,6 +328,15 @@ def test_folds_in_loops_and_of_rows() -> None:
     assert len(f.specializations()) == 1
 
 
+def test_extremes_of_what_turns_out_to_be_empty() -> None:
+    """NameError was raised: the loop's own names were looked up among the user's."""
+    space = {"ValueError": None, "without_items": 1, "best": 2, "lt": 3}
+    for text in ("max(x for x in a)", "min(map(abs, a))", "max(range(n, n))", "min(x for x in a if x > n)"):
+        f = bufferize(verify=True)(program(f"def f(a, n):\n    return {text}", **space))
+        for a in (A, A[:0], A[:2]):
+            agree(f, a, 3)
+
+
 def test_extremes_by_a_key() -> None:
     agree(program("def f(a):\n    return max((x for x in a), key=abs)"), -A)
 

@@ -8,6 +8,7 @@ A fold is a loop where the number of items is only known at run time, or where t
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import functools
 import math
@@ -30,10 +31,12 @@ from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar, is_traced
 from tracebuf.frontends.numpy.source.liveness import stored
-from tracebuf.frontends.numpy.source.source import Source, make_source, read_source
+from tracebuf.frontends.numpy.source.source import make_source, read_source
 
 FOLDS: dict[Any, str | None] = {sum: "start", min: "default", max: "default", any: None, all: None}
 """By builtin that is a fold: its parameter besides the items."""
+OWN = "tracebuf_"
+"""Before the names in a fold, of which no user has any."""
 CONSUMERS = frozenset((*FOLDS, list, tuple, sorted, math.fsum, np.fromiter))
 """Functions that take all items at once."""
 BEYOND = {min: operator.lt, max: operator.gt}
@@ -86,7 +89,8 @@ def folded(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: 
         start = given[0] if given else 0
         return fold(i, prelude.sum_of, items, [start], lambda found: sum_in_turn(i, node, found, start))
     in_turn = lambda found: extreme_of_numbers(i, node, function, list(found), *given)  # noqa: E731
-    return fold(i, prelude.extreme_of, items, [BEYOND[function], function.__name__, given], in_turn)
+    loop = prelude.extreme_or if given else prelude.extreme_of
+    return fold(i, loop, items, [BEYOND[function], *(given or [function.__name__])], in_turn)
 
 
 def sum_in_turn(i: Evaluator, node: ast.AST, items: Iterator[Any], start: Any) -> Any:
@@ -142,7 +146,7 @@ def fold(
 ) -> Any:  # fmt: skip
     """A fold of the prelude, of an iterable and further arguments: as a loop, or item by item, which `in_turn` may do
     itself."""
-    name = function.__name__[:-3].replace("extreme", "min() or max")
+    name = "min() or max" if "extreme" in function.__name__ else function.__name__[:-3]
     if isinstance(over := it, (ArrayRef, FlatIterator)):
         it = OneShotIterator("iterator", lambda _: i.iterable(ast.Pass(), over), i.r.frame)
     items = it
@@ -155,7 +159,7 @@ def fold(
         it.gone = function in STOPPING
         with i.within(i.at_home(generator, scope, home)):
             made = i.make_nested(written(function, generator), name, scope.env)
-        return looped(i, name, made, [first, *further])
+        return looped(i, name, NestedFunction(made.source, name, beside(made.lookup), {}), [first, *further])
     elif isinstance(it, OneShotIterator):
         items = it.take(i.r)
     if in_turn is not None and (isinstance(items, (list, Iterator)) or i.short(items)):
@@ -167,7 +171,17 @@ def nested(i: Evaluator, function: Callable[..., Any]) -> NestedFunction:
     """A fold of the prelude."""
     assert isinstance(function, types.FunctionType)
     source = make_source(written(function, None), prelude.FILE)
-    return NestedFunction(source, function.__name__, i.global_lookup(function), {})
+    return NestedFunction(source, function.__name__, beside(i.global_lookup(function)), {})
+
+
+def beside(lookup: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A look-up of free names, those of the prelude's own too, which `written` gives a prefix."""
+
+    def found(name: str) -> Any:
+        own = name.removeprefix(OWN)
+        return lookup(name) if own == name else vars(prelude).get(own) or getattr(builtins, own)
+
+    return found
 
 
 def looped(i: Evaluator, name: str, made: NestedFunction, args: list[Any]) -> Any:
@@ -176,7 +190,7 @@ def looped(i: Evaluator, name: str, made: NestedFunction, args: list[Any]) -> An
     try:
         return i.call_nested(made, args, {})
     except UnsupportedError as error:
-        if "tracebuf_" not in error.reason:
+        if OWN not in error.reason:
             raise
         reason = f"{name}() of items whose type, or whose number of axes, depends on the path"
         raise UnsupportedError(reason, location=loc, instead="use a for loop, or an array") from None
@@ -186,31 +200,25 @@ def looped(i: Evaluator, name: str, made: NestedFunction, args: list[Any]) -> An
 def written(function: types.FunctionType, generator: ast.GeneratorExp | None) -> ast.FunctionDef:
     """The syntax tree of a fold of the prelude: of items, or of a generator, whose loops and tests become its own. Its
     names are such as no user has, and without a place in the user's source."""
-    source = source_of(function)
+    code = function.__code__
+    source = read_source(code, code.co_filename, code.co_firstlineno)
+    assert source is not None
     made = copy.deepcopy(source.node)
     assert isinstance(made, ast.FunctionDef)
     for n in ast.walk(made):
-        if isinstance(n, ast.Name) and n.id in source.locals:
-            n.id = f"tracebuf_{n.id}"
+        if isinstance(n, ast.Name):
+            n.id = OWN + n.id
         elif isinstance(n, ast.arg):
-            n.arg, n.annotation = f"tracebuf_{n.arg}", None
+            n.arg, n.annotation = OWN + n.arg, None
         for attribute in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
             if hasattr(n, attribute):
                 delattr(n, attribute)
     if generator is not None:
         loop = next(s for s in made.body if isinstance(s, ast.For))
-        item = ast.Assign([ast.Name("tracebuf_x", ast.Store())], generator.elt)
+        item = ast.Assign([ast.Name(OWN + "x", ast.Store())], generator.elt)
         outer = nest(generator.generators, [item, *loop.body])
         made.body[made.body.index(loop)] = ast.For(outer.target, loop.iter, outer.body, [])
     return made
-
-
-def source_of(function: types.FunctionType) -> Source:
-    """The source of a function of the prelude."""
-    code = function.__code__
-    source = read_source(code, code.co_filename, code.co_firstlineno)
-    assert source is not None
-    return source
 
 
 def nest(generators: list[ast.comprehension], body: list[ast.stmt]) -> ast.For:
@@ -264,4 +272,4 @@ def by_key(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwar
 def of_items(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
     """min(items) or min(x, y), or max, of numbers of several types."""
     items = args[0] if len(args) == 1 else list(args)
-    return fold(i, prelude.extreme_of, items, [BEYOND[function], function.__name__, ()])
+    return fold(i, prelude.extreme_of, items, [BEYOND[function], function.__name__])

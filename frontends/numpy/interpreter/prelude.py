@@ -79,8 +79,8 @@ def all_of(items: Any) -> bool:
     return True
 
 
-def extreme_of(items: Any, beyond: Any, name: str, default: Any) -> Any:
-    """min(items) or max(items): the first that no later one is beyond; `default`: its default, if it has one."""
+def extreme_of(items: Any, beyond: Any, name: str) -> Any:
+    """min(items) or max(items): the first that no later one is beyond."""
     best: Any
     found = False
     for x in items:
@@ -88,7 +88,20 @@ def extreme_of(items: Any, beyond: Any, name: str, default: Any) -> Any:
             best = x
             found = True
     if not found:
-        return default[0] if default else without_items(name)
+        raise ValueError(name + "() iterable argument is empty")
+    return best
+
+
+def extreme_or(items: Any, beyond: Any, default: Any) -> Any:
+    """min(items, default=default) or max."""
+    best: Any
+    found = False
+    for x in items:
+        if not found or beyond(x, best):  # noqa: F821
+            best = x
+            found = True
+    if not found:
+        return default
     return best
 
 
@@ -101,14 +114,12 @@ def extreme_by_key_of(items: Any, beyond: Any, name: str, default: Any, key: Any
         k = key(x)
         if not found or beyond(k, most):  # noqa: F821
             best, most, found = x, k, True
-    if not found:
-        return default[0] if default else without_items(name)
+    if default:
+        if not found:
+            return default[0]
+    elif not found:
+        raise ValueError(name + "() iterable argument is empty")
     return best
-
-
-def without_items(name: str) -> Any:
-    """What min or max raises without items."""
-    raise ValueError(name + "() iterable argument is empty")
 
 
 def next_of(items: Any, default: Any) -> Any:
