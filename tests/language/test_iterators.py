@@ -194,6 +194,7 @@ LATE = {
     "product of arrays, changed": "for x, y in itertools.product(a, a):\n    a[0] += 1\n    s = s * 0.5 + x * y",
     "product, changed before": "p = itertools.product(a, range(2))\na += 1\nfor x, y in p:\n    s = s / 2 + x * y",
     "product of a list and an array": "p = itertools.product(k, a)\na += 1\nfor x, y in p:\n    s = s / 2 + x * y",
+    "zip whose lengths differ, left": "for x, y in zip([a], zip(k, [1], strict=True)):\n    s = x + y[0]",
     "zip whose lengths differ": "for x, y in zip(map(len, [a, b]), [1], strict=True):\n    s = x\n    break",
     "a generator": "for x in (y.sum() for y in [a, b]):\n    b += x\n    s += x",
     "a generator with a test": "for x in (y for y in k if y != 9):\n    k[1] = 9\n    s += x * a",

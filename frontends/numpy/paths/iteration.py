@@ -315,12 +315,12 @@ def enumerated(r: Recorder, it: Iterable, start: Any = 0) -> Iterable:
 def zipped(r: Recorder, its: Sequence[Iterable], strict: bool = False) -> Iterable:
     """zip(*its, strict=strict)."""
     plain = [it for it in its if not isinstance(it, Iterator)]
-    if len(plain) < len(its):
-        return strictly(zip(*(pulled(r, it) for it in its), strict=strict))
     counts = [length(r, it) for it in plain]
+    lists = [it for it in plain if isinstance(it, list)]
+    if len(plain) < len(its) or (strict and lists and len(set(counts)) > 1):
+        return strictly(zip(*(pulled(r, it) for it in its), strict=strict))
     for n in counts[1:] if strict else ():
         r.require_equal(counts[0], n, "ValueError", "zip() arguments have different lengths")
-    lists = [it for it in plain if isinstance(it, list)]
     if len(lists) == len(plain):
 
         def at(k: int) -> tuple[Any, ...]:
