@@ -1,5 +1,5 @@
-"""Iterators: what goes over something once, as late as Python does (rules F1, F2): loops over them are loops, using one
-twice is refused, and nothing is answered wrongly."""
+"""Iterators: what goes over something once, as late as Python does (rules F1, F2): loops over them are loops, and what
+may have given out some of its items is refused."""
 
 from __future__ import annotations
 
@@ -117,20 +117,166 @@ def test_as_late_as_python() -> None:
 
 
 TWICE: dict[str, str] = {
-    "a generator": "g = (i for i in range(3))\nreturn sum(g), sum(g)",
-    "a zip": "g = zip(a, a)\nb = [x for x, y in g]\nreturn b, [x for x, y in g]",
     "in a loop": "g = iter((1, 2, 3))\nfor x in a:\n    for y in g:\n        x += y\nreturn x",
     "next in a loop": "g = iter((1, 2, 3))\ns = 0.0\nfor x in a:\n    s += next(g)\nreturn s",
     "next in a branch": "g = iter((1, 2, 3))\ns = 0.0\nif a[0] > 0:\n    s += next(g)\nreturn s + next(g)",
-    "enumerate": "g = enumerate((1, 2))\nreturn list(g), list(g)",
-    "map": "g = map(np.sin, (a, a))\nreturn list(g), list(g)",
+    "in a branch": "g = iter((1, 2, 3))\ns = 0.0\nif a[0] > 0:\n    s += sum(g)\nreturn s + sum(g)",
+    "after any": "g = (x > 1 for x in a)\nreturn any(g), sum(g)",
+    "after any of numbers": "g = (x > 1 for x in [a[0], a[1]])\nreturn any(g), sum(g)",
+    "after next of what depends on data": "g = (x for x in a if x > 1)\nreturn next(g, 0), sum(g)",
+    "after a loop that may break": "g = iter(a)\nfor x in g:\n    if x > 1:\n        break\nreturn sum(g)",
 }
 
 
 @pytest.mark.parametrize("name", TWICE)
-def test_twice_is_refused(name: str) -> None:
+def test_what_may_have_given_out_items_is_refused(name: str) -> None:
     error = refused(program("def f(a):\n    " + TWICE[name].replace("\n", "\n    ")), A)
     assert "before" in error.reason or "traced once" in error.reason
+
+
+SHARED = {
+    "a generator, twice": "g = (i for i in range(3))\nreturn sum(g), sum(g), list(g)",
+    "a zip, twice": "g = zip(a, a)\nb = [x for x, y in g]\nreturn b, [x for x, y in g]",
+    "enumerate, twice": "g = enumerate((1, 2))\nreturn list(g), list(g)",
+    "map, twice": "g = map(np.sin, (a, a))\nreturn list(g), list(g)",
+    "a long loop, twice": "g = map(abs, range(20))\nfor x in g:\n    a += x\nfor x in g:\n    a += 99\nreturn a",
+    "zip leaves the second one's rest": "g = iter([a, 2, 3])\nreturn list(zip([1], g)), list(g)",
+    "zip takes one of the first too many": "g = iter([a, 2, 3])\nreturn list(zip(g, [1])), list(g)",
+    "pairs of one iterator": "g = iter([1, 2, 3, 4, 5])\nreturn list(zip(g, g)), list(g), a",
+    "the body takes items": "g, s = iter([1, 2, 3, 4]), []\nfor x in g:\n    s.append((x, next(g)))\nreturn s, a",
+    "a comprehension's too": "g = iter([1, 2, 3, 4])\nreturn [(x, next(g)) for x in g], a",
+    "what a break leaves": "g = iter([1, 2, 3])\nfor x in g:\n    if x == 2:\n        break\nreturn list(g), a",
+    "what next leaves": "g = iter(a)\nx, s = next(g), 0\nfor y in g:\n    s = s * 2 + y\nreturn x, s",
+    "next of none": "g = iter([a])\nnext(g)\nreturn next(g)",
+    "next of none, caught": "try:\n    return next(iter(()))\nexcept StopIteration:\n    return a",
+    "next computes one": "g = ((k := x) for x in (1, 2, 3))\nnext(g)\nreturn k * a",
+    "next, and then": "g = map(np.sum, [a, a])\nx = next(g)\na += 1\nreturn x, next(g), next(g, None)",
+    "inside a function": "g = iter([1, 2])\ndef h():\n    return next(g)\nreturn h(), h(), a",
+    "any stops before the rest": "g = (x > 1 for x in [1, 2, 3])\nreturn any(g), list(g), a",
+    "all stops before the rest": "g = map(float, [1, 0, 2])\nreturn all(g), list(g), a",
+    "sum leaves nothing": "g = (x for x in a if x > 0)\nreturn sum(g), list(g)",
+    "any stops": "g = iter([1, 2, 3])\nreturn any(x > 1 for x in g), list(g), a",
+    "islice takes its own": "g = iter([1, 2, 3, a])\nreturn list(itertools.islice(g, 2)), list(g)",
+    "a comprehension has the name": "k = 5\ng = (x * k for x in a)\nreturn [k for k in (1, 2)], next(g)",
+}
+
+
+@pytest.mark.parametrize("name", one_in(20, SHARED))
+def test_what_is_left_of_an_iterator(name: str) -> None:
+    """Consuming an iterator took all of its items; what else it had given, or would give, was refused or wrong."""
+    body = SHARED[name].replace("\n", "\n    ")
+    eager = program(f"def f(a):\n    {body}", **NAMES)
+    f = bufferize(verify=True)(eager)
+    try:
+        want = eager(A.copy())
+    except StopIteration:
+        with pytest.raises(StopIteration):
+            f(A.copy())
+        return
+    del want
+    for a in (A, A[:2]):
+        agree(f, a)
+
+
+LATE = {
+    "map": "for x in map(np.sum, [a, b]):\n    b += x\n    s += x",
+    "map, a break": "for x in map(np.sum, [a, b]):\n    if x > 6:\n        break\n    b += x\n    s += x",
+    "map of what the body counts": "for x in map(lambda v: v * s, [a, b, a]):\n    s = s + 1\ns = s + x",
+    "filter": "for x in filter(lambda v: v > 1, k):\n    k[3] = 0\n    s += x * a",
+    "takewhile": "for x in itertools.takewhile(lambda v: v < 4, k):\n    k[2] = 9\n    s += x * a",
+    "dropwhile": "for x in itertools.dropwhile(lambda v: v < 3, k):\n    k[3] = 9\n    s += x * a",
+    "chain": "for x in itertools.chain(k, k):\n    k[1] = 9\n    s += x * a",
+    "accumulate": "for x in itertools.accumulate(k):\n    k[2] = 9\n    s += x * a",
+    "pairwise": "for x, y in itertools.pairwise(k):\n    k[2] = 9\n    s += x * y * a",
+    "islice": "for x in itertools.islice(k, 1, 3):\n    k[2] = 9\n    s += x * a",
+    "zip_longest": "for x, y in itertools.zip_longest(k, [1], fillvalue=b):\n    k[2] = 9\n    s += x * y",
+    "product, which takes all at once": "for x, y in itertools.product(k, k):\n    k[2] = 9\n    s += x * y * a",
+    "product of arrays, changed": "for x, y in itertools.product(a, a):\n    a[0] += 1\n    s = s * 0.5 + x * y",
+    "product, changed before": "p = itertools.product(a, range(2))\na += 1\nfor x, y in p:\n    s = s / 2 + x * y",
+    "product of a list and an array": "p = itertools.product(k, a)\na += 1\nfor x, y in p:\n    s = s / 2 + x * y",
+    "zip whose lengths differ, left": "for x, y in zip([a], zip(k, [1], strict=True)):\n    s = x + y[0]",
+    "zip whose lengths differ": "for x, y in zip(map(len, [a, b]), [1], strict=True):\n    s = x\n    break",
+    "a generator": "for x in (y.sum() for y in [a, b]):\n    b += x\n    s += x",
+    "a generator with a test": "for x in (y for y in k if y != 9):\n    k[1] = 9\n    s += x * a",
+    "a generator's names": "n = 1\nfor x in (y * n for y in [a, b, a]):\n    n += 1\n    s = s + x",
+    "a generator of generators": "for x in (y * z for y in k for z in (n for n in k)):\n    k[1] = 9\n    s += x * a",
+    "zip of an array and a list": "for x, y in zip(a, [1, 2, 3]):\n    a += 1\n    s += x * y",
+    "zip of a list and an array": "for x, y in zip([1, 2, 3], a):\n    a += 1\n    s += x * y",
+    "zip of a map": "for x, y in zip(map(np.sum, [a, b]), k):\n    b += x\n    s += x * y",
+    "enumerate of a map": "for n, x in enumerate(map(np.sum, [a, b])):\n    b += x\n    s += x * n",
+    "a dict whose keys come": "d = {'k': a}\nfor x in map(len, d):\n    d['z'] = a\n    s += x",
+    "a dict, before the first": "d = {'k': a}\ng = iter(d)\nd['z'] = a\ns = list(g)",
+    "a comprehension": "p = [a]\ns = [p.append(b) for x in p if len(p) < 3], p",
+    "what a comprehension's items take": "s = [k.pop() for x in k], k, a",
+    "sum of what changes": "def f(x):\n    b[0] += 1\n    return b\ns = sum(map(f, [a, b]))",
+    "any of what changes": "def f(x):\n    b[0] += x\n    return b[0] > 3\ns = any(map(f, [a[0], a[1], a[2]])), b",
+    "all of what changes": "def f(x):\n    b[0] += x\n    return b[0] > 3\ns = all(f(x) for x in [a[0], a[1]]), b",
+    "tests in turn": "s = [x for x in (0, 1, 2) if x if 2 % x == 0], a",
+}
+
+
+@pytest.mark.parametrize("name", one_in(28, LATE))
+def test_items_are_computed_as_their_turn_comes(name: str) -> None:
+    """All items were computed before the first iteration, from what the body changes."""
+    body = LATE[name].replace("\n", "\n    ")
+    f = program(f"def f(a, b):\n    k, s = [1, 2, 3, 4], 0\n    {body}\n    return s, a, b", **NAMES)
+    for a in (np.arange(3.0) + 1, np.arange(3.0) - 1):
+        agree(f, a, np.array([5.0, 2.0, 7.0]))
+
+
+ENDLESS = [
+    "list(itertools.islice(itertools.count(n, 2), 3)), a", "list(itertools.islice(itertools.cycle([a, n]), 5))",
+    "list(zip(itertools.count(1), [a, n]))", "list(map(pow, [a, a], itertools.repeat(2)))",
+    "[x * k for x, k in zip(a, itertools.count())]", "sum(x * k for k, x in zip(itertools.count(1), a))",
+    "list(itertools.compress([a, n], [1, 0]))", "list(itertools.chain.from_iterable([[a], (n,)]))",
+    "next(k for k in itertools.count() if k * k > n) * a", "sum(filter(lambda x: x > 2, a))",
+    "sum(a.flat), max(a.flat), any(a.flat), list(a.flat)[1], math.prod(a[:5].flat)", "max(a, default=n)",
+    "sum(a, n), sum(a, a), max(range(len(a)), key=lambda i: -a[i]), min([a[0], a[1]], default=2)",
+    "next(filter(lambda x: x > 2, a), -1.0)", "sum(itertools.chain(a, a[1:]))", "any(map(lambda x: x > 3, a))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", one_in(16, ENDLESS))
+def test_endless_ones_and_folds_of_iterators(text: str) -> None:
+    f = bufferize(verify=True)(program(f"def f(a, n):\n    return {text}", **NAMES))
+    for a in (A, A[::-1] * 20):
+        agree(f, a, 3, ulp=4)
+
+
+WRONG = [
+    "max(range(0))", "max(range(n - 3, 0))", "min(range(n))", "dict(i=a, node=n)", "list(itertools.starmap(f, [1]))",
+    "list(itertools.takewhile(None, [1]))", "list(map(None, [a]))", "functools.reduce(f)",
+    "functools.reduce(f, [a], a, 3)", "functools.reduce(f, 3)", "getattr(a)", "hasattr(a)", "callable()",
+    "math.prod()", "math.prod([n], 2)", "next()", "next([a])", "next(iter([a]), 1, 2)", "sum()", "sum([a], a, n)",
+    "any()", "any([], [])", "any(3)", "zip(3)", "list(itertools.chain(3))", "list(zip([1, 2], [3], strict=True)), a",
+    "list(itertools.islice([a], -1))", "[].append()", "{}.get()", "[].pop(1, 2)", "abs()", "divmod(n)", "round()",
+    "len()", "iter(3)", "operator.add(a)", "operator.neg(a, n)", "list(filter(3, [1]))", "[1, 2].index(1, 2, 3, 4)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", one_in(40, WRONG))
+def test_f3_calls_that_python_does_not_take(text: str) -> None:
+    """Some gave a NameError, an InternalError, an answer, or a TypeError that names a handler of the tracer's."""
+    f = program(f"def f(a, n):\n    f = lambda x: x\n    return {text}", **NAMES)
+    agree(f, A, 3)
+
+
+LACKING = [
+    "abs()", "functools.reduce(operator.add)", "getattr(a)", "[].append()", "{}.get()", "divmod(1)", "math.prod()",
+    "len()", "max()", "isinstance(1)", "round()", "operator.add(1)", "next()", "sum()", "any()", "hasattr(a)", "pow(1)",
+    "sorted()", "callable()", "[].pop(1, 2)", "math.sqrt()", "reversed(zip(a, a))", "len(a)()", "iter(3)", "map()",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", one_in(13, LACKING))
+def test_f3_python_says_what_a_call_lacks(text: str) -> None:
+    """On a path that the run time takes, where the program itself raises: some named a handler of the tracer's."""
+    f = program(f"def f(a):\n    if a[0] > 0:\n        return {text}\n    return a", **NAMES)
+    with pytest.raises(TypeError) as said:
+        f(A)
+    with pytest.raises(TypeError) as found:
+        bufferize(f)(A)
+    assert str(said.value) in str(found.value)
 
 
 def test_what_numpy_makes_of_iterators_is_refused() -> None:
@@ -181,6 +327,15 @@ def test_folds_in_loops_and_of_rows() -> None:
     agree(f, A, 4)
     agree(f, np.tile(A, 300), 4)
     assert len(f.specializations()) == 1
+
+
+def test_extremes_of_what_turns_out_to_be_empty() -> None:
+    """NameError was raised: the loop's own names were looked up among the user's."""
+    space = {"ValueError": None, "without_items": 1, "best": 2, "lt": 3}
+    for text in ("max(x for x in a)", "min(map(abs, a))", "max(range(n, n))", "min(x for x in a if x > n)"):
+        f = bufferize(verify=True)(program(f"def f(a, n):\n    return {text}", **space))
+        for a in (A, A[:0], A[:2]):
+            agree(f, a, 3)
 
 
 def test_extremes_by_a_key() -> None:

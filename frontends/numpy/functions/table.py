@@ -49,7 +49,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_i
 from tracebuf.frontends.numpy.numbers.scalars import binary
 from tracebuf.frontends.numpy.record.each_path import WRITERS, on_each_path, stores
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays, judged, method, numpys_error
-from tracebuf.frontends.numpy.record.raises import Raises, call_handler
+from tracebuf.frontends.numpy.record.raises import Raises, call_as, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import FORMULAS, HANDLERS, METHODS, NUMBER_METHODS, PRIMITIVES, Handler
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, unknown_origin
@@ -202,7 +202,7 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     args, kwargs = taken_arguments(r, function, handler, args, kwargs)
     if is_of_numpy(function):
         return call_judged(function, handler, r, args, kwargs)
-    return call_handler(handler, r, *args, **kwargs)
+    return call_as(function, handler, (r,), args, kwargs)
 
 
 def is_of_numpy(function: Any) -> bool:

@@ -1,5 +1,5 @@
 """Callees that the interpreter itself answers, because they do what an expression does: `operator.*`, getattr, hasattr,
-callable, math.prod, and iterators.
+callable, and iterators.
 
 Int functions of `math` make traced arguments part of the key. Functions of text are in `texts`.
 """
@@ -7,7 +7,6 @@ Int functions of `math` make traced arguments part of the key. Functions of text
 from __future__ import annotations
 
 import ast
-import functools
 import math
 import operator
 import types
@@ -21,24 +20,16 @@ from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.lookups import Attribute
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
-from tracebuf.frontends.numpy.interpreter import iterators, texts
+from tracebuf.frontends.numpy.interpreter import folds, iterators, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.numbers.scalars import as_int_value, truth, unary
-from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range
+from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, SPECIAL, UNARY, as_int_value, truth, unary
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, call_handler, check_number
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 
-BINARY = {
-    "add": "Add", "sub": "Sub", "mul": "Mult", "truediv": "Div", "floordiv": "FloorDiv", "mod": "Mod", "pow": "Pow",
-    "matmul": "MatMult", "and_": "BitAnd", "or_": "BitOr", "xor": "BitXor", "lshift": "LShift", "rshift": "RShift",
-}  # fmt: skip
-"""By name in the operator module: the operator of the syntax tree."""
-COMPARED = {"eq": "Eq", "ne": "NotEq", "lt": "Lt", "le": "LtE", "gt": "Gt", "ge": "GtE"}
-"""By name in the operator module: the comparison of the syntax tree."""
-UNARY = {"neg": "USub", "pos": "UAdd", "invert": "Invert", "inv": "Invert"}
-"""By name in the operator module: the unary operator of the syntax tree."""
+TREE = {special: name for name, special in SPECIAL.items()} | {"inv": "Invert"}
+"""By name of a function of the operator module, without underscores: the operator of the syntax tree."""
 GETTERS: tuple[Any, ...] = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 """Classes of the operator module whose objects are called with an object to look into."""
 INTS = (math.comb, math.perm, math.factorial, math.lcm, math.gcd, math.isqrt)
@@ -50,11 +41,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     found = iterators.make(i, node, function, args, kwargs)
     if found is not NotImplemented:
         return found
-    handed = any(isinstance(x, OneShotIterator) for x in args) or (
-        bool(args) and iterators.is_fold(function) and isinstance(args[0], Range)
-    )
-    if handed and function is not functools.reduce:
-        return iterators.call_with_iterators(i, node, function, args, kwargs)
+    found = folds.call(i, node, function, args, kwargs)
+    if found is not NotImplemented:
+        return found
     if isinstance(function, np.vectorize):
         made = function.pyfunc, function.otypes, None, function.excluded, function.cache, function.signature
         return i.call(node, elementwise_function(*made), args, kwargs)
@@ -68,9 +57,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if not isinstance(function, types.BuiltinFunctionType):
         return texts.call(i, node, function, args, kwargs)
     if function.__module__ == "_operator":
-        return operation(i, node, function.__name__, args)
+        return operation(i, node, function, args)
     if function in HANDLERS:
-        return call_handler(HANDLERS[function], i, node, *args, **kwargs)
+        return call_as(function, HANDLERS[function], (i, node), args, kwargs)
     if function in INTS and table.handler_of(function) is None:
         what = f"an argument of math.{function.__name__}"
         known = [i.r.static_int(x.expr, what) if isinstance(x, PyInt) else x for x in args]
@@ -88,33 +77,37 @@ def elementwise_function(
     return Partial(vectorized, (pyfunc, otypes), {})
 
 
-def operation(i: Evaluator, node: ast.AST, name: str, args: Sequence[Any]) -> Any:
-    """A call of a function of the operator module, by its name."""
-    r = i.r
-    if len(args) != (1 if name in UNARY else 2) and name in (*BINARY, *COMPARED, *UNARY):
-        ask(getattr(operator, name), *[None] * len(args))  # raises what Python raises
-    if len(args) == 2 and name in BINARY:
-        return i.operate(BINARY[name], *args)
-    if len(args) == 2 and name.startswith("i") and (name[1:] in BINARY or name[1:] + "_" in BINARY):
-        return i.augmented(BINARY.get(name[1:]) or BINARY[name[1:] + "_"], *args)
-    if len(args) == 2 and name in COMPARED:
-        return i.compared(node, COMPARED[name], *args)
-    if len(args) == 2 and name == "contains":
-        return i.contains(node, *args)
-    if len(args) == 2 and name == "getitem":
-        return i.subscript(node, *args)
-    if len(args) == 1 and name in UNARY:
-        return unary(r, UNARY[name], args[0])
-    if len(args) == 1 and name in ("not_", "truth"):
-        found = truth(r, args[0])
-        if name == "truth":
-            return found
-        return i.negate(found) if isinstance(found, PyBool) else not found
-    if len(args) == 1 and name == "index" and is_traced(args[0]):
-        return as_int_value(whole_number(r, args[0]))
-    if len(args) == 1 and name == "abs":
-        return i.call(node, abs, list(args), {})
-    return ask(getattr(operator, name), *args) if not any(map(is_traced, i.flat(args))) else NotImplemented
+def operation(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
+    """A call of a function of the operator module."""
+    check_number(function, len(args), ())
+    name = function.__name__.strip("_")
+    tree = TREE.get(name, "")
+    if tree in BINARY:
+        return i.operate(tree, *args)
+    if tree in COMPARE:
+        return i.compared(node, tree, *args)
+    if tree in UNARY:
+        return unary(i.r, tree, args[0])
+    if name.startswith("i") and TREE.get(name[1:]) in BINARY:
+        return i.augmented(TREE[name[1:]], *args)
+    if name in OPERATIONS:
+        return OPERATIONS[name](i, node, *args)
+    return ask(function, *args) if not any(map(is_traced, i.flat(args))) else NotImplemented
+
+
+def negated(i: Evaluator, node: ast.AST, x: Any) -> Any:
+    """operator.not_(x)."""
+    found = truth(i.r, x)
+    return i.negate(found) if isinstance(found, PyBool) else not found
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "contains": lambda i, node, items, x: i.contains(node, items, x),
+    "getitem": lambda i, node, x, index: i.subscript(node, x, index), "not": negated,
+    "truth": lambda i, node, x: truth(i.r, x), "abs": lambda i, node, x: i.call(node, abs, [x], {}),
+    "index": lambda i, node, x: as_int_value(whole_number(i.r, x)) if is_traced(x) else ask(operator.index, x),
+}  # fmt: skip
+"""By name of a function of the operator module, without underscores: what it does."""
 
 
 def getter(i: Evaluator, node: ast.AST, function: Any, x: Any) -> Any:
@@ -175,18 +168,10 @@ def has_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> bool:
     return True
 
 
-def product(i: Evaluator, node: ast.AST, items: Any, *, start: Any = 1) -> Any:
-    """math.prod(items, start=start)."""
-    return functools.reduce(lambda a, b: i.operate("Mult", a, b), iterators.known(i, items), start)
-
-
 def is_callable(i: Evaluator, node: ast.AST, x: Any) -> bool:
     """callable(x)."""
     return not isinstance(x, (ArrayRef, Scalar)) and (isinstance(x, (NestedFunction, Method, Partial)) or callable(x))
 
 
-HANDLERS: dict[Any, Callable[..., Any]] = {
-    getattr: get_attribute, hasattr: has_attribute, callable: is_callable, functools.reduce: iterators.reduce_of,
-    math.prod: product,
-}  # fmt: skip
+HANDLERS: dict[Any, Callable[..., Any]] = {getattr: get_attribute, hasattr: has_attribute, callable: is_callable}
 """By callee: its handler, whose first arguments are the interpreter and the node."""

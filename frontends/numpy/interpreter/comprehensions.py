@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count, islice
 from typing import Any
 
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
 from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, OneShotIterator, held_by, item, length
+from tracebuf.frontends.numpy.record.raises import internal_error
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import stored
 
@@ -16,70 +18,91 @@ class Comprehensions(Evaluator):
     """Mixin: comprehensions in an environment."""
 
     def expr_ListComp(self, node: ast.ListComp, env: Env) -> Any:
-        return self.own(self.comprehension(node, node.generators, env))
+        return self.own(self.comprehended(node, env))
+
+    def comprehended(self, node: ast.ListComp, env: Env) -> list[Any]:
+        """The items of a comprehension."""
+        first = self.expr(node.generators[0].iter, env)
+        return list(self.comprehension(node, self.scope, lambda: env, first))
 
     def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
         scope, first = self.scope, self.expr(node.generators[0].iter, env)
         it = first if isinstance(first, OneShotIterator) else self.iterable(node.generators[0].iter, first)
         home = env if scope.cells or scope.env is not env else None  # a comprehension's names end with it
-        made = OneShotIterator(
-            "generator", lambda: self.generated(node, self.at_home(node, scope, home), it), self.r.frame
-        )
-        made.source = node, scope, it, home
-        return made
+
+        def made(one_by_one: bool) -> Iterable:
+            return self.generated(node, scope, lambda: self.at_home(node, scope, home).env, it, one_by_one)
+
+        return OneShotIterator("generator", made, self.r.frame, source=(node, scope, it, home))
 
     def at_home(self, node: ast.AST, scope: Scope, home: Env | None) -> Scope:
-        """A context that makes the scope's environment the one in which a generator was made."""
-        if home is not None and scope.env is not home:
+        """The scope of a generator, whose environment has to be the one in which it was made."""
+        shadowed = home is None and scope.cells and {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        if (home is not None and scope.env is not home) or any(shadowed & c.keys() for c in scope.cells if shadowed):
             reason = "a generator leaves the comprehension or expression that it was made in"
             raise self.refuse(node, reason, "make a list of it: [x for x in ...]")
         return scope
 
-    def generated(self, node: ast.GeneratorExp, scope: Scope, first: Any) -> Iterable:
+    def generated(
+        self, node: ast.GeneratorExp, scope: Scope, env: Callable[[], Env], first: Any, one_by_one: bool
+    ) -> Iterable:
         """What a generator iterates over, given its first iterable, with the current values of its names."""
+        env()
+        if one_by_one or len(node.generators) > 1 or node.generators[0].ifs or stored([node]):
+            return self.comprehension(node, scope, env, first)
         it = self.iterable(node, first)
-        with self.within(scope):
-            plain = len(node.generators) == 1 and not node.generators[0].ifs and not stored([node])
-            if not plain or isinstance(it, list) or self.short(it):
-                return self.comprehension(node, node.generators, scope.env, it)
-            return Items(
-                length(self.r, it), lambda place: self.generated_item(node, scope, item(it, place)), held_by(it)
-            )
-
-    def generated_item(self, node: ast.GeneratorExp, scope: Scope, one: Any) -> Any:
-        """One item of a generator."""
-        with self.within(scope):
-            return self.comprehension(node, node.generators, scope.env, [one])[0]
+        if isinstance(it, (list, Iterator)) or self.short(it):
+            return self.comprehension(node, scope, env, it)
+        return Items(
+            length(self.r, it), lambda place: next(self.comprehension(node, scope, env, [item(it, place)])), held_by(it)
+        )
 
     def short(self, it: Iterable) -> bool:
         """Whether there are so few items, at any sizes, that the iteration is unrolled."""
-        n = self.r.facts.canon(length(self.r, it))
+        n = None if isinstance(it, Iterator) else self.r.facts.canon(length(self.r, it))
         return isinstance(n, int) and n <= 16
 
     def comprehension(
         self,
         node: ast.ListComp | ast.GeneratorExp,
-        generators: Sequence[ast.comprehension],
-        env: Env,
-        given: Any = None,
-    ) -> list[Any]:
-        """The items of a comprehension, one by one: its ranges are unrolled. `given`: its first iterable."""
-        if not generators:
-            return [self.expr(node.elt, env)]
-        first, *more = generators
-        found: list[Any] = []
-        targets = stored([first.target])
-        with pushed(self.scope.cells, dict[str, Any]()) as cell:
-            for one in self.iterate_static(first.iter, self.expr(first.iter, env) if given is None else given):
-                inner = dict(env)
-                self.assign(first.target, one, inner)
-                cell.update((name, inner[name]) for name in targets)
-                with self.scope.inside(inner):
-                    kept = [self.condition(test, self.expr(test, inner)) for test in first.ifs]
-                    if not all(isinstance(k, bool) for k in kept):
-                        reason = "which items there are depends on data"
-                        raise self.refuse(first.ifs[0], reason, "use np.where, or a for loop")
-                    if all(kept):
-                        found += self.comprehension(node, more, inner)
-                env.update((name, inner[name]) for name in stored([node]) if name in inner)  # of `:=`
-        return found
+        scope: Scope,
+        env: Callable[[], Env],
+        given: Any,
+        further: Sequence[ast.comprehension] | None = None,
+        cell: Env | None = None,
+        around: Env | None = None,
+    ) -> Iterator[Any]:
+        """The items of a comprehension, one by one, each computed as its turn comes, with what the names of `scope` are
+        then: `env()`. `given`: its first iterable. Those of its loops that are `further` in: its own names are in
+        `cell`, and the iterable was made in the environment `around`."""
+        first, *more = node.generators if further is None else further
+        cell = {} if cell is None else cell
+        targets, assigned, turns = stored([first.target]), stored([node]), iter(())
+        for k in count():
+            if around is not None:
+                around.update(env() | cell)
+            with self.within(scope), scope.inside(scope.env if around is None else around):
+                turns = turns if k else self.each(first.iter, given)
+                if not (one := tuple(islice(turns, 1))):
+                    return
+            inner, found = env() | cell, list[Any]()
+            try:
+                with self.within(scope), pushed(scope.cells, cell), scope.inside(inner):
+                    self.assign(first.target, one[0], inner)
+                    cell.update((name, inner[name]) for name in targets)
+                    if kept := all(self.kept(test, inner) for test in first.ifs):
+                        found.append(self.expr(more[0].iter if more else node.elt, inner))
+            except StopIteration as fault:  # which Python makes another error of
+                raise internal_error(fault, self.r.loc) from fault
+            env().update((name, inner[name]) for name in assigned if name in inner)  # of `:=`
+            if more and kept:
+                yield from self.comprehension(node, scope, env, found[0], more, cell, inner)
+            else:
+                yield from found
+
+    def kept(self, test: ast.expr, env: Env) -> bool:
+        """Whether an item passes a test, which has to be known."""
+        known = self.condition(test, self.expr(test, env))
+        if not isinstance(known, bool):
+            raise self.refuse(test, "which items there are depends on data", "use np.where, or a for loop")
+        return known

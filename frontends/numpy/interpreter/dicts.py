@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, set_contents
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, hold
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen
 
@@ -107,7 +107,7 @@ def pairs_of(i: Evaluator, node: ast.AST, x: Any) -> Iterator[tuple[Any, Any]]:
         yield key_of(i, node, items[0]), items[1]
 
 
-def make(i: Evaluator, node: ast.AST, *args: Any, **kwargs: Any) -> Any:
+def make(i: Evaluator, node: ast.AST, /, *args: Any, **kwargs: Any) -> Any:
     """dict(...)."""
     if len(args) > 1:
         raise Raises(TypeError(f"dict expected at most 1 argument, got {len(args)}"))
@@ -131,7 +131,7 @@ def pop(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any =
     return d.pop(key)
 
 
-def update(i: Evaluator, node: ast.AST, d: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
+def update(i: Evaluator, node: ast.AST, d: dict[Any, Any], /, *args: Any, **kwargs: Any) -> None:
     """d.update(...)."""
     new = make(i, node, *args, **kwargs)
     i.change(node, d)
@@ -252,4 +252,5 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
 
 def call(i: Evaluator, node: ast.AST, method: ContainerMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a container's method."""
-    return call_handler(methods_of(method.of)[method.name], i, node, method.of, *args, **kwargs)
+    python = getattr(next((k() for k in (list, dict) if type(method.of) is k), ()), method.name, None)
+    return call_as(python, methods_of(method.of)[method.name], (i, node, method.of), args, kwargs)

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import CapturePlace
 from tracebuf.frontends.numpy.paths.alike import Picks
-from tracebuf.frontends.numpy.paths.iteration import Iterable
-from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan
+from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, Range
+from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, LoopSpec
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.raises import Raises
@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import plain
+from tracebuf.ir.dims import Dim
 from tracebuf.location import Location
 
 T = TypeVar("T")
@@ -128,10 +129,6 @@ class Evaluator(ABC):
         """The value of an expression; refuses one whose type is path-dependent."""
 
     @abstractmethod
-    def any_expr(self, node: ast.expr, env: Env) -> Any:
-        """The value of an expression, which may be of different types, depending on the path."""
-
-    @abstractmethod
     def items(self, nodes: Sequence[ast.expr], env: Env) -> list[Any]:
         """The values of several expressions, starred ones unpacked."""
 
@@ -202,6 +199,11 @@ class Evaluator(ABC):
         """The items of an iterable whose length is known, or made part of the key."""
 
     @abstractmethod
+    def each(self, node: ast.AST, value: Any) -> Iterator[Any]:
+        """The items of an iterable one after another, each as its turn comes; their number is known, or made part of
+        the key."""
+
+    @abstractmethod
     def short(self, it: Iterable) -> bool:
         """Whether there are so few items, at any sizes, that the iteration is unrolled."""
 
@@ -236,7 +238,7 @@ class Evaluator(ABC):
 
     @abstractmethod
     def at_home(self, node: ast.AST, scope: Scope, home: Env | None) -> Scope:
-        """A context that makes the scope's environment the one in which a generator was made."""
+        """The scope of a generator, whose environment has to be the one in which it was made."""
 
     # -- statements
     @abstractmethod
@@ -246,6 +248,26 @@ class Evaluator(ABC):
     @abstractmethod
     def assign(self, target: ast.expr, value: Any, env: Env) -> None:
         """Binds a name, unpacks, or stores into an array."""
+
+    @abstractmethod
+    def branch(self, body: Sequence[ast.stmt]) -> Callable[[Env], None]:
+        """What runs statements in an environment, which inner functions see."""
+
+    @abstractmethod
+    def loop_spec(self, node: ast.For, rng: Range, run: Callable[[Env, Dim | None], None]) -> LoopSpec:
+        """What a loop statement is to the tracing of loops."""
+
+    @abstractmethod
+    def over(self, node: ast.For, it: Items | Range, env: Env) -> None:
+        """A `for` whose iterations are alike."""
+
+    @abstractmethod
+    def unrolled(self, node: ast.For, items: Sequence[Any], env: Env, targets: frozenset[str], first: int = 0) -> None:
+        """A `for` from an item on, item by item; `targets`: the names that may be read where a jump leads."""
+
+    @abstractmethod
+    def after_loop(self, node: ast.For, env: Env, exits: bool) -> None:
+        """The `else` of a loop, and the effect of a `return` in it."""
 
     @abstractmethod
     def reached(self, said: Raises) -> None:

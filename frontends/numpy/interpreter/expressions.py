@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import cache, partial
 from typing import Any
@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
-from tracebuf.frontends.numpy.interpreter import callables, dicts, extremes, operators, records, texts
+from tracebuf.frontends.numpy.interpreter import callables, dicts, folds, operators, records, texts
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -31,10 +31,10 @@ from tracebuf.frontends.numpy.paths.iteration import (
     Iterable,
     OneShotIterator,
     Range,
+    each,
     iterable_of,
     make_range,
     range_item,
-    static_items,
 )
 from tracebuf.frontends.numpy.paths.joins import bound_value, trace_if
 from tracebuf.frontends.numpy.paths.outputs import store_results
@@ -63,7 +63,7 @@ from tracebuf.frontends.numpy.source.source import make_source
 from tracebuf.ir.dims import sub
 
 NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
-"""What functools.partial does not take."""
+"""What cannot be called, and functools.partial does not take."""
 EAGER: dict[type, type] = {
     Range: range, NestedFunction: types.FunctionType, Method: types.BuiltinMethodType, Partial: partial,
     FlatIterator: np.flatiter, Text: str,
@@ -132,7 +132,7 @@ class Expressions(Comprehensions):
 
     def expr_DictComp(self, node: ast.DictComp, env: Env) -> Any:
         pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
-        pairs = self.comprehension(ast.copy_location(ast.ListComp(pair, node.generators), node), node.generators, env)
+        pairs = self.comprehended(ast.copy_location(ast.ListComp(pair, node.generators), node), env)
         return dicts.make(self, node, pairs)
 
     def own(self, made: Any) -> Any:
@@ -156,7 +156,16 @@ class Expressions(Comprehensions):
 
     def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
         """The items of an iterable whose length is known, or made part of the key."""
-        return list(static_items(self.r, self.iterable(node, value), "this"))
+        return list(value) if type(value) in (list, tuple) else list(self.each(node, value))
+
+    def each(self, node: ast.AST, value: Any) -> Iterator[Any]:
+        """The items of an iterable one after another, each as its turn comes; their number is known, or made part of
+        the key."""
+        self.at(node)
+        value = records.iterator_of(self, node, value)
+        if isinstance(value, OneShotIterator):
+            return value.pull(self.r, all_of_them=True)
+        return each(self.r, self.iterable(node, value))
 
     def iterable(self, node: ast.AST, value: Any, statement: ast.AST | None = None) -> Iterable:
         """What a loop over a value iterates over; `statement`: the loop, where it is one."""
@@ -537,6 +546,8 @@ class Expressions(Comprehensions):
         """A call, dispatched on the callee itself (rule X1)."""
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
+        if isinstance(function, NO_CALLEES):
+            raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
         found = records.call_with_objects(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
@@ -578,7 +589,7 @@ class Expressions(Comprehensions):
         if known is not NotImplemented:
             return self.own(known) if type(known) is list else known
         if (function is min or function is max) and args and not kwargs:
-            return extremes.of_items(self, node, function, args)
+            return folds.of_items(self, node, function, args)
         if getattr(function, "__tracebuf__", False):
             out = kwargs.pop("out", None) if function.takes_out else None
             return store_results(self.r, self.call_function(function.__wrapped__, args, kwargs), out)

@@ -20,7 +20,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, FreeName
 from tracebuf.frontends.numpy.functions.formulas import is_formula
-from tracebuf.frontends.numpy.interpreter import records, structured
+from tracebuf.frontends.numpy.interpreter import prelude, records
 from tracebuf.frontends.numpy.interpreter.direct import Direct
 from tracebuf.frontends.numpy.interpreter.evaluator import Scope
 from tracebuf.frontends.numpy.interpreter.statements import Statements
@@ -49,7 +49,7 @@ OTHERS = tuple(STANDARD + name for name in ("site-packages", "dist-packages"))
 def is_internal(file: str) -> bool:
     """Whether code belongs to this package or to the standard library: what happens in it is reported at the line that
     called it."""
-    return file == structured.FILE or is_formula(file) or is_standard(file)
+    return file == prelude.FILE or is_formula(file) or is_standard(file)
 
 
 def is_standard(file: str) -> bool:
@@ -117,7 +117,7 @@ class Interpreter(Statements):
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         names = function.__globals__
 
-        if is_formula(function.__code__.co_filename):
+        if is_formula(file := function.__code__.co_filename) or file == prelude.FILE:
             return lambda name: FreeName(cells, names, name)()
 
         def lookup(name: str) -> Any:

@@ -1,184 +1,167 @@
-"""Iterators: zip, enumerate, reversed, map, filter, iter and itertools, which give each item once, and as late as
-Python does.
+"""Iterators: zip, enumerate, reversed, map, filter, iter and itertools.
 
-The underlying iterable stays a list, a `Range` or `Items` (paths/iteration), so that a loop over an iterator is a loop;
-consuming an iterator twice, or in a loop that is traced once for all its iterations, is refused. MLIR has no
-counterpart.
+Python's own classes go over the traced items, so that items are computed as late as Python's, and as many. Where a loop
+over an iterator may be traced as one, it is a `Range` or `Items` (paths/iteration), or a generator of `prelude`.
+Limitations: which items there are has to be known, but in folds (`folds`); an iterator that may have been consumed on
+some paths, or in a loop that is traced once for all its iterations, is refused.
 """
 
 from __future__ import annotations
 
 import ast
-import functools
 import itertools
-import math
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.arrays.indexing import read_item
-from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.interpreter import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.folds_of_iterators import fold, is_folded
-from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.paths.iteration import (
+    ENDLESS,
     Items,
     Iterable,
     OneShotIterator,
     Range,
+    each,
     enumerated,
     held_by,
     item,
-    iterable_of,
     length,
     make_range,
+    pulled,
     range_bound,
     reversed_of,
-    static_items,
     zipped,
 )
-from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, is_tracers
+from tracebuf.frontends.numpy.record.judged import NoExample, example_of
+from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, is_traced
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, is_traced
 from tracebuf.ir.dims import Dim, floordiv, mul, sub
 
-OPTIONS: dict[Any, tuple[str, ...]] = {sum: ("start",), any: (), all: (), min: ("default",), max: ("default",)}
-"""By function that is a fold: its parameters besides the items."""
-CONSUMERS = frozenset((
-    list, tuple, dict, sum, min, max, any, all, sorted, math.fsum, math.prod, np.fromiter, functools.reduce,
-))  # fmt: skip
-"""Functions that consume an iterator at once."""
-
-
-def mapped(r: Recorder, it: Iterable, f: Callable[[Any], Any]) -> Iterable:
-    """The iterable of the results of `f` for the items of another."""
-    if isinstance(it, list):
-        return [f(x) for x in it]
-    return Items(length(r, it), lambda i: f(item(it, i)), held_by(it))
+FIRST, REST, ALL, NONE = slice(0, 1), slice(1, None), slice(0, None), slice(0, 0)
+ITERATED: dict[Any, slice] = {
+    **dict.fromkeys((map, filter, itertools.starmap, itertools.filterfalse, itertools.takewhile, itertools.dropwhile),
+                    REST),
+    **dict.fromkeys((zip, itertools.product, itertools.chain, itertools.zip_longest, itertools.compress), ALL),
+    **dict.fromkeys((enumerate, reversed, iter, itertools.accumulate, itertools.islice, itertools.pairwise,
+                     itertools.combinations, itertools.combinations_with_replacement, itertools.permutations,
+                     itertools.cycle, itertools.chain.from_iterable, getattr(itertools, "batched", itertools.cycle)),
+                    FIRST),
+    **dict.fromkeys((itertools.repeat, itertools.count, np.ndindex, np.ndenumerate), NONE),
+}  # fmt: skip
+"""By function that makes an iterator: its arguments that are iterated over."""
+AT_ONCE = (itertools.product, itertools.combinations, itertools.combinations_with_replacement, itertools.permutations)
+"""Those that take all items when they are made."""
 
 
 def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """The iterator that an iterator's class or function makes; NotImplemented for any other callee."""
-    maker = MAKERS.get(function) if isinstance(function, (type, types.BuiltinFunctionType)) else None
-    if maker is None:
+    iterated = ITERATED.get(function) if isinstance(function, (type, types.BuiltinFunctionType)) else None
+    if iterated is None:
         return NotImplemented
     if function is iter and len(args) == 1 and isinstance(args[0], OneShotIterator):
         return args[0]
-    check_called(i, function, args, kwargs)
-    if function is next:
-        return call_handler(following, i, node, *args)
-    for x in sequences(function, args):
-        check_iterable(i, node, function, x)
-    name = NAMES.get(function, function.__name__)
-    return OneShotIterator(name, lambda: call_handler(maker, i, node, *args, **kwargs), i.r.frame)
+    if not args and "iterable" in kwargs and function is not zip:
+        args, kwargs = [kwargs["iterable"]], {name: x for name, x in kwargs.items() if name != "iterable"}
+    check_called(i, function, iterated, args, kwargs)
+    over = [source(i, node, function, x) for x in args[iterated]]
+    kind = {iter: "iterator", itertools.chain.from_iterable: "chain"}.get(function, function.__name__)
+    if (generator := GENERATORS.get(function)) is not None:
+        made: OneShotIterator = generator(i, node, *args, **kwargs)
+        made.kind = kind
+        return made
+    rest = [x for k, x in enumerate(args) if k not in range(len(args))[iterated]]
+
+    def run(one_by_one: bool) -> Iterable:
+        if (form := FORMS.get(function)) is not None:
+            return form(i, [consumed(i, x, one_by_one) for x in over], *rest, **kwargs)
+        return by_python(i, node, function, over, rest, kwargs)
+
+    if function not in AT_ONCE:
+        return OneShotIterator(kind, run, i.r.frame)
+    found = run(False)
+    return OneShotIterator(kind, lambda _: found, i.r.frame)
 
 
-def check_called(i: Evaluator, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+def check_called(i: Evaluator, function: Any, iterated: slice, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """Raises what Python raises for this call, if it raises for iterables without items."""
-    iterated = sequences(function, args)
 
     def like(x: Any) -> Any:
-        if any(x is s for s in iterated):
-            return ()
         return len if is_tracers(x) and not is_traced(x) else example_of(i.r, x)
 
-    if function in (next, iter):
-        if not 1 <= len(args) <= 2 or kwargs:
-            ask(function, *[()] * len(args), **dict.fromkeys(kwargs))
-        return
+    if function is iter and len(args) == 2:
+        raise i.refuse(ast.Pass(), "iter() of a function", "use a while loop")
+    numbers = range(len(args))[iterated]
     try:
-        error = error_of(function, [like(x) for x in args], {name: like(x) for name, x in kwargs.items()})
+        given = [() if k in numbers else like(x) for k, x in enumerate(args)]
+        named = {name: like(x) for name, x in kwargs.items()}
     except NoExample:
         return
-    if error is not None:
-        raise Raises(error)
+    ask(function, *given, **named)
 
 
-def sequences(function: Any, args: Sequence[Any]) -> Sequence[Any]:
-    """Those arguments that are iterated over."""
-    if function in (map, filter, itertools.starmap, itertools.filterfalse, itertools.takewhile, itertools.dropwhile):
-        return args[1:]
-    if function in (zip, itertools.product, itertools.chain, itertools.zip_longest):
-        return args
-    return () if function in (np.ndindex, itertools.repeat, itertools.count) else args[:1]
-
-
-def check_iterable(i: Evaluator, node: ast.AST, function: Any, x: Any) -> None:
-    """Raises TypeError, where the iterator is made, for what is not iterable."""
-    if function is reversed and isinstance(x, OneShotIterator):
+def source(i: Evaluator, node: ast.AST, function: Any, x: Any) -> OneShotIterator | Iterable:
+    """What is iterated over, of an argument; TypeError, where the iterator is made, for what is not iterable."""
+    if function is itertools.product and isinstance(x, ArrayRef) and x.ndim == 1:
+        x = copy_of(i.r, x, x.element, (0,))  # of numbers, as they are now
+    if not isinstance(x, OneShotIterator):
+        return i.iterable(node, x)
+    if function is reversed:
         raise Raises(TypeError(f"'{x.kind}' object is not reversible"))
-    if isinstance(x, OneShotIterator):
-        return
-    if iterable_of(i.r, x) is None:
-        reason = f"{function.__name__} of {refusals.name_of(x)} cannot be traced"
-        raise i.refuse(node, reason, refusals.call(function.__name__))
+    return x
 
 
-def over(i: Evaluator, x: Any) -> Iterable:
-    """The iterable of a value, when the iterator is consumed."""
-    it = iterable_of(i.r, x)
-    assert it is not None
-    return it
+def consumed(i: Evaluator, x: OneShotIterator | Iterable, one_by_one: bool) -> Iterable:
+    """What an iterator goes over, when its first item is asked for."""
+    if not isinstance(x, OneShotIterator):
+        return x
+    return x.pull(i.r) if one_by_one else x.take(i.r)
 
 
-def known(i: Evaluator, x: Any) -> list[Any]:
-    """All items, where their number is known."""
-    return static_items(i.r, over(i, x), "this")
-
-
-def following(i: Evaluator, node: ast.AST, it: Any, *default: Any) -> Any:
-    """next(it) or next(it, default)."""
-    if not isinstance(it, OneShotIterator):
-        raise Raises(TypeError(f"'{refusals.name_of(it)}' object is not an iterator"))
-    if it.source is not None and default and is_folded(i, it):
-        return fold(i, next, it, default[0], True, lambda items: items[0] if items else default[0])
-    left = it.remaining(i.r)
-    if left:
-        return left.pop(0)
-    if default:
-        return default[0]
-    raise i.refuse(node, "next() of an iterator that has no more items", "next(it, None)")
-
-
-def map_of(i: Evaluator, node: ast.AST, f: Any, *more: Any) -> Iterable:
+# -- generators of the prelude
+def map_of(i: Evaluator, node: ast.AST, f: Any, *more: Any) -> Any:
     """map(f, ...)."""
-    return mapped(i.r, zipped(i.r, [over(i, x) for x in more]), lambda xs: i.call(node, f, list(xs), {}))
+    if len(more) == 1:
+        return i.call_function(prelude.map_of, [f, *more], {})
+    return i.call_function(prelude.star_map_of, [f, make(i, node, zip, more, {})], {})
 
 
-def filter_of(i: Evaluator, node: ast.AST, f: Any, x: Any, keep: bool = True) -> list[Any]:
-    """filter(f, x), or itertools.filterfalse."""
-    return [one for one in known(i, x) if truth_at(i, node, f, one) is keep]
+def test_of(f: Any) -> Any:
+    """The predicate of filter, which is None for the items' own truth."""
+    return bool if f is None else f
 
 
-def truth_at(i: Evaluator, node: ast.AST, f: Any, one: Any) -> bool:
-    """The truth of a predicate for an item, which has to be known."""
-    found = i.condition(node, one if f in (None, bool) else i.call(node, f, [one], {}))
-    if isinstance(found, PyBool):
-        raise i.refuse(node, "which items there are depends on data", "use np.where, or a for loop")
-    return found
+GENERATORS: dict[Any, Callable[..., Any]] = {
+    map: map_of,
+    filter: lambda i, node, f, x: i.call_function(prelude.filter_of, [test_of(f), x], {}),
+    itertools.filterfalse: lambda i, node, f, x: i.call_function(prelude.filter_false_of, [test_of(f), x], {}),
+    itertools.starmap: lambda i, node, f, x: i.call_function(prelude.star_map_of, [f, x], {}),
+    itertools.chain: lambda i, node, *its: i.call_function(prelude.chain_of, [its], {}),
+    itertools.chain.from_iterable: lambda i, node, x: i.call_function(prelude.chain_of, [x], {}),
+    itertools.compress: lambda i, node, *its: i.call_function(prelude.compress_of, [make(i, node, zip, its, {})], {}),
+    np.ndenumerate: lambda i, node, arr: i.call_function(prelude.ndenumerate_of, [arr], {}),
+}
+"""By function whose iterator is a generator: what makes it, of the call's arguments."""
 
 
-def while_true(i: Evaluator, node: ast.AST, f: Any, x: Any, drop: bool) -> list[Any]:
-    """itertools.takewhile or dropwhile."""
-    items = known(i, x)
-    n = next((k for k, one in enumerate(items) if not truth_at(i, node, f, one)), len(items))
-    return items[n:] if drop else items[:n]
-
-
-def product_of(i: Evaluator, node: ast.AST, *its: Any, repeat: Any = 1) -> Iterable:
+# -- iterables by an index
+def product_of(i: Evaluator, its: Sequence[Iterable], repeat: Any = 1) -> Iterable:
     """itertools.product: the last factor's items change fastest."""
-    factors = [over(i, x) for x in its] * i.r.static_int(range_bound(i.r, repeat), "repeat")
-    if all(isinstance(it, list) for it in factors):
-        return list(itertools.product(*factors))  # type: ignore[arg-type]
-    return nested(i.r, factors)
+    times = i.r.static_int(range_bound(i.r, repeat), "repeat")
+    if any(isinstance(it, (list, Iterator)) for it in its):
+        return list(itertools.product(*(list(each(i.r, it)) for it in its), repeat=times))
+    return nested(i.r, [it for it in its if isinstance(it, (Range, Items))] * times)
 
 
-def nested(r: Recorder, factors: Sequence[Iterable]) -> Iterable:
+def nested(r: Recorder, factors: Sequence[Range | Items]) -> Iterable:
     """The iterable of tuples of an item of each factor: the index into all of them determines the index into each."""
+    if not factors:
+        return [()]
     counts = [length(r, it) for it in factors]
     total: Dim = 1
     for n in counts:
@@ -196,142 +179,60 @@ def nested(r: Recorder, factors: Sequence[Iterable]) -> Iterable:
     return Items(total, get, [x for it in factors for x in held_by(it)])
 
 
-def ndindex_of(i: Evaluator, node: ast.AST, *shape: Any) -> Iterable:
+def ndindex_of(i: Evaluator, its: Sequence[Iterable], *shape: Any) -> Iterable:
     """np.ndindex."""
     sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-    ranges: list[Iterable] = [make_range(i.r, [n]) for n in sizes]
-    return nested(i.r, ranges) if ranges else [()]
+    ranges = [make_range(i.r, [n]) for n in sizes]
+    return nested(i.r, ranges)
 
 
-def ndenumerate_of(i: Evaluator, node: ast.AST, a: Any) -> Iterable:
-    """np.ndenumerate."""
-    if not isinstance(a, ArrayRef):
-        raise i.refuse(node, f"np.ndenumerate of a {refusals.name_of(a)}", "np.ndenumerate(np.array(x))")
-    places = ndindex_of(i, node, tuple(as_int_value(d) for d in a.shape))
-    return mapped(i.r, places, lambda index: (index, read_item(i.r, a, index)))
-
-
-def accumulate_of(i: Evaluator, node: ast.AST, x: Any, f: Any = None, *, initial: Any = None) -> list[Any]:
-    """itertools.accumulate."""
-    found: list[Any] = [] if initial is None else [initial]
-    for one in known(i, x):
-        if not found:
-            found.append(one)
-        else:
-            found.append(i.operate("Add", found[-1], one) if f is None else i.call(node, f, [found[-1], one], {}))
-    return found
-
-
-def repeat_of(i: Evaluator, node: ast.AST, x: Any, times: Any = None) -> Iterable:
+def repeat_of(i: Evaluator, its: Sequence[Iterable], object: Any, times: Any = None) -> Iterable:
     """itertools.repeat."""
-    if times is None:
-        raise i.refuse(node, "itertools.repeat without end", "itertools.repeat(x, n)")
-    return mapped(i.r, make_range(i.r, [times]), lambda _: x)
+    return Items(ENDLESS if times is None else length(i.r, make_range(i.r, [times])), lambda _: object, [object])
 
 
-def islice_of(i: Evaluator, node: ast.AST, x: Any, *bounds: Any) -> list[Any]:
-    """itertools.islice."""
-    parts = [None if b is None else i.r.static_int(range_bound(i.r, b), "a bound of itertools.islice") for b in bounds]
-    return list(ask(itertools.islice, known(i, x), *parts))
+def count_of(i: Evaluator, its: Sequence[Iterable], start: Any = 0, step: Any = 1) -> Iterable:
+    """itertools.count."""
+    first, by = as_int(i.r, start), as_int(i.r, step)
+    if first is None or by is None or not (pace := i.r.static_int(by, "the step of itertools.count")):
+        raise i.r.refuse("itertools.count by a step that is no int, or 0", "itertools.repeat, or a while loop")
+    return Range(first, 0, pace, ENDLESS // abs(pace))
 
 
-def of_known(function: Callable[..., Any], numbers: int = 0) -> Callable[..., list[Any]]:
-    """The handler of an iterator of itertools that only arranges items; its `numbers` further arguments are ints."""
-
-    def run(i: Evaluator, node: ast.AST, *args: Any, **kwargs: Any) -> list[Any]:
-        its = args[: len(args) - numbers] if len(args) > numbers else args
-        ints = [i.r.static_int(range_bound(i.r, n), "this") for n in args[len(its) :]]
-        return list(ask(function, *[known(i, x) for x in its], *ints, **kwargs))
-
-    return run
-
-
-def reduce_of(i: Evaluator, node: ast.AST, f: Any, x: Any, *start: Any) -> Any:
-    """functools.reduce(f, x, ...)."""
-    if isinstance(x, ArrayRef):
-        x = OneShotIterator("iterator", functools.partial(over, i, x), i.r.frame)
-    if start and is_folded(i, x):
-        return fold(i, functools.reduce, x, start[0], False, lambda items: reduce_of(i, node, f, items, *start), f)
-    items = [*start, *known(i, x)]
-    if not items:
-        raise Raises(TypeError("reduce() of empty iterable with no initial value"))
-    return functools.reduce(lambda a, b: i.call(node, f, [a, b], {}), items)
-
-
-def call_with_iterators(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A call with iterators among its arguments: a fold, or a call with a list of the items, for a function that
-    consumes them at once."""
-    if is_fold(function) and isinstance(args[0], (OneShotIterator, Range)):
-        first, *rest = args
-        named = dict(zip(OPTIONS[function], rest), **kwargs) if function is sum else kwargs
-        fits = len(named) == len(rest) + len(kwargs) and not named.keys() - set(OPTIONS[function])
-
-        def short(items: list[Any]) -> Any:
-            if not items and fits and "default" in kwargs:
-                return kwargs["default"]
-            named = {k: v for k, v in kwargs.items() if k != "default"} if items else kwargs
-            return i.call(node, function, [items, *rest], named)
-
-        if fits and is_folded(i, first, lists=True):
-            return fold(i, function, first, next(iter(named.values()), 0), "default" in named, short)
-        return short(known(i, first))
-    if isinstance(getattr(function, "__self__", None), str) or consumes(function):
-        return i.call(node, function, [known(i, x) if isinstance(x, OneShotIterator) else x for x in args], kwargs)
-    if function is len:
-        raise Raises(
-            TypeError(f"object of type '{next(x.kind for x in args if isinstance(x, OneShotIterator))}' has no len()")
-        )
-    if table.handler_of(function) is not None or table.is_pure(function):
-        name = getattr(function, "__name__", "this")
-        raise i.refuse(node, f"a call of {name} with an iterator", "hand a list or an array over")
-    return NotImplemented
-
-
-def is_fold(function: Any) -> bool:
-    """Whether a function is a fold."""
-    return any(function is f for f in OPTIONS)
-
-
-def consumes(function: Any) -> bool:
-    """Whether a function consumes an iterator."""
-    return isinstance(function, (type, types.BuiltinFunctionType)) and function in CONSUMERS
-
-
-MAKERS: dict[Any, Callable[..., Any]] = {
-    zip: lambda i, node, *its, strict=False: zip_of(i, node, its, strict),
-    enumerate: lambda i, node, x, start=0: enumerated(i.r, over(i, x), start),
-    reversed: lambda i, node, x: reversed_of(i.r, over(i, x)),
-    map: map_of,
-    filter: filter_of,
-    iter: lambda i, node, x: over(i, x),
-    next: following,
-    np.ndindex: ndindex_of,
-    np.ndenumerate: ndenumerate_of,
+FORMS: dict[Any, Callable[..., Iterable]] = {
+    zip: lambda i, its, strict=False: zipped(i.r, its, bool(strict)),
+    enumerate: lambda i, its, start=0: enumerated(i.r, its[0], start),
+    reversed: lambda i, its: reversed_of(i.r, its[0]),
+    iter: lambda i, its: its[0],
     itertools.product: product_of,
-    itertools.chain: lambda i, node, *its: [x for it in its for x in known(i, it)],
-    itertools.combinations: of_known(itertools.combinations, 1),
-    itertools.combinations_with_replacement: of_known(itertools.combinations_with_replacement, 1),
-    itertools.permutations: of_known(itertools.permutations, 1),
-    itertools.pairwise: of_known(itertools.pairwise),
-    itertools.zip_longest: of_known(itertools.zip_longest),
-    itertools.islice: islice_of,
-    itertools.accumulate: accumulate_of,
     itertools.repeat: repeat_of,
-    itertools.starmap: lambda i, node, f, x: mapped(i.r, over(i, x), lambda xs: i.call(node, f, list(xs), {})),
-    itertools.filterfalse: lambda i, node, f, x: filter_of(i, node, f, x, keep=False),
-    itertools.takewhile: lambda i, node, f, x: while_true(i, node, f, x, drop=False),
-    itertools.dropwhile: lambda i, node, f, x: while_true(i, node, f, x, drop=True),
+    itertools.count: count_of,
+    np.ndindex: ndindex_of,
 }
-"""By class or function: the handler that makes the iterable of its iterator."""
-NAMES = {iter: "iterator"}
-"""By function whose iterator has another name in messages: that name."""
+"""By function whose iterator may be a loop: its iterable, of those that it goes over and the further arguments."""
 
 
-def zip_of(i: Evaluator, node: ast.AST, its: Sequence[Any], strict: Any) -> Iterable:
-    """zip(*its, strict=strict)."""
-    found = [over(i, x) for x in its]
-    if strict:
-        counts = [length(i.r, it) for it in found]
-        for n in counts[1:]:
-            i.r.require_equal(counts[0], n, "ValueError", "zip() arguments have different lengths")
-    return zipped(i.r, found)
+# -- iterators by Python's own
+def by_python(
+    i: Evaluator, node: ast.AST, function: Any, over: Sequence[Any], rest: Sequence[Any], kwargs: dict[str, Any]
+) -> Iterator[Any]:
+    """The iterator that Python's own class makes of traced items."""
+    some = function is itertools.islice
+    its = [i.each(node, x) if not some else pulled(i.r, consumed(i, x, True)) for x in over]
+    if function in (itertools.takewhile, itertools.dropwhile):
+        return hold(function, lambda x: known_truth(i, node, i.call(node, rest[0], [x], {})), *its)
+    if function is itertools.accumulate:
+        f = kwargs.get("func", rest[0] if rest else None)
+        combine = lambda a, b: i.operate("Add", a, b) if f is None else i.call(node, f, [a, b], {})  # noqa: E731
+        return itertools.accumulate(its[0], combine, initial=kwargs.get("initial"))
+    ints = [i.r.static_int(range_bound(i.r, x), "this") if isinstance(x, (PyInt, PyBool)) else x for x in rest]
+    made: Iterator[Any] = hold(function, *its, *ints, **kwargs)
+    return made
+
+
+def known_truth(i: Evaluator, node: ast.AST, value: Any) -> bool:
+    """The truth of what a predicate gives, which has to be known."""
+    found = i.condition(node, value)
+    if isinstance(found, PyBool):
+        raise i.refuse(node, "which items there are depends on data", "use np.where, or a for loop")
+    return found

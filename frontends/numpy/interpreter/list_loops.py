@@ -7,53 +7,22 @@ by item.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
-from tracebuf.frontends.numpy.interpreter.evaluator import Scope, pushed
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, pushed
 from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.alike import LEAST, Picks
 from tracebuf.frontends.numpy.paths.iteration import Items, Range
-from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, LoopSpec, Path
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
-from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import leaves_by, stored
 from tracebuf.ir.dims import Dim, add, mul
-from tracebuf.location import Location
 
 
-class LoopStatements(Protocol):
-    """What is asked here of the interpreter of statements."""
-
-    r: Recorder
-    scopes: list[Scope]
-    plans: dict[Path, LoopPlan]
-    picking: list[Picks]
-
-    @property
-    def scope(self) -> Scope: ...
-
-    def at(self, node: ast.AST) -> Location: ...
-
-    def assign(self, target: ast.expr, value: Any, env: Env) -> None: ...
-
-    def branch(self, body: list[ast.stmt]) -> Callable[[Env], None]: ...
-
-    def loop_spec(self, node: ast.For, rng: Range, run: Callable[[Env, Dim | None], None]) -> LoopSpec: ...
-
-    def over(self, node: ast.For, it: Items | Range, env: Env) -> None: ...
-
-    def after_loop(self, node: ast.For, env: Env, exits: bool) -> None: ...
-
-    def unrolled(
-        self, node: ast.For, items: Sequence[Any], env: Env, targets: frozenset[str], first: int = 0
-    ) -> None: ...
-
-
-def over_alike(i: LoopStatements, node: ast.For, found: Sequence[Any], env: Env) -> bool:
+def over_alike(i: Evaluator, node: ast.For, found: Sequence[Any], env: Env) -> bool:
     """A `for` over items that are alike, as one loop where that is better; whether it is traced now."""
     if len(found) < LEAST or not may_be_one(i, node, env):
         return False
@@ -65,7 +34,7 @@ def over_alike(i: LoopStatements, node: ast.For, found: Sequence[Any], env: Env)
     return True
 
 
-def over_numbers(i: LoopStatements, node: ast.For, rng: Range, env: Env) -> bool:
+def over_numbers(i: Evaluator, node: ast.For, rng: Range, env: Env) -> bool:
     """A `for` over a range, whose ints are the places of items of lists that are alike; whether it is traced now."""
     count = i.r.facts.canon(rng.trips())
     if not isinstance(count, int) or not isinstance(rng.start, int) or not isinstance(rng.step, int) or count < LEAST:
@@ -78,7 +47,7 @@ def over_numbers(i: LoopStatements, node: ast.For, rng: Range, env: Env) -> bool
     return True
 
 
-def may_be_one(i: LoopStatements, node: ast.For, env: Env) -> bool:
+def may_be_one(i: Evaluator, node: ast.For, env: Env) -> bool:
     """Whether a `for` over items is traced as one loop if they are alike: not one that is left early or appends to a
     list, nor one whose target holds an item afterwards."""
     live = i.scope.source.live
@@ -111,7 +80,7 @@ class ListLoop:
     """One `for` over alike items."""
 
     def __init__(
-        self, i: LoopStatements, node: ast.For, found: Sequence[Any], it: Items, picks: Picks, env: Env
+        self, i: Evaluator, node: ast.For, found: Sequence[Any], it: Items, picks: Picks, env: Env
     ) -> None:
         self.i, self.r, self.node, self.found, self.it, self.picks, self.env = i, i.r, node, found, it, picks, env
         self.live, self.count = i.scope.source.live, len(found)

@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.arrays.reshape import ViewOrCopy
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.interpreter import dicts, records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.numbers.scalars import compare
+from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, SWAPPED, compare
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
@@ -26,17 +26,6 @@ from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, NpScalar, PyBool, PyInt, Scalar, is_traced
 
 RESHAPE = np.reshape  # somebody may replace NumPy's functions later
-METHODS = {
-    "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
-    "MatMult": "matmul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor", "LShift": "lshift", "RShift": "rshift",
-}  # fmt: skip
-"""By operator of the syntax tree: the special method, without underscores; "r" and "i" are prefixed for the reflected
-and the in-place one."""
-COMPARISONS = {"Eq": ("eq", "eq"), "NotEq": ("ne", "ne"), "Lt": ("lt", "gt"), "LtE": ("le", "ge"), "Gt": ("gt", "lt"),
-               "GtE": ("ge", "le")}  # fmt: skip
-"""By comparison of the syntax tree: the special method, and that of the operands exchanged."""
-SIGNS = {"USub": "neg", "UAdd": "pos", "Invert": "invert"}
-"""By unary operator of the syntax tree: the special method."""
 CONTAINERS = (list, tuple, dict, DictView, Record)
 """The classes of containers and objects."""
 
@@ -62,7 +51,7 @@ def method(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
 def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     """a OP b; NotImplemented where no operand is a container or an object."""
     if isinstance(a, Record) or isinstance(b, Record) or is_named_tuple(a) or is_named_tuple(b):
-        found = by_methods(i, node, METHODS[name], "r" + METHODS[name], a, b)
+        found = by_methods(i, node, SPECIAL[name], "r" + SPECIAL[name], a, b)
         if found is not NotImplemented:
             return found
     number = next((x for x in (a, b) if isinstance(x, NpScalar)), None)
@@ -85,8 +74,7 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     plain = (list, dict) if name in ("Add", "Mult") else dict if name == "BitOr" else ()
     if not (isinstance(a, plain) or isinstance(b, plain)) or any(map(is_number_of_numpy, (a, b))):
         return NotImplemented
-    found = ask(getattr(operator, {"Add": "add", "Mult": "mul", "BitOr": "or_"}[name]), a, b)
-    return i.own(found)
+    return i.own(ask(BINARY[name][0], a, b))
 
 
 def is_number_of_numpy(x: Any) -> bool:
@@ -125,7 +113,7 @@ def augmented(i: Evaluator, node: ast.AST, name: str, old: Any, right: Any) -> A
     if isinstance(old, dict) and name == "BitOr":
         dicts.update(i, node, old, right)
         return old
-    if isinstance(old, Record) and (found := method(i, node, old, "i" + METHODS[name])) is not None:
+    if isinstance(old, Record) and (found := method(i, node, old, "i" + SPECIAL[name])) is not None:
         return i.call(node, found, [right], {})
     return NotImplemented
 
@@ -137,11 +125,9 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         return compare(i.r, name, *(asarray(i.r, x) if sequence else x for sequence, x in zip(sequences, (a, b))))
     if not any(isinstance(x, (Record, dict, DictView)) for x in (a, b)):
         return NotImplemented
-    if name not in COMPARISONS:
-        return NotImplemented
     if any(x is None or isinstance(x, str) for x in (a, b)) and name in ("Eq", "NotEq"):
         return name == "NotEq"
-    first, second = COMPARISONS[name]
+    first, second = SPECIAL[name], SWAPPED.get(SPECIAL[name], SPECIAL[name])
     for owner, other, special in ((a, b, first), (b, a, second)):
         found = method(i, node, owner, special)
         if found is not None and isinstance(owner, Record) and not is_generated(owner, special):
@@ -165,7 +151,7 @@ def plain_equality(x: Record) -> bool:
 
 def signed(i: Evaluator, node: ast.AST, name: str, a: Any) -> Any:
     """-a, +a or ~a of an object."""
-    found = method(i, node, a, SIGNS[name])
+    found = method(i, node, a, SPECIAL[name])
     return NotImplemented if found is None else i.call(node, found, [], {})
 
 

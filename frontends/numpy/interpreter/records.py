@@ -27,13 +27,13 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
 from tracebuf.frontends.numpy.call.host_call import host_call
 from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
-from tracebuf.frontends.numpy.interpreter import dicts, extremes
+from tracebuf.frontends.numpy.interpreter import dicts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, Partial
-from tracebuf.frontends.numpy.record.heap import DictView, Record, is_of_class, without_methods
-from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_handler, hold
+from tracebuf.frontends.numpy.record.heap import Record, is_of_class, without_methods
+from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen
 from tracebuf.location import UNKNOWN
@@ -428,10 +428,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 """By function: its handler for an object."""
 
 
-ITERATING = (list, tuple, sorted, sum, min, max, any, all)
-"""Functions that iterate over a dict, or a view of one. NumPy's do not: to them it is one object."""
-
-
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of an object's method, of a function of objects, or with an object as argument; NotImplemented for
     anything else."""
@@ -444,17 +440,12 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if isinstance(function, types.MethodType) or getattr(type(function), "__tracebuf_bound__", False):
         owner = i.capture("__self__", Attribute(function, "__self__"), function.__self__, function)
         return i.call(node, function.__func__, [owner, *args], kwargs)
-    if (function is min or function is max) and kwargs.get("key") is not None:
-        return extremes.by_key(i, node, function, args, kwargs)
     if function is sorted and "key" in kwargs:
         return call_handler(sorted_by, i, node, *args, **kwargs)
     if function is dict:
         return dicts.make(i, node, *args, **kwargs)
     if any(function is f for f in FUNCTIONS):
-        return call_handler(FUNCTIONS[function], i, node, *args, **kwargs)
-    if any(function is f for f in ITERATING) and any(isinstance(a, (dict, DictView)) for a in args):
-        items = [i.iterate_static(node, a) if isinstance(a, (dict, DictView)) else a for a in args]
-        return i.call(node, function, items, kwargs)
+        return call_as(function, FUNCTIONS[function], (i, node), args, kwargs)
     return NotImplemented
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -40,11 +40,21 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
-from tracebuf.frontends.numpy.numbers.scalars import BINARY, power_form, truth
+from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
-from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, held_by, item, item_at, length
+from tracebuf.frontends.numpy.paths.iteration import (
+    UNROLLED,
+    Items,
+    OneShotIterator,
+    Range,
+    held_by,
+    item,
+    item_at,
+    length,
+    pulled,
+)
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
@@ -63,10 +73,8 @@ from tracebuf.ir.types import I64
 from tracebuf.ops.scalars import arith
 from tracebuf.running.raised import Message, Number, Shown
 
-INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
-"""By operator: the ufunc of its in-place form."""
-IN_PLACE = {name: f"i{function.__name__.rstrip('_')}" for name, (function, _) in BINARY.items()}
-"""By operator: the name of its in-place function in the operator module."""
+MOST_TURNS = 10_000
+"""The most iterations of a loop over an iterator that are traced one by one."""
 JUMPS = (ast.Return, ast.Break, ast.Continue)
 TRACER_NAMES = frozenset([JUMP, RETURN])
 """Names that only the tracer binds."""
@@ -329,7 +337,7 @@ class Statements(Expressions, Protected):
             return
         target, mask = masked
         self.r.check_writable(target)
-        ufunc, operands = power_form(self.r, target, right) if name == "Pow" else (INPLACE[name], [target, right])
+        ufunc, operands = power_form(self.r, target, right) if name == "Pow" else (BINARY[name][1], [target, right])
         elementwise(self.r, ufunc, operands, into=target, mask=mask)
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
@@ -346,7 +354,7 @@ class Statements(Expressions, Protected):
         if not (is_traced(right) or isinstance(right, NUMBERS)):
             raise self.in_place_of(name, old, right)
         self.r.check_writable(old)
-        ufunc, operands = INPLACE[name], [old, right]
+        ufunc, operands = BINARY[name][1], [old, right]
         if name == "Pow":
             ufunc, operands = power_form(self.r, old, right)
         elementwise(self.r, ufunc, operands, into=old)
@@ -356,7 +364,7 @@ class Statements(Expressions, Protected):
         """What `old OP= right` raises where the operand is neither array nor number."""
         refusal = self.r.refuse(f"a {refusals.name_of(right)} as an operand", "use numbers and arrays: np.array(x)")
         try:
-            error = error_of(getattr(operator, IN_PLACE[name]), [example_of(self.r, x) for x in (old, right)], {})
+            error = error_of(getattr(operator, f"i{SPECIAL[name]}"), [example_of(self.r, x) for x in (old, right)], {})
         except NoExample:
             return refusal
         return refusal if error is None else Raises(error)
@@ -412,12 +420,19 @@ class Statements(Expressions, Protected):
     def stmt_For(self, node: ast.For, env: Env) -> None:
         x = self.expr(node.iter, env)
         it = self.iterable(node.iter, x, node)
+        if isinstance(x, OneShotIterator) and isinstance(it, list) and not isinstance(node.iter, ast.Call):
+            x.gone, x.left = False, pulled(self.r, it)  # the body, or what follows, may take some items too
+            it = x.pull(self.r)
         with self.scope.holding(held_by(it)):
+            if isinstance(it, Iterator):
+                return self.unroll(node, it, env)
             if isinstance(it, list):
                 if not over_alike(self, node, it, env):
                     self.unroll(node, it, env)
             elif not (isinstance(it, Range) and over_numbers(self, node, it, env)):
                 self.over(node, it, env)
+        if isinstance(x, OneShotIterator) and not leaves_by(node.body, ast.Break, ast.Return):
+            x.exhaust()
 
     def over(self, node: ast.For, it: Items | Range, env: Env) -> None:
         """A `for` whose iterations are alike."""
@@ -505,7 +520,7 @@ class Statements(Expressions, Protected):
         arms = [self.branch(node.orelse), self.branch([])]
         trace_if(self.r, whole, env, arms, (*stored(node.orelse), JUMP, RETURN), live, frozenset([RETURN]))
 
-    def unroll(self, node: ast.For, items: Sequence[Any], env: Env) -> None:
+    def unroll(self, node: ast.For, items: Sequence[Any] | Iterator[Any], env: Env) -> None:
         """A loop over items known one by one."""
         live = self.scope.source.live
         targets = live.head[node] | live.after[node]
@@ -519,8 +534,10 @@ class Statements(Expressions, Protected):
         if ended in (GO_ON, CONTINUE):
             self.block(node.orelse, env)
 
-    def unrolled(self, node: ast.For, items: Sequence[Any], env: Env, targets: frozenset[str], first: int = 0) -> None:
-        k, most = first, len(items) + UNROLLED
+    def unrolled(
+        self, node: ast.For, items: Sequence[Any] | Iterator[Any], env: Env, targets: frozenset[str], first: int = 0
+    ) -> None:
+        k, most = first, MOST_TURNS if isinstance(items, Iterator) else len(items) + UNROLLED
         while one := item_at(items, k):
             if k >= most:
                 raise self.refuse(node, "a list grows in a loop over it", "loop over a copy: for x in list(items)")

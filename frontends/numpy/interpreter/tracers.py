@@ -28,10 +28,10 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.table import ScalarMethod
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.structured import fori_loop, while_loop
+from tracebuf.frontends.numpy.interpreter.prelude import fori_loop, while_loop
 from tracebuf.frontends.numpy.numbers.lattice import check_one_type
-from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, compare, concrete, unary
-from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, iterable_of, static_items
+from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, SPECIAL, UNARY, compare, concrete, unary
+from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, each, iterable_of
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.raises import Raises, ask
@@ -280,7 +280,7 @@ class Run:
         if frame is None or frame.f_code.co_code[frame.f_lasti] not in UNPACKING:
             raise self.refuse("iterating over an array", LOOP + ", with a[i] in the body")
         assert it is not None
-        return iter([self.wrap(i) for i in static_items(self.r, it, "what is unpacked here")])
+        return iter([self.wrap(i) for i in each(self.r, it)])
 
     def ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A ufunc that NumPy passes on: an operator of a NumPy number, or a call."""
@@ -389,17 +389,6 @@ class Tracer:
         return self._run.call(function, args, kwargs)
 
 
-SPECIAL_METHODS = {
-    "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
-    "BitAnd": "and", "BitOr": "or", "BitXor": "xor", "LShift": "lshift", "RShift": "rshift", "MatMult": "matmul",
-}  # fmt: skip
-"""By operator of the syntax tree: Python's special method, without underscores."""
-COMPARED = {"Eq": "eq", "NotEq": "ne", "Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge"}
-"""By comparison of the syntax tree: Python's special method, without underscores."""
-SIGNS = {"USub": "neg", "UAdd": "pos", "Invert": "invert"}
-"""By unary operator of the syntax tree: Python's special method, without underscores."""
-
-
 def give_operators(kind: type[Tracer]) -> None:
     """Gives a class Python's operators, with the operand on either side, and in place."""
 
@@ -415,9 +404,9 @@ def give_operators(kind: type[Tracer]) -> None:
     def sign(name: str, spelled: str) -> None:
         setattr(kind, f"__{spelled}__", lambda a: a._run.unary(name, a))
 
-    for give, names in ((arithmetic, SPECIAL_METHODS), (comparison, COMPARED), (sign, SIGNS)):
-        for name, spelled in names.items():
-            give(name, spelled)
+    for give, names in ((arithmetic, BINARY), (comparison, COMPARE), (sign, UNARY)):
+        for name in names:
+            give(name, SPECIAL[name])
 
 
 give_operators(Tracer)

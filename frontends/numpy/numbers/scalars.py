@@ -77,6 +77,7 @@ BINARY: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc]] = {
     "BitXor": (operator.xor, np.bitwise_xor),
     "LShift": (operator.lshift, np.left_shift),
     "RShift": (operator.rshift, np.right_shift),
+    "MatMult": (operator.matmul, np.matmul),
 }
 """By operator of the syntax tree: Python's function and the ufunc."""
 COMPARE: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc, str]] = {
@@ -88,8 +89,14 @@ COMPARE: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc, str]] = {
     "GtE": (operator.ge, np.greater_equal, "ge"),
 }
 """By comparison of the syntax tree: Python's function, the ufunc, and the predicate of an op."""
-
-
+UNARY: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
+"""By unary operator of the syntax tree: Python's function."""
+SPECIAL = {
+    **{name: function.__name__.rstrip("_") for name, (function, _) in BINARY.items()},
+    **{name: special for name, (_, _, special) in COMPARE.items()},
+    **{name: function.__name__ for name, function in UNARY.items()},
+}
+"""By operator of the syntax tree: Python's special method, without underscores."""
 SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 """By predicate: the one with its operands exchanged."""
 
@@ -319,9 +326,6 @@ def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
     nonneg = {"lt": sub(sub(b, a), 1), "le": sub(b, a), "gt": sub(sub(a, b), 1), "ge": sub(a, b)}[predicate]
     known = r.ask_nonneg(nonneg) if r.entry_only(nonneg) else r.facts.decide_nonneg(nonneg)
     return known if known is not None else PyBool(r.compare("s" + predicate, a, b), nonneg)
-
-
-UNARY: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
 
 
 @as_reached

@@ -1,14 +1,16 @@
 """What a `for` loop iterates over: ranges and arrays of any length, and `enumerate`, `zip` and `reversed` of them.
 
 An iterable whose length is only known at run time is a `Range` or `Items`; tuples and lists become lists, and their
-loops are unrolled.
+loops are unrolled, as those over items that are computed one after another are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count, islice, takewhile
 from typing import Any
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
@@ -24,6 +26,13 @@ from tracebuf.ops.scalars import arith, division
 
 UNROLLED = 512
 """The most items that a loop is unrolled for where its length is part of the key."""
+ENDLESS = 2**62
+"""The number of items of what never ends, or nearly: itertools.count, itertools.repeat."""
+
+
+def is_endless(n: Dim) -> bool:
+    """Whether a number of items stands for no end."""
+    return isinstance(n, int) and n > 2**40
 
 
 @frozen()
@@ -106,8 +115,9 @@ class LiveItems(list[Any]):
         return LiveItems(at)
 
 
-Iterable = list[Any] | Range | Items
-"""What a loop iterates over: known items, or a length that is only known at run time."""
+Iterable = list[Any] | Range | Items | Iterator[Any]
+"""What a loop iterates over: known items, a length that is only known at run time, or items that are computed one after
+another, each when its turn comes, by one of Python's own iterators."""
 
 
 def held_by(it: Iterable) -> list[Any]:
@@ -117,54 +127,109 @@ def held_by(it: Iterable) -> list[Any]:
     return list(it) if isinstance(it, list) and not isinstance(it, LiveItems) else []
 
 
-def item_at(items: Sequence[Any], k: int) -> tuple[Any, ...]:
+def item_at(items: Sequence[Any] | Iterator[Any], k: int) -> tuple[Any, ...]:
     """The item of a loop's iteration k, as the iterations before it have left it; empty where the loop is over."""
+    if isinstance(items, Iterator):
+        return tuple(islice(items, 1))
     return items.at(k) if isinstance(items, LiveItems) else tuple(items[k : k + 1])
+
+
+@plain()
+class Steps:
+    """An iterator of a `Range` or `Items`: whether there is another item is proved, or assumed by a guard."""
+
+    r: Recorder
+    it: Range | Items
+    taken: int = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        more = self.r.ask_nonneg(sub(length(self.r, self.it), self.taken + 1))
+        if more is None or (more and self.taken == UNROLLED):
+            raise too_many(self.r, None if more is None else length(self.r, self.it))
+        if not more:
+            raise StopIteration
+        self.taken += 1
+        return item(self.it, self.taken - 1)
+
+    def rest(self) -> Items:
+        """What is left."""
+        return Items(sub(length(self.r, self.it), self.taken), lambda i: item(self.it, add(i, self.taken)))
 
 
 @plain(slots=True)
 class OneShotIterator:
-    """An iterator: `kind` is the name of its type, `make` gives its items when it is consumed.
+    """An iterator: `kind` is the name of its type, `make` gives its items when it is first consumed, with True as items
+    that are computed one by one, so that others may take some too.
 
-    It is consumed once, and not in a loop around which it was made. `left`: what `next` has left of it.
+    Not to be consumed in a loop around which it was made, nor after a branch in which it was consumed.
     """
 
     kind: str
-    make: Callable[[], Iterable]
+    make: Callable[[bool], Iterable]
     frame: Frame
     gone: bool = False
-    left: list[Any] | None = None
+    """Whether it is unknown what is left of it."""
+    left: Iterator[Any] | None = None
+    """What is left of it, once it is consumed."""
     source: Any = None
     """For a generator expression: its node, its scope, its home environment, and its first iterable."""
 
     def take(self, r: Recorder) -> Iterable:
-        """All items that it has not yet given."""
+        """All items that it has not yet given, for one loop over them."""
+        if self.left is None:
+            self.claim(r)
+            it = self.make(False)
+            if not isinstance(it, Iterator):
+                self.gone = True
+                return it
+            self.left = it
+        if not isinstance(self.left, Steps):
+            return self.pull(r)
         self.claim(r)
-        return self.make() if self.left is None else self.left
+        self.gone = True
+        return self.left.rest()
+
+    def pull(self, r: Recorder, all_of_them: bool = False) -> Iterator[Any]:
+        """Its items one by one, as others that consume it leave them; where all will be taken, with their number as
+        part of the key."""
+        self.claim(r)
+        if self.left is None:
+            self.left = pulled(r, self.make(True))
+        if all_of_them and isinstance(self.left, Steps):
+            self.left = each(r, self.left.rest())
+        return self.steps(r)
+
+    def steps(self, r: Recorder) -> Iterator[Any]:
+        """What is left, one by one."""
+        while True:
+            self.claim(r)
+            if not (one := tuple(islice(self.left or (), 1))):
+                return
+            yield one[0]
 
     def claim(self, r: Recorder) -> None:
-        """Notes that the iterator is consumed."""
+        """Notes where the iterator is consumed."""
         inside = list(r.frames())
         around = inside[: inside.index(self.frame)] if self.frame in inside else inside
-        if self.gone or any(f.kind == "loop" for f in around):
+        left = self.left is not None and self.frame not in inside
+        if self.gone or left or any(f.kind == "loop" for f in around):
             reason = f"this {self.kind} may have given out its items before"
             raise r.refuse(reason, "make a list of it before: items = list(...)")
-        self.gone = True
+        self.frame = r.frame
 
-    def remaining(self, r: Recorder) -> list[Any]:
-        """The items that `next` takes from."""
-        if self.left is None:
-            self.left, self.gone = static_items(r, self.take(r), "this"), False
-        if r.frame is not self.frame:
-            raise r.refuse("next() in a loop or branch that is traced once", "use a for loop, or an index")
-        return self.left
+    def exhaust(self) -> None:
+        """Notes that it has given all its items."""
+        self.gone, self.left = False, iter(())
 
 
 def iterable_of(r: Recorder, x: Any) -> Iterable | None:
     """What a loop over x iterates over; None for what cannot be iterated over while tracing. TypeError as Python's."""
     if isinstance(x, OneShotIterator):
         return x.take(r)
-    if isinstance(x, (Range, Items)):
+    if isinstance(x, (Range, Items, LiveItems, Iterator)):
         return x
     if isinstance(x, list):
         return LiveItems(lambda k: tuple(x[k : k + 1]))
@@ -189,7 +254,7 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
     return None
 
 
-def length(r: Recorder, it: Iterable) -> Dim:
+def length(r: Recorder, it: list[Any] | Range | Items) -> Dim:
     """The number of items."""
     if isinstance(it, list):
         return len(it)
@@ -199,7 +264,7 @@ def length(r: Recorder, it: Iterable) -> Dim:
     return trips if r.ask_nonneg(trips) else r.facts.simplify(dim_max(trips, 0))
 
 
-def item(it: Iterable, i: Dim) -> Any:
+def item(it: list[Any] | Range | Items, i: Dim) -> Any:
     """The item at an index (of a list, at a known one)."""
     if isinstance(it, Range):
         return as_int_value(add(it.start, mul(it.step, i)))
@@ -209,57 +274,94 @@ def item(it: Iterable, i: Dim) -> Any:
     return it[i]
 
 
-def static_items(r: Recorder, it: Iterable, what: str) -> list[Any]:
-    """All items, where their number is known or may be made part of the key."""
+def pulled(r: Recorder, it: Iterable) -> Iterator[Any]:
+    """The items one after another, each as its turn comes."""
     if isinstance(it, list):
-        return list(it)
-    count = r.facts.canon(length(r, it))
-    n = count if isinstance(count, int) else None
-    if n is None and r.entry_only(count):
-        n = r.static_int(count, f"the length of {what}")
+        return (one[0] for one in takewhile(bool, (item_at(it, k) for k in count())))
+    return it if isinstance(it, Iterator) else Steps(r, it)
+
+
+def each(r: Recorder, it: Iterable) -> Iterator[Any]:
+    """All items one after another, each as its turn comes, where their number is known or may be made part of the
+    key."""
+    if isinstance(it, (list, Iterator)):
+        return pulled(r, it)
+    total = r.facts.canon(length(r, it))
+    if is_endless(total):
+        return Steps(r, it)
+    n = total if isinstance(total, int) else None
+    if n is None and r.entry_only(total):
+        n = r.static_int(total, "the length of this")
     if n is None or n > UNROLLED:
-        raise r.refuse(
-            f"the length of {what} is only known at run time" if n is None else f"{what} has {n} items to unroll",
-            "store into an array in a for loop",
-        )
-    return [item(it, i) for i in range(n)]
+        raise too_many(r, n)
+    return (item(it, k) for k in range(n))
+
+
+def too_many(r: Recorder, n: Dim | None) -> UnsupportedError:
+    """The refusal of items whose number is not known, or too large."""
+    reason = "the length of this is only known at run time" if n is None else f"this has {n} items to unroll"
+    return r.refuse(reason, "store into an array in a for loop")
 
 
 def enumerated(r: Recorder, it: Iterable, start: Any = 0) -> Iterable:
     """enumerate(it, start)."""
-    if isinstance(it, LiveItems):
-        return LiveItems(lambda i: tuple((binary(r, "Add", start, i), x) for x in it.at(i)))
+    if isinstance(it, Iterator):
+        return ((binary(r, "Add", start, i), x) for i, x in enumerate(it))
     if isinstance(it, list):
-        return [(binary(r, "Add", start, i), x) for i, x in enumerate(it)]
+        return LiveItems(lambda i: tuple((binary(r, "Add", start, i), x) for x in item_at(it, i)))
     return Items(length(r, it), lambda i: (binary(r, "Add", start, as_int_value(i)), item(it, i)), held_by(it))
 
 
-def zipped(r: Recorder, its: Sequence[Iterable]) -> Iterable:
-    """zip(*its)."""
-    if not its:
-        return []
-    lists = [it for it in its if isinstance(it, list)]
-    if len(lists) == len(its) and any(isinstance(it, LiveItems) for it in its):
+def zipped(r: Recorder, its: Sequence[Iterable], strict: bool = False) -> Iterable:
+    """zip(*its, strict=strict)."""
+    plain = [it for it in its if not isinstance(it, Iterator)]
+    counts = [length(r, it) for it in plain]
+    lists = [it for it in plain if isinstance(it, list)]
+    if len(plain) < len(its) or (strict and lists and len(set(counts)) > 1):
+        return strictly(zip(*(pulled(r, it) for it in its), strict=strict))
+    for n in counts[1:] if strict else ():
+        r.require_equal(counts[0], n, "ValueError", "zip() arguments have different lengths")
+    if len(lists) == len(plain):
 
         def at(k: int) -> tuple[Any, ...]:
             found = [item_at(it, k) for it in lists]
-            return (tuple(one[0] for one in found),) if all(found) else ()
+            return (tuple(one[0] for one in found),) if found and all(found) else ()
 
         return LiveItems(at)
-    counts = [length(r, it) for it in its]
-    known = [n for n, it in zip(counts, its) if isinstance(it, list)]
-    if known:
-        n = min(c for c in known if isinstance(c, int))
-        for c in counts:
-            if r.ask_nonneg(sub(c, n)) is not True:
-                n = min(n, r.static_int(c, "the length of an item of zip"))
-        return [tuple(item(it, i) for it in its) for i in range(n)]
-    held = [x for it in its for x in held_by(it)]
-    return Items(r.facts.simplify(dim_min(*counts)), lambda i: tuple(item(it, i) for it in its), held)
+    if lists:
+        least = min(map(len, lists))
+        for n in counts:
+            if r.ask_nonneg(sub(n, least)) is not True:
+                r.static_int(n, "the length of an item of zip")
+        return beside_lists(r, plain)
+    held = [x for it in plain for x in held_by(it)]
+    ends = [n for n in counts if not is_endless(n)] or counts
+    return Items(r.facts.simplify(dim_min(*ends)), lambda i: tuple(item(it, i) for it in plain), held)
+
+
+def strictly(it: Iterator[Any]) -> Iterator[Any]:
+    """The items of a zip, and what it raises where one of its iterators ends before another."""
+    try:
+        yield from it
+    except ValueError as error:
+        if str(error).startswith("zip() argument"):
+            raise Raises(error) from None
+        raise
+
+
+def beside_lists(r: Recorder, its: Sequence[list[Any] | Range | Items]) -> Iterator[tuple[Any, ...]]:
+    """zip of lists and others: the lists say first where it ends."""
+    others = [it for it in its if not isinstance(it, list)]
+    for k in count():
+        found = {n: item_at(it, k) for n, it in enumerate(its) if isinstance(it, list)}
+        if not all(found.values()) or not all(r.ask_nonneg(sub(length(r, it), k + 1)) for it in others):
+            return
+        yield tuple(found[n][0] if n in found else item(it, k) for n, it in enumerate(its))
 
 
 def reversed_of(r: Recorder, it: Iterable) -> Iterable:
     """reversed(it)."""
+    assert not isinstance(it, Iterator)
     if isinstance(it, LiveItems):
         last = len(it) - 1
         return LiveItems(lambda k: it.at(last - k) if k <= last else ())

@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import CodeType, TracebackType
@@ -183,12 +183,32 @@ def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str,
 def call_handler(handler: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     """The result of a handler. If its parameters do not take these arguments, the call's TypeError is Python's; the
     traceback shows it, for no frame of the handler is in it."""
+    return call_as(None, handler, (), args, kwargs)
+
+
+def call_as(
+    function: Callable[..., Any] | None, handler: Callable[..., T], own: Sequence[Any], args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> T:  # fmt: skip
+    """As `call_handler`, of arguments `own` of the tracer's and those of a call of Python's `function`, which says
+    itself what it does not take."""
     try:
-        return handler(*args, **kwargs)
+        return handler(*own, *args, **kwargs)
     except TypeError as error:
         if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            if function is not None:
+                check_number(function, len(args), kwargs)
             raise Raises(error) from None
         raise
+
+
+def check_number(function: Callable[..., Any], number: int, names: Iterable[str]) -> None:
+    """Raises Python's TypeError for so many arguments, and these by name, that a function does not take."""
+    try:
+        ask(function, *[None] * number, **dict.fromkeys(names))
+    except Raises as said:
+        if isinstance(said.error, TypeError) and "argument" in str(said.error).removeprefix("argument of type"):
+            raise
 
 
 def internal_error(error: Exception, loc: Location) -> InternalError:
@@ -198,7 +218,7 @@ def internal_error(error: Exception, loc: Location) -> InternalError:
     while trace is not None:
         frame = trace.tb_frame
         module = frame.f_globals.get("__name__") or ""
-        if frame.f_code is call_handler.__code__:
+        if frame.f_code is call_as.__code__:
             handler = name_of(frame.f_locals["handler"])
         elif module.partition(".")[0] not in ("numpy", *sys.stdlib_module_names):
             place = f"{module}.{frame.f_code.co_qualname}"

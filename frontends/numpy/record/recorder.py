@@ -60,12 +60,6 @@ class Recorder(Sizes):
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
 
-    def argument_strides(self, storage: Storage) -> tuple[Dim | None, ...]:
-        """The strides of an argument's storage, as far as its key determines them."""
-        value = self.func.args[[a.name for a in self.func.args].index(storage.name)]
-        strides: tuple[Dim | None, ...] = self.func.arg_attrs[self.func.args.index(value)]["strides"]
-        return strides
-
     # -- storages
     def new_storage(
         self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], value: Value, name: str = ""

@@ -33,19 +33,12 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
 }
 """By class of expression: what it is called in a refusal, and what to write instead."""
 OUTSIDE = "compute it outside and pass the result in, or tracebuf.host_call(f, a, result_shape=...), where f calls it"
-_ITERABLE = "iterate over range(...), an array, a tuple or a list"
 _RANDOM = "tracebuf.host_call(draw, n, result_shape=n), where draw(n) draws them, or pass the numbers in"
 _TIME = "tracebuf.host_call(time.perf_counter, result_shape=()), or read the clock outside"
 _FILES = "tracebuf.host_call(f, a), where f reads or writes the file"
 CALLS = {
     "print": "tracebuf.host_call(print, ...): a traced body is run once, not at each call",
     **dict.fromkeys(("open", "input", "numpy.load", "numpy.save", "numpy.savetxt", "numpy.loadtxt"), _FILES),
-    "enumerate": _ITERABLE,
-    "zip": _ITERABLE,
-    "reversed": _ITERABLE,
-    "map": _ITERABLE,
-    "filter": _ITERABLE,
-    "iter": _ITERABLE,
     "sorted": "np.sort(np.array(items))",
 }
 """By a callee's qualified name: what to write instead."""

@@ -548,10 +548,6 @@ def kind_of(x: Any) -> Kind | None:
     return KINDS.get(type(x)) if type(x) is not int or -(2**63) <= x < 2**63 else None
 
 
-TracedValue = ArrayRef | Scalar
-"""The arrays and numbers of a trace. (`interpreter.trace.Traced` is the result of tracing.)"""
-
-
 def is_traced(value: object) -> bool:
     return isinstance(value, (ArrayRef, Scalar))
 

@@ -17,8 +17,6 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, i
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, c_or_fortran, whole_number
 from tracebuf.frontends.numpy.functions.python.folds import extreme_of_array, sum_of_array
-from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
-from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.lattice import python_flag
 from tracebuf.frontends.numpy.numbers.operands import BOOL, as_number, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import magnitude
@@ -33,7 +31,6 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
     minus,
     opaque,
 )
-from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, float_value, holds_traced, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
@@ -59,7 +56,6 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg
 from tracebuf.ir.types import C128, F64, I1, I64, ScalarType, scalar_type
 from tracebuf.ops.scalars import arith, casts, integers
-from tracebuf.ops.scalars import complex as complex_ops
 from tracebuf.ops.scalars.libm import Libm
 
 
@@ -205,7 +201,7 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
         return on_parts(r, a, lambda part: round_array(r, part, decimals))
     if kind in "iu" and digits >= 0:
         return copy_of(r, a, a.element, k_order(a)) if isinstance(a, ArrayRef) and a.ndim else as_number(r, a)
-    if digits == 0 and kind != "c":
+    if digits == 0:
         return elementwise(r, np.rint, [a])
     if kind == "b":
         ask(np.round, np.ones(1, bool), 1)  # raises
@@ -213,8 +209,6 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     if abs(digits) >= 2**31:
         raise Raises(OverflowError("Python int too large to convert to C int"))
     factor = float(10 ** abs(digits)) if abs(digits) <= 308 else float("inf")
-    if kind == "c":
-        return round_parts(r, a, first, second, factor)
     result = elementwise(r, second, [elementwise(r, np.rint, [elementwise(r, first, [a, factor])]), factor])
     element = scalar_type(np.dtype(weak_type(a)))
     if isinstance(result, NpScalar):
@@ -222,28 +216,6 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     assert isinstance(a, ArrayRef) and isinstance(result, ArrayRef)
     order = c_or_fortran(r, a)
     return result if result.storage.order == order and kind == "f" else copy_of(r, result, element, order)
-
-
-def round_parts(r: Recorder, a: Any, first: np.ufunc, second: np.ufunc, factor: float) -> Any:
-    """The real and the imaginary parts of complex numbers, each rounded by itself, in a copy in K-order."""
-    element = scalar_type(np.dtype(weak_type(a)))
-    part = element.component
-
-    def rounded(body: Body, value: Value) -> Value:
-        by, loop = body.constant(factor, part), (part.dtype,) * 3
-        if factor == 1:
-            return apply_rule(np.rint, body, [value], loop[:2])
-        value = apply_rule(first, body, [value, by], loop)
-        return apply_rule(second, body, [apply_rule(np.rint, body, [value], loop[:2]), by], loop)
-
-    def compute(body: Body, args: list[Value]) -> Value:
-        re, im = (rounded(body, part_of(body, args[0])) for part_of in (real, imaginary))
-        return body.add(complex_ops.Create.of(re, im))
-
-    result = build(r, compute, [a], [element], element)
-    if not isinstance(result, ArrayRef) or not isinstance(a, ArrayRef) or result.storage.order == k_order(a):
-        return result
-    return copy_of(r, result, element, k_order(a))
 
 
 # -- arithmetic
@@ -286,8 +258,6 @@ def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
         return sum_of_array(r, items, start)
     if not is_traced(items) and not is_traced(start) and not any(map(is_traced, ask(iter, items))):
         return ask(sum, items, start)
-    if not isinstance(items, (tuple, list)):
-        raise r.refuse("sum() of this", "np.sum(a), or sum() of a tuple")
     if sys.version_info >= (3, 12) and any(isinstance(x, PyFloat) for x in items):
         raise r.refuse(  # Python carries the rounding errors along
             "sum() of Python floats", "x + y + z"
@@ -310,8 +280,6 @@ def extreme_of(name: str, r: Recorder, *args: Any, **options: Any) -> Any:
         raise r.refuse(f"{name}() of tuples or lists", "compare their items")
     if not any(is_traced(x) for x in items):
         return ask(getattr(builtins, name), *args, **options)
-    if options:
-        raise r.refuse(f"{name}() with {', '.join(options)}=", "compare the items with < and >")
     exprs = [int_expr(x) for x in items]
     if all(e is not None for e in exprs) and exprs:
         return as_int_value(r.facts.simplify((dim_min if name == "min" else dim_max)(*exprs)))  # type: ignore[arg-type]

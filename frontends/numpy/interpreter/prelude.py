@@ -1,0 +1,188 @@
+"""What is written in Python and traced like the user's code: iterators, folds, and control flow on values.
+
+Errors are reported at the caller's line. An iterator is a generator expression, so that a loop over it is a loop, and
+its items are computed as late as Python's. A fold is a loop over `items`, into which a generator's own loops and tests
+are written (`folds`): `sum(x for x in a if x > 0)` becomes a loop with an `if`. `fori_loop`, `while_loop` and `cond`
+are what JAX documents, for functions that are traced by running them; where the source can be read a plain `for`,
+`while` or `if` does the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+FILE = __file__
+
+
+# -- iterators
+def map_of(f: Any, items: Any) -> Any:
+    """map(f, items)."""
+    return (f(x) for x in items)
+
+
+def star_map_of(f: Any, items: Any) -> Any:
+    """itertools.starmap(f, items), and map of several iterables."""
+    return (f(*xs) for xs in items)
+
+
+def filter_of(f: Any, items: Any) -> Any:
+    """filter(f, items)."""
+    return (x for x in items if f(x))
+
+
+def filter_false_of(f: Any, items: Any) -> Any:
+    """itertools.filterfalse(f, items)."""
+    return (x for x in items if not f(x))
+
+
+def compress_of(pairs: Any) -> Any:
+    """itertools.compress of items and selectors, side by side."""
+    return (x for x, selected in pairs if selected)
+
+
+def chain_of(iterables: Any) -> Any:
+    """itertools.chain.from_iterable(iterables)."""
+    return (x for items in iterables for x in items)
+
+
+def ndenumerate_of(a: Any) -> Any:
+    """np.ndenumerate(a)."""
+    array = np.asarray(a)
+    return ((index, array[index]) for index in np.ndindex(array.shape))
+
+
+# -- folds
+def sum_of(items: Any, total: Any) -> Any:
+    """sum(items, total)."""
+    for x in items:
+        total = total + x
+    return total
+
+
+def any_of(items: Any) -> bool:
+    """any(items)."""
+    for x in items:
+        if x:
+            return True
+    return False
+
+
+def all_of(items: Any) -> bool:
+    """all(items)."""
+    for x in items:
+        if not x:
+            return False
+    return True
+
+
+def extreme_of(items: Any, beyond: Any, name: str) -> Any:
+    """min(items) or max(items): the first that no later one is beyond."""
+    best: Any
+    found = False
+    for x in items:
+        if not found or beyond(x, best):  # noqa: F821
+            best = x
+            found = True
+    if not found:
+        raise ValueError(name + "() iterable argument is empty")
+    return best
+
+
+def extreme_or(items: Any, beyond: Any, default: Any) -> Any:
+    """min(items, default=default) or max."""
+    best: Any
+    found = False
+    for x in items:
+        if not found or beyond(x, best):  # noqa: F821
+            best = x
+            found = True
+    if not found:
+        return default
+    return best
+
+
+def extreme_by_key_of(items: Any, beyond: Any, name: str, default: Any, key: Any) -> Any:
+    """min(items, key=key) or max."""
+    best: Any
+    most: Any
+    found = False
+    for x in items:
+        k = key(x)
+        if not found or beyond(k, most):  # noqa: F821
+            best, most, found = x, k, True
+    if default:
+        if not found:
+            return default[0]
+    elif not found:
+        raise ValueError(name + "() iterable argument is empty")
+    return best
+
+
+def next_of(items: Any, default: Any) -> Any:
+    """next(items, default)."""
+    for x in items:
+        return x
+    return default
+
+
+def reduce_of(items: Any, total: Any, f: Any) -> Any:
+    """functools.reduce(f, items, total)."""
+    for x in items:
+        total = f(total, x)
+    return total
+
+
+def reduce_first_of(items: Any, f: Any) -> Any:
+    """functools.reduce(f, items)."""
+    total: Any
+    found = False
+    for x in items:
+        total, found = f(total, x) if found else x, True  # noqa: F821
+    if not found:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    return total
+
+
+def prod_of(items: Any, total: Any) -> Any:
+    """math.prod(items, start=total)."""
+    for x in items:
+        total = total * x
+    return total
+
+
+# -- control flow on values
+def fori_loop(lower: int, upper: int, body_fun: Callable[[int, T], T], init_val: T) -> T:
+    """`body_fun(i, value)` for i from `lower` to before `upper`, each time with the value that it returned before.
+
+    `init_val`, an array, a number or a nesting of tuples of them, is the first value; returns the last.
+    Source: https://docs.jax.dev/en/latest/_autosummary/jax.lax.fori_loop.html
+    """
+    for i in range(lower, upper):
+        init_val = body_fun(i, init_val)
+    return init_val
+
+
+def while_loop(cond_fun: Callable[[T], Any], body_fun: Callable[[T], T], init_val: T) -> T:
+    """`body_fun(value)` again and again, as long as `cond_fun(value)` holds; returns the last value.
+
+    Source: https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html
+    """
+    while cond_fun(init_val):
+        init_val = body_fun(init_val)
+    return init_val
+
+
+def cond(pred: Any, true_fun: Callable[..., T], false_fun: Callable[..., T], *operands: Any) -> T:
+    """`true_fun(*operands)` if `pred` holds, else `false_fun(*operands)`; the other one is not run.
+
+    Source: https://docs.jax.dev/en/latest/_autosummary/jax.lax.cond.html
+    """
+    if pred:
+        result = true_fun(*operands)
+    else:
+        result = false_fun(*operands)
+    return result
