@@ -210,7 +210,7 @@ def finish(
     under = assumed(entry, r, interpreter)
     return Traced(
         under.guards, under.bindings, under.captures, under.taken, tuple(entry.arguments), tuple(stored), plan, writes,
-        entry.func, Loops(tuple(sorted(r.loops.values(), key=lambda report: report.location.line))),
+        entry.func, Loops(tuple(sorted(dict.fromkeys(r.loops), key=lambda report: report.location.line))),
     )  # fmt: skip
 
 

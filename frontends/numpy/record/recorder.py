@@ -55,8 +55,8 @@ class Recorder(Sizes):
         """The array objects that `is` was asked about."""
         """What names hold at the heads of loops, where more than the name tells which object it is."""
         self.heap = Heap()
-        self.loops: dict[Any, Any] = {}
-        """What is said of the loops (paths/loops/report), by what tells them apart."""
+        self.loops: list[Any] = []
+        """What is said of the loops (paths/loops/report)."""
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
 

@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.paths.identity import (
 )
 from tracebuf.frontends.numpy.paths.joins import one_or_other, plain, references
 from tracebuf.frontends.numpy.paths.leaving import Finish, Leaving, parameters
+from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
 from tracebuf.frontends.numpy.paths.loops.compare import LoopComparison
 from tracebuf.frontends.numpy.paths.loops.objects import Carried, carried_containers
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
@@ -164,6 +165,9 @@ class LoopClose(LoopComparison):
         for item in self.items:
             if not item.phis or item.how is OWNED:
                 continue
+            if item.kinds:
+                self.close_alternatives(item)
+                continue
             if item.kind is None:
                 init, last = self.which_value(item.entry), self.inner(partial(self.which_value, item.back))
                 self.carried[item.phis[0]] = (init, last, partial(self.found_which, item))
@@ -177,6 +181,17 @@ class LoopClose(LoopComparison):
             with r.inside(self.frame):
                 lasts = to_values(r, item.back, item.kind)
             self.carried.add(item.phis, inits, lasts, self.found_number(item))
+
+    def close_alternatives(self, item: Item) -> None:
+        """Adds what is None or a number, or of several types."""
+        inits, kinds = to_alternatives(self.r, item.entry, item.kinds), item.kinds
+        with self.r.inside(self.frame):
+            lasts = to_alternatives(self.r, item.back, kinds)
+
+        def done(values: list[Value]) -> None:
+            item.found = from_alternatives(self.r, values, kinds, str(item.path[0]))
+
+        self.carried.add(item.phis, inits, lasts, done)
 
     def found_number(self, item: Item) -> Callable[[list[Value]], None]:
         """The function that takes the results of a carried number."""

@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.identity import identity, objects, without_identity
 from tracebuf.frontends.numpy.paths.joins import MISSING, pairable, plain, references
 from tracebuf.frontends.numpy.paths.leaving import deep_parameters, parameters
+from tracebuf.frontends.numpy.paths.loops.alternatives import kinds_of
 from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
 from tracebuf.frontends.numpy.paths.loops.plan import (
@@ -82,7 +83,9 @@ class LoopComparison(LoopHead):
         self.note_end_values()
         self.note_first_bound_inside()
         for item in self.items:
-            if item.kind is not None:
+            if self.is_of_alternatives(item):
+                self.compare_alternatives(item)
+            elif item.kind is not None:
                 self.compare_number(item)
             elif not isinstance(item.entry, ArrayRef) and not same_value(item.head, item.back):
                 self.compare_other(item)
@@ -103,6 +106,18 @@ class LoopComparison(LoopHead):
             self.mend(name, "is another container in each iteration", rebound_containers=more)
         else:
             self.peel(name, "is another object after an iteration")
+
+    def is_of_alternatives(self, item: Item) -> bool:
+        """Whether a leaf is None or a number, or of several types, depending on the path."""
+        several = item.kinds or type(item.entry) is Cond or type(item.back) is Cond
+        return bool(several) and None not in (kinds_of(item.entry), kinds_of(item.back))
+
+    def compare_alternatives(self, item: Item) -> None:
+        """Compares a leaf that is None or a number, or of several types: there may be more of them."""
+        kinds = tuple(dict.fromkeys((*item.kinds, *(kinds_of(item.entry) or ()), *(kinds_of(item.back) or ()))))
+        if kinds != item.kinds:
+            words = " or ".join("None" if kind is None else kind.words for kind in kinds)
+            self.mend(item.path[0], f"is {words}, depending on the path", alternatives={item.path: kinds})
 
     def compare_number(self, item: Item) -> None:
         """Compares a number: its kind may have to be widened."""

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
 from tracebuf.frontends.numpy.paths.joins import anchored, plain, references
 from tracebuf.frontends.numpy.paths.leaving import parameters
+from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, kinds_of, types_of
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
 from tracebuf.frontends.numpy.paths.loops.objects import ContainerObjects
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot, order_of
@@ -51,7 +52,7 @@ class LoopHead:
     def __init__(self, r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, containers: CarriedContainers) -> None:
         self.r, self.spec, self.env, self.plan, self.carried_containers = r, spec, env, plan, containers
         self.outer = r.frame
-        self.mark = r.mark
+        self.mark, self.reported = r.mark, len(r.loops)
         self.block = Block() if spec.exits else Block([INDEX])
         self.frame: Frame = r.frame
         self.items: list[Item] = []
@@ -248,6 +249,10 @@ class LoopHead:
 
     def item(self, path: Path, entry: Any) -> Item:
         """One leaf of a carried name at the head."""
+        kinds, now = self.plan.alternatives.get(path, ()), kinds_of(entry)
+        if now is not None and {*now} <= {*kinds}:
+            phis = [self.block.add_arg(element) for element in types_of(kinds)]
+            return Item(path, entry, from_alternatives(self.r, phis, kinds, str(path[0])), kinds=kinds, phis=phis)
         kind = self.plan.numbers.get(path) or kind_of(entry)
         if is_number(entry) and kind is not None:
             phis = [self.block.add_arg(element) for element in kind.types]
@@ -383,6 +388,7 @@ class LoopHead:
         """Drops what the attempt recorded."""
         self.unwatch()
         self.r.forget(self.mark)
+        del self.r.loops[self.reported :]
 
     def unwatch(self) -> None:
         """After the loop nothing is compared with the objects at its head."""

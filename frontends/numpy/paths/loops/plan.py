@@ -10,6 +10,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, is_container
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
+from tracebuf.frontends.numpy.paths.loops.alternatives import Kinds
 from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, Kind, PyBool, PyInt, Storage
@@ -71,18 +72,20 @@ class Mend:
 class LoopPlan:
     """What attempts at a loop have shown. A plan does not change: each attempt mends a copy.
 
-    `numbers`: the kinds of numbers; `arrays`: how arrays are carried; `directions`: whether ints rise (1) or fall (-1);
-    `first_bound_inside`: names first bound inside, with their placeholders; `may_take_others`: leaves whose arrays
-    other names may come to hold, `may_be_held` those that a name carried as `OWNED` may; `containers`: labels of
-    containers that are changed; `rebound_containers`: names of containers that are others in each iteration;
-    `other_objects`: leaves that hold the object of before the loop only at first, and are asked which, with the places
-    of other objects of before the loop that they may hold; `apart`: those of them that begin as one object and do not
-    stay one; `sizes_diverge`: sizes that begin equal do not stay equal.
+    `numbers`: the kinds of numbers; `alternatives`: those of what is of several kinds, or None; `arrays`: how arrays
+    are carried; `directions`: whether ints rise (1) or fall (-1); `first_bound_inside`: names first bound inside, with
+    their placeholders; `may_take_others`: leaves whose arrays other names may come to hold, `may_be_held` those that a
+    name carried as `OWNED` may; `containers`: labels of containers that are changed; `rebound_containers`: names of
+    containers that are others in each iteration; `other_objects`: leaves that hold the object of before the loop only
+    at first, and are asked which, with the places of other objects of before the loop that they may hold; `apart`:
+    those of them that begin as one object and do not stay one; `sizes_diverge`: sizes that begin equal do not stay
+    equal.
     `may_peel`: the first iteration may be traced by itself; `peel_first`: it is; `unrolled`: no iteration is like
     another, for the reason in `refusal`. `mends`: what has mended the plan.
     """
 
     numbers: Mapping[Path, Kind] = field(default_factory=dict)
+    alternatives: Mapping[Path, Kinds] = field(default_factory=dict)
     arrays: Mapping[Path, Carry] = field(default_factory=dict)
     directions: Mapping[Path, int] = field(default_factory=dict)
     first_bound_inside: Mapping[str, Any] = field(default_factory=dict)
@@ -162,6 +165,7 @@ class Item:
     entry: Any
     head: Any
     kind: Kind | None = None
+    kinds: Kinds = ()
     how: Carry | None = None
     phis: Sequence[Value] = ()
     known: tuple[tuple[Value, Any], ...] = ()

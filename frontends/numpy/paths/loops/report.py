@@ -78,6 +78,8 @@ def how_carried(item: Item, results: Collection[Value]) -> str:
         return "arrays of the loop's own, which names hold in turn"
     if item.how is WHICH:
         return "which of the arrays of before the loop it is"
+    if item.kinds:
+        return " or ".join("None" if kind is None else kind.words for kind in item.kinds)
     if item.kind is not None:
         return item.kind.words if kept else ""
     if isinstance(item.how, ArrayCarry) and isinstance(item.entry, ArrayRef):

@@ -79,13 +79,13 @@ def trace_loop(
             plans[key] = replace(plans[key], unrolled=True, refusal=why)
         refused = plans[key].refusal
         assert refused is not None
-        r.loops[spec.key] = LoopReport(r.loc, (), plans[key].mends, peeled, refused.reason)
+        r.loops.append(LoopReport(r.loc, (), plans[key].mends, peeled, refused.reason))
         if spec.otherwise is not None:
             assert spec.rng is not None and isinstance(spec.rng.start, int)
             return spec.otherwise(env, spec.rng.start)
         return unroll(r, spec, env, n, Budget(r.recorded + MAX_OPS, refused))
     if loop is not None:
-        r.loops[spec.key] = replace(loop.close(), peeled=peeled)
+        r.loops.append(replace(loop.close(), peeled=peeled))
         return
     peel(r, spec, env, plans, peeled, plans[key])
 

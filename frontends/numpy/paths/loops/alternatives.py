@@ -1,0 +1,58 @@
+"""Names that hold None or a number, or numbers of different types, depending on the path, from one iteration of a loop
+to the next: a number of each kind is carried, with flags that say which one it is (rules S8, S10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from tracebuf.frontends.numpy.numbers.lattice import choice, from_values, to_values, zeros
+from tracebuf.frontends.numpy.record.cond import Cond, ends
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import Kind, kind_of
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import I1, ScalarType
+from tracebuf.ops.scalars import arith
+
+Kinds = tuple[Kind | None, ...]
+"""What a name may hold: numbers of these kinds, or None."""
+
+
+def kinds_of(x: Any) -> Kinds | None:
+    """The kinds of a value that is a number or None on each path; None for any other value."""
+    found = dict[Kind | None, None]()
+    for end in ends(x):
+        kind = kind_of(end)
+        if kind is None and end is not None:
+            return None
+        found[kind] = None
+    return tuple(found)
+
+
+def types_of(kinds: Kinds) -> list[ScalarType]:
+    """The types of the values that are carried: a flag for each kind but the last, then the numbers."""
+    return [I1] * (len(kinds) - 1) + [t for kind in kinds if kind is not None for t in kind.types]
+
+
+def to_alternatives(r: Recorder, x: Any, kinds: Kinds) -> list[Value]:
+    """A value as those that are carried for it."""
+    if isinstance(x, Cond):
+        first, second = (to_alternatives(r, arm, kinds) for arm in x.arms)
+        return [a if a is b else r.emit(arith.Select.of(x.condition, a, b)) for a, b in zip(first, second)]
+    own = kind_of(x)
+    values = [r.constant(kind == own, I1) for kind in kinds[:-1]]
+    for kind in kinds:
+        if kind is not None:
+            values += to_values(r, x, kind) if kind == own else zeros(r, kind)
+    return values
+
+
+def from_alternatives(r: Recorder, values: Sequence[Value], kinds: Kinds, name: str) -> Any:
+    """The value that carried ones stand for."""
+    flags, numbers = values[: len(kinds) - 1], iter(values[len(kinds) - 1 :])
+    made = [kind and from_values(r, list(islice(numbers, len(kind.types))), kind, name) for kind in kinds]
+    found = made.pop()
+    for flag, x in zip(reversed(flags), reversed(made)):
+        found = choice(flag, x, found)
+    return found
