@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
-from tracebuf.frontends.numpy.interpreter import callables, dicts, folds, operators, records, texts
+from tracebuf.frontends.numpy.interpreter import callables, dicts, folds, operators, records, sets, texts
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -119,6 +119,9 @@ class Expressions(Comprehensions):
 
     def expr_List(self, node: ast.List, env: Env) -> Any:
         return self.own(self.items(node.elts, env))
+
+    def expr_Set(self, node: ast.Set, env: Env) -> Any:
+        return sets.made(self, node, set, self.items(node.elts, env))
 
     def expr_Dict(self, node: ast.Dict, env: Env) -> Any:
         made: dict[Any, Any] = {}
@@ -294,13 +297,13 @@ class Expressions(Comprehensions):
             items = items.of if items.sort == "keys" else items.items()
         if isinstance(items, dict):
             return ask(operator.contains, items, dicts.key_of(self, node, x))
-        plain = isinstance(items, (tuple, list, frozenset)) and all(is_known_number(i) for i in items)
+        plain = isinstance(items, (tuple, list, set, frozenset)) and all(is_known_number(i) for i in items)
         nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list, dict))
         if (plain and isinstance(x, Scalar)) or (nested and (holds_traced(x) or holds_traced(items))):
             found = truth_of_all("any", self.r, tuple(compare(self.r, "Eq", x, i) for i in items))
             assert isinstance(found, (bool, PyBool))
             return found
-        known = isinstance(items, (tuple, list, str, frozenset, range))
+        known = isinstance(items, (tuple, list, str, set, frozenset, range))
         if is_traced(x) or not known or any(is_traced(i) for i in items):
             raise self.refuse(node, "`in` needs values known at trace time", refusals.CONTAINS)
         objects = [o for o in (x, *items) if is_tracers(o)]
@@ -484,7 +487,7 @@ class Expressions(Comprehensions):
             return self.capture(name, OfClass(base, name) if plain else Attribute(base, name), value, base)
         if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice)):
             return value
-        if isinstance(base, (tuple, list, dict, type(None))):
+        if isinstance(base, (tuple, list, dict, set, type(None))):
             if not hasattr(base, name):
                 raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
@@ -572,9 +575,10 @@ class Expressions(Comprehensions):
         found = records.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
-        found = callables.call(self, node, function, args, kwargs)
-        if found is not NotImplemented:
-            return found
+        for room in (callables, sets):
+            found = room.call(self, node, function, args, kwargs)
+            if found is not NotImplemented:
+                return found
         args, kwargs = [known_range(x) for x in args], {k: known_range(x) for k, x in kwargs.items()}
         if table.is_of_numpy(function):
             for x in (*args, *kwargs.values()):

@@ -342,6 +342,8 @@ class Statements(Expressions, Protected):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
+        if isinstance(old, set):
+            raise self.r.refuse("a set is changed in place", "a new one: s = s | t")
         check_one_type(self.r, old)
         if operators.is_operand(old) or (operators.is_operand(right) and not isinstance(old, ArrayRef)):
             found = operators.augmented(self, ast.Pass(), name, old, right)

@@ -4,6 +4,7 @@
 the recorder (`_value_in`) each storage at its first touch; `compare` holds the values at the end of the body against
 them and mends the plan; `close` drops what came back unchanged and records the `scf.for` or `scf.while`; `containers`
 carries the contents of lists, dicts and objects, `owned` arrays that names hold in turn, `objects` which container or
-array object a name holds; `report` says of a recorded loop what it carries, and why.
+array object a name holds; `alternatives` are names of several types; `report` says of a recorded loop what it carries,
+and why.
 May import: what paths may, and the files of paths.
 """

@@ -1,0 +1,37 @@
+"""Sets of what is known while tracing: displays, `set(...)`, `in`, comparisons, `|`, `&`, `-`, `^`, sorted and len.
+
+A set is Python's own, and never changed: its methods, and the operators that change one in place, are refused. So is
+what depends on the order of its items, which differs from process to process.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.record.raises import ask, is_tracers
+
+ORDERLESS = frozenset((set, frozenset, sorted, len, isinstance, type, bool))
+"""Functions of a set whose results do not depend on the order of its items."""
+INSTEAD = "use a tuple, or a dict with these keys"
+
+
+def made(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any:
+    """The set of some items; raises what Python raises for those that are not hashable."""
+    if any(is_tracers(x) for x in i.flat(items)):
+        raise i.refuse(node, f"a {kind.__name__} of what only the run time knows", INSTEAD)
+    return ask(kind, items)
+
+
+def call(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A call that makes a set, or takes one; NotImplemented for other calls."""
+    if function in (set, frozenset) and not kwargs and len(args) < 2:
+        items = [x for over in args for x in (over if isinstance(over, set) else i.iterate_static(node, over))]
+        return made(i, node, function, items)
+    given: Callable[[Any], bool] = lambda x: isinstance(x, set)  # noqa: E731
+    if any(map(given, (*args, *kwargs.values()))) and function not in ORDERLESS:
+        name = getattr(function, "__name__", "this")
+        raise i.refuse(node, f"a call of {name} with a set, whose items have no certain order", "use sorted(...) of it")
+    return NotImplemented

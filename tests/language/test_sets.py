@@ -1,0 +1,53 @@
+"""Sets of what is known while tracing, which nothing changes (rule F2)."""
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree, program, refused
+
+A = np.array([1.0, 2.0, 3.0])
+TAKEN = [
+    "a * (n in {1, 2, 3})", "a if 'a' in {'a', 'b'} else -a", "n in {1, 2} | {5}", "{1, 2} < {1, 2, 5}",
+    "{1, 2} == {2, 1}, {1} != {2}, frozenset((1, 2)) == {1, 2}", "sorted({3, 1, 2}), sorted({'b', 'a'})",
+    "a * len(set([1, 2, 2])), bool(set()), bool({0})", "isinstance({1}, set), type({1}) is set",
+    "n in {[1], 2}", "a[0] in {1.0, 2.0}, a.sum() in set(range(5))", "{1, True, 1.0} == {1}, a.shape[0] in {3}",
+    "len({1, 2} & {2}), len({1, 2} - {2}), len({1, 2} ^ {2})", "n not in set((2, 3))",
+    "n in ({1, 2} if n > 2 else {2, 3})", "a.dtype in {np.dtype('f8')}", "{1} + {2}", "{1}.nothing",
+]  # fmt: skip
+REFUSED = {
+    "{1, 2}": "cannot be returned", "{a.sum(), 1}": "only the run time", "sum({1, 2})": "iterating over a set",
+    "max({1, 2})": "iterating",
+    "[x for x in {1, 2}]": "iterating", "[*{1, 2}]": "iterating", "'-'.join({'a'})": "no certain order",
+    "{1}.union({2}) == {1}": "`.union` of a set", "{i for i in (1, 2)} == {1}": "set comprehension",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TAKEN)
+def test_sets(text):
+    f = program(f"def f(a, n):\n    return {text}")
+    for n in (1, 2, 4):
+        agree(f, A, n)
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_depends_on_their_order_or_changes_them_is_refused(text):
+    assert REFUSED[text] in str(refused(program(f"def f(a, n):\n    return {text}"), A, 2))
+
+
+def test_sets_change_in_place_nowhere():
+    """`d["s"] |= {2}` changes the set that `s` is too."""
+    for text in ("t |= {2}", "d['s'] |= {2}", "t.add(2)"):
+        f = program(f"def f(a):\n    s = t = {{1}}\n    d = {{'s': s}}\n    {text}\n    return a * len(s)")
+        assert "set" in str(refused(f, A))
+
+
+def test_sets_of_paths_and_loops():
+    def f(a, n):
+        s = {1, 2}
+        for k in range(n):
+            if k in s:
+                a = a + 1
+        return a
+
+    for n in (0, 1, 5):
+        agree(f, A, n)
