@@ -25,6 +25,7 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, View, in_turn, is_traced, stand_in
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import floordiv, mod, mul
@@ -95,6 +96,7 @@ def has_complex_type(wanted: bool, r: Recorder, x: Any) -> bool:
 
 @traces(np.common_type)
 def common_type(r: Recorder, *arrays: Any) -> Any:
+    check_origin(r, *arrays)
     empty = (np.empty(0, x.dtype) if isinstance(x, ArrayRef) else stand_in(x) if is_traced(x) else x for x in arrays)
     return ask(np.common_type, *empty)
 

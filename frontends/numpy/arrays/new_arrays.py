@@ -9,7 +9,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import as_strict_int, check_number, store_view
 from tracebuf.frontends.numpy.numbers.bodies import Body
-from tracebuf.frontends.numpy.numbers.operands import INT, Operand, scalar_value, supported, weak_type
+from tracebuf.frontends.numpy.numbers.operands import INT, Operand, on_all_paths, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.heap import DictView
@@ -212,4 +212,7 @@ def strong(r: Recorder, x: Any) -> Any:
     if isinstance(x, (PyInt, PyFloat, PyComplex, PyBool, *NUMBERS)) and not isinstance(x, np.generic):
         element = scalar_type(np.dtype(weak_type(x)))
         return NpScalar(scalar_value(r, x, element), element)
+    if isinstance(x, NpScalar) and x.python is not None:
+        on_all_paths([x], np.dtype, r.loc)
+        return NpScalar(x.value, x.element)
     return x if isinstance(x, (NpScalar, np.generic)) else as_array(r, x)

@@ -46,7 +46,7 @@ from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, wit
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.registry import METHODS
-from tracebuf.frontends.numpy.record.scalar_checks import static_flags
+from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, static_flags, unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -441,6 +441,8 @@ class Expressions(Comprehensions):
         """`base.name`."""
         if not is_traced(base):
             return self.plain_attribute(node, base, name)
+        if isinstance(base, NpScalar) and base.python is not None:
+            self.check_has(base, name)
         value = table.attribute(self.r, base, name)
         if value is not NotImplemented:
             return value
@@ -454,6 +456,16 @@ class Expressions(Comprehensions):
             raise self.refuse(node, f"`.{name}` of {article} is not supported yet", refusals.attribute(name))
         of = "numpy.ndarray" if kind is np.ndarray else kind.__name__
         raise Raises(AttributeError(f"'{of}' object has no attribute '{name}'"))
+
+    def check_has(self, base: NpScalar, name: str) -> None:
+        """Records a check where a number has an attribute as NumPy's only, and may be Python's."""
+        numpys, *pythons = origins(base)
+        if not hasattr(numpys, name) and any(hasattr(x, name) for x in pythons):
+            raise unknown_origin(self.r.loc)
+        there = by_origin(self.r, base, lambda x: hasattr(x, name))
+        if isinstance(there, PyBool):
+            kind = type(pythons[0]).__name__
+            self.r.check(there.value, AttributeError, f"'{kind}' object has no attribute '{name}'")
 
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         texts.check_known(self.r, base)

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tracebuf.frontends.numpy.record.raises import NO_ITEMS
+
 T = TypeVar("T")
 FILE = __file__
 
@@ -88,7 +90,7 @@ def extreme_of(items: Any, beyond: Any, name: str) -> Any:
             best = x
             found = True
     if not found:
-        raise ValueError(name + "() iterable argument is empty")
+        raise ValueError(name + NO_ITEMS)
     return best
 
 
@@ -118,7 +120,7 @@ def extreme_by_key_of(items: Any, beyond: Any, name: str, default: Any, key: Any
         if not found:
             return default[0]
     elif not found:
-        raise ValueError(name + "() iterable argument is empty")
+        raise ValueError(name + NO_ITEMS)
     return best
 
 

@@ -29,12 +29,14 @@ from tracebuf.frontends.numpy.call.host_call import host_call
 from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
 from tracebuf.frontends.numpy.interpreter import dicts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.numbers.lattice import choice
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, Partial
 from tracebuf.frontends.numpy.record.heap import Record, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold
-from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.record.scalar_checks import by_origin
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, PyBool, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen
 from tracebuf.location import UNKNOWN
 
@@ -360,6 +362,8 @@ def fill_dataclass(i: Evaluator, made: Record, args: Sequence[Any], kwargs: dict
 def get_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any, *default: Any) -> Any:
     """getattr(base, name[, default])."""
     check_name(name)
+    if default and isinstance(base, NpScalar) and isinstance(there := has_attribute(i, node, base, name), PyBool):
+        return choice(there.value, i.attribute(node, NpScalar(base.value, base.element), name), default[0])
     try:
         return i.attribute(node, base, name)
     except Raises as said:
@@ -374,8 +378,11 @@ def check_name(name: Any) -> None:
         raise Raises(TypeError(f"attribute name must be string, not '{refusals.name_of(name)}'"))
 
 
-def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool:
+def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool | PyBool:
+    """hasattr(base, name)."""
     check_name(name)
+    if isinstance(base, NpScalar) and base.python is not None:
+        return by_origin(i.r, base, lambda x: hasattr(x, name))
     try:
         i.attribute(node, base, name)
     except Raises as said:

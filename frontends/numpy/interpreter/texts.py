@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     NpScalar,
@@ -64,6 +65,8 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
         return x
     if isinstance(x, PyInt):
         return Text("{}", [i.r.index(x.expr)])
+    if isinstance(x, NpScalar) and x.python is not None:
+        return Text("{}", [x.value], exact=False)
     if isinstance(x, NpScalar) and quoted and not x.element.is_complex and x.element is not I1:
         return Text(f"np.{x.element.dtype.name}({{}})", [x.value])
     if isinstance(x, (PyFloat, PyComplex, PyBool, NpScalar)):
@@ -147,6 +150,7 @@ def formatted_value(i: Evaluator, node: ast.AST, x: Any, spec: str, conversion: 
     if spec == "":
         return text_of(i, node, x)
     if isinstance(x, Scalar):
+        check_origin(i.r, x)
         ask(format, stand_in(x), spec)
         return Text("{:" + spec + "}", text_of(i, node, x).values)
     if isinstance(x, Record):

@@ -12,6 +12,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.numbers.weak_ints import surely_fits
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
+from tracebuf.frontends.numpy.record.raises import BY_ZERO
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats
 from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN, OVERFLOW
@@ -27,8 +28,6 @@ COMBINE = {
     "Add": (add, arith.AddI, "add"), "Sub": (sub, arith.SubI, "sub"), "Mult": (mul, arith.MulI, "mul"),
 }  # fmt: skip
 """By operator: its expression, the op that computes it in 64 bits, and its name in the overflow test."""
-DIVISION = {"FloorDiv": "integer division or modulo by zero", "Mod": "integer modulo by zero"}
-"""By operator: the message of its ZeroDivisionError."""
 BITS = {"BitAnd": arith.AndI, "BitOr": arith.OrI, "BitXor": arith.XorI}
 """By operator: the op that computes it."""
 
@@ -137,7 +136,7 @@ def divide(r: Recorder, name: str, a: Dim, b: Dim) -> Dim:
     positive = r.ask_nonneg(sub(b, 1))
     negative = positive is False and r.ask_nonneg(sub(neg(b), 1))
     if positive is False and negative is False:
-        r.fail("ZeroDivisionError", DIVISION[name])
+        r.fail("ZeroDivisionError", BY_ZERO[name, int])
     if positive or negative:
         x, y = (a, b) if positive else (neg(a), neg(b))
         e = r.facts.canon(floordiv(x, y) if name == "FloorDiv" else mod(x, y) if positive else neg(mod(x, y)))
@@ -154,7 +153,7 @@ def computed_division(r: Recorder, name: str, a: Dim, b: Dim, positive: bool) ->
     if positive:
         quotient = r.emit(division.FloorDivIndex.of(x, y))
     else:
-        r.check(r.compare("ne", b, 0), "ZeroDivisionError", DIVISION[name])
+        r.check(r.compare("ne", b, 0), "ZeroDivisionError", BY_ZERO[name, int])
         unit = either(r, r.compare("eq", b, -1), r.compare("eq", b, 0))
         sound = r.emit(arith.Select.of(unit, r.index(1), y))
         quotient = r.emit(division.FloorDivIndex.of(x, sound))

@@ -41,7 +41,7 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.conditions import both, negation
 from tracebuf.frontends.numpy.record.heap import Record, without_methods
-from tracebuf.frontends.numpy.record.raises import ask, is_tracers
+from tracebuf.frontends.numpy.record.raises import BY_ZERO, ask, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, choose, compare_floats, require_nonzero
 from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN
@@ -180,13 +180,13 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
         ask(BINARY[name][0], concrete(a), concrete(b))  # raises what Python raises
     if name in ("FloorDiv", "Mod"):
         fa, fb = float_value(r, a), float_value(r, b)
-        require_nonzero(r, fb, "float floor division by zero" if name == "FloorDiv" else "float modulo by zero")
+        require_nonzero(r, fb, BY_ZERO[name, float])
         found = elementwise(r, BINARY[name][1], [NpScalar(fa, F64), NpScalar(fb, F64)])
         assert isinstance(found, NpScalar)  # NumPy's loops compute these as Python does
         return PyFloat(found.value)
     fa, fb = float_value(r, a), float_value(r, b)
     if name == "Div":
-        require_nonzero(r, fb, "float division by zero")
+        require_nonzero(r, fb, BY_ZERO[name, float])
     op = {"Add": arith.AddF, "Sub": arith.SubF, "Mult": arith.MulF, "Div": arith.DivF}[name]
     return PyFloat(r.emit(op.of(fa, fb)))
 

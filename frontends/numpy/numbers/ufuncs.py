@@ -30,7 +30,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.two_results import PAIRS
 from tracebuf.frontends.numpy.numbers.weak_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import BY_ZERO, Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite
 from tracebuf.frontends.numpy.record.values import EITHER, ArrayRef, NpScalar, Scalar, Unsure
@@ -38,8 +38,8 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64, I1, ScalarType
 from tracebuf.ops.scalars import arith
 
-DIVISIONS = (np.true_divide, np.floor_divide, np.remainder)
-"""Ufuncs that raise ZeroDivisionError for Python's numbers."""
+DIVISIONS = {np.true_divide: "Div", np.floor_divide: "FloorDiv", np.remainder: "Mod"}
+"""Ufuncs that raise ZeroDivisionError for Python's numbers: the operator."""
 CLOSED = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.absolute, np.floor_divide, np.remainder)
 """Ufuncs that give ints for Python ints, and floats for floats."""
 
@@ -66,7 +66,9 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
     flag = both(r, *(u.flag for u in unsure))
     if ufunc in DIVISIONS:  # Python raises where NumPy gives inf or nan
         fine = scalar_value(r, operands[1], I1)
-        r.check(either(r, fine, negation(r, flag)), ZeroDivisionError, "division by zero")
+        floats = "float" in {u.kind for u in unsure} or any(weak_type(o) is float for o in operands)
+        message = BY_ZERO[DIVISIONS[ufunc], float if floats else int]
+        r.check(either(r, fine, negation(r, flag)), ZeroDivisionError, message)
     return Unsure(flag, kind)
 
 

@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from operator import floordiv, mod, truediv
 from types import CodeType, TracebackType
 from typing import Any, TypeVar, cast
 
@@ -233,3 +234,22 @@ def name_of(handler: Callable[..., Any]) -> str:
     handler = handler.func if isinstance(handler, partial) else handler
     of = handler if hasattr(handler, "__qualname__") else type(handler)
     return f"{of.__module__}.{of.__qualname__}"
+
+
+def said(function: Callable[..., Any], *args: Any) -> str:
+    """The message of what a call raises, in the words of this version of Python."""
+    try:
+        function(*args)
+    except Exception as error:
+        return str(error)
+    raise AssertionError("it raises nothing")
+
+
+NO_ITEMS = said(max, ()).removeprefix("max")
+"""What min and max say of nothing, after their name."""
+BY_ZERO = {
+    (name, kind): said(operation, kind(1), kind(0))
+    for name, operation in {"Div": truediv, "FloorDiv": floordiv, "Mod": mod}.items()
+    for kind in (int, float)
+}
+"""By operator and type: what Python says of a division by zero."""

@@ -8,10 +8,10 @@ from functools import wraps
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.record.conditions import either
+from tracebuf.frontends.numpy.record.conditions import either, negation
 from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import NpScalar, PyBool
+from tracebuf.frontends.numpy.record.values import EITHER, NpScalar, PyBool
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import F64
@@ -47,6 +47,24 @@ def check_origin(r: Recorder, *numbers: Any) -> None:
     """Refuses numbers of which only the run time knows whether they are Python's or NumPy's."""
     if any(isinstance(x, NpScalar) and x.python is not None for x in numbers):
         raise unknown_origin(r.loc)
+
+
+def origins(x: NpScalar) -> list[Any]:
+    """Stand-ins for what a number is that may be Python's or NumPy's: NumPy's first."""
+    kinds: dict[str, list[Any]] = {
+        "int": [0], "float": [0.0], "complex": [0j], "bool": [False], EITHER: [0, 0.0],
+    }  # fmt: skip
+    return [x.dtype.type(0), *(() if x.python is None else kinds[x.python.kind])]
+
+
+def by_origin(r: Recorder, x: NpScalar, ask: Callable[[Any], bool]) -> bool | PyBool:
+    """The answer to a question about a number's type: a condition, where it depends on whether it is Python's."""
+    numpys, *pythons = map(ask, origins(x))
+    if all(answer == numpys for answer in pythons):
+        return numpys
+    if x.python is None or numpys in pythons:
+        raise unknown_origin(r.loc)
+    return PyBool(negation(r, x.python.flag) if numpys else x.python.flag)
 
 
 def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:

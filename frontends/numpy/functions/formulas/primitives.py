@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.functions.indices import interpolation
 from tracebuf.frontends.numpy.functions.joining import padding
 from tracebuf.frontends.numpy.functions.reductions.reduce import divide
 from tracebuf.frontends.numpy.numbers.generics import result_order
-from tracebuf.frontends.numpy.numbers.operands import common_dtype, on_all_paths
+from tracebuf.frontends.numpy.numbers.operands import on_all_paths
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, concrete
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
@@ -162,12 +162,15 @@ def is_iterable(r: Recorder, y: Any) -> bool:
 @traces(np.result_type)
 def result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
     """np.result_type; Python's numbers are weak."""
+    known = [x.dtype if isinstance(x, ArrayRef) else concrete(x) for x in arrays_and_dtypes]
+    found = ask(np.result_type, *known)
     numbers = [x for x in arrays_and_dtypes if isinstance(x, Scalar)]
-    arrays = [x.dtype for x in arrays_and_dtypes if isinstance(x, ArrayRef)]
-    if numbers:
-        on_all_paths(numbers, lambda *kinds: common_dtype(*arrays, *kinds), r.loc)
-    kinds = [x.dtype if isinstance(x, ArrayRef) else concrete(x) for x in arrays_and_dtypes]
-    return ask(np.result_type, *kinds)
+    others = [k for x, k in zip(arrays_and_dtypes, known) if not isinstance(x, Scalar)]
+
+    def of(*kinds: Any) -> np.dtype:
+        return np.result_type(*others, *(kind() if isinstance(kind, type) else kind for kind in kinds))
+
+    return on_all_paths(numbers, of, r.loc) if numbers else found
 
 
 @traces(callable)

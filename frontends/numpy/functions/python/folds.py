@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import truth
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.conditions import both, either
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import NO_ITEMS, Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, is_traced
@@ -64,7 +64,7 @@ def extreme_of_array(r: Recorder, name: str, a: ArrayRef) -> NpScalar:
     """min(a) or max(a): the first element that no later one beats, so that a NaN in front stays."""
     ref = vector(r, name, a)
     if not is_filled(r, name, ref):
-        r.fail("ValueError", f"{name}() iterable argument is empty")
+        r.fail("ValueError", name + NO_ITEMS)
     ufunc = np.less if name == "min" else np.greater
     rest = ref.derive(lambda view: view.narrow(0, 1, 1, sub(view.sizes[0], 1)))
 

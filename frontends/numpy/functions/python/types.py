@@ -18,11 +18,11 @@ from tracebuf.frontends.numpy.record.heap import DictView, Record, without_metho
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.scalar_checks import check_origin, unknown_origin
+from tracebuf.frontends.numpy.record.scalar_checks import by_origin, check_origin, unknown_origin
 from tracebuf.frontends.numpy.record.values import (
-    EITHER,
     ArrayRef,
     NpScalar,
+    PyBool,
     PyFloat,
     PyInt,
     Scalar,
@@ -54,15 +54,11 @@ def length(r: Recorder, x: Any) -> Any:
 
 
 @traces(isinstance)
-def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
+def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool | PyBool:
     """isinstance(x, kinds), by the type that x has in eager Python."""
     kinds = without_methods(kinds)
     if isinstance(x, NpScalar) and x.maybe_python:
-        zero = x.element.dtype.type(0)
-        answers = {ask(isinstance, number, kinds) for number in (zero, zero.item())}
-        if len(answers) > 1 or x.python is None or x.python.kind == EITHER:
-            raise unknown_origin(r.loc)
-        return answers.pop()
+        return by_origin(r, x, lambda number: ask(isinstance, number, kinds))
     if isinstance(x, Record):
         for kind in kinds if isinstance(kinds, tuple) else (kinds,):
             says = getattr(type(kind), "__instancecheck__", None)
