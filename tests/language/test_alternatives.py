@@ -126,3 +126,24 @@ def test_a_loop_carries_an_int_or_a_float():
 def test_a_loop_carries_none_or_a_number_on_every_rung(f):
     draw = np.random.default_rng(1).random
     climb(f, (draw(9), 9), alike=[(draw(9), 9)], again=[(draw(5), 5), (draw(40), 40)])
+
+
+def test_what_is_raised_has_the_type_of_the_path():
+    """The text of a number of several types was refused, by a name of the tracer's."""
+
+    def f(a, k):
+        n = None
+        for i in range(k):
+            if a[i] > 0.5:
+                n = i
+        if n is None or a[n] > 0.9:
+            raise ValueError(n)
+        return a[n]
+
+    g = bufferize(verify=True)(f)
+    for values in ([0.0, 0.6], [0.0, 0.95], [0.1, 0.2], [0.7, 0.3]):
+        want = agree(g, np.array(values), 2)
+        if isinstance(want, ValueError):
+            with pytest.raises(ValueError) as found:
+                g(np.array(values), 2)
+            assert found.value.args == want.args

@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, Env
 from tracebuf.frontends.numpy.source.liveness import nodes
 from tracebuf.ir.core import Value
 
-SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert)
+SIMPLE = (ast.Raise, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert)
 """Statements that are traced once for each type of a value."""
 
 

@@ -55,6 +55,7 @@ _NAMES = {
     "Range": "range", "Items": "result of enumerate, zip or reversed", "OneShotIterator": "iterator",
     "NestedFunction": "function", "FlatIterator": "flat iterator", "Partial": "partial", "Text": "str",
     "Method": "method", "ContainerMethod": "method", "BoundMethod": "method", "DictView": "view of a dict",
+    "Cond": "value of different types, depending on the path",
 }  # fmt: skip
 """By the tracer's class of a value: the name of the type that the user knows."""
 
