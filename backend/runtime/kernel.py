@@ -275,6 +275,10 @@ class Kernel:
             status = self._enter(frame)
             results = self.results(status, context, args)
             return results, context.counters() if counted else None
+        except ctypes.ArgumentError as error:
+            if "RecursionError" not in str(error):  # what a host call raises
+                raise
+            raise RecursionError("maximum recursion depth exceeded") from None  # in ctypes, which renames it
         finally:
             context.end()
             self._give_back(context)

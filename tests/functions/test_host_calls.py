@@ -456,6 +456,20 @@ def test_a_call_within_a_call() -> None:
     assert factorial(np.array([5.0]))[0] == 120
 
 
+def test_a_recursion_may_end_anywhere() -> None:
+    """Where it ends within ctypes, a RecursionError became a ctypes.ArgumentError."""
+    factorial(np.array([6.0]))
+
+    def from_depth(k: int) -> None:
+        if k:
+            return from_depth(k - 1)
+        with pytest.raises(RecursionError):
+            factorial(np.array([np.inf]))
+
+    for depth in range(24):
+        from_depth(depth)
+
+
 def test_an_error_while_a_call_is_prepared() -> None:
     """The recursion may end where a context is made: what there is of it goes without a word."""
     Context.__new__(Context).__del__()
