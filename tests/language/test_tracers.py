@@ -60,7 +60,7 @@ WORK = {
     "methods": "return a.sum(), a.max(axis=0), a.copy(), a.astype(np.float32), a.reshape(2, -1), a.mean(), a.dot(a)",
     "a shape set": "b = a * 1\nb.shape = (2, -1)\nreturn b",
     "creation": "z = np.zeros(n)\nz[0] = 1\n"
-    "return z, np.ones((n, 2)), np.empty_like(a) * 0, np.arange(n), np.full(3, n)",
+    "return z, np.ones((n, 2)), np.empty_like(a).size, np.arange(n), np.full(3, n)",
     "arrays of numbers": "return np.array([n, n]), np.array([a[0], 1.0]), np.stack([a, a]), np.asarray(a), np.array(a)",
     "calls that pass no protocol": "return isinstance(a, np.ndarray), isinstance(n, int), isinstance(a[0], float), "
     "float(n), int(a[0]), bool(n), np.int32(n), np.float32(a[0]), np.float64(n), round(a[0], 1), str(n is None)",
