@@ -16,7 +16,8 @@ TAKEN = [
 ]  # fmt: skip
 REFUSED = {
     "{1, 2}": "cannot be returned", "{a.sum(), 1}": "only the run time", "sum({1, 2})": "iterating over a set",
-    "max({1, 2})": "iterating",
+    "max({1, 2})": "iterating", "sorted({1, 2}, key=abs)": "iterating", "f'{ {1, 2} }'": "no certain order",
+    "list(frozenset(('a', 'b')))": "no certain order",
     "[x for x in {1, 2}]": "iterating", "[*{1, 2}]": "iterating", "'-'.join({'a'})": "no certain order",
     "{1}.union({2}) == {1}": "`.union` of a set", "{i for i in (1, 2)} == {1}": "set comprehension",
 }  # fmt: skip
@@ -50,4 +51,13 @@ def test_sets_of_paths_and_loops():
         return a
 
     for n in (0, 1, 5):
+        agree(f, A, n)
+
+
+def test_a_set_is_handed_to_a_function_of_the_users():
+    def among(k, wanted):
+        return k in wanted
+
+    f = program("def f(a, n):\n    return a * among(n, {1, 2})", among=among)
+    for n in (1, 3):
         agree(f, A, n)

@@ -57,6 +57,6 @@ def test_messages_are_of_this_python(text):
         assert str(want) == str(got)
 
 
-def test_a_text_of_such_a_number_is_refused_or_raised():
+def test_the_type_itself_is_refused():
     error = refused(program("def f(a, k):\n    n = k if a[0] > 0 else a[0]\n    return type(n)"), np.ones(2), 3)
     assert "Python's or NumPy's" in str(error)

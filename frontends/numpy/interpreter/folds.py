@@ -89,8 +89,7 @@ def folded(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: 
         start = given[0] if given else 0
         return fold(i, prelude.sum_of, items, [start], lambda found: sum_in_turn(i, node, found, start))
     in_turn = lambda found: extreme_of_numbers(i, node, function, list(found), *given)  # noqa: E731
-    loop = prelude.extreme_or if given else prelude.extreme_of
-    return fold(i, loop, items, [BEYOND[function], *(given or [function.__name__])], in_turn)
+    return fold(i, prelude.extreme_of, items, [BEYOND[function], function.__name__, given], in_turn)
 
 
 def sum_in_turn(i: Evaluator, node: ast.AST, items: Iterator[Any], start: Any) -> Any:
@@ -272,4 +271,4 @@ def by_key(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwar
 def of_items(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
     """min(items) or min(x, y), or max, of numbers of several types."""
     items = args[0] if len(args) == 1 else list(args)
-    return fold(i, prelude.extreme_of, items, [BEYOND[function], function.__name__])
+    return fold(i, prelude.extreme_of, items, [BEYOND[function], function.__name__, ()])

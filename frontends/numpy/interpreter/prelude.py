@@ -81,29 +81,19 @@ def all_of(items: Any) -> bool:
     return True
 
 
-def extreme_of(items: Any, beyond: Any, name: str) -> Any:
-    """min(items) or max(items): the first that no later one is beyond."""
+def extreme_of(items: Any, beyond: Any, name: str, default: Any) -> Any:
+    """min(items) or max(items): the first that no later one is beyond; `default` holds what there is without items."""
     best: Any
     found = False
     for x in items:
         if not found or beyond(x, best):  # noqa: F821
             best = x
             found = True
-    if not found:
+    if default:
+        if not found:
+            return default[0]
+    elif not found:
         raise ValueError(name + NO_ITEMS)
-    return best
-
-
-def extreme_or(items: Any, beyond: Any, default: Any) -> Any:
-    """min(items, default=default) or max."""
-    best: Any
-    found = False
-    for x in items:
-        if not found or beyond(x, best):  # noqa: F821
-            best = x
-            found = True
-    if not found:
-        return default
     return best
 
 

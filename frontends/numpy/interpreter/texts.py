@@ -83,6 +83,8 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
     if type(x) is dict:
         items = [(text_of(i, node, k, True), text_of(i, node, v, True)) for k, v in x.items()]
         return listed("{{", [listed("", pair, "", ": ") for pair in items], "}}")
+    if isinstance(x, (set, frozenset)) and len(x) > 1:
+        raise i.refuse(node, "the text of a set, whose items have no certain order", "use sorted(...) of it")
     if type(x).__module__.startswith("tracebuf."):
         raise i.refuse(node, f"the text of a {refusals.name_of(x)}", "use its parts")
     return Text(escaped(ask(repr if quoted else str, x)), [])

@@ -19,9 +19,9 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import (
-    EITHER,
     NUMBERS,
     PYTHON_TYPES,
+    UNSURE_TYPES,
     ArrayRef,
     NpScalar,
     PyBool,
@@ -39,7 +39,7 @@ Operand = ArrayRef | Scalar | bool | int | float | complex | np.generic
 """What an elementwise function takes."""
 Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 BOOL, INT = np.dtype(np.bool_), np.dtype(np.int64)
-WEAK = {"int": (int,), "float": (float,), "complex": (complex,), "bool": (BOOL,), EITHER: (int, float)}
+WEAK = {kind: tuple(BOOL if t is bool else t for t in types) for kind, types in UNSURE_TYPES.items()}
 """By the `kind` of `Unsure`: the weak types."""
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.conditions import either, negation
 from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import EITHER, NpScalar, PyBool
+from tracebuf.frontends.numpy.record.values import UNSURE_TYPES, NpScalar, PyBool
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import F64
@@ -51,10 +51,7 @@ def check_origin(r: Recorder, *numbers: Any) -> None:
 
 def origins(x: NpScalar) -> list[Any]:
     """Stand-ins for what a number is that may be Python's or NumPy's: NumPy's first."""
-    kinds: dict[str, list[Any]] = {
-        "int": [0], "float": [0.0], "complex": [0j], "bool": [False], EITHER: [0, 0.0],
-    }  # fmt: skip
-    return [x.dtype.type(0), *(() if x.python is None else kinds[x.python.kind])]
+    return [x.dtype.type(0), *(kind() for kind in (() if x.python is None else UNSURE_TYPES[x.python.kind]))]
 
 
 def by_origin(r: Recorder, x: NpScalar, ask: Callable[[Any], bool]) -> bool | PyBool:

@@ -508,6 +508,12 @@ class Unsure:
     kind: str
 
 
+UNSURE_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,), "float": (float,), "complex": (complex,), "bool": (bool,), EITHER: (int, float),
+}  # fmt: skip
+"""By the `kind` of `Unsure`: the types that the Python number may have."""
+
+
 class NpScalar(Scalar):
     """A NumPy scalar (np.float64 ...): strong. `python`: on some paths eager has a Python number here (a loop does not
     run, or max picks it), so it may only be used where both agree."""
