@@ -817,7 +817,7 @@ def test_time_grows_with_the_square_of_what_a_loop_hands_round() -> None:
             step(f)
         return lambda: assign_storage(f)
 
-    assert growth(prepare, 10, below=32) < 32
+    assert growth(prepare, 15, below=20) < 20
 
 
 def exchanged(x: Any, n: Any) -> Any:

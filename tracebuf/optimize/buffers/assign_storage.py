@@ -25,7 +25,7 @@ from dataclasses import field
 
 from tracebuf.deallocate.facts import FRESH_OPS, sources
 from tracebuf.frozen import plain
-from tracebuf.ir.core import Block, Op, Use, Value, dominates
+from tracebuf.ir.core import Block, Op, Value, dominates
 from tracebuf.ir.dims import Dim, Sym, substitute, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType, is_unnamed
@@ -118,8 +118,13 @@ class _Storage:
         self.shapes = {s for shape in shapes for d in shape for s in symbols(d) if d == s.expr}
         """The symbols that are sizes of the function's arguments."""
         self._sizes: dict[memref.Alloc, Dim] = {}
+        self._found: dict[Value, frozenset[memref.Alloc]] = {}
         self.held = held
         """By buffer the values that may be it."""
+        calls = [op for op in func.walk() if isinstance(op, HostCall) and op.may_keep]
+        handed = [v for op in calls for v in op.operands if isinstance(v.type, MemRefType)]
+        self.given_away = frozenset[memref.Alloc]().union(*map(self._origins, handed))
+        """Those that a called function may keep."""
 
     def plan(self) -> Plan:
         arrays = kept = self._arrays()
@@ -149,7 +154,7 @@ class _Storage:
     def _arrays(self) -> set[memref.Alloc]:
         """What may be returned; what is freed as a part of it, as nobody knows then how much is freed."""
         end = self.func.block.terminator
-        found = {op for op, values in self.held.items() if any(u.op is end for v in values for u in uses_of(v))}
+        found = set[memref.Alloc]().union(*map(self._origins, end.operands))
         for op in self.func.walk():
             if isinstance(op, memref.Dealloc) and may_be_part(op.operand(0)):
                 found |= self._may_free(op)[0]
@@ -192,7 +197,7 @@ class _Storage:
 
     def _roaming(self, varying: set[memref.Alloc]) -> set[memref.Alloc]:
         """Those of some buffers that can roam: those that are freed whole, and that no function may keep."""
-        varying = {op for op in varying if not any(isinstance(u, HostCall) and u.may_keep for u in users(op.result))}
+        varying = varying - self.given_away
         freed = [self._may_free(op)[0] for op in self.func.walk() if isinstance(op, memref.Dealloc)] if varying else []
         while True:
             mixed = [o for allocs in freed if not allocs <= varying for o in allocs & varying]
@@ -282,7 +287,7 @@ class _Storage:
             return op
 
         for op in allocs:
-            if any(self._may_be(v, {op}) for v in self.across[op]):
+            if any(op in self._origins(v) for v in self.across[op]):
                 for other in set[memref.Alloc]().union(*map(self._origins, self.held[op])) & inside:
                     if self._size(other) == self._size(op):
                         leader[find(other)] = find(op)
@@ -295,7 +300,7 @@ class _Storage:
         inside = set(allocs)
         size = self._size(allocs[0])
         named = not any(is_unnamed(d) for op in allocs for d in op.result.memref_type.shape)
-        alone = any(isinstance(u, HostCall) and u.may_keep for op in allocs for u in users(op.result))
+        alone = not self.given_away.isdisjoint(allocs)
         group = Group(allocs, size if named else None, alone)
         group.span = self.lives.hull(v for op in allocs for v in self.held[op])
         group.beside = {op: [v for v in self.across[op] if self._may_be(v, inside)] for op in allocs}
@@ -316,8 +321,11 @@ class _Storage:
                 known[s] = n
         return substitute(size, known)
 
-    def _origins(self, value: Value) -> set[memref.Alloc]:
-        return {v.owner for v in self.lives.origins.of(value) if type(v.owner) is memref.Alloc}
+    def _origins(self, value: Value) -> frozenset[memref.Alloc]:
+        if value not in self._found:
+            leaves = (v.owner for v in self.lives.origins.of(value))
+            self._found[value] = frozenset(o for o in leaves if type(o) is memref.Alloc)
+        return self._found[value]
 
     def _may_be(self, value: Value, allocs: set[memref.Alloc]) -> bool:
         return not allocs.isdisjoint(self._origins(value))
@@ -554,16 +562,6 @@ def not_given(op: memref.Alloc) -> None:
     for use in op.result.uses:
         if isinstance(use.op, HostCall) and use.op.given_outs:
             use.op.attrs["gives"] = tuple(k for k in use.op.given_outs if k != use.index - use.op.n_ins)
-
-
-def uses_of(value: Value) -> Iterable[Use]:
-    """The uses of a buffer and of its views."""
-    work = [value]
-    while work:
-        for use in work.pop().uses:
-            yield use
-            if isinstance(use.op, memref.VIEW_OPS) and use.index == 0:
-                work.append(use.op.result)
 
 
 def may_be_part(buffer: Value) -> bool:
