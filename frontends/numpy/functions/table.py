@@ -19,7 +19,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays import complex_views, creation, shapes
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
-from tracebuf.frontends.numpy.functions import whole_arrays
+from tracebuf.frontends.numpy.functions import inspection, whole_arrays
 from tracebuf.frontends.numpy.functions.formulas import (
     joining,
     logic,
@@ -51,7 +51,15 @@ from tracebuf.frontends.numpy.record.each_path import WRITERS, on_each_path, sto
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays, judged, method, numpys_error
 from tracebuf.frontends.numpy.record.raises import Raises, call_as, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.registry import FORMULAS, HANDLERS, METHODS, NUMBER_METHODS, PRIMITIVES, Handler
+from tracebuf.frontends.numpy.record.registry import (
+    FORMULAS,
+    HANDLERS,
+    METHODS,
+    NUMBER_METHODS,
+    PRIMITIVES,
+    Handler,
+    late_handler,
+)
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -70,7 +78,7 @@ MODULES = (
     complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft, linalg, sorting,
     declared, convolutions, einsum, matmul, vectors, builtins, cmath_functions, math_functions, types,
     whole_arrays, joining, logic, lookup, mapping, padding, primitives, formula_products, formula_vectors, sequences,
-    statistics, transforms,
+    statistics, transforms, inspection,
 )  # fmt: skip
 """The modules that fill the tables when they are imported; those that these import do too."""
 
@@ -132,6 +140,8 @@ def by_numpy(
 
 def attribute(r: Recorder, x: Any, name: str) -> Any:
     """x.name for a traced x: a data attribute, or NotImplemented for a method or an unknown name."""
+    if name == "__class__" and not (isinstance(x, NpScalar) and x.maybe_python):
+        return inspection.class_of(x)
     if isinstance(x, ArrayRef):
         if name == "shape":
             return tuple(as_int_value(d) for d in x.shape)
@@ -150,10 +160,16 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
             return complex_views.part(r, x, name)
         if name == "flat":
             return FlatIterator(r, x)
-        simple = {"ndim": x.ndim, "dtype": x.dtype, "itemsize": x.dtype.itemsize}
+        if name == "flags":
+            return inspection.Flags(x)
+        if name == "strides":
+            return inspection.strides(r, x)
+        simple = {"ndim": x.ndim, "dtype": x.dtype, "itemsize": x.dtype.itemsize, "device": "cpu"}
         return simple.get(name, NotImplemented)
-    if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape"):
-        return {"dtype": x.element.dtype, "ndim": 0, "shape": ()}[name]
+    if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides"):
+        dtype = x.element.dtype
+        of_size = {"size": 1, "itemsize": dtype.itemsize, "nbytes": dtype.itemsize, "strides": ()}
+        return {"dtype": dtype, "ndim": 0, "shape": (), **of_size}[name]
     if isinstance(x, Scalar) and hasattr(type(stand_in(x)), name):
         if isinstance(x, NpScalar) and x.python is not None and x.python.kind == "bool":
             raise unknown_origin(r.loc)  # a bool's parts are ints, a NumPy bool's are not
@@ -228,7 +244,7 @@ def handler_of(function: Any) -> Handler | None:
             return stores(lambda r, *args: call_handler(picking.ufunc_at, r, ufunc, *args))
         return lambda r, *args, **kwargs: call_handler(call_method, r, ufunc, function.__name__, args, kwargs)
     try:
-        return HANDLERS.get(function) or PRIMITIVES.get(function)
+        return HANDLERS.get(function) or PRIMITIVES.get(function) or late_handler(function)
     except TypeError:
         return None
 

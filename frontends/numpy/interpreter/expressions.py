@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
-from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
@@ -45,6 +45,7 @@ from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
+from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import METHODS
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, static_flags, unknown_origin
 from tracebuf.frontends.numpy.record.values import (
@@ -299,6 +300,13 @@ class Expressions(Comprehensions):
             return ask(operator.contains, items, dicts.key_of(self, node, x))
         plain = isinstance(items, (tuple, list, set, frozenset)) and all(is_known_number(i) for i in items)
         nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list, dict))
+        if isinstance(items, ArrayRef):
+            equal = compare(self.r, "Eq", items, self.beside(x, items))
+            return self.truth(node, self.call(node, np.any, [equal], {}))
+        if isinstance(items, (tuple, list)) and (not plain or isinstance(x, Scalar)):
+            found = among_numbers(self.r, items, x)
+            if found is not None:
+                return found
         if (plain and isinstance(x, Scalar)) or (nested and (holds_traced(x) or holds_traced(items))):
             found = truth_of_all("any", self.r, tuple(compare(self.r, "Eq", x, i) for i in items))
             assert isinstance(found, (bool, PyBool))
@@ -387,6 +395,8 @@ class Expressions(Comprehensions):
             return subscripts.read(self.r, base, index)
         if isinstance(base, FlatIterator):
             return base.item(index)
+        if isinstance(base, inspection.Flags):
+            return inspection.flag(self.r, base, index, item=True)
         if isinstance(base, dict):
             return dicts.read(self, node, base, index)
         if isinstance(base, Record):
@@ -474,6 +484,8 @@ class Expressions(Comprehensions):
             return found
         if records.has_attributes_here(base):
             return records.attribute(self, node, base, name)
+        if isinstance(base, inspection.Flags):
+            return inspection.flag(self.r, base, name)
         if is_tracers(base):
             kind = EAGER.get(type(base), object)
             if not hasattr(kind, name):
@@ -679,6 +691,27 @@ def put_there(module: types.ModuleType, name: str, value: Any) -> bool:
 
 def is_known_number(x: Any) -> bool:
     return (type(x) is int or type(x) is float or type(x) is complex or type(x) is bool) and bool(x == x)
+
+
+def among_numbers(r: Recorder, items: Sequence[Any], x: Any) -> bool | PyBool | None:
+    """`x in items`, of numbers, texts and None, by equality alone; None where identity may decide: two floats may be
+    one NaN, and of other values more is to be asked."""
+    if not all(isinstance(i, (Scalar, *NUMBERS, str, types.NoneType)) for i in (x, *items)):
+        return None
+    if not isinstance(x, (Scalar, *NUMBERS)):
+        return x in [i for i in items if not isinstance(i, Scalar)]
+    numbers = [i for i in items if isinstance(i, (Scalar, *NUMBERS))]
+    if not is_never_nan(x) and not all(map(is_never_nan, numbers)):
+        return None
+    found = truth_of_all("any", r, tuple(compare(r, "Eq", x, i) for i in numbers))
+    assert isinstance(found, (bool, PyBool))
+    return found
+
+
+def is_never_nan(x: Any) -> bool:
+    """Whether a number is surely none that differs from itself."""
+    traced_int = isinstance(x, NpScalar) and not x.maybe_python and not x.element.component.is_float
+    return isinstance(x, (PyInt, PyBool)) or traced_int or (isinstance(x, NUMBERS) and bool(x == x))
 
 
 def is_users(function: Any) -> bool:

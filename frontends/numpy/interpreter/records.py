@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
 from tracebuf.frontends.numpy.call.host_call import host_call
 from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
+from tracebuf.frontends.numpy.functions import inspection
 from tracebuf.frontends.numpy.interpreter import dicts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import choice
@@ -383,6 +384,8 @@ def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool | P
     check_name(name)
     if isinstance(base, NpScalar) and base.python is not None:
         return by_origin(i.r, base, lambda x: hasattr(x, name))
+    if is_traced(base) and name != "mT":  # which raises ValueError of a vector
+        return inspection.has(base, name)
     try:
         i.attribute(node, base, name)
     except Raises as said:

@@ -43,7 +43,11 @@ CALLS = {
 """By a callee's qualified name: what to write instead."""
 MODULES = {"random": _RANDOM, "numpy.random": _RANDOM, "time": _TIME}
 """By the name of a module: what to write instead of a call of any of its functions that `CALLS` does not list."""
-ATTRIBUTES = {"tolist": "return the array, and convert it outside"}
+ATTRIBUTES = {
+    "tolist": "return the array, and convert it outside",
+    "base": "ask outside who owns the memory, and pass the answer in",
+    **dict.fromkeys(("data", "ctypes", "__array_interface__"), "compare arrays by `is`, or ask for addresses outside"),
+}
 """By the name of an array's attribute or method: what to write instead."""
 CONTAINS = "np.any(a == x) for an array, x == y or x == z for numbers"
 ATTRIBUTE_SET = ("an attribute is set in a traced function", "return the value, and set it outside")

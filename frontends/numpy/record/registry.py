@@ -10,8 +10,10 @@ A parameter that the handler does not have is taken with NumPy's default only (f
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
+from types import FunctionType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from tracebuf.frontends.numpy.record.each_path import WRITERS, stores
@@ -30,6 +32,8 @@ FORMULAS: dict[Any, Handler] = {}
 """By NumPy's function: the Python function that is traced in its place."""
 PRIMITIVES: dict[Any, Handler] = {}
 """By function that means something in a formula only, or that formulas alone call in this way: its handler."""
+LATE: dict[tuple[str, str], Handler] = {}
+"""By module and name: the handlers of functions of those modules of NumPy's that it loads when they are asked for."""
 NOTHING = object()
 
 
@@ -53,6 +57,25 @@ def traces(
         return handler
 
     return register
+
+
+def traces_late(module: str, name: str) -> Callable[[HandlerT], HandlerT]:
+    """As `traces`, for a function of a module of NumPy's that is not loaded before it is asked for."""
+
+    def register(handler: HandlerT) -> HandlerT:
+        LATE[module, name] = handler
+        return handler
+
+    return register
+
+
+def late_handler(function: Any) -> Handler | None:
+    """The handler of a function of such a module; None if it has none."""
+    if not isinstance(function, FunctionType):
+        return None
+    module, name = function.__module__, function.__name__
+    handler = LATE.get((module, name))
+    return handler if handler is not None and vars(sys.modules.get(module, sys)).get(name) is function else None
 
 
 def formula(*functions: Any) -> Callable[[HandlerT], HandlerT]:

@@ -1,0 +1,157 @@
+"""What code asks of arrays and numbers while it is traced: flags, strides, attributes, classes, membership."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree, program
+
+MATRICES = {
+    "rows": np.arange(12.0).reshape(3, 4),
+    "columns": np.asfortranarray(np.arange(12.0).reshape(3, 4)),
+    "parts": np.arange(48.0).reshape(6, 8)[::2, ::2],
+    "backwards": np.arange(12.0).reshape(3, 4)[:, ::-1],
+    "row": np.arange(4.0).reshape(1, 4),
+    "of a row": np.arange(16.0).reshape(4, 4)[:1, ::2],
+    "column": np.arange(12.0).reshape(3, 4)[:, 1:2],
+    "none": np.empty((0, 3)),
+    "constant": np.broadcast_to(np.arange(4.0), (3, 4)),
+}
+MADE = (
+    "a", "a.T", "a[:, 1:]", "a[1:]", "a[0]", "a[:, 0]", "a[:2, :1]", "a.ravel()", "a.copy()", "a.copy('F')", "a + 1",
+    "a.T + 1", "a.reshape(-1)", "np.zeros((2, 3))", "np.zeros((3, 2), order='F')", "a[None]", "a[..., None]",
+    "np.broadcast_to(a, (2, *a.shape))", "np.diagonal(a)", "a.real", "a.imag", "a.astype(complex).imag",
+    "a.swapaxes(0, 1)", "np.moveaxis(a, 0, 1)[::-1]", "np.ascontiguousarray(a)", "np.asfortranarray(a)",
+    "np.asarray(a)", "a.sum(axis=0)", "a.T.sum(axis=0)", "np.cumsum(a, axis=0)", "a @ a.T", "np.flip(a)", "a.view()",
+    "np.squeeze(a)", "np.atleast_3d(a)", "np.array(a)", "np.sort(a)", "a[a > 2]", "a[[0]]", "np.where(a > 1, a, 0)",
+    "np.concatenate((a, a))", "np.split(a, 1)[0]", "np.linspace(0, 1, 5)", "np.eye(3)", "np.full_like(a, 2)",
+    "np.transpose(a[None], (2, 0, 1))", "np.empty_like(a)", "np.lib.stride_tricks.sliding_window_view(a, 1, axis=0)",
+    "np.expand_dims(a, 1)", "np.rot90(a)", "np.tile(a, 2)", "np.repeat(a, 2, axis=1)", "np.outer(a, a)",
+    "np.einsum('ij->ji', a)", "np.einsum('ij->j', a)", "np.triu(a)", "np.meshgrid(a[:, 0], a[:, 0])[1]",
+    "np.real_if_close(a)", "np.pad(a, 1)", "np.roll(a, 1, axis=0)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", MATRICES)
+def test_flags_are_numpys(layout: str) -> None:
+    names = (
+        "c_contiguous", "f_contiguous", "contiguous", "fortran", "writeable", "aligned", "behaved", "carray", "farray",
+        "fnc", "forc", "writebackifcopy",
+    )  # fmt: skip
+    given = MATRICES[layout]
+    for made in MADE:
+        asked = ", ".join([*(f"x.flags.{n}" for n in names), *(f"x.flags[{n!r}]" for n in ("C_CONTIGUOUS", "W", "F"))])
+        f = program(f"def f(a):\n    x = {made}\n    return {asked}")
+        try:
+            tracebuf.bufferize(f).trace(given)
+        except tracebuf.UnsupportedError as refused:
+            assert ".flags" not in refused.reason, made
+            continue
+        except Exception:  # of eager too
+            continue
+        agree(f, given)
+
+
+def test_flags_depend_on_the_call() -> None:
+    def f(a: np.ndarray, n: int) -> bool:
+        return bool(a[:n].flags.c_contiguous and a[:, :n].flags.c_contiguous)
+
+    for n in (1, 2, 3, 4):
+        agree(f, np.ones((3, 3)), n)
+    agree(program("def f(a):\n    return a.flags.writable"), np.ones(3))
+    agree(program("def f(a):\n    return a.flags['WRITE']"), np.ones(3))
+    frozen = np.ones(3)
+    frozen.flags.writeable = False
+    agree(program("def f(a):\n    return a.flags.writeable, a[1:].flags.writeable, a.copy().flags.writeable"), frozen)
+
+
+def test_code_that_asks_for_contiguity_first() -> None:
+    f = program("""
+        def f(a):
+            if not a.flags.c_contiguous:
+                a = np.ascontiguousarray(a)
+            if not a.flags["WRITEABLE"]:
+                a = a.copy()
+            a[0] = -1
+            return a
+    """)
+    for given in MATRICES.values():
+        if len(given) and given.strides[0]:
+            agree(f, given.copy("K"))
+    agree(f, np.arange(6.0)[::2])
+
+
+def test_strides() -> None:
+    f = program("""
+        def f(a):
+            b = a + 1
+            return a.strides, a.T.strides, b.strides, b.T.strides, b[:, :2].strides, a[:2].strides[0] // a.itemsize
+    """)
+    for layout in ("rows", "columns", "parts", "backwards"):
+        agree(f, MATRICES[layout])
+    agree(f, np.arange(20.0).reshape(4, 5))
+    refused(f, MATRICES["row"], "an axis of fewer than 2 elements")
+
+
+def test_attributes_and_classes() -> None:
+    f = program("""
+        def f(a, x, n):
+            found = [hasattr(y, name) for y in (a, x, n, a[0, 0]) for name in (
+                "shape", "dtype", "foo", "real", "tolist", "__array__", "__array_interface__", "mask", "ctypes",
+                "flags", "__len__", "__iter__", "is_integer", "bit_length", "astype", "todense", "__float__", "base")]
+            names = [getattr(a, "mask", None), getattr(x, "ndim", 0), getattr(n, "dtype", "none"), a[0, 0].size]
+            kinds = a.__class__ is np.ndarray, x.__class__, n.__class__.__name__, a[0, 0].__class__
+            return found, names, kinds, issubclass(a.dtype.type, np.floating), a.device, type(x) is type(2.0)
+    """)
+    agree(f, MATRICES["rows"], 2.5, 3)
+    agree(f, np.ones((2, 2), np.int32), np.float32(2.5), True)
+    g = program("""
+        def f(a, x):
+            ask = isinstance
+            return [ask(y, k) for y in (a, x, a.shape, a.shape[0], a[0, 0], [1], {}, "x") for k in (
+                numbers.Number, numbers.Real, numbers.Integral, abc.Iterable, abc.Sequence, abc.Sized, abc.Mapping,
+                abc.Hashable, abc.Callable, np.ma.MaskedArray, np.matrix, np.memmap, np.recarray, np.generic)]
+    """, numbers=__import__("numbers"), abc=__import__("collections.abc").abc)
+    agree(g, MATRICES["rows"], 2.5)
+    h = program("""
+        def f(a):
+            m = np.ma
+            return (m.isMaskedArray(a), m.isMA(a), m.isarray(a), m.is_masked(a), m.getdata(a), m.getmaskarray(a),
+                m.getmask(a) is m.nomask, m.filled(a), np.iterable(a), np.iterable(a.size), m.getdata(a[1:]))
+    """)
+    agree(h, MATRICES["rows"])
+
+
+def test_membership() -> None:
+    f = program("""
+        def f(a, x, n):
+            return [3 in a.shape, None in a.shape, n in a.shape, a.shape[0] in (1, 3), 0 in a.shape, "x" in a.shape,
+                None in (a.size, None), x in (1.0, 2.5), n in (x, 7.0), a.size not in (n, 12), 2.5 in (n, x),
+                True in a.shape]
+    """)
+    for n in (3, 4, 7):
+        agree(f, MATRICES["rows"], 2.5, n)
+        agree(f, MATRICES["row"], float("nan"), n)
+    for bad in ("x in (x, 1.0)", "x in (y, x)"):
+        refused(program(f"def f(x, y):\n    return {bad}"), 2.5, 1.0, "`in` needs values known")
+    g = program("def f(a, x):\n    return x in a, x not in a, 2 in a, a[0] in a")
+    agree(g, MATRICES["rows"], 3.0)
+    agree(g, MATRICES["rows"], 3.5)
+    agree(g, np.arange(4), True)
+    agree(program("def f(a):\n    if 0 in a.shape:\n        return a.copy()\n    return a + 1"), MATRICES["none"])
+
+
+def test_memory() -> None:
+    agree(program("def f(a):\n    return np.shares_memory(a, a[1:]), np.may_share_memory(a, a.T)"), MATRICES["rows"])
+    refused(program("def f(a, b):\n    return np.shares_memory(a, b)"), np.ones(3), np.ones(3), "share memory")
+    refused(program("def f(a):\n    return a.flags.owndata"), np.ones(3), "who owns an array's memory")
+    refused(program("def f(a):\n    return a.base is None"), np.ones(3), "ask outside who owns the memory")
+    refused(program("def f(a):\n    a.flags.writeable = False"), np.ones(3), "attribute is set")
+
+
+def refused(f: object, *args: object) -> None:
+    """Refused for the reason that comes last."""
+    with pytest.raises(tracebuf.UnsupportedError, match=str(args[-1])):
+        tracebuf.bufferize(f)(*args[:-1])  # type: ignore[call-overload]
