@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, MutableMapping, Sequence
+from enum import Enum
 from functools import partial
 from typing import Any
 
@@ -112,7 +113,7 @@ def outside(
                 location=loc, instead="convert it outside, for example with .astype(np.float64)",
             )  # fmt: skip
         raise NewCapture(Hidden(label, place, fetch))
-    if isinstance(value, (list, dict, set, bytearray)):  # of a class of its own
+    if changes_unseen(value):
         raise UnsupportedError(
             f"`{label}` is a mutable {type(value).__name__} from outside",
             location=loc,
@@ -130,6 +131,20 @@ def outside(
             known[place] = tuple(items)
             return known[place]
     return value
+
+
+_STAY = (tuple, str, bytes, frozenset, range, type, Enum, np.generic, np.dtype, types.ModuleType, types.GenericAlias)
+"""Classes of objects whose items, if they have any, stay."""
+_HAS_ITEMS = ("__len__", "__iter__", "__next__", "__getitem__", "__contains__")
+
+
+def changes_unseen(x: Any) -> bool:
+    """Whether an object has items that may be others at the next call, while it is the same object: a set, a deque, an
+    iterator. Objects whose class is the user's are looked into instead (`is_container`)."""
+    kind = type(x)
+    if isinstance(x, _STAY) or kind.__module__.startswith(("numpy.lib", "scipy.", "typing", "tracebuf.")):
+        return False
+    return any(hasattr(kind, name) for name in _HAS_ITEMS)
 
 
 def itself(x: Any) -> Any:

@@ -21,8 +21,9 @@ from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
-from tracebuf.frontends.numpy.interpreter import callables, dicts, folds, operators, records, sets, texts
+from tracebuf.frontends.numpy.interpreter import callables, dicts, folds, foreign, operators, records, sets, texts
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
+from tracebuf.frontends.numpy.numbers import subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
@@ -220,6 +221,7 @@ class Expressions(Comprehensions):
             if name == "Add":
                 return texts.added(self, node, a, b)
             texts.check_known(self.r, a, b)
+        a, b = subclasses.operands(self.r, a, b)
         a, b = self.beside(known_range(a), b), self.beside(known_range(b), a)
         if name == "MatMult":
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
@@ -289,6 +291,7 @@ class Expressions(Comprehensions):
         for x in (a, b):
             if isinstance(x, Range) or (isinstance(x, slice) and holds_traced([x.start, x.stop, x.step])):
                 raise self.refuse(node, "a comparison of ranges or slices", "compare their bounds")
+        a, b = subclasses.operands(self.r, a, b)
         return compare(self.r, name, self.beside(a, b), self.beside(b, a))
 
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
@@ -427,6 +430,8 @@ class Expressions(Comprehensions):
             return range_item(self.r, it, index)
         if isinstance(base, OneShotIterator):
             raise Raises(TypeError(f"'{base.kind}' object is not subscriptable"))
+        if foreign.is_enum(base) and isinstance(index, str):
+            return foreign.constant(self, ask(operator.getitem, base, index))
         if isinstance(base, Scalar) and not is_traced(index):
             ask(operator.getitem, stand_in(base), index)  # raises what Python raises
         if isinstance(base, np.ndarray):
@@ -511,15 +516,14 @@ class Expressions(Comprehensions):
             return self.capture(name, OfClass(base, name) if plain else Attribute(base, name), value, base)
         if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice)):
             return value
-        if isinstance(base, (tuple, list, dict, set, type(None))):
+        if isinstance(base, (tuple, list, dict, set, type(None))) and not foreign.has_fields(base):
             if not hasattr(base, name):
                 raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         if base in self.constants or isinstance(base, Enum):
             return callables.constant_attribute(self, node, base, name)
-        reason = f"`.{name}` of an object ({type(base).__name__}) from outside may change between calls"
-        raise self.refuse(node, reason, refusals.of_object(type(base)))
+        return foreign.attribute(self, node, base, name, value)
 
     def expr_Lambda(self, node: ast.Lambda, env: Env) -> Any:
         return self.make_nested(node, "<lambda>", env)
@@ -579,7 +583,8 @@ class Expressions(Comprehensions):
         if found is not NotImplemented:
             return found
         if isinstance(function, Method):
-            given, named = [known_range(x) for x in args], {k: known_range(x) for k, x in kwargs.items()}
+            given, named = subclasses.arguments(self.r, True, False, args, kwargs)
+            given, named = [known_range(x) for x in given], {k: known_range(x) for k, x in named.items()}
             made = table.call_array_method(self.r, function.ref, function.name, given, named)
             alone = function.of_number and isinstance(made, ArrayRef) and not made.ndim
             return self.r.number(made) if alone else made
@@ -599,12 +604,16 @@ class Expressions(Comprehensions):
         found = records.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
-        for room in (callables, sets):
+        for room in (callables, sets, foreign):
             found = room.call(self, node, function, args, kwargs)
             if found is not NotImplemented:
                 return found
         args, kwargs = [known_range(x) for x in args], {k: known_range(x) for k, x in kwargs.items()}
-        if table.is_of_numpy(function):
+        if (numpys := table.is_of_numpy(function)) or any(map(is_traced, self.flat([*args, *kwargs.values()]))):
+            if numpys or table.handler_of(function) is not None or table.is_pure(function):
+                whole = function is min or function is max
+                args, kwargs = subclasses.arguments(self.r, numpys, whole, args, kwargs)
+        if numpys:
             for x in (*args, *kwargs.values()):
                 if isinstance(x, Record):
                     what = f"an object ({x.kind.__name__}) as an argument of {getattr(function, '__name__', 'this')}"

@@ -28,7 +28,7 @@ from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_pyt
 from tracebuf.frontends.numpy.call.host_call import host_call
 from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection
-from tracebuf.frontends.numpy.interpreter import dicts
+from tracebuf.frontends.numpy.interpreter import dicts, foreign
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import choice
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
@@ -67,8 +67,8 @@ def in_class(mro: Sequence[type], name: str) -> Any:
     return next((vars(c)[name] for c in mro if name in vars(c)), MISSING)
 
 
-def attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
-    """`base.name` of an object, a named tuple or super()."""
+def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool = True) -> Any:
+    """`base.name` of an object, a named tuple or super(). `dynamic`: by the class's `__getattr__` too."""
     if isinstance(base, Super):
         mro = mro_behind(base)
         found = in_class(mro, name)
@@ -81,7 +81,7 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
     found = in_class(kind.__mro__, name)
     if isinstance(base, Record):
         if isinstance(found, property):
-            return from_class(i, node, base, found, name)
+            return of_property(i, node, base, found, name)
         value = field(i, base, name, found)
         if value is not MISSING:
             if found is MISSING or hasattr(type(found), "__get__"):
@@ -96,10 +96,23 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
     if found is MISSING or isinstance(found, types.MemberDescriptorType):
         keeps(i, kind, name)
         if not lacks(i, kind, "__getattr__"):
-            raise i.refuse(node, f"{kind.__name__} has a `__getattr__` of its own", PASS_IT)
+            if not dynamic or not isinstance(base, Record):
+                raise i.refuse(node, f"{kind.__name__} has a `__getattr__` of its own", PASS_IT)
+            return i.call(node, special(i, node, base, "__getattr__", "has none"), [name], {})
         i.captures.setdefault((name, id(kind)), (name, OfClass(kind, name), OfClass(kind, name).held(None)))
         raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
     return from_class(i, node, base, found, name)
+
+
+def of_property(i: Evaluator, node: ast.AST, base: Record, found: property, name: str) -> Any:
+    """The value of a property; after an AttributeError of its own Python asks the class's `__getattr__`."""
+    try:
+        return from_class(i, node, base, found, name)
+    except Raises as said:
+        if isinstance(said.error, AttributeError) and not lacks(i, base.kind, "__getattr__"):
+            reason = f"the property `{name}` raises AttributeError, and {base.kind.__name__} has a `__getattr__`"
+            raise i.refuse(node, reason, PASS_IT) from None
+        raise
 
 
 def special(i: Evaluator, node: ast.AST, base: Record, name: str, without: str) -> Any:
@@ -366,7 +379,7 @@ def get_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any, *default: A
     if default and isinstance(base, NpScalar) and isinstance(there := has_attribute(i, node, base, name), PyBool):
         return choice(there.value, i.attribute(node, NpScalar(base.value, base.element), name), default[0])
     try:
-        return i.attribute(node, base, name)
+        return asked_attribute(i, node, base, name) if default else i.attribute(node, base, name)
     except Raises as said:
         if not default or not isinstance(said.error, AttributeError):
             raise
@@ -387,12 +400,17 @@ def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool | P
     if is_traced(base) and name != "mT":  # which raises ValueError of a vector
         return inspection.has(base, name)
     try:
-        i.attribute(node, base, name)
+        asked_attribute(i, node, base, name)
     except Raises as said:
         if not isinstance(said.error, AttributeError):
             raise
         return False
     return True
+
+
+def asked_attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
+    """`base.name`, or its AttributeError, which no `__getattr__` may have recorded."""
+    return attribute(i, node, base, name, False) if isinstance(base, Record) else i.attribute(node, base, name)
 
 
 def replaced(i: Evaluator, node: ast.AST, x: Any, /, **changes: Any) -> Any:
@@ -484,7 +502,7 @@ def call_with_objects(i: Evaluator, node: ast.AST, function: Any, args: list[Any
 def iterator_of(i: Evaluator, node: ast.AST, x: Any) -> Any:
     """What is iterated over: of an object, the iterator that its class's `__iter__` gives."""
     if not isinstance(x, Record) or lacks(i, x.kind, "__iter__"):
-        return x
+        return foreign.items_of(i, x)
     found = i.call(node, special(i, node, x, "__iter__", "is not iterable"), [], {})
     if not isinstance(found, (OneShotIterator, Record)):
         raise Raises(TypeError(f"iter() returned non-iterator of type '{refusals.name_of(found)}'"))

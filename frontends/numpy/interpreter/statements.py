@@ -28,6 +28,7 @@ from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.list_loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import escaped, text_of
+from tracebuf.frontends.numpy.numbers import subclasses
 from tracebuf.frontends.numpy.numbers.lattice import (
     BREAK,
     CONTINUE,
@@ -350,7 +351,7 @@ class Statements(Expressions, Protected):
             return self.operate(name, old, right) if found is NotImplemented else found
         if not isinstance(old, ArrayRef):
             return self.operate(name, old, right)
-        right = as_operand(self.r, right)
+        right = as_operand(self.r, subclasses.operands(self.r, old, right)[1])
         if name == "MatMult":
             return inplace_matmul(self.r, old, right)
         if not (is_traced(right) or isinstance(right, NUMBERS)):
