@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.call.arguments import (
     Relations,
     RunOriginal,
     ScalarKey,
+    StaticKey,
     disjoint,
     extent,
     key_of,
@@ -89,6 +90,7 @@ MANY_REFUSED = 200
 """After how many refused calls, of a function of which nothing was compiled, arguments of such types are not looked at
 any more: whatever their sizes and the names from outside are by then."""
 
+_NOTHING = nullcontext()
 MAX_RAISING = 16
 """Of how many calls that raise, of arguments with one key, it is remembered that they do."""
 
@@ -129,6 +131,11 @@ class Specialization:
     def calls_users(self) -> bool:
         """Whether it calls functions of the user's, which may change what it took."""
         return self.kernel.calls_users
+
+    @cached_property
+    def hands(self) -> bool:
+        """Whether it calls methods of objects among its arguments: random generators."""
+        return any(isinstance(key, StaticKey) and key.any for key in self.key)
 
     @property
     def calls(self) -> int:
@@ -381,7 +388,8 @@ class BufferizedFunction(NativeCallable):
         if known is not None and prepared is None:
             prepared = known.prepared[spec] = spec.kernel.prepare(args)
         try:
-            raw = spec.kernel.run(args, prepared)
+            with _handing(spec, values):
+                raw = spec.kernel.run(args, prepared)
         except UnsupportedError as refusal:
             refusal._stored = bool(spec.traced.stored) or spec.calls_users
             raise
@@ -556,7 +564,7 @@ class BufferizedFunction(NativeCallable):
             return self.eager(*args, **kwargs), None
         spec, values, containers = found
         spec.by_python += 1
-        with self._watched(spec, values, args, kwargs):
+        with self._watched(spec, values, args, kwargs), _handing(spec, values):
             raw, counters = spec.kernel.run_counted([values[i] for i in spec.traced.arguments])
         return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes), counters
 
@@ -1047,6 +1055,15 @@ def watched(spec: Specialization, fetch: Callable[[], FlatArguments] | None, val
     if spec.outside is None:
         spec.outside = Outside(spec.traced.captures)
     return watching(Watch(values, spec.call.names, fetch, spec.outside))
+
+
+def _handing(spec: Specialization, values: Sequence[Any]) -> AbstractContextManager[None]:
+    """In what a call with these values is made, of a program that hands some of them to what it calls."""
+    if not spec.hands:
+        return _NOTHING
+    from tracebuf.running.handed import handing
+
+    return handing(values)
 
 
 def caller_level() -> int:

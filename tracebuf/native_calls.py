@@ -24,6 +24,7 @@ from tracebuf.backend.runtime.entries import (
     UNBOUND,
     Argument,
     ArrayArgument,
+    ClassArgument,
     Factor,
     NativeCalls,
     NumberArgument,
@@ -156,7 +157,7 @@ def _argument(i: int, key: Key, call: Call, type_: Type | None, stored: bool) ->
         return NumberArgument(kind)
     if type_ is not None:
         raise _NoPlan
-    return ObjectArgument(_object_of(key))
+    return ClassArgument(key.type) if key.any else ObjectArgument(_object_of(key))
 
 
 def _object_of(key: StaticKey) -> Any:

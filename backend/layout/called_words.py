@@ -14,7 +14,7 @@ class Called:
     """How many of the operands are arrays; for each `ARRAY_WORDS`: the array (0: none), its first slot, its rank, log2
     of the item size, to which `GIVEN` is added where the function gives the memory (there is no array then)."""
     ARGUMENTS, ARGUMENT = 5, 6
-    """How many; for each three: `Passing`; number of an array, object or first slot; dtype."""
+    """How many; for each three: `Passing`; number of an array or of the call's value, object or first slot; dtype."""
     RESULTS, RESULT = 7, 8
     """How many; for each `RESULT_WORDS`: its place in a tuple, the number of its out among the arrays, its dtype, the
     class of its numbers, the item size, the number of the array that gets how many there are along the first axis, of
@@ -36,4 +36,4 @@ ARRAY_WORDS, RESULT_WORDS, GIVEN = 4, 6, 64
 class Passing:
     """What an argument is."""
 
-    ARRAY, OBJECT, INT, FLOAT, NUMPY = EACH = range(5)
+    ARRAY, OBJECT, INT, FLOAT, NUMPY, VALUE = EACH = range(6)

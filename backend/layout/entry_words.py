@@ -143,7 +143,7 @@ WALK_WORDS = 5
 class Kind:
     """What an argument is."""
 
-    ARRAY, FLOAT, COMPLEX, BOOL, INT, NUMPY, IS, SAME, TWIN = EACH = range(9)
+    ARRAY, FLOAT, COMPLEX, BOOL, INT, NUMPY, IS, SAME, TWIN, CLASS = EACH = range(10)
 
 
 class Descriptor:

@@ -26,6 +26,7 @@ from tracebuf.backend.layout.entry_words import (
     SIZES,
     STRIDES,
     VALUE,
+    Entry,
 )
 from tracebuf.backend.llvm.code import Code
 from tracebuf.backend.llvm.writer import Writer
@@ -136,6 +137,8 @@ def refer_text() -> Writer:
                 x = c.pointer(arrays, c.mul(value, str(ARRAY_WORDS)))
             elif passing == Passing.OBJECT:
                 x = c.object(value)
+            elif passing == Passing.VALUE:
+                x = c.pointer(c.pointer(c.pointer("%context", abi.ENTRY), Entry.VALUES), value)
             elif passing == Passing.INT:
                 x = c.py("PyLong_FromLongLong", c.word(spec, value))
             elif passing == Passing.FLOAT:
@@ -143,7 +146,7 @@ def refer_text() -> Writer:
             else:
                 x = c.py("numpy_scalar", c.at(spec, value), c.pointer(p, 2), "null")
             c.put(given, loop.index, x, "ptr")
-            if passing in (Passing.ARRAY, Passing.OBJECT):
+            if passing in (Passing.ARRAY, Passing.OBJECT, Passing.VALUE):
                 c.py("Py_IncRef", x)
             c.jump(next_)
         c.place(next_)

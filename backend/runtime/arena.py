@@ -25,6 +25,7 @@ from tracebuf.backend.runtime.guard import chosen
 from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
+from tracebuf.running.handed import handing
 from tracebuf.running.lines import GAPS, LINE, SMALL
 
 PATIENCE, MOST_PATIENCE = 4, 1024
@@ -58,6 +59,7 @@ class Refers(Protocol):
 
     address: int
     may_keep: bool
+    hands: bool
 
     def call(self, spec: int, hand_over: Callable[[], object], take: Callable[[np.ndarray], None]) -> None: ...
     def forget(self) -> None: ...
@@ -354,6 +356,10 @@ class Context:
 
     def _refer(self, spec: int, number: int) -> int:
         reference = self.references[number]
+        if reference.hands and self.slots[abi.ANSWER]:
+            with handing(self._given(Entry.ARGUMENTS)):
+                reference.call(spec, self._hand_over, self.take)
+            return 1
         if self.watch is None or not reference.may_keep or not self.slots[abi.ANSWER]:
             reference.call(spec, self._hand_over, self.take)
         else:

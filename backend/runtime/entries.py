@@ -98,7 +98,14 @@ class TwinArgument:
     others: tuple[int, ...]
 
 
-Argument = ArrayArgument | NumberArgument | ObjectArgument | SameArgument | TwinArgument
+@frozen()
+class ClassArgument:
+    """Any object of exactly this class, which functions that the program calls get."""
+
+    type: type
+
+
+Argument = ArrayArgument | NumberArgument | ObjectArgument | SameArgument | TwinArgument | ClassArgument
 Factor = tuple[int, int | None, bool] | int
 """Argument, axis (None: the int itself), whether its stride there is meant; or the number of a part."""
 Term = tuple[int, tuple[Factor, ...]]
@@ -399,6 +406,8 @@ class ProgramEntry:
                 v[d + Descriptor.ITEMSIZE] = id(True)
             elif kind == Kind.NUMPY:
                 v[d + Descriptor.ITEMSIZE] = np.dtype(argument.type).itemsize
+        elif isinstance(argument, ClassArgument):
+            v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.CLASS, w.of(argument.type)
         elif isinstance(argument, SameArgument):
             v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.SAME, argument.index
         elif isinstance(argument, TwinArgument):

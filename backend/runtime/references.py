@@ -20,7 +20,8 @@ from tracebuf.backend.runtime.callback import Callback
 from tracebuf.errors import note_location
 from tracebuf.ir.ndarray import Lent, address, array_at, leases, still_lent
 from tracebuf.ir.types import F64, INDEX, ScalarType
-from tracebuf.running.host import Passed, is_passed, kept_error
+from tracebuf.running.handed import Handed
+from tracebuf.running.host import Passed, Put, is_passed, kept_error
 from tracebuf.running.lines import ON_STACK
 
 _DATA, _WORDS = 2, 10
@@ -64,14 +65,16 @@ class Reference:
     native code calls it, 0 where Python does."""
 
     __slots__ = (
-        "address", "arrays", "called", "direct", "gives", "made", "may_keep", "n_ins", "none", "run", "scalars",
-        "several", "stack", "type", "words",
+        "address", "arrays", "called", "direct", "gives", "made", "hands", "may_keep", "n_ins", "none", "number", "run",
+        "scalars", "several", "stack", "type", "words",
     )  # fmt: skip
 
     def __init__(self, called: Callback) -> None:
         self.called = called
         self.may_keep, self.direct = called.function.may_keep, called.function.direct
         self.stack = called.on_stack
+        self.hands = self.direct is not None and any(isinstance(x, Handed) for x in self.direct.arguments)
+        """Whether the function gets an object of the call's."""
         self.n_ins, self.none = called.n_ins, [None] * len(called.operands)
         self.gives = frozenset(called.gives)
         self.run = called.function.run
@@ -92,6 +95,7 @@ class Reference:
         """Those of the arrays of the last call."""
         self.type = ctypes.c_int64 * size
         self.words = self._direct()
+        self.number = self._is_number()
         self.address = 0 if self.words is None else ctypes.addressof(self.words)
 
     def _direct(self) -> Any:
@@ -108,6 +112,8 @@ class Reference:
                     return None
                 self.several.append((len(arguments) + 1, x))
                 arguments += [Passing.OBJECT, 0, 0]
+            elif isinstance(x, Handed):
+                arguments += [Passing.VALUE, x.leaf, 0]
             elif not isinstance(x, Passed):
                 arguments += [Passing.OBJECT, id(x), 0]
             elif x.type is None and x.place in number:
@@ -124,6 +130,7 @@ class Reference:
                     return None
         results: list[int] = []
         outs = self.n_ins + len(direct.places)
+        alone = direct.put.number if isinstance(direct.put, Put) else None
         for k, (place, axis) in enumerate(zip(direct.places, direct.bounds, strict=True), self.n_ins):
             if axis:
                 return None
@@ -132,7 +139,7 @@ class Reference:
                 place,
                 number[k],
                 id(dtype),
-                id(dtype.type),
+                id(float if alone is float and dtype == F64.dtype else dtype.type),  # their values are at one place
                 dtype.itemsize,
                 -1 if axis is None else number[outs],
             ]
@@ -158,6 +165,24 @@ class Reference:
         for word, value in head.items():
             words[word] = value
         return words
+
+    def _is_number(self) -> bool:
+        """Whether it makes one float of numbers and objects: then Python needs no arrays to call it."""
+        direct = self.direct
+        if self.words is None or direct is None or not isinstance(direct.put, Put) or direct.put.number is not float:
+            return False
+        alone = len(self.arrays) == 1 and self.arrays[0][2:4] == (0, F64.dtype)
+        return alone and all(of is F64 or of is INDEX for *_, of in self.scalars)
+
+    def _float(self, spec: int) -> None:
+        """Stores the float that the function gives."""
+        assert self.direct is not None
+        operands: list[Any] = [*self.none]
+        for k, at, of in self.scalars:
+            operands[k] = (ctypes.c_double if of is F64 else ctypes.c_int64).from_address(spec + 8 * at).value
+        result = self.direct.result(operands)
+        out = self.type.from_address(spec)[self.arrays[0][1].start]
+        ctypes.c_double.from_address(out).value = result
 
     def _show(self, k: int, array: Any) -> None:
         """Lets native code point array number `k` at other memory, or none (None)."""
@@ -210,6 +235,12 @@ class Reference:
     def call(self, spec: int, hand_over: Callable[[], object], take: Callable[[np.ndarray], None]) -> None:
         """Computes the outs from the inputs; `spec` is the address of the first operand's slots, `hand_over` gives up
         the owners of all memory that the kernel uses, `take` takes over an array."""
+        if self.number and self.arrays[0][-1]:  # native code needs the array of the last call
+            try:
+                return self._float(spec)
+            except BaseException as error:
+                self._failed(error, [], hand_over)
+                raise
         args, n_ins = self.operands(spec), self.n_ins
         if self.gives and self.direct is not None:
             try:

@@ -64,8 +64,9 @@ class MyInt(int):
     pass
 
 
-class MyFloat(float):
-    pass
+def with_more(x: MyInt) -> MyInt:
+    x.unit = "m"  # type: ignore[attr-defined]
+    return x
 
 
 def misaligned() -> np.ndarray:
@@ -127,12 +128,11 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "string array": lambda: np.array(["a", "bc"], np.dtypes.StringDType()), "subclass": lambda: np.zeros(3).view(Sub),
     "matrix": lambda: np.matrix([[1.0, 2.0]]), "masked": lambda: np.ma.array([1.0, 2.0], mask=[0, 1]),
     "record": lambda: np.rec.array([(1, 2.0)]), "void": lambda: np.void(b"ab"),
-    "np.str_": lambda: np.str_("a"),
     "set": set,
     "generator": lambda: (i for i in range(3)), "iterator": lambda: iter([1]), "module": lambda: np,
     "array.array": lambda: array.array("d", [1.0]), "memoryview": lambda: memoryview(b"abcd"),
     "flatiter": lambda: np.zeros(3).flat,
-    "int subclass": lambda: MyInt(3), "float subclass": lambda: MyFloat(3),
+    "int subclass with more": lambda: with_more(MyInt(3)), "bytes_": lambda: np.bytes_(b"a"),
     "metadata": lambda: np.zeros(3, np.dtype("f8", metadata={"unit": "m"})),
     "exception": lambda: ValueError("x"), "NotImplemented": lambda: NotImplemented,
 }  # fmt: skip

@@ -214,3 +214,43 @@ def test_numbers_of_subclasses_that_tell_themselves_from_their_bases() -> None:
     agree(program("def f(a):\n    return a[x:], a.reshape(1, x), np.zeros((x, 2))", x=Metres(3)), np.ones(3))
     f = program("def f(a):\n    return a.sum(axis=y), np.zeros(y), range(y)[0], a[y], np.arange(y)", y=Level.LOW)
     agree(f, np.ones((3, 2)))
+
+
+def test_arguments_that_are_part_of_the_key_by_value() -> None:
+    f = bufferize(max_specializations=100, verify=True)(program("""
+        def f(a, x):
+            kind = type(x)
+            if isinstance(x, str):
+                return a if x == "low" else -a, x, kind, x + "er", len(x), x.upper(), x in ("low", "high"), x[0]
+            if isinstance(x, slice):
+                return a[x], a[x].shape, x.start
+            if isinstance(x, frozenset):
+                return a * len(x), 1 in x, x == frozenset((1, 2))
+            if isinstance(x, int):
+                return a * x, a[x], x, kind, x + len(a), a.astype(np.float32) * x, x == 2, np.zeros(x)
+            return a, x, kind
+    """))
+    values = [
+        Level.LOW, Level.HIGH, Metres(2), Metres(1), np.str_("low"), np.str_("high"), "low", slice(np.int64(1), None),
+        slice(1, None), slice(np.int64(2)), frozenset((1, 2)), frozenset((1, True, "a")), frozenset(),
+        Color.RED, Share(0.5), Share(-0.0), Share(0.0), Ellipsis,
+    ]  # fmt: skip
+    for _ in range(2):
+        for x in values:
+            if not isinstance(x, (Color, Share, type(Ellipsis))):
+                agree(f, np.arange(4.0), x)
+            assert f(np.ones(3), x)[0].tolist() == f.eager(np.ones(3), x)[0].tolist()
+    assert repr(f(np.ones(3), Share(-0.0))[1]) == "-0.0"
+    with pytest.raises(tracebuf.UnsupportedError, match="is of type OfItsOwn"):
+        f(np.ones(3), OfItsOwn(2))
+    with_more = Metres(3)
+    with_more.unit = "m"  # type: ignore[attr-defined]
+    with pytest.raises(tracebuf.UnsupportedError, match="is of type Metres"):
+        f(np.ones(3), with_more)
+
+
+class OfItsOwn(int):
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = int.__hash__

@@ -15,6 +15,7 @@ import numpy as np
 
 from tracebuf.errors import TracebufError
 from tracebuf.frozen import frozen
+from tracebuf.running.handed import Handed
 from tracebuf.running.ufuncs import core_dims, generalised
 
 Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
@@ -101,6 +102,8 @@ def is_passed(pattern: Any) -> bool:
 
 def fill(pattern: Any, operands: Sequence[Any]) -> Any:
     """An argument with the operands in place of each `Passed`, when the program runs."""
+    if isinstance(pattern, Handed):
+        return pattern.now()
     if isinstance(pattern, Passed):
         return operands[pattern.place] if pattern.type is None else pattern.type(operands[pattern.place])
     return type(pattern)([fill(p, operands) for p in pattern]) if is_passed(pattern) else pattern
@@ -118,6 +121,8 @@ class Put:
     name: str
     places: tuple[int, ...]
     bounds: tuple[int | None, ...]
+    number: type | None = None
+    """The class of what is no array, if it is not that of the dtype."""
 
     def __call__(self, result: Any, outs: Sequence[np.ndarray]) -> None:
         counts = iter(outs[len(self.places) :])

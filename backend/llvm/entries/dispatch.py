@@ -429,6 +429,9 @@ def _run() -> Writer:
         c.put(frame, c.add(at, "1"), c.word(x, VALUE + 1))
         c.jump(next_)
 
+        c.place(case[Kind.CLASS])
+        c.branch(c.icmp("eq", c.pointer(x, CLASS), expected, "ptr"), next_, miss)
+
         c.place(case[Kind.IS])
         other = c.new_label()
         c.branch(c.icmp("eq", x, expected, "ptr"), next_, other)

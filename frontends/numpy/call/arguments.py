@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import field
 from enum import Enum
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NewType
 
 import numpy as np
@@ -62,11 +62,12 @@ class ScalarKey:
 
 @frozen()
 class StaticKey:
-    """A value that is part of the key; `text` is how it is shown, if not by its repr."""
+    """A value that is part of the key; `text` is how it is shown, if not by its repr. `any`: its class alone is."""
 
     type: type
     value: Any
     text: str = field(default="", compare=False)
+    any: bool = False
 
 
 Key = ArrayKey | ScalarKey | StaticKey
@@ -107,6 +108,10 @@ def key_of(name: str, x: Any) -> Key:
         return ScalarKey("bool")
     if kind is int:
         return ScalarKey("int") if -SMALL < x < SMALL else StaticKey(int, x)
+    if is_generator(x):
+        return StaticKey(kind, None, f"a {kind.__name__}", any=True)
+    if isinstance(x, np.str_) and kind is np.str_:
+        return StaticKey(kind, str(x), f"={x}")
     if isinstance(x, np.generic):
         check_own_type(name, x.dtype)
         if x.dtype in SUPPORTED_DTYPES and kind is x.dtype.type:
@@ -159,13 +164,40 @@ def in_its_place(name: str, x: Any) -> str:
 def static_key_of(x: Any) -> StaticKey | None:
     """The key of what is static by its nature, besides strings, types and functions; None for anything else."""
     kind = type(x)
-    if isinstance(x, Enum) and not isinstance(x, (int, float, str)) and kind.__hash__ is Enum.__hash__:  # type: ignore[comparison-overlap]
+    if isinstance(x, Enum) and kind.__hash__ in _HASHES and kind.__eq__ in _EQUALITIES:
         return StaticKey(kind, x, f"={x}")
+    derived = isinstance(x, (int, float, complex, str)) and not getattr(x, "__dict__", None)
+    if derived and is_plain_subclass(kind):  # type: ignore[arg-type]
+        return StaticKey(kind, value_of_subclass(x), f"={brief(x)}")
     if kind is partial:
         return StaticKey(kind, x)
     if kind is range or (kind is slice and all(type(i) in (int, type(None)) for i in (x.start, x.stop, x.step))):
         return StaticKey(kind, (x.start, x.stop, x.step), f"={x}")
+    if kind is slice and all(i is None or isinstance(i, (int, np.integer)) for i in (x.start, x.stop, x.step)):
+        return StaticKey(kind, tuple((type(i), repr(i)) for i in (x.start, x.stop, x.step)), f"={x}")
+    if kind is frozenset and all(type(i) in (int, float, bool, str, types.NoneType) for i in x):
+        return StaticKey(kind, frozenset((type(i), repr(i)) for i in x), f"={brief(x)}")
     return None
+
+
+_HASHES: tuple[Any, ...] = (Enum.__hash__, int.__hash__, str.__hash__, float.__hash__)
+_EQUALITIES: tuple[Any, ...] = (object.__eq__, int.__eq__, str.__eq__, float.__eq__)
+"""By which members of an Enum are hashed and compared, unless their class does it itself."""
+
+
+@lru_cache(maxsize=256)
+def is_plain_subclass(kind: Any) -> bool:
+    """Whether the objects of a class derived from int, float, complex or str are told apart by their values alone."""
+    base = next(b for b in (int, float, complex, str) if issubclass(kind, b))
+    mine = kind.__mro__[: kind.__mro__.index(base)]
+    odd = ("__eq__", "__hash__", "__getattribute__", "__getattr__", "__slots__")
+    return not any(vars(c).get(n) for c in mine for n in odd) and type(kind) is type
+
+
+def value_of_subclass(x: Any) -> Any:
+    """The value of a number or text of a subclass as part of a key: 0.0 is not -0.0."""
+    base = next(b for b in (int, float, complex, str) if isinstance(x, b))
+    return str.__str__(x) if base is str else base.__repr__(x)
 
 
 def has_supported_dtype(x: np.ndarray) -> bool:
@@ -210,6 +242,12 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable, repeated)
 
 
+def is_generator(x: Any) -> bool:
+    """Whether an object is one of NumPy's random generators, by whose class alone a call has its key."""
+    kind = type(x)
+    return kind.__name__ in ("Generator", "RandomState") and kind.__module__.startswith("numpy.random")
+
+
 _STATIC_KINDS = frozenset((str, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum)))
 """The exact types whose objects `signature` takes themselves."""
 _DYNAMIC = frozenset((float, complex, bool, *(dtype.type for dtype in SUPPORTED_DTYPES)))
@@ -230,6 +268,8 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
             parts.append(kind)
         elif kind in _STATIC_KINDS:
             parts.append((kind, x))
+        elif is_generator(x):
+            parts.append(kind)
         elif kind in (range, slice) and all(type(i) in (int, types.NoneType) for i in (x.start, x.stop, x.step)):
             parts.append((kind, x.start, x.stop, x.step))
         else:

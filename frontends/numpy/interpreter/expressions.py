@@ -18,6 +18,7 @@ from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
+from tracebuf.frontends.numpy.functions.host import draws
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
@@ -491,6 +492,8 @@ class Expressions(Comprehensions):
             return records.attribute(self, node, base, name)
         if isinstance(base, inspection.Flags):
             return inspection.flag(self.r, base, name)
+        if (drawer := draws.drawer_of(base)) is not None:
+            return draws.attribute(self.r, drawer, name)
         if is_tracers(base):
             kind = EAGER.get(type(base), object)
             if not hasattr(kind, name):
@@ -577,6 +580,8 @@ class Expressions(Comprehensions):
         """A call, dispatched on the callee itself (rule X1)."""
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
+        if (draw := draws.draw_of(function)) is not None:
+            return draws.call(self.r, draw, [known_range(x) for x in args], kwargs)
         if isinstance(function, NO_CALLEES):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
         found = records.call_with_objects(self, node, function, args, kwargs)
@@ -601,6 +606,9 @@ class Expressions(Comprehensions):
             return dicts.call(self, node, function, args, kwargs)
         if function is range:
             return make_range(self.r, args)
+        found = draws.make(self.r, function, args, kwargs)
+        if found is not NotImplemented:
+            return found
         found = records.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
@@ -707,9 +715,9 @@ def among_numbers(r: Recorder, items: Sequence[Any], x: Any) -> bool | PyBool | 
     one NaN, and of other values more is to be asked."""
     if not all(isinstance(i, (Scalar, *NUMBERS, str, types.NoneType)) for i in (x, *items)):
         return None
-    if not isinstance(x, (Scalar, *NUMBERS)):
+    if isinstance(x, (str, types.NoneType)):
         return x in [i for i in items if not isinstance(i, Scalar)]
-    numbers = [i for i in items if isinstance(i, (Scalar, *NUMBERS))]
+    numbers = [i for i in items if not isinstance(i, (str, types.NoneType))]
     if not is_never_nan(x) and not all(map(is_never_nan, numbers)):
         return None
     found = truth_of_all("any", r, tuple(compare(r, "Eq", x, i) for i in numbers))

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.interpreter import dicts, records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, SWAPPED, compare
 from tracebuf.frontends.numpy.paths.identity import same_thing
+from tracebuf.frontends.numpy.record.callees import Drawer
 from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
@@ -163,7 +164,7 @@ def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
         found = method(i, node, a, name) if isinstance(a, Record) else None
         if found is not None:
             return i.call(node, found, [], {})
-    return True if isinstance(a, Record) else a
+    return True if isinstance(a, (Record, Drawer)) else a
 
 
 def holds(i: Evaluator, node: ast.expr, env: Env) -> bool | PyBool:

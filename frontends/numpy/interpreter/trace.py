@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Leaf, ScalarKey, StaticKey
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Leaf, ScalarKey, StaticKey, is_generator
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.conditions import Conditions
@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.paths.results import Results
 from tracebuf.frontends.numpy.record.arguments import ArgumentMaker
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
+from tracebuf.frontends.numpy.record.callees import Drawer
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Heap, Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
@@ -39,6 +40,7 @@ from tracebuf.ir.func import Donation, Func
 from tracebuf.ir.types import TensorType
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import func
+from tracebuf.running.handed import Handed
 
 
 @frozen(slots=False)
@@ -109,7 +111,7 @@ def trace(
         elif isinstance(key, ArrayKey):
             given.append(entry.array(leaf, name, key, x))
         else:
-            given.append(entry.scalar(leaf, name, key, x) if isinstance(key, ScalarKey) else x)
+            given.append(entry.scalar(leaf, name, key, x) if isinstance(key, ScalarKey) else object_of(leaf, x))
     r = entry.begin()
     r.given = [g for g in given if isinstance(g, ArrayRef)]
     tops = arranged(call.tree, given, call.containers, call.paths, r.heap)
@@ -155,6 +157,11 @@ def trace(
         raise raised
     finally:
         del raised  # a frame of its traceback that names it would keep the arguments
+
+
+def object_of(leaf: Leaf, x: Any) -> Any:
+    """The value of an argument that is neither array nor number: itself, unless the program serves others too."""
+    return Drawer(type(x), Handed(leaf)) if is_generator(x) else x
 
 
 def constants_in(values: Iterable[Any]) -> Iterator[Any]:

@@ -6,7 +6,7 @@ numbers of its own: int64, float64, complex128.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -33,16 +33,15 @@ def is_of_subclass(x: object) -> bool:
 
 
 @lru_cache(maxsize=256)
-def computes_itself(kind: Hashable) -> str | None:
+def computes_itself(kind: type) -> str | None:
     """A special method of numbers that a class has of its own; None if it computes as the class it is derived from."""
-    assert isinstance(kind, type)
     mine = kind.__mro__[: kind.__mro__.index(next(b for b in _BASES if issubclass(kind, b)))]
     return next((n for c in mine for n in vars(c) if n in _SPECIAL), None)
 
 
 def base_number(r: Recorder, x: Any) -> Any:
     """The number as one of the class that its class is derived from."""
-    if (method := computes_itself(type(x))) is not None:
+    if (method := computes_itself(type(x))) is not None:  # type: ignore[arg-type]
         reason = f"a {type(x).__name__}, which has a `{method}` of its own, beside a number of the trace"
         raise r.refuse(reason, f"convert it: {next(b for b in _BASES if isinstance(x, b)).__name__}(x)")
     return next(b for b in _BASES if isinstance(x, b))(x)
@@ -60,8 +59,9 @@ def operands(r: Recorder, a: Any, b: Any) -> tuple[Any, Any]:
     """The operands of an operator, of which one may be a known number of a subclass, and the other is traced."""
     for x, y in ((a, b), (b, a)):
         if is_of_subclass(x) and isinstance(y, (ArrayRef, Scalar)):
-            left_alone = x is a and isinstance(x, (float, complex))
-            if left_alone and isinstance(y, NpScalar) and isinstance(stand_in(y), (np.float64, np.complex128)):  # Python's own operator takes both
+            alone = isinstance(x, (float, complex))
+            if x is a and alone and isinstance(y, NpScalar) and isinstance(stand_in(y), (np.float64, np.complex128)):
+                # Python's own operator takes both
                 raise r.refuse(f"a {type(x).__name__} beside a NumPy number", "convert it: float(x)")
             if isinstance(y, NpScalar) and y.maybe_python:
                 raise r.refuse(f"a {type(x).__name__} beside a number of two types", "convert it: float(x)")

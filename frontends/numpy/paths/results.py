@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ class Results:
             return self.array(x, identity(x), taken)
         if isinstance(x, Scalar):
             return self.scalar(x)
-        if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type)):
+        if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type, Enum)):
             return ResultLeaf("const", value=x)
         what = "what is bound on some paths only" if isinstance(x, Maybe) else f"a {refusals.name_of(x)}"
         raise self.r.refuse(

@@ -48,6 +48,23 @@ class Partial:
 
 
 @frozen(eq=False, slots=False)
+class Drawer:
+    """A random generator, of the class `kind`. `source`: itself, if it is from outside, else where it is when the
+    program runs (functions/host/draws)."""
+
+    kind: type
+    source: Any
+
+
+@frozen(eq=False, slots=False)
+class Draw:
+    """A method of a random generator."""
+
+    of: Drawer
+    name: str
+
+
+@frozen(eq=False, slots=False)
 class Text:
     """A text of which parts are known only at run time: a {} for each of `values`. `exact`: it is the text that eager
     has; else something is left out (the elements of an array, an address), and it may only be shown."""

@@ -54,6 +54,8 @@ class Recorder(Sizes):
         self.compared: ByIdentity[Any, None] = ByIdentity()
         """The array objects that `is` was asked about."""
         """What names hold at the heads of loops, where more than the name tells which object it is."""
+        self.makes_generators = False
+        """Whether the program makes random generators (functions/host/draws)."""
         self.heap = Heap()
         self.loops: list[Any] = []
         """What is said of the loops (paths/loops/report)."""

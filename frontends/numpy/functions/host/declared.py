@@ -44,6 +44,9 @@ def traced_host_call(
     if is_traced(fn) or not callable(fn) or type(getattr(innermost(fn), "__globals__", {})) is not dict:
         instead = "define it outside, and pass what it needs as arguments"
         raise r.refuse("host_call of a function that is made in the traced function", instead)
+    if r.makes_generators:
+        reason = "a function of the user's is called after a random generator was made, which a call within may replace"
+        raise r.refuse(reason, "pass the generator as an argument")
     positions = ask(Declared.of, len(arrays), reads, writes)
     shapes, several = shapes_of(result_shape)
     dtypes = [element_of(r, dtype) for dtype in ask(dtypes_of, result_dtype, len(shapes))]

@@ -14,6 +14,7 @@ from tracebuf.frontends.numpy.functions.python.cmath import to_complex
 from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import concrete
+from tracebuf.frontends.numpy.record.callees import Drawer
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -59,6 +60,8 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool | PyBool:
     kinds = without_methods(kinds)
     if isinstance(x, NpScalar) and x.maybe_python:
         return by_origin(r, x, lambda number: ask(isinstance, number, kinds))
+    if isinstance(x, Drawer):
+        return ask(issubclass, x.kind, kinds)
     if isinstance(x, Record):
         for kind in kinds if isinstance(kinds, tuple) else (kinds,):
             says = getattr(type(kind), "__instancecheck__", None)
@@ -112,6 +115,6 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
     check_origin(r, x)
     if isinstance(x, FlatIterator):
         x.refuse()
-    if isinstance(x, Record):
+    if isinstance(x, (Record, Drawer)):
         return x.kind
     return ask(type, x, *rest) if rest or not is_traced(x) else type(concrete(x))
