@@ -4,7 +4,7 @@
 errors. `release` gives back memory that compiled programs keep, `wait` waits for their fast code. `host_call` calls a
 Python function from compiled code; `fori_loop`, `while_loop` and `cond` are control flow for functions whose source
 cannot be read. `cache` is where programs are kept for later processes; `spec` stands for an argument of a program that
-is compiled before it is called, and `load` takes one out of a file.
+is compiled before it is called, and `load` takes one out of a file; `options` sets options for a whole program.
 """
 
 import os
@@ -19,7 +19,7 @@ with importing():
     from tracebuf.api import BufferizedFunction, bufferize, release, wait
     from tracebuf.errors import DonationError, InternalError, TracebufError, TracebufWarning, UnsupportedError
     from tracebuf.measure import Measurement, measure
-    from tracebuf.options import Options
+    from tracebuf.options import Options, options  # the function hides the module of that name
 
 if TYPE_CHECKING:
     from tracebuf.frontends.numpy.call.host_call import host_call
@@ -44,6 +44,7 @@ __all__ = [
     "host_call",
     "load",
     "measure",
+    "options",
     "release",
     "spec",
     "wait",

@@ -57,7 +57,7 @@ from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.dims import Sym
 from tracebuf.ir.ndarray import address
-from tracebuf.options import Options
+from tracebuf.options import Options, current_fallback
 from tracebuf.process import log as logger
 
 if TYPE_CHECKING:
@@ -311,7 +311,8 @@ class BufferizedFunction(NativeCallable):
                         with self._watched(spec, values, args, kwargs):
                             return self._run(spec, values, containers, known)
                 for refusal in known.refusals:
-                    if refusal.reason in self._originals and refusal.fits(values):
+                    runs = refusal.error is None or current_fallback(self.options.fallback) == "numpy"
+                    if runs and refusal.reason in self._originals and refusal.fits(values):
                         self._count_original(refusal, given, form)
                         return self._raising(refusal, args, kwargs)
             found = self._specialization(args, kwargs, raising=True)
@@ -320,6 +321,7 @@ class BufferizedFunction(NativeCallable):
                     return self._run(*found)
         except UnsupportedError as error:
             if not self._falls_back(error):
+                self._note_programs(error)
                 raise error.with_traceback(None)  # noqa: B904 (the text says where; our own frames say nothing more)
             reason = str(error)
             why = error._noted or self._untaken.setdefault(reason, _Original(reason, refused=True))
@@ -399,7 +401,7 @@ class BufferizedFunction(NativeCallable):
         """Lets machine code take calls of a program, where it can."""
         if not NATIVE:
             spec.settled = True
-        elif self.options.fallback == "numpy" and spec.kernel.refuses:
+        elif spec.kernel.refuses and current_fallback(self.options.fallback) == "numpy":
             spec.settled = True
         elif next(_waited) >= WORTH and self._lock.acquire(blocking=False):
             try:
@@ -445,6 +447,8 @@ class BufferizedFunction(NativeCallable):
         """Lets machine code call the original function: for arguments that overlap like these, or that have these sizes
         and raise; or, of a function of which nothing could be compiled in many calls, for arguments of these types."""
         why.by_python += 1
+        if why.refused and self.options.fallback is None:
+            return  # the setting may change
         if why.settled or why.by_python < (MANY_REFUSED if why.refused else NATIVE_AFTER):
             return
         bare = form == ((), None) and not (self._hidden if why.refused else self._static)
@@ -540,9 +544,16 @@ class BufferizedFunction(NativeCallable):
         changing = bool(hidden) or spec.call.tree is not None
         return watched(spec, fetch if changing else None, values)
 
+    def _note_programs(self, refusal: UnsupportedError) -> None:
+        """Adds to a refusal that what was compiled for other calls takes them as before."""
+        if (programs := sum(map(len, list(self._compiled.values())))) and not refusal._stored:
+            what = "1 program is compiled for other calls, and takes them" if programs == 1 else ""
+            what = what or f"{programs} programs are compiled for other calls, and take them"
+            refusal.add_note(f'{what} as before; with fallback="numpy" calls like this one run as they are, in NumPy')
+
     def _falls_back(self, refusal: UnsupportedError) -> bool:
         """Whether the original function is to run instead; it warns once for each reason."""
-        if self.options.fallback != "numpy" or refusal._stored:
+        if refusal._stored or current_fallback(self.options.fallback) != "numpy":
             return False
         reason = str(refusal)
         if reason not in self._originals:
@@ -909,7 +920,7 @@ class BufferizedFunction(NativeCallable):
                     raise Misled
                 spec = kept or self._compile(call, raised.append, early=raising)
             except UnsupportedError as error:
-                if error._under is not None and self.options.fallback == "numpy":
+                if error._under is not None and current_fallback(self.options.fallback) == "numpy":
                     self._refuse(call, _Refusal.of(error))
                 raise
             except Exception as error:
@@ -1086,8 +1097,23 @@ class Specializations(tuple[Specialization | OriginalCalls, ...]):
     def __new__(cls, items: Sequence[Specialization | OriginalCalls]) -> Specializations:
         return super().__new__(cls, items)
 
+    @property
+    def native_share(self) -> float:
+        """The share of all calls that compiled programs took, from 0 to 1; 1 where there were none."""
+        native, every = self._counts()
+        return native / every if every else 1.0
+
+    def _counts(self) -> tuple[int, int]:
+        """How many calls compiled programs took, of how many."""
+        calls = [(s.calls, isinstance(s, Specialization)) for s in self]
+        return sum(n for n, native in calls if native), sum(n for n, _ in calls)
+
     def __str__(self) -> str:
-        return "\n".join(map(str, self)) if self else "nothing was compiled yet"
+        if not self:
+            return "nothing was compiled yet"
+        native, every = self._counts()
+        share = [] if native == every else [f"{native} of {every} calls ran natively ({100 * native / every:.0f} %)"]
+        return "\n".join([*map(str, self), *share])
 
 
 @overload

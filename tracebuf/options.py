@@ -61,9 +61,50 @@ def names_in(field: str, given: Any) -> tuple[str, ...]:
     return names
 
 
+Fallback = Literal["error", "numpy"]
+_settings: dict[str, Any] = {}
+"""What `options` has set, by field."""
+
+
+def setting(name: str, otherwise: Any) -> Any:
+    """What a field is where a function does not say it: by `options`, by the environment variable, or `otherwise`."""
+    if name in _settings:
+        return _settings[name]
+    text = os.environ.get(f"TRACEBUF_{name.upper()}", "")
+    if not text:
+        return otherwise
+    if isinstance(otherwise, bool):
+        return True
+    try:
+        return int(text) if isinstance(otherwise, int) else text
+    except ValueError:
+        raise ValueError(f"TRACEBUF_{name.upper()} is a whole number, not {text!r}") from None
+
+
+def setting_field(name: str, otherwise: Any) -> Any:
+    """A field whose default is a setting."""
+    return field(default_factory=lambda: setting(name, otherwise))
+
+
+def current_fallback(own: Fallback | None) -> Fallback:
+    """What a refused call does now: by a function's own option, else by the setting."""
+    found = setting("fallback", "error") if own is None else own
+    check_fallback(found)
+    return found
+
+
+def check_fallback(given: Any) -> None:
+    """Raises ValueError for anything else than the two."""
+    if given not in get_args(Fallback):
+        raise ValueError(f"fallback is 'error' or 'numpy', not {given!r}")
+
+
 @frozen(checked=True)
 class Options:
-    """What can be chosen for a bufferized function; `bufferize` takes the fields as keyword arguments.
+    """What can be chosen for a bufferized function; `bufferize` takes the fields as keyword arguments. What is not
+    given is what `tracebuf.options` has set, else what an environment variable says (TRACEBUF_STRATEGY,
+    TRACEBUF_HEURISTIC, TRACEBUF_MAX_SPECIALIZATIONS, TRACEBUF_VERIFY, TRACEBUF_COMPAT, TRACEBUF_TIER,
+    TRACEBUF_FALLBACK), else the default.
 
     Args:
         strategy: who decides what is in place. "one-shot": the analysis. "optimal": the decisions of least cost,
@@ -86,10 +127,10 @@ class Options:
             key: modes, axes, functions, anything hashable. Each value has a program of its own.
         tier: "auto": the first call of a program that is long to compile runs code that was made quickly, while a
             thread makes the fast code, which then takes its place; the results are the same, to the bit. "fast": the
-            first call waits for the fast code. "quick": there is no fast code, to try the other. By default what the
-            environment variable TRACEBUF_TIER says.
+            first call waits for the fast code. "quick": there is no fast code, to try the other.
         fallback: "error" raises UnsupportedError where a call is outside the language; "numpy" runs the original
-            function instead, with a TracebufWarning for each reason.
+            function instead, with a TracebufWarning for each reason; what was compiled stays, and takes the calls that
+            it can. None: what `tracebuf.options` or TRACEBUF_FALLBACK say at the call, else "error".
 
     Raises ValueError for a value that is not among these, or a parameter named by two of the fields that name
     parameters, TypeError for names that are not strings.
@@ -101,18 +142,18 @@ class Options:
     ValueError: strategy must be one of one-shot, optimal, copy-before-write, not 'best'
     """
 
-    strategy: Strategy | Callable[[Any], Any] = "one-shot"
-    heuristic: Heuristic = "auto"
-    seed: int = 0
-    max_specializations: int = 64
-    verify: bool = field(default_factory=lambda: bool(os.environ.get("TRACEBUF_VERIFY")))
+    strategy: Strategy | Callable[[Any], Any] = setting_field("strategy", "one-shot")
+    heuristic: Heuristic = setting_field("heuristic", "auto")
+    seed: int = setting_field("seed", 0)
+    max_specializations: int = setting_field("max_specializations", 64)
+    verify: bool = setting_field("verify", False)
     donate: tuple[str, ...] = ()
     donate_optional: tuple[str, ...] = ()
-    compat: Literal["mlir"] | None = None
-    improvements: Collection[Improvement] = IMPROVEMENTS
+    compat: Literal["mlir"] | None = setting_field("compat", None)
+    improvements: Collection[Improvement] = field(default_factory=lambda: _settings.get("improvements", IMPROVEMENTS))
     static_argnames: tuple[str, ...] = ()
-    tier: Tier = field(default_factory=lambda: os.environ.get("TRACEBUF_TIER") or "auto")  # type: ignore[arg-type, return-value]
-    fallback: Literal["error", "numpy"] = "error"
+    tier: Tier = setting_field("tier", "auto")
+    fallback: Fallback | None = None
 
     @property
     def improved(self) -> frozenset[Improvement]:
@@ -131,11 +172,46 @@ class Options:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
         if self.compat not in (None, "mlir"):
             raise ValueError(f"compat is 'mlir' or None, not {self.compat!r}")
-        if self.fallback not in ("error", "numpy"):
-            raise ValueError(f"fallback is 'error' or 'numpy', not {self.fallback!r}")
+        if self.fallback is not None:
+            check_fallback(self.fallback)
         if unknown := sorted(set(self.improvements) - IMPROVEMENTS):
             raise ValueError(f"improvements are {', '.join(sorted(IMPROVEMENTS))}, not {', '.join(unknown)}")
         object.__setattr__(self, "improvements", frozenset(self.improvements))
+
+
+class options:
+    """`tracebuf.options(fallback="numpy")`: sets fields of `Options` for a whole program, in all threads; in a `with`
+    statement until its end.
+
+    Functions that are bufferized from now on have these fields, unless they say otherwise themselves; `fallback` counts
+    at each call, of functions that are there already too.
+
+    Raises TypeError for what is no field and for `donate`, `donate_optional` and `static_argnames`, which name
+    parameters; ValueError as `Options` does.
+
+    >>> with options(tier="fast"):
+    ...     Options().tier
+    'fast'
+    """
+
+    def __init__(self, **given: Any) -> None:
+        if names := [name for name in NAMING if name in given]:
+            raise TypeError(f"{names[0]} names parameters of one function: give it to bufferize")
+        Options(**given)  # which says what is wrong
+        self._before = {name: _settings[name] for name in given if name in _settings}
+        self._given = given
+        _settings.update(given)
+
+    def __enter__(self) -> options:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for name in self._given:
+            _settings.pop(name, None)
+        _settings.update(self._before)
+
+    def __repr__(self) -> str:
+        return f"options({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
 
 
 Layout = Literal["infer-layout-map", "identity-layout-map", "fully-dynamic-layout-map"]

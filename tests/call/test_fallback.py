@@ -350,3 +350,58 @@ def test_refusals_do_not_take_the_calls_of_programs(soon: None) -> None:
         assert np.array_equal(f(A), A * 2)
     kinds = {type(row).__name__: row.calls for row in f.specializations()}
     assert kinds == {"Specialization": 7, "OriginalCalls": 6}
+
+
+def late(a, loud=False):
+    if loud:
+        print("loud")
+    return a * 2
+
+
+def test_a_refused_call_leaves_the_programs_of_others(capsys: pytest.CaptureFixture[str]) -> None:
+    f = bufferize(late)
+    for _ in range(3):
+        f(A)
+    with pytest.raises(UnsupportedError, match="print") as caught:
+        f(A, True)
+    (note,) = caught.value.__notes__
+    assert note.startswith("1 program is compiled for other calls, and takes them as before") and "fallback" in note
+    assert np.array_equal(f(A), A * 2) and len(f.specializations()) == 1 and f.specializations().native_share == 1
+    g = bufferize(fallback="numpy")(late)
+    texts = [t for loud in (False, True, False, True, False) for t in warned(g, A, loud)[1]]
+    assert len(texts) == 1 and capsys.readouterr().out == "loud\n" * 2
+    rows = g.specializations()
+    assert [r.calls for r in rows] == [3, 2] and rows.native_share == 0.6
+    assert str(rows).endswith("3 of 5 calls ran natively (60 %)")
+    assert bufferize(late).specializations().native_share == 1
+
+
+def test_a_setting_for_a_whole_program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    f, strict = bufferize(late), bufferize(fallback="error")(late)
+    for _ in range(2):
+        with tracebuf.options(fallback="numpy", tier="fast", max_specializations=3) as chosen:
+            assert "fallback='numpy'" in repr(chosen)
+            assert len(warned(f, A, True)[1]) <= 1 and warned(f, A, True)[1] == []
+            assert bufferize(late).options.tier == "fast" and bufferize(late).options.max_specializations == 3
+            assert bufferize(tier="quick")(late).options.tier == "quick"
+            with tracebuf.options(fallback="error"), pytest.raises(UnsupportedError):
+                f(A, True)
+            with pytest.raises(UnsupportedError):
+                strict(A, True)
+        with pytest.raises(UnsupportedError):
+            f(A, True)
+    assert bufferize(late).options.max_specializations == 64 and capsys.readouterr().out == "loud\n" * 4
+    monkeypatch.setenv("TRACEBUF_FALLBACK", "numpy")
+    monkeypatch.setenv("TRACEBUF_MAX_SPECIALIZATIONS", "5")
+    monkeypatch.setenv("TRACEBUF_STRATEGY", "optimal")
+    warned(f, A, True)
+    assert bufferize(late).options.max_specializations == 5 and bufferize(late).options.strategy == "optimal"
+    monkeypatch.setenv("TRACEBUF_MAX_SPECIALIZATIONS", "many")
+    with pytest.raises(ValueError, match="TRACEBUF_MAX_SPECIALIZATIONS is a whole number, not 'many'"):
+        bufferize(late)
+    monkeypatch.setenv("TRACEBUF_FALLBACK", "eager")
+    with pytest.raises(ValueError, match="fallback is 'error' or 'numpy', not 'eager'"):
+        f(A, True)
+    for wrong, kind in (({"fallback": "eager"}, ValueError), ({"donate": "a"}, TypeError), ({"colour": 1}, TypeError)):
+        with pytest.raises(kind):
+            tracebuf.options(**wrong)
