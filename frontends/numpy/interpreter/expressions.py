@@ -50,6 +50,7 @@ from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import METHODS
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, static_flags, unknown_origin
+from tracebuf.frontends.numpy.record.slices import as_slices, as_value
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -223,7 +224,7 @@ class Expressions(Comprehensions):
                 return texts.added(self, node, a, b)
             texts.check_known(self.r, a, b)
         a, b = subclasses.operands(self.r, a, b)
-        a, b = self.beside(known_range(a), b), self.beside(known_range(b), a)
+        a, b = self.beside(as_plain(a), b), self.beside(as_plain(b), a)
         if name == "MatMult":
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
                 return ask(operator.matmul, concrete(a), concrete(b))  # raises what Python raises
@@ -388,11 +389,16 @@ class Expressions(Comprehensions):
         )
 
     def expr_Subscript(self, node: ast.Subscript, env: Env) -> Any:
-        base, index = self.expr(node.value, env), self.expr(node.slice, env)
+        base, index = self.place(node, env)
         self.at(node)
         return self.subscript(node, base, index)
 
+    def place(self, node: ast.Subscript, env: Env) -> tuple[Any, Any]:
+        """What is indexed, and the index."""
+        return self.expr(node.value, env), as_slices(self.expr(node.slice, env))
+
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
+        index = as_slices(index)
         if isinstance(base, (ArrayRef, FlatIterator, tuple, list, str, range, Range)):
             index = self.as_index(node, index)
         if isinstance(base, ArrayRef):
@@ -424,7 +430,7 @@ class Expressions(Comprehensions):
         if (grid := GRIDS.get(type(base))) is not None:
             return self.call_function(grid, [index], {})
         if isinstance(base, type(np.s_)):
-            return (index,) if base.maketuple and not isinstance(index, tuple) else index
+            return as_value((index,) if base.maketuple and not isinstance(index, tuple) else index)
         if isinstance(base, (Range, range)):
             it = iterable_of(self.r, base)
             assert isinstance(it, Range)
@@ -589,7 +595,7 @@ class Expressions(Comprehensions):
             return found
         if isinstance(function, Method):
             given, named = subclasses.arguments(self.r, True, False, args, kwargs)
-            given, named = [known_range(x) for x in given], {k: known_range(x) for k, x in named.items()}
+            given, named = [as_plain(x) for x in given], {k: as_plain(x) for k, x in named.items()}
             made = table.call_array_method(self.r, function.ref, function.name, given, named)
             alone = function.of_number and isinstance(made, ArrayRef) and not made.ndim
             return self.r.number(made) if alone else made
@@ -616,7 +622,7 @@ class Expressions(Comprehensions):
             found = room.call(self, node, function, args, kwargs)
             if found is not NotImplemented:
                 return found
-        args, kwargs = [known_range(x) for x in args], {k: known_range(x) for k, x in kwargs.items()}
+        args, kwargs = [as_plain(x) for x in args], {k: as_plain(x) for k, x in kwargs.items()}
         if (numpys := table.is_of_numpy(function)) or any(map(is_traced, self.flat([*args, *kwargs.values()]))):
             if numpys or table.handler_of(function) is not None or table.is_pure(function):
                 whole = function is min or function is max
@@ -681,11 +687,11 @@ class Expressions(Comprehensions):
         return found
 
 
-def known_range(x: Any) -> Any:
-    """A range whose bounds are known as Python's own, which NumPy's functions take."""
+def as_plain(x: Any) -> Any:
+    """A range whose bounds are known as Python's own, and a slice: what NumPy's functions take."""
     if isinstance(x, Range) and x.count is None and all(isinstance(d, int) for d in (x.start, x.stop, x.step)):
         return range(x.start, x.stop, x.step)  # type: ignore[arg-type]
-    return x
+    return as_slices(x)
 
 
 NUMBERS_OF_MATH = frozenset({"pi", "e", "tau", "inf", "nan", "infj", "nanj"})

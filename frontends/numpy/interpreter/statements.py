@@ -204,7 +204,7 @@ class Statements(Expressions, Protected):
         elif isinstance(target, (ast.Tuple, ast.List)):
             self.unpack(target, value, env)
         elif isinstance(target, ast.Subscript):
-            base, index = self.expr(target.value, env), self.expr(target.slice, env)
+            base, index = self.place(target, env)
             self.at(target)
             if not isinstance(base, ArrayRef):
                 return self.store_into(target, base, index, value)
@@ -301,7 +301,7 @@ class Statements(Expressions, Protected):
             self.at(node)
             env[target.id] = self.augmented(name, old, right)
         elif isinstance(target, ast.Subscript):
-            base, index = self.expr(target.value, env), self.expr(target.slice, env)
+            base, index = self.place(target, env)
             self.at(target)
             old = self.subscript(target, base, index)
             picked = isinstance(base, ArrayRef) and subscripts.is_advanced(index)
@@ -663,7 +663,7 @@ class Statements(Expressions, Protected):
     def stmt_Delete(self, node: ast.Delete, env: Env) -> None:
         for target in node.targets:
             if isinstance(target, ast.Subscript):
-                base, index = self.expr(target.value, env), self.expr(target.slice, env)
+                base, index = self.place(target, env)
                 self.at(target)
                 dicts.delete(self, target, base, index)
                 continue

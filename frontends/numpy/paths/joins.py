@@ -32,7 +32,9 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
+from tracebuf.frontends.numpy.paths.holders import held_by, holding
 from tracebuf.frontends.numpy.paths.identity import identity
+from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.leaving import Finish, Leaving, is_known, is_visible, once, with_parts
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.cond import Cond
@@ -212,6 +214,9 @@ class Join:
 
                 self.containers_made[a, b] = once(made)
             return self.containers_made[a, b]
+        if isinstance(a, Range) and isinstance(b, Range) and (a.step, a.count) == (b.step, b.count):
+            bounds = [self.value(name, x, y) for x, y in zip(held_by(a), held_by(b))]
+            return lambda: holding(a, [d() for d in bounds])
         kind = unify(kind_of(a), kind_of(b))
         if kind is not None:
             return self.number(name, kind, a, b)
@@ -274,6 +279,8 @@ class Join:
             if isinstance(leaf, ArrayRef) and not is_known(self.r, leaf, self.frames):
                 return True
             if isinstance(leaf, Scalar) and not is_visible(self.r, leaf):
+                return True
+            if any(map(self.inside, held_by(leaf))):
                 return True
         return False
 
@@ -488,7 +495,13 @@ def plain(x: Any) -> bool:
 
 def references(x: Any) -> list[ArrayRef]:
     """The arrays in a value."""
-    return [leaf for leaf in leaves(x) if isinstance(leaf, ArrayRef)]
+    found: list[ArrayRef] = []
+    for leaf in leaves(x):
+        if isinstance(leaf, ArrayRef):
+            found.append(leaf)
+        elif held := held_by(leaf):
+            found += references(tuple(held))
+    return found
 
 
 def anchored(r: Recorder, values: Iterable[Any]) -> set[Storage]:

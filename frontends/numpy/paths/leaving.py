@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import is_container, path_dependent
+from tracebuf.frontends.numpy.paths.holders import held_by, holding
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, with_identity
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.cond import Cond, conditions
@@ -60,10 +61,13 @@ class Leaving(ABC):
         if isinstance(x, Scalar):
             return (lambda: x) if is_visible(self.r, x) else self.number(name, x)
         new = is_container(x) and heap.number(x) is None and not heap.outlives(x, self.r)
-        if not (new or isinstance(x, (Cond, ArrayRef))):
+        holds = bool(held_by(x))
+        if not (new or holds or isinstance(x, (Cond, ArrayRef))):
             return lambda: x
         if x not in self.made:
             make = self.new_container if new else self.cond if isinstance(x, Cond) else self.array
+            if holds:
+                make = self.holder
             self.made[x] = once(make(name, x))
         return self.made[x]
 
@@ -75,6 +79,17 @@ class Leaving(ABC):
             new = self.container(x, [part() for part in parts])
             self.r.heap.origins[new] = found()
             return new
+
+        return made
+
+    def holder(self, name: str, x: Any) -> Finish:
+        """What holds values, and is no container."""
+        before = held_by(x)
+        parts = [self.value(name, v) for v in before]
+
+        def made() -> Any:
+            after = [part() for part in parts]
+            return x if all(a is b for a, b in zip(before, after)) else holding(x, after)
 
         return made
 

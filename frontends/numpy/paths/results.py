@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
+from tracebuf.frontends.numpy.record.slices import SliceOf
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
     NUMBERS,
@@ -73,7 +74,7 @@ class Results:
         number = self.heap.number(x)
         if number is not None:
             return ResultLeaf("container", number)
-        if isinstance(x, (tuple, list, dict, Record)):
+        if isinstance(x, (tuple, list, dict, Record)) and type(x) is not SliceOf:
             return self.either_container(x, container_identity(self.r, x), taken)
         if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
             return self.chosen(x, lambda arm, where: self.leaf(arm, (*taken, *where)))
@@ -86,7 +87,8 @@ class Results:
             return self.scalar(x)
         if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type, Enum)):
             return ResultLeaf("const", value=x)
-        what = "what is bound on some paths only" if isinstance(x, Maybe) else f"a {refusals.name_of(x)}"
+        name = "slice" if type(x) is SliceOf else refusals.name_of(x)
+        what = "what is bound on some paths only" if isinstance(x, Maybe) else f"a {name}"
         raise self.r.refuse(
             f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )

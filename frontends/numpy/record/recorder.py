@@ -14,7 +14,7 @@ from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.raises import DeadEnd
-from tracebuf.frontends.numpy.record.regions import Frame
+from tracebuf.frontends.numpy.record.regions import ENDED, Frame
 from tracebuf.frontends.numpy.record.sizes import Sizes
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -99,7 +99,8 @@ class Recorder(Sizes):
             frame = frame.parent
         if found is not None:
             return found
-        assert frame.parent is not None, "a storage without a value"
+        if frame.parent is None:
+            raise self.refuse(*ENDED)
         phi = frame.block.add_arg(self._value_in(frame.parent, storage).type)
         frame.phis[storage] = frame.values[storage] = phi
         return phi

@@ -29,6 +29,13 @@ class Frame:
         self.locals: set[Storage] = set()
 
 
+ENDED = (
+    "what is used here was made on a path, or in an iteration, that has ended",
+    "make it again here, for example a list of the iterator's items",
+)
+"""Reason and rewrite for a value that is held by what is not followed where paths meet."""
+
+
 class Inside:
     """A context in which ops are appended to a frame, and before and after which to another."""
 
@@ -79,6 +86,8 @@ class Regions:
         """Appends an op to the region; one made without a location gets the current one."""
         if op.loc is UNKNOWN:
             op.loc = self.loc
+        if not all(map(self.is_visible, op.operands)):
+            raise self.refuse(*ENDED)
         self.frame.block.append(op)
         self.recorded += 1
         return op

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin, check_origin, unknown_origin
+from tracebuf.frontends.numpy.record.slices import SliceOf, as_value
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     NpScalar,
@@ -34,10 +35,10 @@ from tracebuf.ir.types import F64, SUPPORTED_DTYPES, scalar_type
 
 
 @traces(slice)
-def slice_of(r: Recorder, *bounds: Any) -> slice:
+def slice_of(r: Recorder, *bounds: Any) -> slice | SliceOf:
     """slice(...), whose bounds may be traced."""
     with asking:
-        return slice(*bounds)
+        return as_value(slice(*bounds))  # type: ignore[no-any-return]
 
 
 @traces(len)
