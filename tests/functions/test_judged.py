@@ -46,6 +46,7 @@ np.add.at(v, 0, [1]) | np.add.at(v, (0,), v[:2]) | v.sum(zzz=None) | v.max(like=
 np.ogrid[k] | np.zeros(3, device=k) | np.zeros(3, like=3) | np.asarray(a, device='gpu') | np.eye(3, like='x')
 np.zeros_like(a, device='gpu') | np.full_like(a, 2, device='gpu') | np.zeros_like(a, subok='no') | a.sum(like=a)
 np.add(a, a, subok='x') | np.add(a, a, subok=None) | np.eye(3, device='gpu') | np.add(a, a, like=a)
+np.roll(v[0, ...], 1, ()) | np.fft.fftshift(v[0, ...]) | np.fft.ifftshift(v[0, ...])
 np.interp({}, v, v) | np.vander({}) | np.stack({1: v}.values()) | np.polyint({1: v}, k) | np.polyadd({}, 1)
 """
 

@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.arrays import complex_views, creation, shapes
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.functions import inspection, whole_arrays
 from tracebuf.frontends.numpy.functions.formulas import (
+    as_written,
     joining,
     logic,
     lookup,
@@ -29,7 +30,6 @@ from tracebuf.frontends.numpy.functions.formulas import (
     primitives,
     sequences,
     statistics,
-    transforms,
 )
 from tracebuf.frontends.numpy.functions.formulas import products as formula_products
 from tracebuf.frontends.numpy.functions.formulas import vectors as formula_vectors
@@ -77,8 +77,8 @@ from tracebuf.ir.dims import Dim, mul
 MODULES = (
     complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft, linalg, sorting,
     declared, convolutions, einsum, matmul, vectors, builtins, cmath_functions, math_functions, types,
-    whole_arrays, joining, logic, lookup, mapping, padding, primitives, formula_products, formula_vectors, sequences,
-    statistics, transforms, inspection,
+    whole_arrays, as_written, joining, logic, lookup, mapping, padding, primitives, formula_products, formula_vectors,
+    sequences, statistics, inspection,
 )  # fmt: skip
 """The modules that fill the tables when they are imported; those that these import do too."""
 

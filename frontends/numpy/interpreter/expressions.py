@@ -646,7 +646,7 @@ class Expressions(Comprehensions):
             return store_results(self.r, self.call_function(function.__wrapped__, args, kwargs), out)
         name = getattr(function, "__name__", str(function))
         module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
-        if is_users(function):
+        if isinstance(function, types.FunctionType) and (is_users(function) or table.is_of_numpy(function)):
             return self.call_function(function, args, kwargs)
         if records.is_class(function):
             return records.construct(self, node, function, args, kwargs)

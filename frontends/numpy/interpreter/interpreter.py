@@ -43,13 +43,25 @@ from tracebuf.location import Location
 STANDARD = os.path.dirname(os.__file__) + os.sep
 """Where Python's standard library is."""
 OTHERS = tuple(STANDARD + name for name in ("site-packages", "dist-packages"))
+NUMPY = os.path.dirname(np.__file__) + os.sep
+"""Where NumPy is."""
 
 
 @cache
 def is_internal(file: str) -> bool:
     """Whether code belongs to this package or to the standard library: what happens in it is reported at the line that
     called it."""
-    return file == prelude.FILE or is_formula(file) or is_standard(file)
+    return is_fixed(file) or is_standard(file)
+
+
+def is_fixed(file: str) -> bool:
+    """Whether code belongs to this package or to NumPy, whose globals nobody binds anew."""
+    return file == prelude.FILE or is_formula(file) or is_numpys(file)
+
+
+def is_numpys(file: str) -> bool:
+    """Whether code belongs to NumPy."""
+    return file.startswith(NUMPY)
 
 
 def is_standard(file: str) -> bool:
@@ -107,7 +119,8 @@ class Interpreter(Statements):
         try:
             return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, bound))
         except UnsupportedError as error:
-            if inside or not is_standard(source.file) or error.location != called:
+            foreign = is_standard(source.file) or is_numpys(source.file)
+            if inside or not foreign or error.location != called:
                 raise
             where = f"{function.__module__}.{function.__qualname__}"
             raise self.r.refuse(f"a call of {where} cannot be traced: {error.reason}", refusals.call(where)) from None
@@ -117,7 +130,7 @@ class Interpreter(Statements):
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         names = function.__globals__
 
-        if is_formula(file := function.__code__.co_filename) or file == prelude.FILE:
+        if is_fixed(function.__code__.co_filename):
             return lambda name: FreeName(cells, names, name)()
 
         def lookup(name: str) -> Any:

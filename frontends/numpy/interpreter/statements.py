@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 import operator
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from importlib.util import find_spec
+from contextlib import suppress
+from importlib import import_module
+from importlib.util import resolve_name
 from typing import Any
 
 import numpy as np
@@ -644,21 +645,26 @@ class Statements(Expressions, Protected):
             env[alias.asname or top] = module if alias.asname else self.loaded(node, top)
 
     def stmt_ImportFrom(self, node: ast.ImportFrom, env: Env) -> None:
-        if node.level or node.module is None:
-            raise self.refuse(node, "a relative import inside a traced function", "import at the top of the module")
-        module = self.loaded(node, node.module)
+        name = node.module or ""
+        if node.level:
+            self.at(node)
+            package = self.scope.lookup("__package__")
+            if not package:
+                raise Raises(ImportError("attempted relative import with no known parent package"))
+            name = ask(resolve_name, "." * node.level + name, package)
+        module = self.loaded(node, name)
         for alias in node.names:
+            if not hasattr(module, alias.name) and hasattr(module, "__path__"):
+                with suppress(Raises):
+                    self.loaded(node, f"{name}.{alias.name}")
             if not hasattr(module, alias.name):
-                raise Raises(ImportError(f"cannot import name '{alias.name}' from '{node.module}'"))
+                raise Raises(ImportError(f"cannot import name '{alias.name}' from '{name}'"))
             env[alias.asname or alias.name] = getattr(module, alias.name)
 
     def loaded(self, node: ast.stmt, name: str) -> Any:
-        """A module that has been imported already."""
-        if name.partition(".")[0] not in sys.modules and find_spec(name.partition(".")[0]) is None:
-            raise Raises(ModuleNotFoundError(f"No module named '{name}'"))
-        if name not in sys.modules:
-            raise self.refuse(node, f"an import of {name} inside a traced function", "import at the top of the module")
-        return sys.modules[name]
+        """A module, imported while tracing if it is not there yet."""
+        self.at(node)
+        return ask(import_module, name)
 
     def stmt_Delete(self, node: ast.Delete, env: Env) -> None:
         for target in node.targets:

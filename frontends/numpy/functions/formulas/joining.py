@@ -3,7 +3,6 @@ numpy/lib/_function_base_impl.py)."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -149,34 +148,6 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     made[along(axis, slice(None, obj))] = arr[along(axis, slice(None, obj))]
     made[along(axis, slice(obj, None))] = arr[along(axis, slice(obj + 1, None))]
     return made
-
-
-@formula(np.trim_zeros)
-def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
-    if not is_array(filt):
-        refuse("np.trim_zeros of what is no array", "np.trim_zeros(np.array(x))")
-    if filt.ndim != 1 or axis not in (None, 0, -1):
-        refuse("np.trim_zeros of more than one axis", "a slice of the rows that are not zero")
-    trim = trim.lower()
-    if trim not in ("fb", "bf", "f", "b"):
-        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
-    if len(filt) == 0:
-        return filt[:]
-    some = filt != 0
-    first = np.argmax(some) + len(filt) * np.logical_not(np.any(some))
-    last = (len(filt) - np.argmax(some[::-1])) * np.any(some)
-    return filt[first if "f" in trim else 0 : last if "b" in trim else len(filt)]
-
-
-@formula(np.resize)
-def resize(a: Any, new_shape: Any) -> Any:
-    shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
-    a, size = np.ravel(a), math.prod(shape)
-    if any(n < 0 for n in shape):
-        raise ValueError("all elements of `new_shape` must be non-negative")
-    if a.size == 0 or size == 0:
-        return np.zeros_like(a, shape=shape)
-    return np.reshape(np.tile(a, (size + a.size - 1) // a.size)[:size], shape)
 
 
 # -- ravelled indices

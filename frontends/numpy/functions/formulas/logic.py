@@ -110,16 +110,6 @@ def table_or_sorted(x: Any, items: Any, invert: Any, common: Any, found: Any) ->
         found[...] = held != x if invert else held == x
 
 
-@formula(np.isneginf)
-def isneginf(x: Any, out: Any = None) -> Any:
-    return np.logical_and(np.isinf(x), np.signbit(x), out=out)
-
-
-@formula(np.isposinf)
-def isposinf(x: Any, out: Any = None) -> Any:
-    return np.logical_and(np.isinf(x), ~np.signbit(x), out=out)
-
-
 # -- values replaced and chosen
 
 
@@ -149,13 +139,6 @@ def finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     return np.where(np.isnan(x), nan, np.where(x == np.inf, high, np.where(x == -np.inf, low, x)))
 
 
-@formula(np.sinc)
-def sinc(x: Any) -> Any:
-    x = np.pi * np.asanyarray(x)
-    y = np.where(x, x, np.finfo(x.dtype).eps if x.dtype.kind == "f" else 1e-20)
-    return np.sin(y) / y
-
-
 @formula(np.piecewise)
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any) -> Any:
     x = np.asanyarray(x)
@@ -182,26 +165,6 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any) -> Any:
     return made
 
 
-@formula(np.fix)
-def fix(x: Any, out: Any = None) -> Any:
-    return np.trunc(x, out=out)
-
-
-@formula(np.asarray_chkfinite)
-def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    a = np.asarray(a, dtype=dtype, order=order)
-    if a.dtype.kind in "fc" and not np.all(np.isfinite(a)):
-        raise ValueError("array must not contain infs or NaNs")
-    return a
-
-
-@formula(np.astype)
-def astype(x: Any, dtype: Any, /, *, copy: Any = True) -> Any:
-    if not is_array(x):
-        raise TypeError(f"Input should be a NumPy array. It is a {type(x)}.")
-    return x.astype(dtype, copy=copy)
-
-
 @formula(np.isfortran)
 def isfortran(a: Any) -> Any:
     if not is_array(a) and not isinstance(a, np.generic):
@@ -212,32 +175,11 @@ def isfortran(a: Any) -> Any:
 # -- polynomials
 
 
-@formula(np.polyval)
-def polyval(p: Any, x: Any) -> Any:
-    p, x = np.asarray(p), np.asanyarray(x)
-    y = np.zeros_like(x)
-    for k in range(len(p)):
-        y = y * x + p[k]
-    return y
-
-
 def vector_of(p: Any) -> Any:
     """The coefficients of a polynomial as a vector."""
     p = np.asarray(p)
     if p.ndim > 1:
         refuse("coefficients of a polynomial that are no vector", "loop over the polynomials")
-    return p
-
-
-@formula(np.polyder)
-def polyder(p: Any, m: Any = 1) -> Any:
-    m = int(m)
-    if m < 0:
-        raise ValueError("Order of derivative must be positive (see polyint)")
-    p = vector_of(p)
-    len(p)
-    for _ in (None,) * m:
-        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
     return p
 
 
@@ -257,23 +199,3 @@ def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
     return p
 
 
-@formula(np.polyadd)
-def polyadd(a1: Any, a2: Any) -> Any:
-    a, b = padded(np.atleast_1d(a1), np.atleast_1d(a2))
-    return a + b
-
-
-@formula(np.polysub)
-def polysub(a1: Any, a2: Any) -> Any:
-    a, b = padded(np.atleast_1d(a1), np.atleast_1d(a2))
-    return a - b
-
-
-def padded(a: Any, b: Any) -> Any:
-    """Two polynomials with zeros in front of the shorter one."""
-    m, n = len(a), len(b)
-    if m == n:
-        return a, b
-    if m < n:
-        return np.concatenate((np.zeros(n - m, a.dtype), a)), b
-    return a, np.concatenate((np.zeros(m - n, b.dtype), b))

@@ -37,21 +37,6 @@ def along_each(func1d: Any, lines: Any, made: Any, place: Any, args: Any, kwargs
         along_each(func1d, lines, made, place + (k,), args, kwargs)
 
 
-@formula(np.apply_over_axes)
-def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
-    val = np.asarray(a)
-    n = val.ndim
-    for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
-        at = n + axis if axis < 0 else axis
-        res = func(val, at)
-        if np.ndim(res) != val.ndim:
-            res = np.expand_dims(res, at)
-        if res.ndim != val.ndim:
-            raise ValueError("function is not returning an array of the correct shape")
-        val = res
-    return val
-
-
 @formula()
 def vectorized(pyfunc: Any, otypes: Any, *args: Any) -> Any:
     """np.vectorize(pyfunc, otypes)(*args): each element by itself, as a Python number."""

@@ -1,4 +1,4 @@
-"""Formulas of ranges, grids, matrices of indices, and windows (numpy/_core/function_base.py, numpy/lib)."""
+"""Formulas of ranges, grids and diagonals (numpy/_core/function_base.py, numpy/lib)."""
 
 from __future__ import annotations
 
@@ -104,21 +104,6 @@ def stacked(vectors: Any, sizes: Any, dtype: Any) -> Any:
     for k, x in enumerate(vectors):
         made[k] = laid(x, k, n)
     return made
-
-
-@formula(np.indices)
-def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
-    sizes = tuple(dimensions)
-    vectors = [np.arange(n, dtype=dtype) for n in sizes]
-    if sparse:
-        return tuple([laid(x, k, len(vectors)) for k, x in enumerate(vectors)])
-    return stacked(vectors, sizes, dtype)
-
-
-@formula(np.fromfunction)
-def fromfunction(function: Any, shape: Any, *, dtype: Any = float) -> Any:
-    places = indices(shape, dtype)
-    return function(*[places[k] for k in range(len(shape))])
 
 
 @formula(np.meshgrid)
@@ -231,23 +216,6 @@ GRIDS: dict[Any, Callable[..., Any]] = {
 # -- matrices
 
 
-@formula(np.vander)
-def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
-    x = np.asarray(x)
-    if x.ndim != 1:
-        raise ValueError("x must be a one-dimensional array or sequence.")
-    N = len(x) if N is None else N
-    made = np.empty((len(x), N), np.promote_types(x.dtype, int))
-    powers = made if increasing else made[:, ::-1]
-    if N > 0:
-        powers[:, 0] = 1
-    if N > 1:
-        powers[:, 1] = x
-    for k in range(2, N):
-        powers[:, k] = powers[:, k - 1] * x
-    return made
-
-
 @formula(np.diagflat)
 def diagflat(v: Any, k: Any = 0) -> Any:
     return np.diag(np.ravel(v), k)
@@ -268,87 +236,3 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     for i in range(min(a.shape)):
         a[(i,) * a.ndim] = values[i % len(values)]
 
-
-@formula(np.tril_indices)
-def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
-    return tuple([x.copy() for x in np.nonzero(np.tri(n, m, k, dtype=bool))])
-
-
-@formula(np.triu_indices)
-def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
-    return tuple([x.copy() for x in np.nonzero(~np.tri(n, m, k - 1, dtype=bool))])
-
-
-@formula(np.tril_indices_from)
-def tril_indices_from(arr: Any, k: Any = 0) -> Any:
-    if arr.ndim != 2:
-        raise ValueError("input array must be 2-d")
-    return tril_indices(arr.shape[-2], k, arr.shape[-1])
-
-
-@formula(np.triu_indices_from)
-def triu_indices_from(arr: Any, k: Any = 0) -> Any:
-    if arr.ndim != 2:
-        raise ValueError("input array must be 2-d")
-    return triu_indices(arr.shape[-2], k, arr.shape[-1])
-
-
-@formula(np.diag_indices)
-def diag_indices(n: Any, ndim: Any = 2) -> Any:
-    return (np.arange(n),) * ndim
-
-
-@formula(np.diag_indices_from)
-def diag_indices_from(arr: Any) -> Any:
-    if arr.ndim < 2:
-        raise ValueError("input array must be at least 2-d")
-    if not all(n == arr.shape[0] for n in arr.shape):
-        raise ValueError("All dimensions of input must be of equal length")
-    return diag_indices(arr.shape[0], arr.ndim)
-
-
-# -- windows
-
-
-def window_size(M: Any) -> Any:
-    """The argument of a window function; an integer of NumPy's as Python's, so that 1 - M does not wrap."""
-    return int(M) if np.result_type(M).kind in "iu" else M
-
-
-def window_places(M: Any) -> Any:
-    """1 - M, 3 - M ... M - 1: the argument of the window functions."""
-    return np.arange(1 - M, M, 2, dtype=np.float64)
-
-
-@formula(np.hanning)
-def hanning(M: Any) -> Any:
-    M = window_size(M)
-    if M <= 1:
-        return np.ones(1 if M == 1 else 0)
-    return 0.5 + 0.5 * np.cos(np.pi * window_places(M) / np.float64(M - 1))
-
-
-@formula(np.hamming)
-def hamming(M: Any) -> Any:
-    M = window_size(M)
-    if M <= 1:
-        return np.ones(1 if M == 1 else 0)
-    return 0.54 + 0.46 * np.cos(np.pi * window_places(M) / np.float64(M - 1))
-
-
-@formula(np.bartlett)
-def bartlett(M: Any) -> Any:
-    M = window_size(M)
-    if M <= 1:
-        return np.ones(1 if M == 1 else 0)
-    n = window_places(M)
-    return np.where(n <= 0, 1 + n / np.float64(M - 1), 1 - n / np.float64(M - 1))
-
-
-@formula(np.blackman)
-def blackman(M: Any) -> Any:
-    M = window_size(M)
-    if M <= 1:
-        return np.ones(1 if M == 1 else 0)
-    n, m = window_places(M), np.float64(M - 1)
-    return 0.42 + 0.5 * np.cos(np.pi * n / m) + 0.08 * np.cos(2.0 * np.pi * n / m)

@@ -1,4 +1,4 @@
-"""Formulas of averages, functions that skip NaN, differences and integrals (numpy/lib/_function_base_impl.py,
+"""Formulas of averages, functions that skip NaN, and differences (numpy/lib/_function_base_impl.py,
 _nanfunctions_impl.py)."""
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoV
     return found
 
 
-# -- differences, sums and integrals
+# -- differences
 
 
 @formula(np.ediff1d)
@@ -201,57 +201,6 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
                 raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
             parts.append(part.ravel())
     return np.concatenate(parts, dtype=a.dtype)
-
-
-def cumulative(ufunc: Any, x: Any, axis: Any, dtype: Any, out: Any, include_initial: Any) -> Any:
-    """np.cumulative_sum or np.cumulative_prod."""
-    x = np.atleast_1d(x)
-    if axis is None and x.ndim >= 2:
-        raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
-    axis = 0 if axis is None else normalize_axis_index(axis, x.ndim)
-    if out is not None and include_initial:
-        ufunc.accumulate(x, axis=axis, dtype=dtype, out=out[along(axis, slice(1, None))])
-        out[along(axis, 0)] = ufunc.identity
-        return out
-    found = ufunc.accumulate(x, axis=axis, dtype=dtype, out=out)
-    if not include_initial:
-        return found
-    shape = tuple([1 if k == axis else x.shape[k] for k in range(x.ndim)])
-    first = np.full_like(found, ufunc.identity, shape=shape)
-    return np.concatenate([first, found], axis=axis)
-
-
-@formula(np.cumulative_sum)
-def cumulative_sum(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
-) -> Any:
-    return cumulative(np.add, x, axis, dtype, out, include_initial)
-
-
-@formula(np.cumulative_prod)
-def cumulative_prod(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
-) -> Any:
-    return cumulative(np.multiply, x, axis, dtype, out, include_initial)
-
-
-@formula(np.trapezoid)
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
-    y = np.asanyarray(y)
-    step, along_x = dx, axis
-    if x is not None and np.ndim(x) != 1:
-        np.diff(x, axis=axis)  # which looks at the axis
-    if not -y.ndim <= axis < y.ndim:
-        raise IndexError("list assignment index out of range")
-    axis = axis % y.ndim
-    if x is not None:
-        x = np.asanyarray(x)
-        if x.ndim == 1:
-            step = np.diff(x)[(None,) * axis + (slice(None),) + (None,) * (y.ndim - 1 - axis)]
-        else:
-            step = np.diff(x, axis=along_x)
-    both = y[along(axis, slice(1, None))] + y[along(axis, slice(None, -1))]
-    return np.sum(step * both / 2.0, axis)
 
 
 @formula(np.unwrap)
@@ -281,80 +230,3 @@ def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.
 # -- np.gradient
 
 
-@formula(np.gradient)
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
-    f = np.asanyarray(f)
-    axes = tuple(range(f.ndim)) if axis is None else normalize_axis_tuple(axis, f.ndim)
-    if len(varargs) == 0:
-        steps = (1.0,) * len(axes)
-    elif len(varargs) == 1 and np.ndim(varargs[0]) == 0:
-        steps = varargs * len(axes)
-    elif len(varargs) == len(axes):
-        steps = tuple([distances(f.shape[k], x) for k, x in zip(axes, varargs)])
-    else:
-        raise TypeError("invalid number of arguments")
-    if edge_order > 2:
-        raise ValueError("'edge_order' greater than 2 not supported")
-    dtype = f.dtype if f.dtype.kind in "fc" else np.dtype(np.float64)
-    if f.dtype.kind in "iu":
-        f = f.astype(np.float64)
-    found = [gradient_along(f, k, step, dtype, edge_order) for k, step in zip(axes, steps)]
-    return found[0] if len(axes) == 1 else tuple(found)
-
-
-def distances(n: Any, x: Any) -> Any:
-    """The spacing along an axis of n elements: a number, or the differences of the coordinates."""
-    if np.ndim(x) == 0:
-        return x
-    x = np.asanyarray(x)
-    if x.ndim != 1:
-        raise ValueError("distances must be either scalars or 1d")
-    if len(x) != n:
-        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-    if n < 2:
-        raise IndexError("index 0 is out of bounds for axis 0 with size 0")
-    return np.diff(x.astype(np.float64) if x.dtype.kind in "iu" else x)
-
-
-def gradient_along(f: Any, axis: Any, step: Any, dtype: Any, edge_order: Any) -> Any:
-    """The derivative along one axis; equal distances become one number, as in NumPy."""
-    if f.shape[axis] < edge_order + 1:
-        text = "Shape of array too small to calculate a numerical gradient, "
-        raise ValueError(text + "at least (edge_order + 1) elements are required.")
-    out = np.empty_like(f, dtype=dtype)
-    f, inner = np.moveaxis(f, axis, -1), np.moveaxis(out, axis, -1)
-    if np.ndim(step) == 0:
-        evenly(inner, f, step, edge_order)
-    elif np.all(step == step[0]):
-        evenly(inner, f, step[0], edge_order)
-    else:
-        unevenly(inner, f, step, edge_order)
-    return out
-
-
-def evenly(out: Any, f: Any, h: Any, edge_order: Any) -> None:
-    """Stores the differences of points at the equal distance `h`, along the last axis."""
-    out[..., 1:-1] = (f[..., 2:] - f[..., :-2]) / (2.0 * h)
-    if edge_order == 1:
-        out[..., 0] = (f[..., 1] - f[..., 0]) / h
-        out[..., -1] = (f[..., -1] - f[..., -2]) / h
-    else:
-        out[..., 0] = -1.5 / h * f[..., 0] + 2.0 / h * f[..., 1] + -0.5 / h * f[..., 2]
-        out[..., -1] = 0.5 / h * f[..., -3] + -2.0 / h * f[..., -2] + 1.5 / h * f[..., -1]
-
-
-def unevenly(out: Any, f: Any, h: Any, edge_order: Any) -> None:
-    """Stores the differences of points at the distances `h`, along the last axis."""
-    p, q = h[:-1], h[1:]
-    a, b, c = -q / (p * (p + q)), (q - p) / (p * q), p / (q * (p + q))
-    out[..., 1:-1] = a * f[..., :-2] + b * f[..., 1:-1] + c * f[..., 2:]
-    if edge_order == 1:
-        out[..., 0] = (f[..., 1] - f[..., 0]) / h[0]
-        out[..., -1] = (f[..., -1] - f[..., -2]) / h[-1]
-        return
-    p, q = h[0], h[1]
-    a, b, c = -(2.0 * p + q) / (p * (p + q)), (p + q) / (p * q), -p / (q * (p + q))
-    out[..., 0] = a * f[..., 0] + b * f[..., 1] + c * f[..., 2]
-    p, q = h[-2], h[-1]
-    a, b, c = q / (p * (p + q)), -(q + p) / (p * q), (2.0 * q + p) / (q * (p + q))
-    out[..., -1] = a * f[..., -3] + b * f[..., -2] + c * f[..., -1]

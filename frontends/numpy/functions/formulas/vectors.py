@@ -51,14 +51,6 @@ def difference(p: Any, q: Any, s: Any, t: Any) -> Any:
     return -(s * t) if p is None or q is None else p * q - s * t
 
 
-@formula(np.linalg.cross)
-def cross_of_three(x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
-    x1, x2 = np.asarray(x1), np.asarray(x2)
-    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
-        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
-    return cross(x1, x2, axis=axis)
-
-
 # -- np.kron
 
 

@@ -257,6 +257,8 @@ def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
     for turns, k in pairs_of(r, shift, axis):
         place = axis_of(r, k, ref.ndim, bools=True)
         shifts[place] = add(shifts.get(place, 0), shift_of(r, turns, ref.shape[place]))
+    if not ref.ndim:
+        ask(np.roll, np.zeros(()), 0, ())  # which raises
     result = filled(r, ref.shape, ref.element, None, k_order(ref))
     halves = []
     for place, by in shifts.items():
