@@ -199,3 +199,23 @@ def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
     return p
 
 
+@formula(np.polyadd)
+def polyadd(a1: Any, a2: Any) -> Any:
+    a, b = padded(np.atleast_1d(a1), np.atleast_1d(a2))
+    return a + b
+
+
+@formula(np.polysub)
+def polysub(a1: Any, a2: Any) -> Any:
+    a, b = padded(np.atleast_1d(a1), np.atleast_1d(a2))
+    return a - b
+
+
+def padded(a: Any, b: Any) -> Any:
+    """Two polynomials with zeros in front of the shorter one."""
+    m, n = len(a), len(b)
+    if m == n:
+        return a, b
+    if m < n:
+        return np.concatenate((np.zeros(n - m, a.dtype), a)), b
+    return a, np.concatenate((np.zeros(m - n, b.dtype), b))

@@ -230,3 +230,83 @@ def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.
 # -- np.gradient
 
 
+# -- np.gradient
+
+
+@formula(np.gradient)
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
+    f = np.asanyarray(f)
+    axes = tuple(range(f.ndim)) if axis is None else normalize_axis_tuple(axis, f.ndim)
+    if len(varargs) == 0:
+        steps = (1.0,) * len(axes)
+    elif len(varargs) == 1 and np.ndim(varargs[0]) == 0:
+        steps = varargs * len(axes)
+    elif len(varargs) == len(axes):
+        steps = tuple([distances(f.shape[k], x) for k, x in zip(axes, varargs)])
+    else:
+        raise TypeError("invalid number of arguments")
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    dtype = f.dtype if f.dtype.kind in "fc" else np.dtype(np.float64)
+    if f.dtype.kind in "iu":
+        f = f.astype(np.float64)
+    found = [gradient_along(f, k, step, dtype, edge_order) for k, step in zip(axes, steps)]
+    return found[0] if len(axes) == 1 else tuple(found)
+
+
+def distances(n: Any, x: Any) -> Any:
+    """The spacing along an axis of n elements: a number, or the differences of the coordinates."""
+    if np.ndim(x) == 0:
+        return x
+    x = np.asanyarray(x)
+    if x.ndim != 1:
+        raise ValueError("distances must be either scalars or 1d")
+    if len(x) != n:
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    if n < 2:
+        raise IndexError("index 0 is out of bounds for axis 0 with size 0")
+    return np.diff(x.astype(np.float64) if x.dtype.kind in "iu" else x)
+
+
+def gradient_along(f: Any, axis: Any, step: Any, dtype: Any, edge_order: Any) -> Any:
+    """The derivative along one axis; equal distances become one number, as in NumPy."""
+    if f.shape[axis] < edge_order + 1:
+        text = "Shape of array too small to calculate a numerical gradient, "
+        raise ValueError(text + "at least (edge_order + 1) elements are required.")
+    out = np.empty_like(f, dtype=dtype)
+    f, inner = np.moveaxis(f, axis, -1), np.moveaxis(out, axis, -1)
+    if np.ndim(step) == 0:
+        evenly(inner, f, step, edge_order)
+    elif np.all(step == step[0]):
+        evenly(inner, f, step[0], edge_order)
+    else:
+        unevenly(inner, f, step, edge_order)
+    return out
+
+
+def evenly(out: Any, f: Any, h: Any, edge_order: Any) -> None:
+    """Stores the differences of points at the equal distance `h`, along the last axis."""
+    out[..., 1:-1] = (f[..., 2:] - f[..., :-2]) / (2.0 * h)
+    if edge_order == 1:
+        out[..., 0] = (f[..., 1] - f[..., 0]) / h
+        out[..., -1] = (f[..., -1] - f[..., -2]) / h
+    else:
+        out[..., 0] = -1.5 / h * f[..., 0] + 2.0 / h * f[..., 1] + -0.5 / h * f[..., 2]
+        out[..., -1] = 0.5 / h * f[..., -3] + -2.0 / h * f[..., -2] + 1.5 / h * f[..., -1]
+
+
+def unevenly(out: Any, f: Any, h: Any, edge_order: Any) -> None:
+    """Stores the differences of points at the distances `h`, along the last axis."""
+    p, q = h[:-1], h[1:]
+    a, b, c = -q / (p * (p + q)), (q - p) / (p * q), p / (q * (p + q))
+    out[..., 1:-1] = a * f[..., :-2] + b * f[..., 1:-1] + c * f[..., 2:]
+    if edge_order == 1:
+        out[..., 0] = (f[..., 1] - f[..., 0]) / h[0]
+        out[..., -1] = (f[..., -1] - f[..., -2]) / h[-1]
+        return
+    p, q = h[0], h[1]
+    a, b, c = -(2.0 * p + q) / (p * (p + q)), (p + q) / (p * q), -p / (q * (p + q))
+    out[..., 0] = a * f[..., 0] + b * f[..., 1] + c * f[..., 2]
+    p, q = h[-2], h[-1]
+    a, b, c = q / (p * (p + q)), -(q + p) / (p * q), (2.0 * q + p) / (q * (p + q))
+    out[..., -1] = a * f[..., -3] + b * f[..., -2] + c * f[..., -1]

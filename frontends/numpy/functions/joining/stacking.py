@@ -286,7 +286,7 @@ def shift_of(r: Recorder, by: Any, n: Dim) -> Dim:
 
 def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Any, Any]]:
     """The shifts of np.roll, each with its axis; a single number is used with each of the other."""
-    shifts, axes = (list(x) if isinstance(x, (tuple, list)) else [x] for x in (shift, axis))
+    shifts, axes = (list(x) if isinstance(x, (tuple, list, range)) else [x] for x in (shift, axis))
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise Raises(ValueError("shape mismatch: objects cannot be broadcast to a single shape."))
     count = max(len(shifts), len(axes)) if shifts and axes else 0
