@@ -59,6 +59,7 @@ from tracebuf.ir.dims import Sym
 from tracebuf.ir.ndarray import address
 from tracebuf.options import Options, current_fallback
 from tracebuf.process import log as logger
+from tracebuf.process.display import displayed
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
@@ -96,6 +97,7 @@ MAX_RAISING = 16
 
 
 @dataclass(eq=False)
+@displayed
 class Specialization:
     """One compiled program: what it was compiled for, and how often it ran."""
 
@@ -158,6 +160,11 @@ class Specialization:
 
     def fits(self, values: Sequence[Any]) -> bool:
         return self.guard(values) and self.traced.captures_hold()
+
+    def row(self) -> tuple[str, ...]:
+        """Of the table of all programs."""
+        came = "loaded" if self.loaded else f"{self.compile_seconds * 1e3:.1f} ms"
+        return f"({show_keys(self.call)})", ", ".join(self.guards), str(self.calls), came
 
     def __str__(self) -> str:
         guards = f"; guards {', '.join(self.guards)}" if self.guards else ""
@@ -227,11 +234,16 @@ class _Raises(Control):
 
 
 @frozen(slots=False)
+@displayed
 class OriginalCalls:
     """Calls that ran the original function, and why."""
 
     reason: str
     calls: int
+
+    def row(self) -> tuple[str, ...]:
+        """Of the table of all programs."""
+        return f"the original function: {self.reason}", "", str(self.calls), ""
 
     def __str__(self) -> str:
         return f"ran the original function {self.calls} times: {self.reason}"
@@ -397,13 +409,13 @@ class BufferizedFunction(NativeCallable):
             raise
         return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes)
 
-    def _make_native(self, spec: Specialization) -> None:
-        """Lets machine code take calls of a program, where it can."""
+    def _make_native(self, spec: Specialization, at_once: bool = False) -> None:
+        """Lets machine code take calls of a program, where it can, once that is worth it."""
         if not NATIVE:
             spec.settled = True
         elif spec.kernel.refuses and current_fallback(self.options.fallback) == "numpy":
             spec.settled = True
-        elif next(_waited) >= WORTH and self._lock.acquire(blocking=False):
+        elif (at_once or next(_waited) >= WORTH) and self._lock.acquire(blocking=at_once):
             try:
                 if not spec.settled and spec in self._compiled.get(spec.call.group, ()):
                     self._add_entry(spec)
@@ -701,7 +713,8 @@ class BufferizedFunction(NativeCallable):
                 spec.kernel.release()
 
     def wait(self) -> None:
-        """Waits until the fast code of each compiled program is made, and runs (`Options.tier`).
+        """Waits until the fast code of each compiled program is made, and runs (`Options.tier`), and what lets machine
+        code take its calls, without Python, which is else made after some hundred calls.
 
         >>> f = bufferize(lambda a: np.cumsum(a)[::-1] * a)
         >>> _ = f(np.ones(1000))
@@ -710,6 +723,8 @@ class BufferizedFunction(NativeCallable):
         for group in list(self._compiled.values()):
             for spec in list(group):
                 spec.kernel.code.wait()
+                if not spec.settled:
+                    self._make_native(spec, at_once=True)
 
     # -- from arguments to a specialisation
     def _values(
@@ -1089,6 +1104,7 @@ def original_runs(reason: str) -> UnsupportedError:
     return UnsupportedError(f"these arguments run the original function: {reason}", instead="call it, or use copies")
 
 
+@displayed
 class Specializations(tuple[Specialization | OriginalCalls, ...]):
     """The programs of a function, and the calls that ran the original one; readable as text."""
 
@@ -1107,6 +1123,10 @@ class Specializations(tuple[Specialization | OriginalCalls, ...]):
         """How many calls compiled programs took, of how many."""
         calls = [(s.calls, isinstance(s, Specialization)) for s in self]
         return sum(n for n, native in calls if native), sum(n for n, _ in calls)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The table, its head first."""
+        return [("program", "guards", "calls", "compiled in"), *(item.row() for item in self)]
 
     def __str__(self) -> str:
         if not self:

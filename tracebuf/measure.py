@@ -34,6 +34,7 @@ import numpy as np
 from tracebuf.frontends.numpy.call.containers import blank
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frozen import frozen
+from tracebuf.process.display import aligned, displayed
 
 __all__ = ["Counts", "Measurement", "attributes_of", "clone_arguments", "kept_in_place", "measure", "restored"]
 
@@ -71,6 +72,7 @@ class Counts:
 
 
 @frozen(slots=False)
+@displayed
 class Measurement:
     """One call of the function `name`, measured: `eager` and `native` Counts. As text, a table."""
 
@@ -78,7 +80,8 @@ class Measurement:
     eager: Counts
     native: Counts
 
-    def __str__(self) -> str:
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """The table, its head first."""
         kinds = {
             "allocations": _count,
             "allocated_bytes": _bytes,
@@ -95,9 +98,10 @@ class Measurement:
             eager, native = getattr(self.eager, field), getattr(self.native, field)
             title = "CPU time" if field == "seconds" else field.replace("_", " ")
             rows.append((title, _cell(eager, shown), _cell(native, shown), _ratio(eager, native)))
-        widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        lines = [f"{row[0]:<{widths[0]}}  " + "  ".join(f"{row[i]:>{widths[i]}}" for i in (1, 2, 3)) for row in rows]
-        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+        return rows
+
+    def __str__(self) -> str:
+        return aligned(self.rows())
 
 
 class _Counters(Protocol):

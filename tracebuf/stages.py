@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tracebuf import cache
 from tracebuf.frozen import frozen
 from tracebuf.options import Options, Tier
+from tracebuf.process.display import displayed
 from tracebuf.process.garbage import full_collections_later
 from tracebuf.process.late import importing, lock
 
@@ -167,6 +168,7 @@ ALIASES = {"tensor": "canonicalize-again", "memref": "assign-storage"}
 
 
 @frozen(slots=False, checked=True)
+@displayed
 class Lowered:
     """The program of one call at every stage, as text: the result of `f.lower(...)`.
 
@@ -180,9 +182,6 @@ class Lowered:
     prepare: Callable[[Lowered], Compiled] | None = None
     """What `compile` does."""
     found_loops: Loops | None = None
-
-    def __repr__(self) -> str:
-        return f"<the program at {len(self.texts)} stages: {', '.join(self.stages)}>"
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -13,12 +13,14 @@ TAKEN = [
     "n in {[1], 2}", "a[0] in {1.0, 2.0}, a.sum() in set(range(5))", "{1, True, 1.0} == {1}, a.shape[0] in {3}",
     "len({1, 2} & {2}), len({1, 2} - {2}), len({1, 2} ^ {2})", "n not in set((2, 3))",
     "n in ({1, 2} if n > 2 else {2, 3})", "a.dtype in {np.dtype('f8')}", "{1} + {2}", "{1}.nothing",
+    "list(set(range(3)) - {0}), tuple({3, 1}), [k for k in {5, 4}], sum({1, 2}), max({2, 1}), [*{7, 0}]",
+    "a.sum(tuple({0})), list({1: 2, 0: 3}.keys() - {1}) if n > 9 else sorted({1, 0}, key=abs)",
 ]  # fmt: skip
 REFUSED = {
-    "{1, 2}": "cannot be returned", "{a.sum(), 1}": "only the run time", "sum({1, 2})": "iterating over a set",
-    "max({1, 2})": "iterating", "sorted({1, 2}, key=abs)": "iterating", "f'{ {1, 2} }'": "no certain order",
+    "{1, 2}": "cannot be returned", "{a.sum(), 1}": "only the run time", "sum({8, 2})": "iterating over a set",
+    "max({-1, 2})": "iterating", "sorted({1, 9}, key=abs)": "iterating", "f'{ {1, 9} }'": "no certain order",
     "list(frozenset(('a', 'b')))": "no certain order",
-    "[x for x in {1, 2}]": "iterating", "[*{1, 2}]": "iterating", "'-'.join({'a'})": "no certain order",
+    "[x for x in {1.0, 2}]": "iterating", "[*{True, 2}]": "iterating", "'-'.join({'a'})": "no certain order",
     "{1}.union({2}) == {1}": "`.union` of a set", "{i for i in (1, 2)} == {1}": "set comprehension",
 }  # fmt: skip
 

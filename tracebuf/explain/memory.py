@@ -44,6 +44,7 @@ from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.arena import Extent, Plan, Roaming, at_most, lines_exactly
 from tracebuf.ops.scalars import arith
+from tracebuf.process.display import displayed
 from tracebuf.running.lines import GAPS, LINE, SMALL, rounded
 
 MOST_PATHS = 512
@@ -51,6 +52,7 @@ MOST_PATHS = 512
 
 
 @frozen(slots=False)
+@displayed
 class Formula:
     """A number of bytes as a formula of the sizes: as text, and called with the sizes by name as a number.
 
@@ -91,6 +93,7 @@ class Formula:
 
 
 @frozen(slots=False)
+@displayed
 class MemoryUse:
     """What one call takes: `peak`, the most bytes that are alive at once; `allocated` and `copied` bytes in all;
     `arena`, what is kept from call to call for temporaries (in whole lines of 64 bytes for each). Results count;

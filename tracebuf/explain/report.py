@@ -18,6 +18,7 @@ from tracebuf.location import Location
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.memory import memref
+from tracebuf.process.display import displayed
 from tracebuf.running.host import ROW, SortLoop
 
 NEW = "a new array"
@@ -25,6 +26,7 @@ NEW = "a new array"
 
 
 @frozen(slots=False)
+@displayed
 class Entry:
     """One allocation, copy or host call. `bytes` is its size in this call (None where it varies while the function
     runs; `size` says how); `in_loop` where it happens in each iteration; `lives` is "result", "arena", "stack" or
@@ -65,6 +67,7 @@ class Entry:
 
 
 @frozen(slots=False)
+@displayed
 class Explanation:
     """What a call still allocates and copies, and what it calls, in program order."""
 

@@ -1,5 +1,5 @@
 """What belongs to the whole process: work that no signal interrupts (`aside`), garbage collections put off (`garbage`),
-modules that are imported late (`late`), its log (`log`).
+modules that are imported late (`late`), its log (`log`), how results show themselves (`display`).
 
 May import: nothing.
 """

@@ -587,7 +587,7 @@ class Expressions(Comprehensions):
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if (draw := draws.draw_of(function)) is not None:
-            return draws.call(self.r, draw, [known_range(x) for x in args], kwargs)
+            return draws.call(self.r, draw, [as_plain(x) for x in args], kwargs)
         if isinstance(function, NO_CALLEES):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
         found = records.call_with_objects(self, node, function, args, kwargs)

@@ -1,7 +1,8 @@
 """Sets of what is known while tracing: displays, `set(...)`, `in`, comparisons, `|`, `&`, `-`, `^`, sorted and len.
 
 A set is Python's own, and never changed: its methods, and the operators that change one in place, are refused. So is
-what depends on the order of its items, which differs from process to process: of frozensets too.
+what depends on the order of its items, which differs from process to process: of frozensets too. Ints below 8, such as
+axes, come in their own order, for the smallest table of a set has a place for each.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.paths.iteration import in_order
 from tracebuf.frontends.numpy.record.raises import ask, is_tracers
 
 ORDERLESS = (set, frozenset, sorted, len, isinstance, type, bool)
@@ -37,7 +39,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
         known = args and isinstance(args[0], (set, frozenset))
         items = [x for over in args for x in (over if known else i.iterate_static(node, over))]
         return made(i, node, function, items)
-    given = any(isinstance(x, (set, frozenset)) for x in (*args, *kwargs.values()))
+    given = any(isinstance(x, (set, frozenset)) and not in_order(x) for x in (*args, *kwargs.values()))
     orderless = not kwargs and any(function is one for one in ORDERLESS)  # a key of sorted may tie
     if given and is_known(function) and not orderless:
         name = getattr(function, "__name__", "this")

@@ -10,6 +10,7 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, Storage
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.location import Location
+from tracebuf.process.display import displayed
 
 
 @frozen()
@@ -21,6 +22,7 @@ class Carried:
 
 
 @frozen()
+@displayed
 class LoopReport:
     """One loop: where it is, what it carries from one iteration to the next, what an iteration did that the plan did
     not expect (`mends`), how many iterations before it were traced by themselves, and why it is unrolled, if it is."""
@@ -41,6 +43,7 @@ class LoopReport:
 
 
 @frozen()
+@displayed
 class Loops:
     """The loops of a program, in the order of their lines; as text a paragraph for each."""
 
