@@ -21,7 +21,9 @@ class ResultLeaf:
 
     `kind` is "argument" (the very object passed as `index`), "container" (the caller's container of that number),
     "array" or a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity`
-    are one object; `read_only` arrays are views that must not be stored to.
+    are one object; `read_only` arrays are views that must not be stored to. "items" are those of a list of run-time
+    length: the elements of result `index`; `value` holds their kind, and the result with the flags where that depends
+    on the item.
     """
 
     kind: str
@@ -29,6 +31,10 @@ class ResultLeaf:
     value: Any = None
     identity: int = -1
     read_only: bool = False
+
+
+SPREAD = ("*",)
+"""The keys of a list whose items are those that its one plan gives."""
 
 
 @frozen(slots=False)
@@ -116,6 +122,13 @@ _PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "complex
 """By kind of a Python number: the function that converts a result to it."""
 
 
+def items_in(elements: Any, kind: str, flags: Any, mixed: bool) -> list[Any]:
+    """The items of a list of run-time length: NumPy's or Python's numbers, or (`mixed`) Python's where a flag holds."""
+    if mixed:
+        return [_PYTHON[kind](x.real if kind != "complex" else x) if f else x for x, f in zip(elements, flags)]
+    return list(elements) if kind == "np" else elements.tolist()
+
+
 class _Building:
     """The objects of one call's results.
 
@@ -143,6 +156,8 @@ class _Building:
 
     def _container(self, p: NewContainer) -> Any:
         items = [self.build(i) for i in p.items]
+        if p.keys == SPREAD and p.kind is list:
+            return items[0]
         if p.keys is None:
             return items if p.kind is list else made_of(p.kind, items)
         if p.kind is dict:
@@ -160,6 +175,8 @@ class _Building:
         if x.kind == "container":
             return self.containers[x.index]
         value = self.raw[x.index]
+        if x.kind == "items":
+            return items_in(value, x.value[0], self.raw[x.value[1]], x.index != x.value[1])
         if x.kind == "array":
             if x.identity not in self.arrays:
                 self.arrays[x.identity] = self._array(x, value)

@@ -13,9 +13,11 @@ from typing import Any
 
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
+from tracebuf.frontends.numpy.interpreter import growing
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import DictView, Record, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -62,7 +64,7 @@ def store(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any, value: An
 
 def store_slice(i: Evaluator, node: ast.AST, base: list[Any], index: slice, value: Any) -> None:
     """base[i:j] = value of a list."""
-    places = place(i, node, index)
+    places = place(i, node, index, base)
     items = i.iterate_static(node, value)
     i.change(node, base)
     hold(operator.setitem, base, places, items)
@@ -84,7 +86,7 @@ def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
         if key not in base:
             raise Raises(KeyError(key))
     elif isinstance(base, list):
-        key = place(i, node, index)
+        key = place(i, node, index, base)
     elif isinstance(base, ArrayRef):
         i.r.fail("ValueError", "cannot delete array elements")
     else:
@@ -169,13 +171,14 @@ DICT: dict[str, Callable[..., Any]] = {
 
 
 # -- methods of lists
-def place(i: Evaluator, node: ast.AST, index: Any) -> Any:
+def place(i: Evaluator, node: ast.AST, index: Any, x: Any = None) -> Any:
     """An index or a slice of a list, as Python ints."""
     if isinstance(index, slice):
-        return slice(*(place(i, node, p) for p in (index.start, index.stop, index.step)))
+        return slice(*(place(i, node, p, x) for p in (index.start, index.stop, index.step)))
     if isinstance(index, (PyInt, PyBool)) and i.r.entry_only(e := whole_number(i.r, index)):
         return i.r.static_int(e, "the index of a list")
     if is_traced(index):
+        i.note_growth(x)
         raise i.refuse(node, "the index of a list is only known at run time", "index an array: np.array(x)[i]")
     return index
 
@@ -184,7 +187,7 @@ def changing(name: str, places: int = 0) -> Callable[..., Any]:
     """The handler of a list's method that changes it; its first `places` arguments are indices."""
 
     def run(i: Evaluator, node: ast.AST, x: list[Any], *args: Any, **kwargs: Any) -> Any:
-        given = [place(i, node, a) for a in args[:places]]
+        given = [place(i, node, a, x) for a in args[:places]]
         i.change(node, x)
         return hold(getattr(x, name), *given, *args[places:], **kwargs)
 
@@ -245,6 +248,8 @@ def method(x: Any, name: str) -> ContainerMethod | None:
 
 def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     """The table of the methods that a container has."""
+    if is_growing(x):
+        return growing.METHODS
     if isinstance(x, (dict, list)):
         return DICT if isinstance(x, dict) else LIST
     return {**TUPLE, **(NAMED if is_named_tuple(x) else {})} if isinstance(x, tuple) else {}
@@ -252,5 +257,6 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
 
 def call(i: Evaluator, node: ast.AST, method: ContainerMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a container's method."""
-    python = getattr(next((k() for k in (list, dict) if type(method.of) is k), ()), method.name, None)
+    kind = list if is_growing(method.of) else type(method.of)
+    python = getattr(next((k() for k in (list, dict) if kind is k), ()), method.name, None)
     return call_as(python, methods_of(method.of)[method.name], (i, node, method.of), args, kwargs)

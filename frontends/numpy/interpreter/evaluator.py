@@ -183,6 +183,10 @@ class Evaluator(ABC):
         """Registers a list or dict that the trace made; returns it."""
 
     @abstractmethod
+    def note_growth(self, x: Any) -> None:
+        """Notes that a list is indexed by what only the run time knows."""
+
+    @abstractmethod
     def change(self, node: ast.AST, x: Any) -> None:
         """Notes that a container is changed; refuses it where the container is path-dependent."""
 

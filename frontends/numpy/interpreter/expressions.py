@@ -22,7 +22,17 @@ from tracebuf.frontends.numpy.functions.host import draws
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
-from tracebuf.frontends.numpy.interpreter import callables, dicts, folds, foreign, operators, records, sets, texts
+from tracebuf.frontends.numpy.interpreter import (
+    callables,
+    dicts,
+    folds,
+    foreign,
+    growing,
+    operators,
+    records,
+    sets,
+    texts,
+)
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.numbers import subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
@@ -44,6 +54,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negation
+from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
@@ -122,7 +133,10 @@ class Expressions(Comprehensions):
         return tuple(self.items(node.elts, env))
 
     def expr_List(self, node: ast.List, env: Env) -> Any:
-        return self.own(self.items(node.elts, env))
+        made = self.items(node.elts, env)
+        with self.r.at(self.r.loc):
+            self.at(node)
+            return self.own(made)
 
     def expr_Set(self, node: ast.Set, env: Env) -> Any:
         return sets.made(self, node, set, self.items(node.elts, env))
@@ -144,6 +158,8 @@ class Expressions(Comprehensions):
 
     def own(self, made: Any) -> Any:
         """Registers a list or dict that the trace made; returns it."""
+        if (grown := growing.replaced(self, made)) is not made:
+            return grown
         return self.r.heap.own(made, self.r)
 
     def change(self, node: ast.AST, x: Any) -> None:
@@ -169,7 +185,7 @@ class Expressions(Comprehensions):
         """The items of an iterable one after another, each as its turn comes; their number is known, or made part of
         the key."""
         self.at(node)
-        value = records.iterator_of(self, node, value)
+        value = growing.iterator(self, records.iterator_of(self, node, value))
         if isinstance(value, OneShotIterator):
             return value.pull(self.r, all_of_them=True)
         return each(self.r, self.iterable(node, value))
@@ -177,7 +193,9 @@ class Expressions(Comprehensions):
     def iterable(self, node: ast.AST, value: Any, statement: ast.AST | None = None) -> Iterable:
         """What a loop over a value iterates over; `statement`: the loop, where it is one."""
         self.at(node if statement is None else statement)
-        it = iterable_of(self.r, records.iterator_of(self, node, value))
+        it = growing.items(self, value) if is_growing(value) else iterable_of(
+            self.r, records.iterator_of(self, node, value)
+        )
         if it is None:
             reason = f"iterating over a {refusals.name_of(value)} is not supported"
             raise self.refuse(node, reason, "use range(...), an array, a tuple or a list")
@@ -213,6 +231,10 @@ class Expressions(Comprehensions):
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
         node = ast.Pass()
+        if is_growing(a) or is_growing(b):
+            if name == "Add" and is_growing(a) and type(b) is list:
+                return growing.added(self, node, a, b)
+            a, b = growing.beside(self, node, a, b)
         if isinstance(a, str) and name == "Mod":
             return texts.percent(self, node, a, b)
         if operators.is_operand(a) or operators.is_operand(b):
@@ -285,6 +307,8 @@ class Expressions(Comprehensions):
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
+        if is_growing(a) or is_growing(b):
+            a, b = growing.beside(self, node, a, b)
         if operators.is_operand(a) or operators.is_operand(b):
             found = operators.compared(self, node, name, a, b)
             if found is not NotImplemented:
@@ -401,6 +425,8 @@ class Expressions(Comprehensions):
         index = as_slices(index)
         if isinstance(base, (ArrayRef, FlatIterator, tuple, list, str, range, Range)):
             index = self.as_index(node, index)
+        if is_growing(base):
+            return growing.item(self, node, base, index)
         if isinstance(base, ArrayRef):
             return subscripts.read(self.r, base, index)
         if isinstance(base, FlatIterator):
@@ -418,6 +444,8 @@ class Expressions(Comprehensions):
                 if found is not NotImplemented:
                     return found
             if isinstance(index, (PyInt, PyBool)):
+                if not self.r.entry_only(whole_number(self.r, index)):
+                    self.note_growth(base)
                 index = self.known_int(index, "the index of a tuple or list")
             if isinstance(index, slice):
                 parts = (index.start, index.stop, index.step)
@@ -446,9 +474,15 @@ class Expressions(Comprehensions):
         if base is None or isinstance(base, (int, float, complex)):
             ask(operator.getitem, base, index)
         if isinstance(base, (tuple, list, str)):
+            self.note_growth(base)
             reason = f"the index of a {type(base).__name__} is only known at run time"
             raise self.refuse(node, reason, "index an array: np.array(x)[i]")
         raise self.refuse(node, f"indexing a {refusals.name_of(base)} is not supported", "index arrays and tuples")
+
+    def note_growth(self, x: Any) -> None:
+        """Notes that a list is indexed by what only the run time knows."""
+        if (known := self.r.heap.find(x)) is not None and type(x) is list:
+            self.r.growth.note(known.label, x)
 
     def known_int(self, x: PyInt | PyBool, what: str) -> int:
         """The value that an int or a bool has in the traced call."""
@@ -492,6 +526,9 @@ class Expressions(Comprehensions):
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         texts.check_known(self.r, base)
         found = dicts.method(base, name)
+        if found is None and is_growing(base):
+            reason = f"`.{name}` of a list whose length is only known at run time"
+            raise self.refuse(node, reason, "store into an array that is made before")
         if found is not None:
             return found
         if records.has_attributes_here(base):
@@ -590,6 +627,8 @@ class Expressions(Comprehensions):
             return draws.call(self.r, draw, [as_plain(x) for x in args], kwargs)
         if isinstance(function, NO_CALLEES):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
+        if growing.among([*args, *kwargs.values()]) and not is_inlined(function):
+            return growing.call(self, node, function, args, kwargs, records.is_numpys(function))
         found = records.call_with_objects(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
@@ -674,6 +713,8 @@ class Expressions(Comprehensions):
             return tuple(self.as_index(node, part) for part in index)
         if not isinstance(index, Record):
             return index
+        if is_growing(index):
+            return growing.array(self, node, index)
         if records.lacks(self, index.kind, "__index__"):
             if (asked := records.asked_of(index.kind)) is not None:
                 raise self.refuse(node, f"an object with `{asked}` as an index", "pass int(index) as an argument")
@@ -744,6 +785,11 @@ def is_users(function: Any) -> bool:
         return False
     names = getattr(function, "__module__", None), function.__globals__.get("__name__")
     return any(str(name or "").partition(".")[0] not in ("numpy", "scipy") for name in names)
+
+
+def is_inlined(function: Any) -> bool:
+    """Whether a call hands its arguments to code that is traced, or to a container."""
+    return takes_choices(function) or isinstance(function, (Partial, partial)) or records.is_class(function)
 
 
 def takes_choices(function: Any) -> bool:

@@ -146,6 +146,48 @@ def prod_of(items: Any, total: Any) -> Any:
     return total
 
 
+# -- lists whose length only the run time knows
+def appended(column: Any, n: int, x: Any) -> Any:
+    """The elements of a list and one more, in the same memory while there is room."""
+    if n == column.shape[0]:
+        more = np.empty(2 * n + 16, column.dtype)
+        more[:n] = column
+        column = more
+    column[n] = x
+    return column
+
+
+def without(column: Any, n: int, k: int) -> Any:
+    """The elements of a list without number k."""
+    column[k : n - 1] = column[k + 1 : n]
+    return column
+
+
+def copied(column: Any) -> Any:
+    """The elements in memory of their own."""
+    return column.copy()
+
+
+def place_in(n: int, k: int, message: str) -> int:
+    """The number of an item by its index."""
+    if k < 0:
+        k = k + n
+    if k < 0 or k >= n:
+        raise IndexError(message)
+    return k
+
+
+def place_to_pop(n: int, k: int) -> int:
+    """The number of the item that `pop` takes."""
+    if n == 0:
+        raise IndexError("pop from empty list")
+    if k < 0:
+        k = k + n
+    if k < 0 or k >= n:
+        raise IndexError("pop index out of range")
+    return k
+
+
 # -- control flow on values
 def fori_loop(lower: int, upper: int, body_fun: Callable[[int, T], T], init_val: T) -> T:
     """`body_fun(i, value)` for i from `lower` to before `upper`, each time with the value that it returned before.

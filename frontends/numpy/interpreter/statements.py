@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
-from tracebuf.frontends.numpy.interpreter import dicts, operators, records
+from tracebuf.frontends.numpy.interpreter import dicts, growing, operators, records
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.list_loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
@@ -64,6 +64,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
+from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import Raises, ask, by_signal, internal_error
@@ -209,6 +210,7 @@ class Statements(Expressions, Protected):
             self.at(target)
             if not isinstance(base, ArrayRef):
                 return self.store_into(target, base, index, value)
+            index = self.as_index(target, index)
             value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
             subscripts.store(self.r, base, index, value)
         elif isinstance(target, ast.Attribute) and target.attr == "shape":
@@ -231,10 +233,12 @@ class Statements(Expressions, Protected):
         elif isinstance(base, list) and isinstance(index, slice):
             dicts.store_slice(self, target, base, index, value)
         elif isinstance(base, list) and isinstance(index, (int, PyInt, PyBool)):
-            place = dicts.place(self, target, index)
+            place = dicts.place(self, target, index, base)
             if ask(operator.getitem, base, place) is not value:
                 self.change(target, base)
                 base[place] = value
+        elif is_growing(base):
+            growing.store(self, target, base, index, value)
         elif isinstance(base, Record):
             found = records.special(self, target, base, "__setitem__", "does not support item assignment")
             self.call(target, found, [index, value], {})
@@ -252,6 +256,7 @@ class Statements(Expressions, Protected):
         dicts.check_items(base, operator.setitem, 0, None)
         if isinstance(base, FlatIterator):
             return self.refuse(target, "storing through a.flat", "a[i, j] = x, or a[...] = x for all elements")
+        self.note_growth(base)
         place = " at a place that is only known at run time" if isinstance(base, list) else ""
         return self.refuse(target, f"storing into a {refusals.name_of(base)}{place}", "store into an array")
 
@@ -347,6 +352,9 @@ class Statements(Expressions, Protected):
         if isinstance(old, set):
             raise self.r.refuse("a set is changed in place", "a new one: s = s | t")
         check_one_type(self.r, old)
+        if is_growing(old) and name == "Add" and not is_traced(right):
+            growing.extend(self, ast.Pass(), old, right)
+            return old
         if operators.is_operand(old) or (operators.is_operand(right) and not isinstance(old, ArrayRef)):
             found = operators.augmented(self, ast.Pass(), name, old, right)
             return self.operate(name, old, right) if found is NotImplemented else found

@@ -28,6 +28,7 @@ from tracebuf.frontends.numpy.record.arguments import ArgumentMaker
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
 from tracebuf.frontends.numpy.record.callees import Drawer
 from tracebuf.frontends.numpy.record.cond import ends
+from tracebuf.frontends.numpy.record.growing import Growth, Regrow
 from tracebuf.frontends.numpy.record.heap import Heap, Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -93,7 +94,24 @@ def arranged(
 def trace(
     function: types.FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None, early: bool = False
 ) -> Traced:
-    """Traces one call.
+    """Traces one call: again where that shows that lists grow whose length only the run time knows (record/growing).
+    The rest as `trace_once`.
+    """
+    growth = Growth()
+    while True:
+        try:
+            return trace_once(function, call, growth, raises, early)
+        except UnsupportedError:
+            if not growth.begin():
+                raise
+        except Regrow:
+            growth.begin()
+
+
+def trace_once(
+    function: types.FunctionType, call: Call, growth: Growth, raises: Callable[[Conditions], None] | None, early: bool
+) -> Traced:
+    """Traces one call, with the lists that are known to grow.
 
     Raises UnsupportedError where the function is outside the language, NewCapture for an array from outside that is not
     in the call, and what such calls raise: `raises` is told which. `early`: also where it needs the run time to tell
@@ -113,6 +131,7 @@ def trace(
         else:
             given.append(entry.scalar(leaf, name, key, x) if isinstance(key, ScalarKey) else object_of(leaf, x))
     r = entry.begin()
+    r.growth = growth
     r.given = [g for g in given if isinstance(g, ArrayRef)]
     tops = arranged(call.tree, given, call.containers, call.paths, r.heap)
     r.heap.begin(r.frame)

@@ -21,6 +21,7 @@ class JoinedContainers:
         self.places = ByIdentity((x, r.heap.known[x].changed) for one in changed for x in one)
         found = distinct(x for one, env in zip(changed, envs) if env is not None for x in one)
         self.containers: dict[str, tuple[Any, Any]] = {}
+        self.ends: ByIdentity[Any, Sequence[Any]] = ByIdentity()
         for x in found:
             r.heap.joins += 1
             name, before = f"<joined {r.heap.joins}>", contents(x)
@@ -28,6 +29,7 @@ class JoinedContainers:
             ends = [one.get(x, before) for one in changed]
             if isinstance(x, Record):
                 ends = complete(r, x, ends)
+            self.ends[x] = ends
             for env, end in zip(envs, ends):
                 if env is not None:
                     env[name] = end
@@ -52,6 +54,8 @@ class JoinedContainers:
 
     def unlike(self, x: Any) -> UnsupportedError:
         """The refusal of a container whose length or keys depend on the path."""
+        if isinstance(x, list):
+            self.r.growth.note(self.r.heap.known[x].label, [item for end in self.ends[x] for item in end])
         what = "the length of a list" if isinstance(x, list) else "which keys a dict has"
         if isinstance(x, Record):
             what = f"which attributes an object ({x.kind.__name__}) has"

@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
-from tracebuf.frontends.numpy.call.results import ChosenResult, ContainerWrite, NewContainer, ResultLeaf, ResultPlan
+from tracebuf.frontends.numpy.call.results import (
+    SPREAD,
+    ChosenResult,
+    ContainerWrite,
+    NewContainer,
+    ResultLeaf,
+    ResultPlan,
+)
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, same_value
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, select_truth
 from tracebuf.frontends.numpy.paths.leaving import deep_parameters
@@ -23,6 +30,7 @@ from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
 from tracebuf.frontends.numpy.record.cond import Cond, ends
+from tracebuf.frontends.numpy.record.growing import filled, is_growing, kind_in
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -135,12 +143,18 @@ class Results:
         occurs."""
         containers = self.made[taken]
         if (x, found) not in containers:
-            kind, keys, items = parts_in(x)
+            kind, keys, items = (list, SPREAD, ()) if is_growing(x) else parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
                 raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
             made = containers[x, found] = NewContainer(kind, keys, self.new.setdefault(found, len(self.new)))
-            made.items = tuple(self.leaf(i, taken) for i in items)
+            made.items = (self.items_of(x, taken),) if is_growing(x) else tuple(self.leaf(i, taken) for i in items)
         return containers[x, found]
+
+    def items_of(self, x: Record, taken: ArmPath) -> ResultLeaf:
+        """The plan of the items of a list whose length only the run time knows."""
+        kind = kind_in(x)
+        found = [self.add(self.read_where(column, taken)) for column in filled(self.r.facts, x)]
+        return ResultLeaf("items", found[-1], (kind.python or kind.name, found[0]))
 
     def changes(self) -> list[ContainerWrite]:
         """The plans of what the function has changed in the caller's containers."""

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from tracebuf.frontends.numpy.record.allocatable import require_memory
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.cond import ends
+from tracebuf.frontends.numpy.record.growing import Growth
 from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.regions import ENDED, Frame
@@ -57,6 +58,7 @@ class Recorder(Sizes):
         self.makes_generators = False
         """Whether the program makes random generators (functions/host/draws)."""
         self.heap = Heap()
+        self.growth = Growth()
         self.loops: list[Any] = []
         """What is said of the loops (paths/loops/report)."""
         self.outer_values: Callable[[], Iterable[Any]] = tuple

@@ -82,6 +82,8 @@ class CarriedContainers:
         for name, x in self.containers.items():
             if shell(contents(x)) == shell(self.before[name]):
                 continue
+            if isinstance(x, list):
+                self.r.growth.note(self.r.heap.known[x].label, [*self.before[name], *x])
             what = "a list changes its length" if isinstance(x, list) else "a dict gets or loses keys"
             what = f"an object ({x.kind.__name__}) gets an attribute" if isinstance(x, Record) else what
             instead = "store into an array that is made before: out[i] = x"
