@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
-from tracebuf.frontends.numpy.interpreter import callables, dicts, folds, operators, records, sets, texts
+from tracebuf.frontends.numpy.interpreter import callables, dicts, folds, operators, records, sets, talk, texts
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -472,6 +472,8 @@ class Expressions(Comprehensions):
         found = dicts.method(base, name)
         if found is not None:
             return found
+        if (found := talk.attribute(base, name)) is not NotImplemented:
+            return found
         if records.has_attributes_here(base):
             return records.attribute(self, node, base, name)
         if is_tracers(base):
@@ -531,7 +533,7 @@ class Expressions(Comprehensions):
                 return outer.lookup(wanted)
             return bound_value(self.r, wanted, outer.env[wanted])
 
-        return NestedFunction(source, name, lookup, defaults)
+        return NestedFunction(source, name, lookup, defaults, outer.names)
 
     # -- calls
     def expr_Call(self, node: ast.Call, env: Env) -> Any:
@@ -587,7 +589,7 @@ class Expressions(Comprehensions):
         found = records.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
-        for room in (callables, sets):
+        for room in (talk, callables, sets):
             found = room.call(self, node, function, args, kwargs)
             if found is not NotImplemented:
                 return found
@@ -693,4 +695,4 @@ def is_users(function: Any) -> bool:
 def takes_choices(function: Any) -> bool:
     """Whether a call only passes its arguments on, so that their types may be path-dependent."""
     handed = isinstance(function, (NestedFunction, dicts.ContainerMethod, records.BoundMethod))
-    return handed or getattr(function, "__tracebuf__", False) or is_users(function)
+    return handed or getattr(function, "__tracebuf__", False) or is_users(function) or talk.talks(function)

@@ -66,7 +66,8 @@ class Protected(Evaluator):
         """Traces the body with its handlers, and `else`; the exception that is raised in the end."""
         handlers = [(*self.kinds_of(h, env), h) for h in node.handlers]
         every = tuple(k for kinds, _, _ in handlers for k in kinds)
-        error = self.tried(node, every, lambda: self.block(node.body, env))
+        with pushed(self.trying, node):
+            error = self.tried(node, every, lambda: self.block(node.body, env))
         if error is None:
             if node.orelse and leaves_by(node.body, *JUMPS):
                 raise self.refuse(node.orelse[0], "`else` of a `try` that may be left before", "write it into the body")

@@ -16,6 +16,7 @@ from typing import Any
 from tracebuf.frontends.numpy.numbers.lattice import is_container, path_dependent
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, with_identity
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
+from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.cond import Cond, conditions
 from tracebuf.frontends.numpy.record.heap import items_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -60,10 +61,11 @@ class Leaving(ABC):
         if isinstance(x, Scalar):
             return (lambda: x) if is_visible(self.r, x) else self.number(name, x)
         new = is_container(x) and heap.number(x) is None and not heap.outlives(x, self.r)
-        if not (new or isinstance(x, (Cond, ArrayRef))):
+        if not (new or isinstance(x, (Cond, ArrayRef, Text))):
             return lambda: x
         if x not in self.made:
-            make = self.new_container if new else self.cond if isinstance(x, Cond) else self.array
+            make = self.new_container if new else self.array
+            make = self.cond if isinstance(x, Cond) else self.text if isinstance(x, Text) else make
             self.made[x] = once(make(name, x))
         return self.made[x]
 
@@ -75,6 +77,16 @@ class Leaving(ABC):
             new = self.container(x, [part() for part in parts])
             self.r.heap.origins[new] = found()
             return new
+
+        return made
+
+    def text(self, name: str, x: Text) -> Finish:
+        """A text with parts that the region made."""
+        values = [self.value(name, part.value) for part in x.open]
+
+        def made() -> Text:
+            rest = iter(values)
+            return Text(tuple(p if isinstance(p, str) else replace(p, value=next(rest)()) for p in x.parts))
 
         return made
 
