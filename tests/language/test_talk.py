@@ -134,3 +134,37 @@ def test_what_is_refused() -> None:
     for body in ("return f'{a}'", "return len(f'{a[0]}')", "log.error('x', exc_info=True)", "print({a[0], a[1]})",
                  "s = ''\n    for k in range(len(a)):\n        s = f'{k} {a[k]}'\n    print(s)"):  # fmt: skip
         refused(bufferize(program(f"def f(a):\n    {body}", **NAMES)), np.arange(3.0))
+
+
+FILTERS = {
+    "ignored": "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n    warnings.warn('no')\n"
+    "    a += 1\nwarnings.warn('yes')\nreturn a",
+    "by category": "with warnings.catch_warnings():\n    warnings.simplefilter('ignore', DeprecationWarning)\n"
+    "    for k in range(n):\n        warnings.warn('no', DeprecationWarning)\n        warnings.warn('yes')",
+    "by text": "with warnings.catch_warnings():\n    warnings.filterwarnings('ignore', message='n')\n"
+    "    warnings.warn('no')\n    warnings.warn('yes')",
+    "nested": "with warnings.catch_warnings(action='ignore'):\n    with warnings.catch_warnings():\n"
+    "        warnings.simplefilter('always', UserWarning)\n        warnings.warn('yes')\n    warnings.warn('no')",
+    "an error": "with warnings.catch_warnings():\n    warnings.simplefilter('error', UserWarning)\n"
+    "    print('before')\n    if a[1] > 0:\n        warnings.warn('raised')\nreturn a",
+    "of a function": "def g(x):\n    warnings.simplefilter('ignore')\n    warnings.warn('no')\n    return x\n"
+    "with warnings.catch_warnings():\n    g(a)\nwarnings.warn('yes')",
+    "for good": "warnings.simplefilter('ignore')\nwarnings.warn('no')",
+    "of NumPy's function": "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n"
+    "    b = np.median(a[:0])\nreturn b",
+    "errstate": "with np.errstate(all='ignore'):\n    b = a / a\n    print(b)\nreturn b",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", one_in(4, FILTERS))
+def test_filters_of_warnings(name: str) -> None:
+    same_talk(FILTERS[name], np.arange(3.0), 3)
+
+
+def test_filters_that_are_refused() -> None:
+    text = "def f(a):\n    with warnings.catch_warnings(record=True):\n        return a + 1"
+    refused(bufferize(program(text, **NAMES)), np.ones(3))
+    for body in ("warnings.simplefilter('error')", "warnings.simplefilter('once')",
+                 "if a[0] > 0:\n            warnings.simplefilter('ignore')"):  # fmt: skip
+        text = f"def f(a):\n    with warnings.catch_warnings():\n        {body}\n        return 1 / a"
+        refused(bufferize(program(text, **NAMES)), np.ones(3))

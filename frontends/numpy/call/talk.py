@@ -19,7 +19,7 @@ import numpy as np
 from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.call.watched import call_watched
 from tracebuf.frozen import frozen
-from tracebuf.running.host import Passed, fill
+from tracebuf.running.host import Passed, Run, fill
 
 
 # -- arguments
@@ -116,6 +116,29 @@ class Talk:
             if not isinstance(result, (int, float)):
                 raise TracebufError(f"{function.__qualname__} gave a {type(result).__name__}, which is no number")
             outs[0][...] = result
+
+
+# -- filters
+@frozen(eq=False)
+class Filter:
+    """A call of `warnings.simplefilter` or `filterwarnings`."""
+
+    function: Callable[..., None]
+    arguments: tuple[Any, ...]
+
+
+@frozen(eq=False)
+class Filtered:
+    """A call inside of `with warnings.catch_warnings()`, under the filters that were set there."""
+
+    run: Run
+    filters: tuple[Filter, ...]
+
+    def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        with warnings.catch_warnings():
+            for f in self.filters:
+                f.function(*f.arguments)
+            self.run(ins, outs)
 
 
 # -- places

@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.functions.host.calls import record
 from tracebuf.frontends.numpy.interpreter import texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.protected import LASTING
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Part, Partial, Text
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, is_tracers
+from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
     PYTHON_TYPES,
@@ -224,9 +226,42 @@ def get_logger(i: Evaluator, node: ast.AST, name: Any = None) -> Any:
     return found
 
 
+def set_filter(i: Evaluator, node: ast.AST, function: Callable[..., None], *args: Any, **kwargs: Any) -> None:
+    """warnings.simplefilter(...) or filterwarnings(...): inside of `with warnings.catch_warnings()`, of the calls that
+    stand there; else it is a call like any other."""
+    if any(map(is_tracers, i.flat([*args, *kwargs.values()]))):
+        raise i.refuse(node, "a filter of warnings that only the run time knows", "use constants")
+    bound = bind(signature(function), args, kwargs)
+    bound.apply_defaults()
+    ask(entered_once, function, bound.args)
+    given = bound.arguments
+    if given["action"] == "error" and issubclass(RuntimeWarning, given["category"]) and not given.get("message"):
+        reason = "a filter that makes errors of RuntimeWarnings: compiled code does not look at floating-point errors"
+        raise i.refuse(node, reason, "test for it: if not np.isfinite(x).all(), or name another category")
+    if not i.r.filters:
+        say(i, node, function, bound.args, {})
+        return
+    begun, filters = i.r.filters[-1]
+    if begun is not i.r.frame:
+        raise i.refuse(node, "a filter of warnings that is set on some paths only", "set it where the `with` begins")
+    if given["action"] not in LASTING:
+        raise i.refuse(node, f'the filter "{given["action"]}" of warnings', 'use "ignore", "always" or "error"')
+    filters.append(talk.Filter(function, bound.args))
+
+
+def entered_once(function: Callable[..., None], args: Sequence[Any]) -> None:
+    """Sets a filter, and forgets it: what Python raises for it."""
+    with warnings.catch_warnings():
+        function(*args)
+
+
 HANDLERS: dict[Any, Callable[..., Any]] = {
     print: print_,
     warnings.warn: warn,
+    warnings.simplefilter: lambda i, node, *args, **kwargs: set_filter(i, node, warnings.simplefilter, *args, **kwargs),
+    warnings.filterwarnings: lambda i, node, *args, **kwargs: set_filter(
+        i, node, warnings.filterwarnings, *args, **kwargs
+    ),
     logging.getLogger: get_logger,
     logging.Logger.log: log,
     logging.log: lambda i, node, *args, **kwargs: log(i, node, None, *args, **kwargs),
