@@ -73,11 +73,13 @@ def _codec_of_callbacks() -> Codec:
     """For the functions of Python's that a program calls, which few do."""
     with importing():
         from tracebuf.backend.runtime.callback import Callback
+        from tracebuf.frontends.numpy.call import talk
         from tracebuf.frontends.numpy.call.host_call import DeclaredRun
         from tracebuf.running import host
     return Codec(
         Callback, DeclaredRun, Location, host.ByLoop, host.CoreLoop, host.Direct, host.ExtremeLoop, host.HostFunction,
-        host.MedianLoop, host.Passed, host.Put, host.SortLoop,
+        host.MedianLoop, host.Passed, host.Put, host.SortLoop, talk.Chosen, talk.Filter, talk.Filtered,
+        talk.Formatted, talk.Mapped, talk.Place, talk.Stream, talk.Talk, talk.Weak, talk.Written,
         constants={**_CODEC.constants, **{f.__name__: f for f in (host.put_nothing, host.put_there)}},
     )  # fmt: skip
 

@@ -64,7 +64,7 @@ def has_plain_objects(kind: type) -> bool:
     if kind is types.SimpleNamespace:
         return True
     package = kind.__module__.partition(".")[0]
-    ours = kind is object or hasattr(kind, "__array__") or package in ("numpy", "scipy", "tracebuf")
+    ours = kind is object or hasattr(kind, "__array__") or package in ("numpy", "scipy", "tracebuf", "logging")
     if ours or issubclass(kind, (BaseException, Enum, str, int, float, complex, type)):
         return False
     if "__getattribute__" in {n for c in kind.__mro__[:-1] for n in vars(c)} or getattr(kind, "__tracebuf__", False):

@@ -27,7 +27,7 @@ from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import plain
 from tracebuf.ir.dims import Dim
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 
 T = TypeVar("T")
 
@@ -52,6 +52,10 @@ class Scope:
     env: Env = field(default_factory=dict)
     cells: list[Env] = field(default_factory=list)
     """For each comprehension around, what its own names hold: lambdas inside see their last values."""
+    names: dict[str, Any] | None = None
+    """The names of its module, if it is a function of Python's that is traced by its source."""
+    called: Location = UNKNOWN
+    """Where it was called."""
     held: list[Any] = field(default_factory=list)
     """What its statements hold beside names."""
     targets: list[frozenset[str]] = field(default_factory=list)
@@ -86,6 +90,8 @@ class Evaluator(ABC):
     scopes: list[Scope]
     handling: list[BaseException]
     """The exceptions whose handlers are being traced, innermost last."""
+    trying: list[ast.Try]
+    """The `try` statements whose bodies are being traced, innermost last."""
     hidden: MutableMapping[CapturePlace, Any]
     captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
     """(name, how to fetch it again, value) of each value from outside, for the guards; by name and the id of where it

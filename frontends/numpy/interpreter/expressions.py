@@ -31,6 +31,7 @@ from tracebuf.frontends.numpy.interpreter import (
     operators,
     records,
     sets,
+    talk,
     texts,
 )
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
@@ -531,6 +532,8 @@ class Expressions(Comprehensions):
             raise self.refuse(node, reason, "store into an array that is made before")
         if found is not None:
             return found
+        if (found := talk.attribute(base, name)) is not NotImplemented:
+            return found
         if records.has_attributes_here(base):
             return records.attribute(self, node, base, name)
         if isinstance(base, inspection.Flags):
@@ -593,7 +596,7 @@ class Expressions(Comprehensions):
                 return outer.lookup(wanted)
             return bound_value(self.r, wanted, outer.env[wanted])
 
-        return NestedFunction(source, name, lookup, defaults)
+        return NestedFunction(source, name, lookup, defaults, outer.names)
 
     # -- calls
     def expr_Call(self, node: ast.Call, env: Env) -> Any:
@@ -657,7 +660,7 @@ class Expressions(Comprehensions):
         found = records.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
-        for room in (callables, sets, foreign):
+        for room in (talk, callables, sets, foreign):
             found = room.call(self, node, function, args, kwargs)
             if found is not NotImplemented:
                 return found
@@ -795,4 +798,4 @@ def is_inlined(function: Any) -> bool:
 def takes_choices(function: Any) -> bool:
     """Whether a call only passes its arguments on, so that their types may be path-dependent."""
     handed = isinstance(function, (NestedFunction, dicts.ContainerMethod, records.BoundMethod))
-    return handed or getattr(function, "__tracebuf__", False) or is_users(function)
+    return handed or getattr(function, "__tracebuf__", False) or is_users(function) or talk.talks(function)

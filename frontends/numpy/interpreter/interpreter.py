@@ -79,6 +79,7 @@ class Interpreter(Statements):
         self.taken: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.scopes: list[Scope] = []
         self.handling: list[BaseException] = []
+        self.trying: list[ast.Try] = []
         self.constants: ByIdentity[Any, None] = ByIdentity()
         self.plans: dict[tuple[Any, ...], LoopPlan] = {}
         self.picking: list[Picks] = []
@@ -117,7 +118,8 @@ class Interpreter(Statements):
         inside = bool(self.scopes) and is_internal(self.scope.source.file)
         called = self.r.loc
         try:
-            return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, bound))
+            names = function.__globals__
+            return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, bound, names=names))
         except UnsupportedError as error:
             foreign = is_standard(source.file) or is_numpys(source.file)
             if inside or not foreign or error.location != called:
@@ -156,7 +158,8 @@ class Interpreter(Statements):
 
     def call_nested(self, function: NestedFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Calls a function defined inside a traced one."""
-        return self.run_scope(Scope(function.source, function.lookup, function.name, function.bind(args, kwargs)))
+        bound = function.bind(args, kwargs)
+        return self.run_scope(Scope(function.source, function.lookup, function.name, bound, names=function.names))
 
     def run_scope(self, scope: Scope) -> Any:
         """Runs a function's body in a scope of its own; its result."""
@@ -164,6 +167,7 @@ class Interpreter(Statements):
             self.own(scope.env[many.arg])
         if len(self.scopes) > 40:
             raise self.r.refuse("calls are nested more than 40 deep (recursion cannot be traced)", "use a loop")
+        scope.called = self.r.loc
         with self.r.at(self.r.loc), self.within(scope):
             try:
                 node = scope.source.node

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.call.talk import Filter
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, pushed
 from tracebuf.frontends.numpy.numbers.lattice import JUMP, RETURN
 from tracebuf.frontends.numpy.record import refusals
@@ -29,6 +30,10 @@ from tracebuf.running.raised import raised
 
 JUMPS = (ast.Return, ast.Break, ast.Continue)
 """Statements that leave a block."""
+LASTING = ("ignore", "error", "always")
+"""Actions of filters that do not depend on what was warned of before."""
+FILTER = {"category": Warning, "lineno": 0, "append": False}
+"""Parameters of `warnings.simplefilter` after the action, and of `catch_warnings`: their defaults."""
 Kinds = tuple[type[BaseException], ...]
 Error = tuple[BaseException, Location] | None
 """An exception and where it was raised; None where none was."""
@@ -66,7 +71,8 @@ class Protected(Evaluator):
         """Traces the body with its handlers, and `else`; the exception that is raised in the end."""
         handlers = [(*self.kinds_of(h, env), h) for h in node.handlers]
         every = tuple(k for kinds, _, _ in handlers for k in kinds)
-        error = self.tried(node, every, lambda: self.block(node.body, env))
+        with pushed(self.trying, node):
+            error = self.tried(node, every, lambda: self.block(node.body, env))
         if error is None:
             if node.orelse and leaves_by(node.body, *JUMPS):
                 raise self.refuse(node.orelse[0], "`else` of a `try` that may be left before", "write it into the body")
@@ -129,6 +135,14 @@ class Protected(Evaluator):
     # -- with
     def stmt_With(self, node: ast.With, env: Env) -> None:
         """Contexts that compiled code need not enter, and `contextlib.suppress`."""
+        outer = len(self.r.filters)
+        try:
+            self.with_contexts(node, env)
+        finally:
+            del self.r.filters[outer:]
+
+    def with_contexts(self, node: ast.With, env: Env) -> None:
+        """Enters the contexts, and traces the body."""
         suppressed: list[type[BaseException]] = []
         for entered in node.items:
             call = entered.context_expr
@@ -159,9 +173,23 @@ class Protected(Evaluator):
             raise self.refuse(node, *refusals.statement(node))
         if not any(is_tracers(x) for x in (*args, *(x for _, x in named))) and all(name for name, _ in named):
             ask(entered, function, args, dict(named))
+        if function is warnings.catch_warnings:
+            self.r.filters.append((self.r.frame, self.first_filters(node, args, dict(named))))
         if bad := [x for x in (*args, *(x for _, x in named)) if isinstance(x, str) and x in words]:
             reason = f'np.errstate with "{bad[0]}": compiled code does not look at floating-point errors'
             raise self.refuse(node, reason, "test for it: if not np.isfinite(x).all()")
+
+
+    def first_filters(self, node: ast.With, args: Sequence[Any], named: dict[Any, Any]) -> list[Filter]:
+        """What `catch_warnings(...)` itself sets."""
+        if args or named.pop("record", False) or named.pop("module", None) is not None:
+            raise self.refuse(node, "`catch_warnings` that records, or of a module", "enter it around the call")
+        action = named.pop("action", None)
+        if action is None:
+            return []
+        if action not in LASTING or (action == "error" and issubclass(RuntimeWarning, named.get("category", Warning))):
+            raise self.refuse(node, f'`catch_warnings` with "{action}"', "enter it around the call")
+        return [Filter(warnings.simplefilter, (action, *(named.get(k, d) for k, d in FILTER.items())))]
 
 
 def entered(function: Any, args: Sequence[Any], named: Mapping[Any, Any]) -> None:

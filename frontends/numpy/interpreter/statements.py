@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import resolve_name
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -22,13 +22,14 @@ from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.creation import arange
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
+from tracebuf.frontends.numpy.call.talk import raise_as
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
-from tracebuf.frontends.numpy.interpreter import dicts, growing, operators, records
+from tracebuf.frontends.numpy.interpreter import dicts, growing, operators, records, talk
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.list_loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
-from tracebuf.frontends.numpy.interpreter.texts import escaped, text_of
+from tracebuf.frontends.numpy.interpreter.texts import number_value, text_of
 from tracebuf.frontends.numpy.numbers import subclasses
 from tracebuf.frontends.numpy.numbers.lattice import (
     BREAK,
@@ -61,7 +62,7 @@ from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.callees import Text, escaped
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.growing import is_growing
@@ -582,6 +583,15 @@ class Statements(Expressions, Protected):
             raise self.refuse(node, f"{kind.__name__} has a constructor of its own", 'raise ValueError("...")')
         args = [] if call is None else self.items(call.args, env)
         self.at(node)
+        self.raises(node, kind, args)
+
+    def raises(self, node: ast.AST, kind: type[BaseException], args: Sequence[Any]) -> NoReturn:
+        """Records that an exception is raised here. Where what it shows is more than numbers, Python raises it."""
+        if any(has_elements(self, node, x) for x in args):
+            if any(h.name for t in self.trying for h in t.handlers):
+                raise self.refuse(node, "`except ... as`, of a message with an array", "leave the name out")
+            if not (self.r.surely and self.r.certain):
+                talk.say(self, node, raise_as, [kind, *args], {})
         self.r.fail(kind, *self.message(node, args))
 
     def plain_cause(self, cause: ast.expr | None, env: Env) -> bool:
@@ -608,16 +618,18 @@ class Statements(Expressions, Protected):
                 self.reached(said)
                 raise
             self.at(node.test)
-            self.r.fail(AssertionError, *self.message(node, given))
+            self.raises(node.test, AssertionError, given)
 
         if not isinstance(known, PyBool):
             fails(env)
-        elif node.msg is None or is_harmless(node.msg, env):
-            message = self.message(node, [] if node.msg is None else [self.expr(node.msg, env)])
+            return
+        if node.msg is None or is_harmless(node.msg, env):
+            given = [] if node.msg is None else [self.expr(node.msg, env)]
             self.at(node.test)
-            self.r.check(known.value, AssertionError, *message)
-        else:  # evaluated where the assertion fails, and only there
-            trace_if(self.r, known, env, [lambda env: None, fails], (), frozenset(env))
+            if not any(has_elements(self, node, x) for x in given):
+                self.r.check(known.value, AssertionError, *self.message(node, given))
+                return
+        trace_if(self.r, known, env, [lambda env: None, fails], (), frozenset(env))  # evaluated where it fails
 
     def message(self, node: ast.AST, args: Sequence[Any]) -> tuple[Message, list[Value]]:
         """The arguments of an exception, and the traced values in them."""
@@ -630,13 +642,14 @@ class Statements(Expressions, Protected):
                 parts.append(Number(type(stand_in(x))))
             elif isinstance(x, Text) or any(map(is_shown, self.flat([x]))):
                 shown = text_of(self, node, x)
-                parts.append(Shown(shown.template, len(shown.values)))
-                values += shown.values
+                found = [number_value(self.r, n) for n in shown.numbers]
+                parts.append(Shown(shown.template, len(found)))
+                values += found
                 continue
             else:
                 parts.append(x)
                 continue
-            values += text_of(self, node, x).values
+            values.append(number_value(self.r, x))
         if len(parts) == 1 and isinstance(parts[0], Shown):
             return parts[0].template, values
         return escaped(parts[0]) if len(parts) == 1 and isinstance(parts[0], str) else tuple(parts), values
@@ -702,6 +715,13 @@ def is_harmless(node: ast.expr, env: Env) -> bool:
         if not isinstance(part, HARMLESS):
             return False
     return True
+
+
+def has_elements(i: Statements, node: ast.AST, x: Any) -> bool:
+    """Whether an argument of an exception shows what a check does not: elements of an array, or other text."""
+    if isinstance(x, Scalar) or not (isinstance(x, Text) or any(map(is_shown, i.flat([x])))):
+        return False
+    return any(not p.template and p.value is not None for p in text_of(i, node, x).open)
 
 
 def is_shown(x: Any) -> bool:

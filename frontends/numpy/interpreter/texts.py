@@ -1,6 +1,7 @@
 """Text in a trace: str, f-strings, `%`, format and the methods of str, on known values.
 
-Numbers that only the run time knows may occur in messages of exceptions (`Text`), and nowhere else.
+What only the run time knows may occur in text (`Text`) that is shown: by the calls of `talk`, and in
+messages of exceptions.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.callees import Part, Text
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -31,12 +32,11 @@ from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     NpScalar,
     PyBool,
-    PyComplex,
-    PyFloat,
     PyInt,
     Scalar,
     stand_in,
 )
+from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1
 
 PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype, slice, type(Ellipsis))
@@ -52,27 +52,15 @@ def is_known(x: Any) -> bool:
     return all(map(is_known, x)) if type(x) in (tuple, list) else isinstance(x, PLAIN)
 
 
-def escaped(text: str) -> str:
-    """Text with its braces doubled, as part of a message."""
-    return text.replace("{", "{{").replace("}", "}}")
-
-
 def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
     """A value as a part of a text: as `str` shows it, or (`quoted`) as `repr` does."""
+    conversion = "r" if quoted else ""
     if isinstance(x, Text):
-        if quoted:
-            raise refused(i.r, "the repr of text with numbers that only the run time knows")
-        return x
-    if isinstance(x, PyInt):
-        return Text("{}", [i.r.index(x.expr)])
-    if isinstance(x, NpScalar) and x.python is not None:
-        return Text("{}", [x.value], exact=False)
-    if isinstance(x, NpScalar) and quoted and not x.element.is_complex and x.element is not I1:
-        return Text(f"np.{x.element.dtype.name}({{}})", [x.value])
-    if isinstance(x, (PyFloat, PyComplex, PyBool, NpScalar)):
-        return Text("{}", [x.value])
+        return Text((Part(x, "r"),)) if quoted else x
+    if isinstance(x, Scalar):
+        return Text((Part(x, conversion, "", template_of(x, quoted)),))
     if isinstance(x, ArrayRef):
-        return Text("array(...)", [], exact=False)
+        return Text((Part(as_it_is(i.r, x), conversion),))
     if isinstance(x, Record):
         return text_of_object(i, node, x, quoted)
     if is_named_tuple(x) and not shows_itself(type(x), tuple):
@@ -82,12 +70,33 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
         return listed(ends[0], [text_of(i, node, item, True) for item in x], ends[1])
     if type(x) is dict:
         items = [(text_of(i, node, k, True), text_of(i, node, v, True)) for k, v in x.items()]
-        return listed("{{", [listed("", pair, "", ": ") for pair in items], "}}")
+        return listed("{", [listed("", pair, "", ": ") for pair in items], "}")
     if isinstance(x, (set, frozenset)) and len(x) > 1:
         raise i.refuse(node, "the text of a set, whose items have no certain order", "use sorted(...) of it")
     if type(x).__module__.startswith("tracebuf."):
         raise i.refuse(node, f"the text of a {refusals.name_of(x)}", "use its parts")
-    return Text(escaped(ask(repr if quoted else str, x)), [])
+    return Text((ask(repr if quoted else str, x),))
+
+
+def template_of(x: Scalar, quoted: bool) -> str:
+    """What the message of an exception has for a number; "" where it is Python's or NumPy's, depending on the path."""
+    if isinstance(x, NpScalar) and x.python is not None:
+        return ""
+    if isinstance(x, NpScalar) and quoted and not x.element.is_complex and x.element is not I1:
+        return f"np.{x.element.dtype.name}({{}})"
+    return "" if isinstance(x, NpScalar) and quoted else "{}"
+
+
+def number_value(r: Recorder, x: Scalar) -> Value:
+    """A number as an SSA value."""
+    return r.index(x.expr) if isinstance(x, PyInt) else x.value  # type: ignore[attr-defined]
+
+
+def as_it_is(r: Recorder, ref: ArrayRef) -> ArrayRef:
+    """An array with the elements that another one has now; nothing is copied unless that one is stored to before they
+    are shown."""
+    order = range(ref.ndim)
+    return ArrayRef(r.new_storage(ref.element, ref.shape, order, r.read(ref)))
 
 
 def text_of_object(i: Evaluator, node: ast.AST, x: Record, quoted: bool) -> Text:
@@ -97,7 +106,7 @@ def text_of_object(i: Evaluator, node: ast.AST, x: Record, quoted: bool) -> Text
     owner = next(c for c in kind.__mro__ if "__repr__" in vars(c) or (not quoted and "__str__" in vars(c)))
     name = "__str__" if not quoted and "__str__" in vars(owner) else "__repr__"
     if owner is object:
-        return Text(escaped(f"<{kind.__module__}.{kind.__qualname__} object at ...>"), [], exact=False)
+        return Text((Part(None), f"<{kind.__module__}.{kind.__qualname__} object at ...>"))
     if owner is types.SimpleNamespace:
         return called("namespace", x.known, i, node)
     if is_made_by_dataclass(owner, name):
@@ -130,14 +139,16 @@ def called(name: str, values: Mapping[str, Any], i: Evaluator, node: ast.AST) ->
 
 def listed(before: str, parts: Sequence[Text], after: str, between: str = ", ") -> Text:
     """Texts one after another, as one."""
-    template = before + between.join(p.template for p in parts) + after
-    return Text(template, [v for p in parts for v in p.values], all(p.exact for p in parts))
+    found: list[str | Part] = [before]
+    for k, part in enumerate(parts):
+        found += [between] * (k > 0) + [*part.parts]
+    return Text((*found, after))
 
 
 def joined_text(parts: Sequence[Text]) -> Text | str:
     """Parts of a text joined: a str, where they are all known."""
     made = listed("", parts, "", "")
-    return made if made.values or not made.exact else made.template.format()
+    return made if made.known is None else made.known
 
 
 def formatted_value(i: Evaluator, node: ast.AST, x: Any, spec: str, conversion: str = "") -> Text:
@@ -154,11 +165,15 @@ def formatted_value(i: Evaluator, node: ast.AST, x: Any, spec: str, conversion: 
     if isinstance(x, Scalar):
         check_origin(i.r, x)
         ask(format, stand_in(x), spec)
-        return Text("{:" + spec + "}", text_of(i, node, x).values)
+        return Text((Part(x, "", spec, "{:" + spec + "}"),))
     if isinstance(x, Record):
         raise Raises(TypeError(f"unsupported format string passed to {x.kind.__name__}.__format__"))
-    if isinstance(x, ArrayRef) and not x.ndim or isinstance(x, Text):
-        raise refused(i.r, "this format of what only the run time knows")
+    if isinstance(x, Text):
+        ask(format, "", spec)
+        return Text((Part(x, "", spec),))
+    if isinstance(x, ArrayRef) and not x.ndim:
+        ask(format, np.zeros((), x.element.dtype), spec)
+        return Text((Part(as_it_is(i.r, x), "", spec),))
     shown = np.empty((1,) * x.ndim) if isinstance(x, ArrayRef) else type(x)() if type(x) in (list, tuple, dict) else x
     return text_of(i, node, ask(format, shown, spec))
 
@@ -193,7 +208,7 @@ def formatted(
     parts, place = [], 0
     pieces: list[tuple[str, str | None, str | None, str | None]] = ask(list, Formatter().parse(template))
     for before, name, spec, conversion in pieces:
-        parts.append(Text(escaped(before), []))
+        parts.append(Text((before,)))
         if name is None:
             continue
         if (spec and "{" in spec) or not (name == "" or name.isidentifier() or name.isdigit()):
@@ -219,17 +234,17 @@ def percent(i: Evaluator, node: ast.AST, template: str, values: Any) -> Text | s
         raise refused(i.r, "this format of what only the run time knows")
     parts, end = [], 0
     for m in PERCENT.finditer(template):
-        parts.append(Text(escaped(template[end : m.start()]), []))
+        parts.append(Text((template[end : m.start()],)))
         end = m.end()
         if m.group() == "%%":
-            parts.append(Text("%", []))
+            parts.append(Text(("%",)))
             continue
         if not given:
             raise Raises(TypeError("not enough arguments for format string"))
         parts.append(percent_part(i, node, m, given.pop(0)))
     if given:
         raise Raises(TypeError("not all arguments converted during string formatting"))
-    return joined_text([*parts, Text(escaped(template[end:]), [])])
+    return joined_text([*parts, Text((template[end:],))])
 
 
 def percent_part(i: Evaluator, node: ast.AST, m: re.Match[str], x: Any) -> Text:
@@ -241,9 +256,9 @@ def percent_part(i: Evaluator, node: ast.AST, m: re.Match[str], x: Any) -> Text:
         found = joined_text([text_of(i, node, x, kind == "r")])
         if isinstance(found, str):
             return text_of(i, node, ask(operator.mod, m.group().replace("r", "s"), (found,)))
-        if flags or m["width"] or places:
-            raise refused(i.r, "this format of what only the run time knows")
-        return found
+        align = "<" if "-" in flags else ">"
+        spec = m["width"] and align + m["width"]
+        return Text((Part(found, "", spec + places),)) if spec or places else found
     if not isinstance(x, Scalar):
         if isinstance(x, (Text, list, tuple, dict)):
             ask(operator.mod, m.group(), ("" if isinstance(x, Text) else type(x)(),))

@@ -1,4 +1,4 @@
-"""What else holds values than containers: bound methods, partials, functions with defaults, ranges and flat
+"""What else holds values than containers: bound methods, partials, functions with defaults, texts, ranges and flat
 iterators. Each is a leaf where paths meet and in loops, and is made anew around what a region leaves behind."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.paths.iteration import Range
-from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
+from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.values import PyInt
 
 
@@ -22,6 +22,8 @@ def held_by(x: Any) -> Sequence[Any]:
         return (x.func, *x.args, *x.keywords.values())
     if isinstance(x, NestedFunction):
         return tuple(x.defaults.values())
+    if isinstance(x, Text):
+        return [part.value for part in x.open]
     if isinstance(x, Range):
         bounds = (x.start, x.stop, x.step, *(() if x.count is None else (x.count,)))
         return tuple(map(as_int_value, bounds))
@@ -39,5 +41,8 @@ def holding(x: Any, values: Sequence[Any]) -> Any:
         return Partial(values[0], tuple(values[1:n]), dict(zip(x.keywords, values[n:])))
     if isinstance(x, NestedFunction):
         return replace(x, defaults=dict(zip(x.defaults, values)))
+    if isinstance(x, Text):
+        rest = iter(values)
+        return Text(tuple(p if isinstance(p, str) else replace(p, value=next(rest)) for p in x.parts))
     assert isinstance(x, Range)
     return Range(*(v.expr if isinstance(v, PyInt) else v for v in values))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.record.raises import ask
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, Scalar
 from tracebuf.frontends.numpy.source.binding import parameters_in
 from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import frozen
@@ -29,6 +29,8 @@ class NestedFunction:
     name: str
     lookup: Callable[[str], Any]
     defaults: dict[str, Any]
+    names: dict[str, Any] | None = None
+    """The names of its module, if it is the user's."""
 
     def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Env:
         """Parameters bound to arguments; TypeError as Python's."""
@@ -65,10 +67,49 @@ class Draw:
 
 
 @frozen(eq=False, slots=False)
-class Text:
-    """A text of which parts are known only at run time: a {} for each of `values`. `exact`: it is the text that eager
-    has; else something is left out (the elements of an array, an address), and it may only be shown."""
+class Part:
+    """A part of a text that only the run time knows: a number, the elements of an array as they were, or a text, after
+    a conversion (`r`, `s`, `a`, or none) in a format. None as its value: what no run knows either (an address).
+    `template`: what the message of an exception has for it, a {} for a number; "" where no message can have it."""
 
-    template: str
-    values: list[Any]
-    exact: bool = True
+    value: Scalar | ArrayRef | Text | None
+    conversion: str = ""
+    spec: str = ""
+    template: str = ""
+
+
+@frozen(eq=False, slots=False)
+class Text:
+    """A text of which parts are known only at run time."""
+
+    parts: tuple[str | Part, ...]
+
+    @property
+    def known(self) -> str | None:
+        """The text, where all of it is known."""
+        return None if self.open else "".join(p for p in self.parts if isinstance(p, str))
+
+    @property
+    def open(self) -> tuple[Part, ...]:
+        """The parts that are not known."""
+        return tuple(p for p in self.parts if isinstance(p, Part))
+
+    @property
+    def exact(self) -> bool:
+        """Whether the message of an exception can have it as eager does."""
+        return all(p.template for p in self.open)
+
+    @property
+    def template(self) -> str:
+        """Its form in the message of an exception: a {} for each number."""
+        return "".join(escaped(p) if isinstance(p, str) else p.template or "..." for p in self.parts)
+
+    @property
+    def numbers(self) -> list[Scalar]:
+        """The numbers that its template is for."""
+        return [p.value for p in self.open if p.template and isinstance(p.value, Scalar)]
+
+
+def escaped(text: str) -> str:
+    """Text with its braces doubled, as part of a message."""
+    return text.replace("{", "{{").replace("}", "}}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from tracebuf.frontends.numpy.call.talk import Filter
 from tracebuf.frontends.numpy.record.allocatable import require_memory
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.cond import ends
@@ -61,6 +62,8 @@ class Recorder(Sizes):
         self.growth = Growth()
         self.loops: list[Any] = []
         """What is said of the loops (paths/loops/report)."""
+        self.filters: list[tuple[Frame, list[Filter]]] = []
+        """For each `with warnings.catch_warnings()` that is being traced: where it began, and the filters set in it."""
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
 

@@ -33,15 +33,13 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
 """By class of expression: what it is called in a refusal, and what to write instead."""
 OUTSIDE = "compute it outside and pass the result in, or tracebuf.host_call(f, a, result_shape=...), where f calls it"
 _RANDOM = "tracebuf.host_call(draw, n, result_shape=n), where draw(n) draws them, or pass the numbers in"
-_TIME = "tracebuf.host_call(time.perf_counter, result_shape=()), or read the clock outside"
 _FILES = "tracebuf.host_call(f, a), where f reads or writes the file"
 CALLS = {
-    "print": "tracebuf.host_call(print, ...): a traced body is run once, not at each call",
     **dict.fromkeys(("open", "input", "numpy.load", "numpy.save", "numpy.savetxt", "numpy.loadtxt"), _FILES),
     "sorted": "np.sort(np.array(items))",
 }
 """By a callee's qualified name: what to write instead."""
-MODULES = {"random": _RANDOM, "numpy.random": _RANDOM, "time": _TIME}
+MODULES = {"random": _RANDOM, "numpy.random": _RANDOM}
 """By the name of a module: what to write instead of a call of any of its functions that `CALLS` does not list."""
 ATTRIBUTES = {
     "tolist": "return the array, and convert it outside",

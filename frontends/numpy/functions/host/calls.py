@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
+from tracebuf.frontends.numpy.call.talk import Filtered
 from tracebuf.frontends.numpy.functions.host.kinds import HostResult, describe, positional_of, signature, takes_out
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
@@ -372,6 +373,8 @@ def record(
     `fresh` gives new arrays by element type, shape and order; `written` are arrays that the call writes in place, of
     which it does not read those whose index is in `unread`.
     """
+    if filters := tuple(f for _, found in r.filters for f in found):
+        function = replace(function, run=Filtered(function.run, filters), returns=0)
     outs = [r.empty(element, shape, order) for element, shape, order in fresh]
     not_read = [*range(len(fresh)), *(len(fresh) + k for k in unread)]
     results = r.add(HostCall.of(function, ins, [*outs, *map(r.read, written)], not_read)).results

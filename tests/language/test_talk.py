@@ -1,0 +1,170 @@
+"""Code that talks: what a function prints, warns of, logs and asserts is eager's, in order, with the values of then."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import time
+import warnings
+from collections import namedtuple
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import program, refused
+from tests.support.params import one_in
+from tracebuf import TracebufError, bufferize
+
+Named = namedtuple("Named", "one two")
+LOGGER = logging.getLogger("tests.talk")
+NAMES = {"warnings": warnings, "logging": logging, "sys": sys, "time": time, "Named": Named, "log": LOGGER}
+
+
+class Listener(logging.Handler):
+    """Keeps what is logged, as text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[Any] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        place = record.filename, record.lineno, record.funcName
+        self.heard.append((record.name, record.levelname, record.getMessage(), *place))
+
+
+def heard(f: Callable[..., Any], *args: Any) -> list[Any]:
+    """What a call says, and how it ends."""
+    out, listener, ended = io.StringIO(), Listener(), ""
+    LOGGER.addHandler(listener)
+    args = tuple(x.copy() if isinstance(x, np.ndarray) else x for x in args)
+    try:
+        with redirect_stdout(out), redirect_stderr(out), warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            try:
+                ended = repr(f(*args))
+            except TracebufError:
+                raise
+            except Exception as error:
+                ended = f"{type(error).__name__} {error.args}"
+    finally:
+        LOGGER.removeHandler(listener)
+    warned = [(str(w.message), w.category, w.filename, w.lineno) for w in found]
+    return [out.getvalue(), warned, listener.heard, ended, args]
+
+
+def same_talk(body: str, *args: Any, parameters: str = "a, n", **names: Any) -> None:
+    """Holds what a function says against what eager says, in the first call and in a later one."""
+    text = f"def f({parameters}):\n" + "\n".join("    " + line for line in body.split("\n"))
+    f = program(text, **NAMES, **names)
+    want = repr(heard(f, *args))
+    g = bufferize(f)
+    for _ in range(2):
+        assert repr(heard(g, *args)) == want
+
+
+SHOWN = {
+    "numbers and arrays": "print('sum', a.sum(), a, n, a[0], n > 2, 1j * a[0], sep=' | ')",
+    "formats": "print(f'{a[0]:8.3f}|{n:>4}|{a.mean()!r}|{a}|{a!r}|{n=}')\n"
+    "print('%5.2f %s %r' % (a[1], a, n), '{:e}'.format(a[1]))",
+    "containers": "print([a[0], n], (a,), {'k': a[1], 'n': n}, Named(n, a[0]), a.shape, a.dtype)",
+    "other dtypes": "b = a.astype(np.float32)\nprint(b, b[1] / 3, [b[1] / 3], a > 1, a.astype(np.int8)[1:], a * 1j)",
+    "views and numbers of rank 0": "b = np.array(a[0])\nprint(a[::-1], a[:, None], b, f'{b:.2f}')",
+    "text as it was": "s = f'{a} {a[0]}'\na *= 2\na[0] = 7\nprint(s, a, end='!')\nreturn a",
+    "text of text": "s = f'{n}'\nprint(f'{s:>6}|', '%6s|' % s, [s], s + '!', str(s))",
+    "loops": "for k in range(n):\n    a[k] += k\n    if a[k] > 2:\n        print('at', k, f'{a[k]:.1f}', a)\nreturn a",
+    "a while": "k = 0\nwhile a.sum() > 1:\n    a /= 2\n    k += 1\n    print(k, a)\nreturn k",
+    "text by path": "s = 'none'\nif a[0] > 0:\n    s = f'big {a[0]}'\nelif a[1] > 0:\n    s = f'next {a}'\n"
+    "a += 1\nprint(s, s if a[2] > 0 else a)\nreturn a",
+    "None by path": "x = None\nif a[1] > 0:\n    x = a + 1\nprint(x)",
+    "in functions": "def g(x):\n    print('in', x)\n    return x + 1\nprint(g(a), [g(k) for k in (n, n + 1)])",
+    "streams": "sys.stdout.write(f'{a.sum()}\\n')\nprint('e', a, file=sys.stderr, flush=True)\nsys.stdout.flush()",
+    "log": "log.warning('x %s %d %.2f', a, n, a[1])\nlog.error(f'{a}')\na += 1\nlog.critical('c')\nreturn a",
+    "levels": "log.debug('no %s', a)\nlogging.getLogger('tests.talk').log(40, 'y')\n"
+    "if log.isEnabledFor(30):\n    print('enabled')\nif log.isEnabledFor(logging.DEBUG):\n    print('debug')",
+    "warn": "warnings.warn('w')\nwarnings.warn(f'{a}', RuntimeWarning)\n"
+    "for k in range(n):\n    warnings.warn(f'k {k}')",
+    "levels of warn": "def g(x):\n    warnings.warn(f'{x}', stacklevel=2)\n    warnings.warn('above', stacklevel=3)\n"
+    "g(n)\nwarnings.warn('caller', DeprecationWarning, stacklevel=2)",
+    "assertions": "np.testing.assert_allclose(a, a + 1e-9, atol=1e-6)\nnp.testing.assert_equal(a.shape, (n,))\n"
+    "print('ok')\n"
+    "np.testing.assert_array_equal(a, a[::-1], err_msg=f'{n}')",
+    "clocks": "t, s = time.perf_counter(), time.time_ns()\ntime.sleep(0.002)\n"
+    "print(time.perf_counter() - t > 0.001, time.time_ns() - s > 10**6, type(time.time()) is float)",
+    "then an error": "print('before')\nif a[1] > 0:\n    raise ValueError(f'bad {a}', a, n)\nprint('after')",
+    "then an index error": "print('before', a)\nprint(a[n + 5])",
+    "an assertion": "print(1)\nassert a[0] > 100, f'{a} is small'",
+    "a bad category": "warnings.warn('x', int)",
+    "a bad format": "print(f'{a[0]:zz}')",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", one_in(8, SHOWN))
+def test_what_is_said(name: str) -> None:
+    for start in (0.0, 3.0):
+        same_talk(SHOWN[name], np.arange(3.0) + start, 3)
+
+
+def test_a_warning_obeys_filters_when_the_program_runs() -> None:
+    f = program("def f(a, n):\n    for k in range(n):\n        warnings.warn('w')\n    return a + 1", **NAMES)
+    g = bufferize(f)
+    for action, count in (("ignore", 0), ("once", 1), ("default", 1), ("always", 3), ("error", None)):
+        for h in (f, g, g):
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter(action)  # type: ignore[arg-type]
+                if count is None:
+                    with pytest.raises(UserWarning, match="w"):
+                        h(np.arange(3.0), 3)
+                    continue
+                h(np.arange(3.0), 3)
+            assert len(found) == count
+
+
+def test_what_is_shown_is_not_copied_and_stops_no_fusion() -> None:
+    body = "b = a * 2 + 1\n    print('x', a[0])\n    c = np.sin(b) + b\n    print(c)\n    c += 1\n    return c"
+    f = program("def f(a):\n    " + body)
+    explained = str(bufferize(f).explain(np.arange(3.0)))
+    assert "1 allocation, no copies, 2 host calls" in explained
+
+
+def test_what_is_refused() -> None:
+    for body in ("return f'{a}'", "return len(f'{a[0]}')", "log.error('x', exc_info=True)", "print({a[0], a[1]})",
+                 "s = ''\n    for k in range(len(a)):\n        s = f'{k} {a[k]}'\n    print(s)"):  # fmt: skip
+        refused(bufferize(program(f"def f(a):\n    {body}", **NAMES)), np.arange(3.0))
+
+
+FILTERS = {
+    "ignored": "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n    warnings.warn('no')\n"
+    "    a += 1\nwarnings.warn('yes')\nreturn a",
+    "by category": "with warnings.catch_warnings():\n    warnings.simplefilter('ignore', DeprecationWarning)\n"
+    "    for k in range(n):\n        warnings.warn('no', DeprecationWarning)\n        warnings.warn('yes')",
+    "by text": "with warnings.catch_warnings():\n    warnings.filterwarnings('ignore', message='n')\n"
+    "    warnings.warn('no')\n    warnings.warn('yes')",
+    "nested": "with warnings.catch_warnings(action='ignore'):\n    with warnings.catch_warnings():\n"
+    "        warnings.simplefilter('always', UserWarning)\n        warnings.warn('yes')\n    warnings.warn('no')",
+    "an error": "with warnings.catch_warnings():\n    warnings.simplefilter('error', UserWarning)\n"
+    "    print('before')\n    if a[1] > 0:\n        warnings.warn('raised')\nreturn a",
+    "of a function": "def g(x):\n    warnings.simplefilter('ignore')\n    warnings.warn('no')\n    return x\n"
+    "with warnings.catch_warnings():\n    g(a)\nwarnings.warn('yes')",
+    "for good": "warnings.simplefilter('ignore')\nwarnings.warn('no')",
+    "of NumPy's function": "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n"
+    "    b = np.median(a[:0])\nreturn b",
+    "errstate": "with np.errstate(all='ignore'):\n    b = a / a\n    print(b)\nreturn b",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", one_in(4, FILTERS))
+def test_filters_of_warnings(name: str) -> None:
+    same_talk(FILTERS[name], np.arange(3.0), 3)
+
+
+def test_filters_that_are_refused() -> None:
+    text = "def f(a):\n    with warnings.catch_warnings(record=True):\n        return a + 1"
+    refused(bufferize(program(text, **NAMES)), np.ones(3))
+    for body in ("warnings.simplefilter('error')", "warnings.simplefilter('once')",
+                 "if a[0] > 0:\n            warnings.simplefilter('ignore')"):  # fmt: skip
+        text = f"def f(a):\n    with warnings.catch_warnings():\n        {body}\n        return 1 / a"
+        refused(bufferize(program(text, **NAMES)), np.ones(3))
