@@ -23,6 +23,21 @@ from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 T = TypeVar("T")
 
 
+class Shown:
+    """A result that shows itself as its text: at a prompt, and in a notebook, where the text is a table."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from html import escape
+
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(*, eq: bool = True, slots: bool = True, checked: bool = False) -> Callable[[type[T]], type[T]]:
     """`dataclass(frozen=True, eq=eq, slots=slots)`, hashable by its fields if `eq`, by identity if not. Assigning to a
@@ -68,7 +83,7 @@ def _with_fields(kind: type[T], slots: bool, assign: str) -> type[T]:
         made.__annotations__ = texts
         for name, text in texts.items():
             made.__dataclass_fields__[name].type = text
-    if "__repr__" not in vars(made):
+    if "__repr__" not in vars(made) and not issubclass(made, Shown):
         made.__repr__ = _repr
     _add_late(made, "__init__", lambda kind: _constructor(kind, assign))
     found: type[T] = made

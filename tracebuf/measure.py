@@ -33,7 +33,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.call.containers import blank
 from tracebuf.frontends.numpy.call.flatten import is_object
-from tracebuf.frozen import frozen
+from tracebuf.frozen import Shown, frozen
 
 __all__ = ["Counts", "Measurement", "attributes_of", "clone_arguments", "kept_in_place", "measure", "restored"]
 
@@ -71,7 +71,7 @@ class Counts:
 
 
 @frozen(slots=False)
-class Measurement:
+class Measurement(Shown):
     """One call of the function `name`, measured: `eager` and `native` Counts. As text, a table."""
 
     name: str

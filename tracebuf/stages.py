@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tracebuf import cache
-from tracebuf.frozen import frozen
+from tracebuf.frozen import Shown, frozen
 from tracebuf.options import Options, Tier
 from tracebuf.process.garbage import full_collections_later
 from tracebuf.process.late import importing, lock
@@ -167,7 +167,7 @@ ALIASES = {"tensor": "canonicalize-again", "memref": "assign-storage"}
 
 
 @frozen(slots=False, checked=True)
-class Lowered:
+class Lowered(Shown):
     """The program of one call at every stage, as text: the result of `f.lower(...)`.
 
     `texts` maps "traced", each pass by its name, "loops" (the loop nests), "llvm", and under `strategy="optimal"`
@@ -182,7 +182,14 @@ class Lowered:
     found_loops: Loops | None = None
 
     def __repr__(self) -> str:
-        return f"<the program at {len(self.texts)} stages: {', '.join(self.stages)}>"
+        """A table of the stages: the lines of each, the arrays that it makes, its copies."""
+        rows = [("stage", "lines", "arrays", "copies")]
+        for name, text in self.texts.items():
+            made = sum(text.count(op) for op in ("tensor.empty", "memref.alloc("))
+            rows.append((name, str(text.count("\n") + 1), str(made), str(text.count("memref.copy"))))
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = [f"{row[0]:<{widths[0]}}  " + "  ".join(f"{row[i]:>{widths[i]}}" for i in (1, 2, 3)) for row in rows]
+        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import field
 
 from tracebuf.analysis.cost.certificate import Certificate
 from tracebuf.analysis.one_shot.base import Conflict
-from tracebuf.frozen import frozen
+from tracebuf.frozen import Shown, frozen
 from tracebuf.ir.core import Op, Use
 from tracebuf.ir.dims import Dim, Sym, add, evaluate, symbols
 from tracebuf.ir.func import Func
@@ -65,7 +65,7 @@ class Entry:
 
 
 @frozen(slots=False)
-class Explanation:
+class Explanation(Shown):
     """What a call still allocates and copies, and what it calls, in program order."""
 
     name: str
