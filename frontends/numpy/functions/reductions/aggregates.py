@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold,
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.operands import out_of
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import NpScalar, PyInt
@@ -38,11 +38,14 @@ def total(
     return reduce(r, ufunc, as_array(r, a), Fold(axis, dtype, out_of(r, out), keepdims, initial, where))
 
 
-def of_ints(r: Recorder, ufunc: np.ufunc, items: Sequence[Any]) -> NpScalar | None:
-    """The sum or product of ints, as of a shape: an expression, by which an array can have that size. None where other
-    numbers are among them, all are known, or 64 bits may not hold it."""
-    if not any(isinstance(x, PyInt) for x in items) or not all(isinstance(x, PyInt) or type(x) is int for x in items):
+def of_ints(r: Recorder, ufunc: np.ufunc, items: Sequence[Any]) -> Any:
+    """The sum or product of ints, as of a shape: known, or an expression, by which an array can have that size. None
+    where other numbers are among them, or 64 bits may not hold it."""
+    if not items or not all(isinstance(x, PyInt) or type(x) is int for x in items):
         return None
+    if not any(isinstance(x, PyInt) for x in items):
+        found = ask(np.prod if ufunc is np.multiply else np.sum, items)
+        return found if isinstance(found, np.int64) else None
     sizes: list[Dim] = [x.expr if isinstance(x, PyInt) else x for x in items]
     e = r.facts.canon(reduce_by(mul if ufunc is np.multiply else add, sizes))
     return NpScalar(r.i64(e), I64) if r.fits(e) or r.narrow(e) else None
