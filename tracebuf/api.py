@@ -13,6 +13,7 @@ import itertools
 import os
 import sys
 import threading
+import time
 import warnings
 import weakref
 from collections import Counter
@@ -20,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -72,6 +73,8 @@ if TYPE_CHECKING:
     from tracebuf.persist.saved import Saved
 
 T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
 Named = tuple[str, ...]
 """The names of the arguments that `**kwargs` took."""
 MAX_CAPTURES = 256
@@ -929,6 +932,7 @@ class BufferizedFunction(NativeCallable):
                     error._noted = refusal
                     raise error
             raised: list[Conditions] = []
+            began = time.perf_counter()
             try:
                 kept = self._kept(call)
                 if kept is None and call.presumed:
@@ -944,6 +948,7 @@ class BufferizedFunction(NativeCallable):
                 refusal = _Refusal.raising(error, *raised)
                 self._refuse(call, refusal)
                 raise _Raises(error, refusal) from None
+            logger.compiled(self.__wrapped__.__qualname__, time.perf_counter() - began)
             self._keep_captures(call)
             self._compiled.setdefault(call.group, []).insert(0, spec)
             return spec
@@ -1136,12 +1141,29 @@ class Specializations(tuple[Specialization | OriginalCalls, ...]):
         return "\n".join([*map(str, self), *share])
 
 
+if TYPE_CHECKING:
+
+    class Bufferized(BufferizedFunction, Generic[P, R]):
+        """A bufferized function as type checkers see it: with the parameters and the result of the function's own."""
+
+        @overload
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+        @overload
+        def __call__(self, *args: Any, out: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    class Decorator(Protocol):
+        """What `bufferize` with options alone gives."""
+
+        def __call__(self, function: Callable[P, R], /) -> Bufferized[P, R]: ...
+
+
 @overload
 def bufferize(function: MethodType, /) -> BufferizedMethod: ...  # type: ignore[overload-overlap]
 @overload
-def bufferize(function: Callable[..., Any], /) -> BufferizedFunction: ...
+def bufferize(function: Callable[P, R], /) -> Bufferized[P, R]: ...
 @overload
-def bufferize(**options: Any) -> Callable[[Callable[..., Any]], BufferizedFunction]: ...
+def bufferize(**options: Any) -> Decorator: ...
 def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Compiles a NumPy function, at its first call: `@bufferize`, `@bufferize(donate="a")`, `bufferize(f)`.
 

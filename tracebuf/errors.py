@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import functools
 import linecache
+import sys
 from typing import Any
 
 from tracebuf.location import Location
@@ -102,7 +103,7 @@ def render(reason: str, instead: str, location: Location | None) -> str:
     """The whole message: file and line, the line with its caret, the reason, the rewrite."""
     parts = []
     if location is not None and location.file:
-        parts.append(f'File "{location.file}", line {location.line}, in {location.function}')
+        parts.append(place(location))
         if shown := excerpt(location):
             parts.append(shown)
     parts.append(reason)
@@ -122,4 +123,19 @@ def note_of(location: Location | None) -> str | None:
     """The note that `note_location` adds."""
     if location is None or not location.file:
         return None
-    return f'File "{location.file}", line {location.line}, in {location.function}\n{excerpt(location)}'
+    return f"{place(location)}\n{excerpt(location)}"
+
+
+def place(location: Location) -> str:
+    """File or notebook cell, line and function."""
+    cell = cell_of(location.file)
+    file = f'File "{location.file}"' if cell is None else f"Cell In[{cell}]"
+    return f"{file}, line {location.line}, in {location.function}"
+
+
+def cell_of(file: str) -> int | None:
+    """The number of the notebook cell that code is from, by IPython's own table; None for a file."""
+    get: Any = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    cells: Any = getattr(getattr(get and get(), "compile", None), "_filename_map", None)
+    found = cells.get(file) if isinstance(cells, dict) else None
+    return found if isinstance(found, int) else None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tracebuf import cache
 from tracebuf.frozen import frozen
 from tracebuf.options import Options, Tier
-from tracebuf.process.display import displayed
+from tracebuf.process.display import aligned, displayed
 from tracebuf.process.garbage import full_collections_later
 from tracebuf.process.late import importing, lock
 
@@ -182,6 +182,17 @@ class Lowered:
     prepare: Callable[[Lowered], Compiled] | None = None
     """What `compile` does."""
     found_loops: Loops | None = None
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The table of the stages: the lines of each, the arrays that it makes, its copies."""
+        rows: list[tuple[str, ...]] = [("stage", "lines", "arrays", "copies")]
+        for name, text in self.texts.items():
+            made = sum(text.count(op) for op in ("tensor.empty", "memref.alloc("))
+            rows.append((name, str(text.count("\n") + 1), str(made), str(text.count("memref.copy"))))
+        return rows
+
+    def __repr__(self) -> str:
+        return aligned(self.rows())
 
     @property
     def stages(self) -> tuple[str, ...]:

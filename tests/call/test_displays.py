@@ -1,14 +1,26 @@
-"""How results show themselves: the same text in print and at a prompt, tables and texts in notebooks."""
+"""What users see at a prompt, in a notebook, in a type checker, and while a first call takes long."""
 
 from __future__ import annotations
 
+import io
+import linecache
+import logging
+import subprocess
+import sys
+import types
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tracebuf
+from tests.support.agreement import program
+from tracebuf import bufferize
+from tracebuf.process import log
+
+ROOT = Path(__file__).parents[2]
 
 
 class Checked(HTMLParser):
@@ -54,7 +66,7 @@ def shown(what: str) -> Any:
 @pytest.mark.parametrize("what", ["measure", "explain", "specializations", "lower", "loops", "memory", "program"])
 def test_what_a_function_tells_is_shown_as_it_prints(what: str) -> None:
     found = shown(what)
-    assert repr(found) == str(found)
+    assert repr(found) == str(found) or what == "lower"
     texts = Checked(found._repr_html_()).texts
     table = hasattr(found, "rows")
     assert texts == [c for row in found.rows() for c in row if c] if table else "".join(texts) == str(found)
@@ -65,6 +77,10 @@ def test_tables_have_a_row_for_each_program_and_count() -> None:
     assert [row[0] for row in rows] == [
         "sample", "allocations", "allocated bytes", "peak bytes", "copies", "copied bytes", "CPU time"
     ]  # fmt: skip
+    lowered = shown("lower")
+    assert lowered.rows()[0] == ("stage", "lines", "arrays", "copies") and lowered.rows()[1][0] == "traced"
+    assert repr(lowered).split("\n")[2].split() == list(lowered.rows()[1])
+    assert str(lowered) == lowered.as_text("memref")
     head, *programs = shown("specializations").rows()
     assert head == ("program", "guards", "calls", "compiled in")
     assert programs[0][:2] == ("(float64[n], float64[n])", "len(a) - len(b) == 0")
@@ -79,3 +95,71 @@ def test_functions_are_measured_as_they_run_after_a_while() -> None:
     for _ in range(10):
         f(np.ones(10))
     assert program.by_python == before
+
+
+def test_errors_in_a_notebook_name_the_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    file, text = "/tmp/ipykernel_1/2.py", "def f(a):\n    open(a)\n    return a\n"
+    shell = types.SimpleNamespace(compile=types.SimpleNamespace(_filename_map={file: 7}))
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))  # type: ignore[misc]
+    monkeypatch.setitem(linecache.cache, file, (len(text), None, text.splitlines(True), file))
+    space: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), space)
+    with pytest.raises(tracebuf.UnsupportedError, match=r"^Cell In\[7\], line 2, in f\n"):
+        bufferize(space["f"])(np.ones(3))
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))  # type: ignore[misc]
+    with pytest.raises(tracebuf.UnsupportedError, match='^File "/tmp/ipykernel_1/2.py", line 2, in f'):
+        bufferize(space["f"])(np.ones(3))
+
+
+def test_a_first_call_that_takes_long_says_so_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(log, "_told", [])
+    caplog.set_level(logging.INFO, "tracebuf")
+    f = bufferize(program("def f(a):\n    return a + 1"))
+    f(np.ones(3))
+    assert terminal.getvalue() == "" and "to compile" not in caplog.text
+    monkeypatch.setattr(log, "SLOW", 0.0)
+    f(np.ones((3, 3)))
+    f(np.ones((3, 3, 3)))
+    f(np.ones((3, 3, 3)))
+    assert terminal.getvalue().count("tracebuf: compiling f took") == 1
+    assert caplog.text.count("the first call of f for such arguments took") == 2
+
+
+TYPED = """
+import numpy as np
+from tracebuf import bufferize
+
+@bufferize
+def f(a: np.ndarray, n: int = 2) -> float:
+    return float(a.sum() * n)
+
+@bufferize(fallback="numpy")
+def g(a: np.ndarray) -> np.ndarray:
+    return a
+
+reveal_type(f(np.ones(3)))
+reveal_type(g(np.ones(3)).shape)
+reveal_type(g(np.ones(3), out=np.ones(3)))
+reveal_type(f.specializations())
+f("x")
+f(np.ones(3), m=1)
+"""
+
+
+@pytest.mark.slow
+def test_type_checkers_see_the_functions_own_signature(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    (tmp_path / "typed.py").write_text(TYPED)
+    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--config-file=", str(tmp_path / "typed.py")]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300).stdout
+    notes = [line.partition("Revealed type is ")[2] for line in found.splitlines() if "Revealed" in line]
+    assert notes[0].endswith('float"') and "tuple" in notes[1], found
+    assert notes[2:] == ['"Any"', '"tracebuf.api.Specializations"'] and found.count("error:") == 2, found

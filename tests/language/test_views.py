@@ -403,3 +403,24 @@ def test_numbers_that_are_reshaped_stay_numbers() -> None:
 def test_c1_calls_that_once_differed(text: str) -> None:
     """Found by calls that `tracebuf.testing.functions` drew."""
     expression(text, UNUSUAL)
+
+
+def test_s5_reshapes_to_products_of_sizes() -> None:
+    f = program("""
+        def f(a, k):
+            shape = a.shape
+            return [a.reshape(int(np.prod(shape[:2])), -1), a.reshape(np.prod(shape[:-1]), -1),
+                a.reshape(-1, np.prod(shape[1:])),
+                a.reshape(np.prod(shape)), a.reshape(np.int64(shape[0]), -1), a.reshape(np.sum(shape[:1]), -1),
+                np.prod(shape), np.sum(shape), np.prod(shape) - a.size, np.prod((k, 2)),
+                np.zeros(np.prod(shape[1:])).shape,
+                np.prod([k, shape[0]]), np.prod((k, 2.0)), np.prod((k, True)),
+                a.ravel().reshape(np.prod(shape) // 2, -1)]
+    """)
+    for shape in ((2, 3, 4), (4, 1, 5), (6, 2, 1), (1, 2, 2)):
+        agree(f, np.arange(float(np.prod(shape))).reshape(shape), 3)
+        agree(f, np.asfortranarray(np.arange(float(np.prod(shape))).reshape(shape)), -3)
+    g = program("def f(a, k):\n    return a.reshape(k[0], -1)")
+    for k in (1, 2, 3, 5, 6, 0, -1, -2):
+        agree(g, np.arange(6.0), np.array([k]))
+    agree(program("def f(n):\n    return np.prod((n, n, n, n)), np.sum((n, n))"), 2**20)

@@ -17,7 +17,8 @@ Rows = Sequence[Sequence[str]]
 def displayed(kind: type[T]) -> type[T]:
     """Decorates a class with a `__str__`, and `rows()` if it is a table."""
     made: Any = kind
-    made.__repr__ = lambda self: str(self)
+    if "__repr__" not in vars(kind):
+        made.__repr__ = lambda self: str(self)
     made._repr_html_ = lambda self: table(self.rows()) if hasattr(self, "rows") else preformatted(str(self))
     return kind
 

@@ -40,3 +40,20 @@ def exception(text: str, *args: object) -> None:
         import logging
 
     _logger(logging).exception(text, *args, stacklevel=2)
+
+
+SLOW = 2.0
+"""The seconds from which on it is told that a call had to wait for its program."""
+_told: list[str] = []
+"""The function of which this process was told."""
+
+
+def compiled(name: str, seconds: float) -> None:
+    """Says that a call waited long for its program: in the log, and once on a terminal."""
+    if seconds < SLOW:
+        return
+    info("the first call of %s for such arguments took %.1f s to compile", name, seconds)
+    if not _told and sys.stderr is not None and sys.stderr.isatty():
+        _told.append(name)
+        later = "calls like it do not wait again, nor do later processes that use the cache on disk (tracebuf.cache)"
+        print(f"tracebuf: compiling {name} took {seconds:.1f} s; {later}", file=sys.stderr)

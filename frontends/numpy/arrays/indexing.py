@@ -316,6 +316,8 @@ def int_on_a_path(r: Recorder, x: NpScalar, wrong: Wrong) -> Dim | None:
 
 def int_of(r: Recorder, value: Value) -> Dim:
     """A NumPy integer as Python's, recorded once per value; 64 bits wide (rule N1)."""
+    if (known := r.int_expressions.get(value)) is not None:
+        return known
     element = element_type(value.type)
     key = ("index of", value)
     made = r.cached(key)

@@ -98,7 +98,11 @@ def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
     message, values = size_message(total, ["newaxis" if s is False else n for n, s in zip(sizes, signs)])
     if signs.count(False) > 1:
         r.fail("ValueError", "can only specify one unknown dimension")
-    if signs.count(None) > (False not in signs):
+    if False in signs:
+        for k, sign in enumerate(signs):
+            if sign is None:  # NumPy takes any negative size for one that is to be found
+                sizes[k], signs[k] = not_negative(r, sizes[k]), True
+    if signs.count(None) > 1:
         raise r.refuse("sizes whose signs are only known at run time", "pass the sizes in as arguments")
     for k, sign in enumerate(signs):
         if sign is not True:
@@ -116,6 +120,12 @@ def size_message(total: Dim, shape: Sequence[Dim | str]) -> tuple[str, list[Dim]
     inside = ",".join(str(n) if isinstance(n, (int, str)) else "{}" for n in shape) + ("," if len(shape) == 1 else "")
     named = [n for n in shape if not isinstance(n, (int, str))]
     return f"cannot reshape array of size {{}} into shape ({inside})", [total, *named]
+
+
+def not_negative(r: Recorder, n: Dim) -> Dim:
+    """A size beside one that is to be found, checked at run time."""
+    r.check(r.compare("sge", n, 0), "ValueError", "can only specify one unknown dimension")
+    return r.symbol(r.index(n), f"i{len(r.func.symbols)}", lo=0)
 
 
 def unless_negative(r: Recorder, n: Dim, otherwise: Dim) -> Dim:

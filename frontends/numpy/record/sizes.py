@@ -65,6 +65,8 @@ class Sizes(Regions):
         self.facts = SizeFacts(self.hints)
         self.guards: list[Guard] = []
         self.index_symbols: dict[Value, Dim] = {}
+        self.int_expressions: dict[Value, Dim] = {}
+        """Of an int as i64 data: the expression."""
         self.yielded_sizes: dict[tuple[Value, bool], list[tuple[Dim, Dim]]] = {}
         """The sizes that an `if` has yielded, by its condition and side, with what they are on that side."""
         self.stride_symbols: frozenset[Sym] = frozenset()
@@ -170,7 +172,10 @@ class Sizes(Regions):
         if isinstance(e, int):
             return self.constant(self._small(e), I64)
         key = ("i64", e)
-        return self.cached(key) or self.remember(key, self.emit(arith.IndexCast.of(self.index(e), I64)))
+        if (found := self.cached(key)) is None:
+            found = self.remember(key, self.emit(arith.IndexCast.of(self.index(e), I64)))
+            self.int_expressions[found] = e
+        return found
 
     def entry_only(self, e: Dim) -> bool:
         return symbols(e) <= self.hints.keys()

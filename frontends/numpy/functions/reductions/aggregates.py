@@ -3,7 +3,8 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce as reduce_by
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,12 @@ from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold,
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.operands import out_of
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
+from tracebuf.frontends.numpy.record.values import NpScalar, PyInt
+from tracebuf.ir.dims import Dim, add, mul
+from tracebuf.ir.types import I64
 
 
 @traces(np.sum, of=np.add, method="sum")
@@ -28,7 +32,23 @@ def total(
     ufunc: np.ufunc, r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
     keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE,
 ) -> Any:  # fmt: skip
+    plain = axis is None and dtype is None and out is None and keepdims is initial is where is NO_VALUE
+    if plain and isinstance(a, (tuple, list)) and (found := of_ints(r, ufunc, a)) is not None:
+        return found
     return reduce(r, ufunc, as_array(r, a), Fold(axis, dtype, out_of(r, out), keepdims, initial, where))
+
+
+def of_ints(r: Recorder, ufunc: np.ufunc, items: Sequence[Any]) -> Any:
+    """The sum or product of ints, as of a shape: known, or an expression, by which an array can have that size. None
+    where other numbers are among them, or 64 bits may not hold it."""
+    if not items or not all(isinstance(x, PyInt) or type(x) is int for x in items):
+        return None
+    if not any(isinstance(x, PyInt) for x in items):
+        found = ask(np.prod if ufunc is np.multiply else np.sum, items)
+        return found if isinstance(found, np.int64) else None
+    sizes: list[Dim] = [x.expr if isinstance(x, PyInt) else x for x in items]
+    e = r.facts.canon(reduce_by(mul if ufunc is np.multiply else add, sizes))
+    return NpScalar(r.i64(e), I64) if r.fits(e) or r.narrow(e) else None
 
 
 @traces(np.max, np.amax, of=np.maximum, method="max")
