@@ -62,6 +62,12 @@ ITERATING = (sum, min, max, any, all, enumerate, zip, reversed, map, filter)
 
 
 # -- making
+def new(i: Evaluator, kind: Kind) -> Record:
+    """The object that stands for a list of the kind, without its attributes."""
+    i.r.growth.made = True
+    return Record(growing_class(kind))
+
+
 def replaced(i: Evaluator, made: Any) -> Any:
     """A list that was made just now; where it is known to grow, what stands for it."""
     kinds = i.r.growth.known.get(i.r.loc)
@@ -90,7 +96,7 @@ def element_of(type_: ScalarType) -> ScalarType:
 def begin(i: Evaluator, kind: Kind, items: Sequence[Any]) -> Record:
     """A list of the kind with these items."""
     r, room = i.r, max(FIRST, 2 * len(items))
-    made = Record(growing_class(kind))
+    made = new(i, kind)
     made.fields[LENGTH] = 0
     for k, type_ in enumerate(kind.types):
         element = element_of(type_)
@@ -111,7 +117,7 @@ def of_array(i: Evaluator, node: ast.AST, a: ArrayRef, python: bool) -> Record:
     else:
         kind = next(k for k in PYTHONS if a.element.dtype.kind in k[1])[0]
         column = i.call(node, i.attribute(node, a, "astype"), [element_of(kind.element).dtype], {})
-    made = Record(growing_class(kind))
+    made = new(i, kind)
     set_parts(i, made, [column], as_int_value(a.shape[0]))
     return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
 
@@ -146,6 +152,7 @@ def parts(i: Evaluator, node: ast.AST, x: Record, item: Any) -> list[Any]:
         reason = f"a list whose length is only known at run time gets a {name_of(item)}"
         raise i.refuse(node, reason, "append numbers of one type, or store into an array that is made before")
     if unify(kind, found) != kind:
+        i.change(node, x)  # which is for a list only that is here, under one name
         label = r.heap.known[x].label
         if r.growth.note(label, [item]):
             raise Regrow
@@ -195,7 +202,7 @@ def at(i: Evaluator, x: Record, held: Sequence[ArrayRef], k: Any) -> Any:
 
 def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice) -> Record:
     """x[start:stop:step], a new list."""
-    made = Record(x.kind)
+    made = new(i, kind_in(x))
     found = [i.call_function(prelude.copied, [i.subscript(node, v, index)], {}) for v in filled(i.r.facts, x)]
     set_parts(i, made, found, as_int_value(found[0].shape[0]))
     return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]

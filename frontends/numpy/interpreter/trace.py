@@ -49,6 +49,8 @@ class Traced(CallPlan):
 
     func: Func
     loops: Loops = Loops()
+    lists_grow: bool = False
+    """Whether there are lists whose length only the run time knows."""
 
     @property
     def call_plan(self) -> CallPlan:
@@ -238,6 +240,7 @@ def finish(
     return Traced(
         under.guards, under.bindings, under.captures, under.taken, tuple(entry.arguments), tuple(stored), plan, writes,
         entry.func, Loops(tuple(sorted(dict.fromkeys(r.loops), key=lambda report: report.location.line))),
+        r.growth.made,
     )  # fmt: skip
 
 

@@ -83,6 +83,8 @@ class Growth:
         """Where lists are made item by item in a loop: of so many items, or of those that data select."""
         self.long: set[Location] = set()
         """Those of the next tracing."""
+        self.made = False
+        """Whether there is any such list in the program."""
         self.stuck = False
         """Whether the refusal that is on its way says that items are too many, or that data select them."""
 
