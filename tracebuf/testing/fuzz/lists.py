@@ -22,7 +22,8 @@ SIMPLE = (
     "{a}.append({n})", "{a}.append({n})", "{a}.append({n})", "{a}.append({n})", "{a} += [{n}, {m}]",
     "{a}.extend(({n},))",
     "t = {a}.pop()", "{a}.pop(0)", "{a}[0] = {n}", "{a}[-1] = {n}", "{a}[k % len({a})] += {n}", "t = t + {n}",
-    "push({a}, {n})", "{a} = {a}[1:]", "{a} = ({b} + {a})[:9]", "{a} = {b}", "{a} = list({b})", "{a}.clear()", "{a}.sort()",
+    "push({a}, {n})", "{a} = {a}[1:]", "{a} = ({b} + {a})[:9]", "{a} = {b}", "{a} = list({b})",
+    "{a}.clear()", "{a}.sort()",
     "{a} = sorted({b}, reverse=True)", "{a} += {b}[:3]", "{a} = [y * 0.5 for y in {b} if y > {n}]", "{a}.extend(w)",
     "v[k % 7] = {n}", "s.append(k)", "k = s.pop()", "s.append(len({a}))",
 )  # fmt: skip
@@ -31,7 +32,8 @@ PROGRESS = {"while len(a)": ["a.append(t)"], "while len(b)": ["b.append(t)"], "w
 """By the beginning of a loop: what makes it end."""
 BLOCKS = ("for k in range(n):", "for x in w:", "for k, x in enumerate(v):", "if x > 0:", "if len({a}) > k:",
           "if not {a}:",
-          "while len({a}) < 12:", "while {a} and len({b}) < 20:", "for x in list({b}):", "for x, t in zip({a}[:4], {b}):",
+          "while len({a}) < 12:", "while {a} and len({b}) < 20:", "for x in list({b}):", "for x,
+          t in zip({a}[:4], {b}):",
           "while s:", "for k in range(n):", "for x in v:", "if x > t:", "if x > 0 and len({a}) < 9:")  # fmt: skip
 RESULTS = ("a", "a, b, s", "np.array(a), b", "np.array(b).sum(), len(a)", "np.sum(a) + t, s", "a[1:], b[-1], v",
            "a, a, b",
