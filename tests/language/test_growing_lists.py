@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree
+import tracebuf
+from tests.support.agreement import agree, program
+from tracebuf.errors import UnsupportedError
 
 X = np.random.default_rng(3).normal(size=40)
 INTS = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4])
@@ -276,3 +278,137 @@ def test_made_outside() -> None:
     agree(table, X)
     agree(sieve, 30)
     agree(sieve, 12)
+
+
+def changed(x):
+    out, pairs = [], []
+    for v in x:
+        out.append(v)
+    out[0] += 1
+    out[-1] = x[0] + 5
+    copied = out.copy()
+    copied.clear()
+    for v in x:
+        if not pairs or v > pairs[-1]:
+            pairs.append(v)
+        elif len(pairs) > 2:
+            pairs.pop()
+    return out, copied, pairs, {"a": out, "n": len(out)}, isinstance(out, list), type(out) is list
+
+
+def as_indices(x):
+    where = []
+    for k in range(len(x)):
+        if x[k] > 0:
+            where.append(k)
+    x[where] = 0
+    return x[where], x * where[0], np.array(where) + x.dot(x)
+
+
+def rows(x):
+    totals = []
+    for k in range(len(x)):
+        row = []
+        for j in range(k):
+            row.append(x[j])
+        totals.append(sum(row))
+        if sum(totals) > 1e3:
+            break
+    return np.array(totals)
+
+
+def joined(x):
+    a, b = [], []
+    for v in x:
+        if v > 0:
+            a.append(v)
+        else:
+            b.append(v)
+    c = a + b
+    a += b
+    a.extend(x)
+    a.extend(v * 2 for v in x if v > 0)
+    a += [v for v in x if v < 0]
+    return a, c, x + (a[: len(x)])
+
+
+def in_order(x):
+    a, best = [], []
+    for v in x:
+        a.append(v)
+        best.append(v)
+        best.sort()
+        if len(best) > 10:
+            best.pop(0)
+    falling = sorted(a, reverse=True)
+    a.sort()
+    return a, falling, best, sorted(x), sorted(x > 0, reverse=True), sorted([k * 7 % 31 for k in range(len(x))])
+
+
+def listed(x):
+    total = 0.0
+    for v in x.tolist():
+        total += v
+    parts = (x > 0).tolist(), x.astype(np.float32).tolist(), x.astype(np.int8).tolist(), (x + 1j).tolist()
+    return total, x.tolist(), parts, sorted(x.tolist())[3], list(x), list(range(len(x))), list(map(abs, x))
+
+
+def comprehended(x):
+    i = 5
+    chosen = [v * 2 for v in x if v > 0]
+    places = [i for i in range(len(x)) if x[i] > 0]
+    pairs = [i * j for i in range(len(x)) for j in range(i) if x[i] > 2]
+    sums = [x[k : k + 2].sum() for k in range(len(x) - 1)]
+    return chosen, np.array(chosen), places, pairs, sums, [u * 2 for u in chosen if u > 1], [v + 1 for v in x], i
+
+
+SIGNED = np.concatenate([X, [0.0, -0.0, 0.0, 1.0, -0.0, 1.0]])
+
+
+@pytest.mark.parametrize("f", [changed, as_indices, rows, joined, in_order, listed, comprehended])
+def test_used(f: Any) -> None:
+    agree(f, SIGNED)
+
+
+@pytest.mark.parametrize("f", [in_order, listed, comprehended])
+def test_of_many(f: Any) -> None:
+    agree(f, np.random.default_rng(4).normal(size=600))
+
+
+# -- what is refused
+REFUSED = {
+    "changes in a loop over it": "for v in out:\n    if v > 1:\n        out.append(0.0 * v)\nreturn out",
+    "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n    chosen.append(v)",
+    "operator on a list": "return out * 2",
+    "needs values known": "return 1.0 in out",
+    "a list of a float and an int and np.float64": "out.append(1.0)\nout.append(1)\nreturn out",
+    "gets a tuple": "for v in x:\n    out.append((v, v))\nreturn out",
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_refused(reason: str) -> None:
+    begin = "out = []\nfor v in x:\n    out.append(v)\n"
+    lines = (begin + REFUSED[reason]).splitlines()
+    f = program("def f(x):\n" + "\n".join("    " + line for line in lines))
+    with pytest.raises(UnsupportedError, match=reason):
+        tracebuf.bufferize(f)(X)
+
+
+def found(x):
+    out = []
+    for k in range(len(x)):
+        if x[k] > 0:
+            out.append(k)
+    return np.array(out)
+
+
+def test_an_empty_list_of_ints_is_no_array_of_ints() -> None:
+    agree(found, X)
+    with pytest.raises(UnsupportedError, match="give the dtype"):
+        tracebuf.bufferize(found)(-np.abs(X))
+
+
+def test_nan_has_no_place_in_order() -> None:
+    with pytest.raises(UnsupportedError, match="NaN"):
+        tracebuf.bufferize(in_order)(np.append(X, np.nan))

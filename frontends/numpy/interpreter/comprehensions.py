@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count, islice
 from typing import Any
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
 from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, OneShotIterator, held_by, item, length
 from tracebuf.frontends.numpy.record.raises import internal_error
@@ -18,7 +19,18 @@ class Comprehensions(Evaluator):
     """Mixin: comprehensions in an environment."""
 
     def expr_ListComp(self, node: ast.ListComp, env: Env) -> Any:
-        return self.own(self.comprehended(node, env))
+        with self.r.at(self.r.loc):
+            place = self.at(node)
+        if place in self.r.growth.rolled:
+            with self.r.at(place):
+                return self.rolled(node, self.generator(node, env))
+        try:
+            made = self.comprehended(node, env)
+        except UnsupportedError:
+            self.r.growth.note_long(place)
+            raise
+        with self.r.at(place):
+            return self.own(made)
 
     def comprehended(self, node: ast.ListComp, env: Env) -> list[Any]:
         """The items of a comprehension."""
@@ -26,6 +38,10 @@ class Comprehensions(Evaluator):
         return list(self.comprehension(node, self.scope, lambda: env, first))
 
     def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
+        return self.generator(node, env)
+
+    def generator(self, node: ast.GeneratorExp | ast.ListComp, env: Env) -> OneShotIterator:
+        """The iterator over the items of a generator expression, or of a comprehension."""
         scope, first = self.scope, self.expr(node.generators[0].iter, env)
         it = first if isinstance(first, OneShotIterator) else self.iterable(node.generators[0].iter, first)
         home = env if scope.cells or scope.env is not env else None  # a comprehension's names end with it
@@ -44,7 +60,7 @@ class Comprehensions(Evaluator):
         return scope
 
     def generated(
-        self, node: ast.GeneratorExp, scope: Scope, env: Callable[[], Env], first: Any, one_by_one: bool
+        self, node: ast.GeneratorExp | ast.ListComp, scope: Scope, env: Callable[[], Env], first: Any, one_by_one: bool
     ) -> Iterable:
         """What a generator iterates over, given its first iterable, with the current values of its names."""
         env()
@@ -104,5 +120,6 @@ class Comprehensions(Evaluator):
         """Whether an item passes a test, which has to be known."""
         known = self.condition(test, self.expr(test, env))
         if not isinstance(known, bool):
+            self.r.growth.stuck = True
             raise self.refuse(test, "which items there are depends on data", "use np.where, or a for loop")
         return known

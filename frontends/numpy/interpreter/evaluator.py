@@ -189,6 +189,14 @@ class Evaluator(ABC):
         """Registers a list or dict that the trace made; returns it."""
 
     @abstractmethod
+    def rolled(self, node: ast.AST, items: Any) -> Any:
+        """list(items), made in a loop."""
+
+    @abstractmethod
+    def append_all(self, node: ast.AST, made: Any, items: Any) -> None:
+        """Appends items to a list, in a loop."""
+
+    @abstractmethod
     def note_growth(self, x: Any) -> None:
         """Notes that a list is indexed by what only the run time knows."""
 

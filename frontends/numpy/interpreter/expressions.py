@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.call.captures import item_of
@@ -29,6 +30,7 @@ from tracebuf.frontends.numpy.interpreter import (
     foreign,
     growing,
     operators,
+    prelude,
     records,
     sets,
     talk,
@@ -86,6 +88,8 @@ EAGER: dict[type, type] = {
 }  # fmt: skip
 """By class of the tracer: the class that eager Python has there."""
 
+LONG = (ArrayRef, Range, range, OneShotIterator, FlatIterator)
+"""What a list may be made of in a loop."""
 METHOD_NAMES: dict[type, str] = {}
 """By class of expression: the name of the method that evaluates it."""
 
@@ -233,7 +237,7 @@ class Expressions(Comprehensions):
         """`a OP b`, by the operator's name in the syntax tree."""
         node = ast.Pass()
         if is_growing(a) or is_growing(b):
-            if name == "Add" and is_growing(a) and type(b) is list:
+            if name == "Add" and is_growing(a) and (is_growing(b) or type(b) is list):
                 return growing.added(self, node, a, b)
             a, b = growing.beside(self, node, a, b)
         if isinstance(a, str) and name == "Mod":
@@ -480,6 +484,16 @@ class Expressions(Comprehensions):
             raise self.refuse(node, reason, "index an array: np.array(x)[i]")
         raise self.refuse(node, f"indexing a {refusals.name_of(base)} is not supported", "index arrays and tuples")
 
+    def rolled(self, node: ast.AST, items: Any) -> Any:
+        """list(items), made in a loop."""
+        made = self.own([])
+        self.append_all(node, made, items)
+        return made
+
+    def append_all(self, node: ast.AST, made: Any, items: Any) -> None:
+        """Appends items to a list, in a loop."""
+        folds.fold(self, prelude.list_of, growing.iterator(self, items), [made])
+
     def note_growth(self, x: Any) -> None:
         """Notes that a list is indexed by what only the run time knows."""
         if (known := self.r.heap.find(x)) is not None and type(x) is list:
@@ -503,6 +517,8 @@ class Expressions(Comprehensions):
         value = table.attribute(self.r, base, name)
         if value is not NotImplemented:
             return value
+        if isinstance(base, ArrayRef) and name == "tolist" and base.ndim == 1:
+            return Method(base, name)
         if isinstance(base, ArrayRef) and name in METHODS:
             return Method(base, name)
         if isinstance(base, NpScalar) and name in METHODS:
@@ -568,6 +584,7 @@ class Expressions(Comprehensions):
         if isinstance(base, (tuple, list, dict, set, type(None))) and not foreign.has_fields(base):
             if not hasattr(base, name):
                 raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
+            self.note_growth(base)
             reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         if base in self.constants or isinstance(base, Enum):
@@ -635,6 +652,8 @@ class Expressions(Comprehensions):
         found = records.call_with_objects(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
+        if isinstance(function, Method) and function.name == "tolist" and not args and not kwargs:
+            return growing.of_array(self, node, function.ref, True)
         if isinstance(function, Method):
             given, named = subclasses.arguments(self.r, True, False, args, kwargs)
             given, named = [as_plain(x) for x in given], {k: as_plain(x) for k, x in named.items()}
@@ -660,6 +679,13 @@ class Expressions(Comprehensions):
         found = records.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
+        if function is list and len(args) == 1 and not kwargs and isinstance(args[0], LONG):
+            return self.list_of(node, args[0])
+        if function is sorted and len(args) == 1 and isinstance(args[0], ArrayRef) and args[0].ndim == 1:
+            listed = growing.of_array(self, node, args[0], False)
+            return growing.call(self, node, function, [listed], kwargs, False)
+        if function is sorted and args:
+            self.note_growth(args[0])
         for room in (talk, callables, sets, foreign):
             found = room.call(self, node, function, args, kwargs)
             if found is not NotImplemented:
@@ -698,6 +724,18 @@ class Expressions(Comprehensions):
             return self.own(found) if type(found) is list else found
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
+
+    def list_of(self, node: ast.AST, x: Any) -> Any:
+        """list(x)."""
+        place = self.r.loc
+        if place in self.r.growth.rolled:
+            one_axis = isinstance(x, ArrayRef) and x.ndim == 1
+            return growing.of_array(self, node, x, False) if one_axis else self.rolled(node, x)
+        try:
+            return self.own(list(self.iterate_static(node, x)))
+        except UnsupportedError:
+            self.r.growth.note_long(place)
+            raise
 
     def bound_before(self, function: Partial | partial[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments that a partial holds; those of one from outside are values from outside."""

@@ -196,7 +196,7 @@ def looped(i: Evaluator, name: str, made: NestedFunction, args: list[Any]) -> An
 
 
 @functools.lru_cache(maxsize=1024)
-def written(function: types.FunctionType, generator: ast.GeneratorExp | None) -> ast.FunctionDef:
+def written(function: types.FunctionType, generator: ast.GeneratorExp | ast.ListComp | None) -> ast.FunctionDef:
     """The syntax tree of a fold of the prelude: of items, or of a generator, whose loops and tests become its own. Its
     names are such as no user has, and without a place in the user's source."""
     code = function.__code__

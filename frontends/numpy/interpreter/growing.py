@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import check_one_type, from_values, to_values, unify
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr, int_of_value
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator
+from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import (
     LENGTH,
     Regrow,
@@ -35,7 +36,10 @@ from tracebuf.frontends.numpy.record.growing import (
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
+    BOOL,
+    COMPLEX,
     EITHER,
+    FLOAT,
     INT,
     ArrayRef,
     Kind,
@@ -47,8 +51,10 @@ from tracebuf.frontends.numpy.record.values import (
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import F64, I64, INDEX, ScalarType
+from tracebuf.ir.types import F64, I64, INDEX, UI64, ScalarType
 
+PYTHONS = ((INT, "iu"), (FLOAT, "f"), (COMPLEX, "c"), (BOOL, "b"))
+"""The kinds of Python's numbers, with those of the dtypes whose elements they hold."""
 FIRST = 16
 """The number of elements that there is room for at first."""
 ITERATING = (sum, min, max, any, all, enumerate, zip, reversed, map, filter)
@@ -56,6 +62,12 @@ ITERATING = (sum, min, max, any, all, enumerate, zip, reversed, map, filter)
 
 
 # -- making
+def new(i: Evaluator, kind: Kind) -> Record:
+    """The object that stands for a list of the kind, without its attributes."""
+    i.r.growth.made = True
+    return Record(growing_class(kind))
+
+
 def replaced(i: Evaluator, made: Any) -> Any:
     """A list that was made just now; where it is known to grow, what stands for it."""
     kinds = i.r.growth.known.get(i.r.loc)
@@ -84,7 +96,7 @@ def element_of(type_: ScalarType) -> ScalarType:
 def begin(i: Evaluator, kind: Kind, items: Sequence[Any]) -> Record:
     """A list of the kind with these items."""
     r, room = i.r, max(FIRST, 2 * len(items))
-    made = Record(growing_class(kind))
+    made = new(i, kind)
     made.fields[LENGTH] = 0
     for k, type_ in enumerate(kind.types):
         element = element_of(type_)
@@ -93,6 +105,21 @@ def begin(i: Evaluator, kind: Kind, items: Sequence[Any]) -> Record:
     for x in items:
         append(i, ast.Pass(), made, x)
     return made
+
+
+def of_array(i: Evaluator, node: ast.AST, a: ArrayRef, python: bool) -> Record:
+    """The list of the elements of an array of one axis: NumPy's numbers, or Python's (`tolist`)."""
+    kind = Kind("np", a.element)
+    if not python:
+        column = i.call_function(prelude.copied, [a], {})
+    elif a.element is UI64:
+        raise i.refuse(node, "`.tolist` of an array of uint64", "convert it first: a.astype(int).tolist()")
+    else:
+        kind = next(k for k in PYTHONS if a.element.dtype.kind in k[1])[0]
+        column = i.call(node, i.attribute(node, a, "astype"), [element_of(kind.element).dtype], {})
+    made = new(i, kind)
+    set_parts(i, made, [column], as_int_value(a.shape[0]))
+    return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
 
 
 # -- parts
@@ -125,6 +152,7 @@ def parts(i: Evaluator, node: ast.AST, x: Record, item: Any) -> list[Any]:
         reason = f"a list whose length is only known at run time gets a {name_of(item)}"
         raise i.refuse(node, reason, "append numbers of one type, or store into an array that is made before")
     if unify(kind, found) != kind:
+        i.change(node, x)  # which is for a list only that is here, under one name
         label = r.heap.known[x].label
         if r.growth.note(label, [item]):
             raise Regrow
@@ -174,7 +202,7 @@ def at(i: Evaluator, x: Record, held: Sequence[ArrayRef], k: Any) -> Any:
 
 def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice) -> Record:
     """x[start:stop:step], a new list."""
-    made = Record(x.kind)
+    made = new(i, kind_in(x))
     found = [i.call_function(prelude.copied, [i.subscript(node, v, index)], {}) for v in filled(i.r.facts, x)]
     set_parts(i, made, found, as_int_value(found[0].shape[0]))
     return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
@@ -218,10 +246,17 @@ def append(i: Evaluator, node: ast.AST, x: Record, item: Any, /) -> None:
 
 def extend(i: Evaluator, node: ast.AST, x: Record, more: Any, /) -> None:
     """x.extend(more), of items whose number is known."""
-    if is_growing(more) or isinstance(more, (ArrayRef, OneShotIterator)):
-        reason = "a list of run-time length is extended by items whose number is only known at run time"
-        raise i.refuse(node, reason, "append them in a for loop")
-    for value in i.iterate_static(node, more):
+    if is_growing(more) and more is x:
+        raise i.refuse(node, "a list of run-time length is extended by itself", "x.extend(list(x))")
+    place = i.r.loc
+    if place in i.r.growth.rolled:
+        return i.append_all(node, x, more)
+    try:
+        known = i.iterate_static(node, more)
+    except UnsupportedError:
+        i.r.growth.note_long(place)
+        raise
+    for value in known:
         append(i, node, x, value)
 
 
@@ -258,15 +293,41 @@ def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:
     return sliced(i, node, x, slice(None))
 
 
+def ordered(i: Evaluator, node: ast.AST, x: Record, reverse: Any = False) -> Record:
+    """sorted(x, reverse=...), a new list."""
+    made = copy(i, node, x)
+    sort(i, node, made, reverse=reverse)
+    return made
+
+
+def sort(i: Evaluator, node: ast.AST, x: Record, *, reverse: Any = False) -> None:
+    """x.sort(reverse=...). Among NaNs the order is Python's own, which follows no rule: they raise."""
+    kind = kind_in(x)
+    if kind.python or kind.element.is_complex or not isinstance(reverse, (bool, int)):
+        raise i.refuse(node, f"a list of {kind.words} of run-time length is sorted", "use np.sort(np.array(x))")
+    n = length(x)
+    (column,) = change(i, node, x)
+    check = "the order of a list with NaN in it is not known; use np.sort(np.array(x))"
+    x.fields["column0"] = column
+    (held,) = filled(i.r.facts, x)
+    x.fields["column0"] = None
+    if kind.element.is_float:
+        found = i.call(node, np.isnan, [held], {})
+        found = i.call(node, np.any, [found], {})
+        i.r.check(negation(i.r, found.value), UnsupportedError, check)
+    i.call_function(prelude.ordered, [held, bool(reverse), kind.element.is_float], {})
+    set_parts(i, x, [column], n)
+
+
 METHODS: dict[str, Callable[..., Any]] = {
-    "append": append, "extend": extend, "pop": pop, "clear": clear, "copy": copy,
+    "append": append, "extend": extend, "pop": pop, "clear": clear, "copy": copy, "sort": sort,
 }  # fmt: skip
 """By name of the method of a list: its handler."""
 
 
 # -- operators and calls
 def added(i: Evaluator, node: ast.AST, x: Record, more: Any) -> Record:
-    """x + more, of a list of known items."""
+    """x + more, of another list."""
     made = copy(i, node, x)
     extend(i, node, made, more)
     return made
@@ -298,6 +359,12 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return copy(i, node, first)
     if function is bool and len(args) == 1 and not kwargs and is_growing(first):
         return truth(i, node, first)
+    if function is isinstance and len(args) == 2 and is_growing(first) and not among(args[1:]):
+        return isinstance([], args[1])
+    if function is type and len(args) == 1 and is_growing(first):
+        return list
+    if function is sorted and len(args) == 1 and is_growing(first) and kwargs.keys() <= {"reverse"}:
+        return ordered(i, node, first, **kwargs)
     direct = ITERATING if isinstance(function, type) or callable(function) else ()
     if any(function is f for f in direct):
         return i.call(node, function, [iterator(i, x) for x in args], kwargs)

@@ -147,6 +147,12 @@ def prod_of(items: Any, total: Any) -> Any:
 
 
 # -- lists whose length only the run time knows
+def list_of(items: Any, made: Any) -> None:
+    """list(items)."""
+    for x in items:
+        made.append(x)
+
+
 def appended(column: Any, n: int, x: Any) -> Any:
     """The elements of a list and one more, in the same memory while there is room."""
     if n == column.shape[0]:
@@ -161,6 +167,16 @@ def without(column: Any, n: int, k: int) -> Any:
     """The elements of a list without number k."""
     column[k : n - 1] = column[k + 1 : n]
     return column
+
+
+def ordered(items: Any, reverse: bool, signed: bool) -> None:
+    """Sorts items, equal ones in their order (0.0 and -0.0 too)."""
+    if reverse and signed:
+        items[:] = -np.sort(-items, kind="stable")
+    elif reverse:
+        items[:] = np.sort(items)[::-1]
+    else:
+        items[:] = np.sort(items, kind="stable")
 
 
 def copied(column: Any) -> Any:

@@ -69,7 +69,17 @@ from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import Raises, ask, by_signal, internal_error
-from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
+    ArrayRef,
+    Env,
+    NpScalar,
+    PyBool,
+    PyInt,
+    Scalar,
+    is_traced,
+    stand_in,
+)
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
@@ -353,7 +363,7 @@ class Statements(Expressions, Protected):
         if isinstance(old, set):
             raise self.r.refuse("a set is changed in place", "a new one: s = s | t")
         check_one_type(self.r, old)
-        if is_growing(old) and name == "Add" and not is_traced(right):
+        if is_growing(old) and name == "Add" and not isinstance(right, (ArrayRef, NpScalar, np.generic)):
             growing.extend(self, ast.Pass(), old, right)
             return old
         if operators.is_operand(old) or (operators.is_operand(right) and not isinstance(old, ArrayRef)):

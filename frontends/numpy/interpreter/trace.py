@@ -39,6 +39,7 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Expr, Sym, sym, symbols
 from tracebuf.ir.func import Donation, Func
 from tracebuf.ir.types import TensorType
+from tracebuf.location import Location
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import func
 from tracebuf.running.handed import Handed
@@ -50,6 +51,8 @@ class Traced(CallPlan):
 
     func: Func
     loops: Loops = Loops()
+    lists_grow: bool = False
+    """Whether there are lists whose length only the run time knows."""
 
     @property
     def call_plan(self) -> CallPlan:
@@ -98,12 +101,19 @@ def trace(
     The rest as `trace_once`.
     """
     growth = Growth()
+    why: tuple[str, str, Location | None] = ("", "", None)
     while True:
         try:
             return trace_once(function, call, growth, raises, early)
-        except UnsupportedError:
+        except UnsupportedError as refusal:
+            first = not growth.rolled and not growth.known
             if not growth.begin():
-                raise
+                if growth.known or not growth.rolled:
+                    raise
+                made = UnsupportedError(why[0], instead=why[1], location=why[2])  # no loop makes its lists
+                made._under = refusal._under
+                raise made from None
+            why = (refusal.reason, refusal.instead, refusal.location) if first else why
         except Regrow:
             growth.begin()
 
@@ -237,6 +247,7 @@ def finish(
     return Traced(
         under.guards, under.bindings, under.captures, under.taken, tuple(entry.arguments), tuple(stored), plan, writes,
         entry.func, Loops(tuple(sorted(dict.fromkeys(r.loops), key=lambda report: report.location.line))),
+        r.growth.made,
     )  # fmt: skip
 
 

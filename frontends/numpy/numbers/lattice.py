@@ -126,7 +126,8 @@ def python_flag(r: Recorder, x: Any) -> Value:
 def from_values(r: Recorder, values: Sequence[Value], kind: Kind, name: str) -> Any:
     """The traced number for the SSA values that stand for it."""
     if kind == INT:
-        return PyInt(r.symbol(values[0], name, *((GO_ON, DONE) if name == JUMP else ())))
+        shown = name if name == JUMP or name.isidentifier() else "length"  # of a list, which has no name
+        return PyInt(r.symbol(values[0], shown, *((GO_ON, DONE) if name == JUMP else ())))
     if kind.name == "np":
         return NpScalar(values[-1], kind.element, Unsure(values[0], kind.python) if kind.python else None)
     return {FLOAT: PyFloat, COMPLEX: PyComplex, BOOL: PyBool}[kind](values[0])

@@ -304,6 +304,7 @@ def each(r: Recorder, it: Iterable) -> Iterator[Any]:
 
 def too_many(r: Recorder, n: Dim | None) -> UnsupportedError:
     """The refusal of items whose number is not known, or too large."""
+    r.growth.stuck = True
     reason = "the length of this is only known at run time" if n is None else f"this has {n} items to unroll"
     return r.refuse(reason, "store into an array in a for loop")
 

@@ -79,6 +79,14 @@ class Growth:
         self.known: dict[Location, frozenset[Kind]] = {}
         self.found: dict[Location, frozenset[Kind]] = {}
         """What is known from the next tracing on."""
+        self.rolled: frozenset[Location] = frozenset()
+        """Where lists are made item by item in a loop: of so many items, or of those that data select."""
+        self.long: set[Location] = set()
+        """Those of the next tracing."""
+        self.made = False
+        """Whether there is any such list in the program."""
+        self.stuck = False
+        """Whether the refusal that is on its way says that items are too many, or that data select them."""
 
     def note(self, label: Any, items: Iterable[Any]) -> bool:
         """Notes that the list made at a place grows, and what is in it; whether that is news. Lists of anything but
@@ -90,8 +98,15 @@ class Growth:
         self.found[label] = old.union(k for k in kinds if k is not None)
         return self.found[label] != old
 
+    def note_long(self, place: Location) -> None:
+        """Notes that the list made at a place takes a loop, where a refusal says so."""
+        if self.stuck:
+            self.long.add(place)
+        self.stuck = False
+
     def begin(self) -> bool:
         """Begins the next tracing; whether it knows anything new."""
         news = {label: kinds for label, kinds in self.found.items() if kinds}
-        changed, self.known = news != self.known, news
+        changed = news != self.known or not self.long <= self.rolled
+        self.known, self.rolled, self.stuck = news, self.rolled | self.long, False
         return changed

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping
 
 from tracebuf.testing import programs
-from tracebuf.testing.fuzz import calls, exits, objects, peaks, threads
+from tracebuf.testing.fuzz import calls, exits, lists, objects, peaks, threads
 from tracebuf.testing.programs import Program
 
 __all__ = ["KINDS", "WEIGHTS", "generate", "parsed"]
@@ -22,8 +22,11 @@ KINDS: dict[str, Callable[[random.Random], Program]] = {
     "threads": threads.generate,
     "exits": exits.generate,
     "peaks": peaks.generate,
+    "lists": lists.generate,
 }
-WEIGHTS: dict[str, float] = {"arrays": 10, "objects": 10, "calls": 2, "threads": 1, "exits": 0.1, "peaks": 0.5}
+WEIGHTS: dict[str, float] = {
+    "arrays": 10, "objects": 10, "calls": 2, "threads": 1, "exits": 0.1, "peaks": 0.5, "lists": 2,
+}  # fmt: skip
 """How often each kind is drawn; a program of `exits` takes a process of its own, so a second or more."""
 
 

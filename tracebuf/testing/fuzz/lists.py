@@ -1,0 +1,72 @@
+"""Random programs of lists whose length only the run time knows: what loops and branches append, take, store and read.
+
+Drawn are two lists and a stack, from statements within one another: loops over ranges, arrays and the lists themselves,
+`while` loops with a bound, branches on data, calls of a helper that changes its argument. Items are floats, mostly
+NumPy's. Some programs are refused, and some raise, as eager does.
+"""
+
+from __future__ import annotations
+
+import random
+
+from tracebuf.testing.programs import FOOTER, HEADER, Program
+
+__all__ = ["generate"]
+
+SMALL = 7
+BEGIN = ("[]", "[]", "[]", "[v[0]]", "[0.0]", "[v[0], w[1]]", "list(v)", "v.tolist()", "[x for x in w if x > 0]",
+         "[x * 2 for x in v]")  # fmt: skip
+NUMBERS = ("v[k % 7]", "w[k % 7]", "x", "x * 2", "t", "len({a}) * x", "sum({b})", "float(x)", "{a}[-1]", "{b}[0]",
+           "{b}[k % len({b})]", "max({a})")  # fmt: skip
+SIMPLE = (
+    "{a}.append({n})", "{a}.append({n})", "{a}.append({n})", "{a}.append({n})", "{a} += [{n}, {m}]",
+    "{a}.extend(({n},))",
+    "t = {a}.pop()", "{a}.pop(0)", "{a}[0] = {n}", "{a}[-1] = {n}", "{a}[k % len({a})] += {n}", "t = t + {n}",
+    "push({a}, {n})", "{a} = {a}[1:]", "{a} = ({b} + {a})[:9]", "{a} = {b}", "{a} = list({b})",
+    "{a}.clear()", "{a}.sort()",
+    "{a} = sorted({b}, reverse=True)", "{a} += {b}[:3]", "{a} = [y * 0.5 for y in {b} if y > {n}]", "{a}.extend(w)",
+    "v[k % 7] = {n}", "s.append(k)", "k = s.pop()", "s.append(len({a}))",
+)  # fmt: skip
+PROGRESS = {"while len(a)": ["a.append(t)"], "while len(b)": ["b.append(t)"], "while s:": ["x = v[s.pop() % 7]"],
+            "while a and ": ["b.append(a.pop())"], "while b and ": ["a.append(b.pop())"]}  # fmt: skip
+"""By the beginning of a loop: what makes it end."""
+BLOCKS = ("for k in range(n):", "for x in w:", "for k, x in enumerate(v):", "if x > 0:", "if len({a}) > k:",
+          "if not {a}:",
+          "while len({a}) < 12:", "while {a} and len({b}) < 20:", "for x in list({b}):", "for x,
+          t in zip({a}[:4], {b}):",
+          "while s:", "for k in range(n):", "for x in v:", "if x > t:", "if x > 0 and len({a}) < 9:")  # fmt: skip
+RESULTS = ("a", "a, b, s", "np.array(a), b", "np.array(b).sum(), len(a)", "np.sum(a) + t, s", "a[1:], b[-1], v",
+           "a, a, b",
+           "np.concatenate([a, b]), len(s)", "{{'a': a, 'b': b}}")  # fmt: skip
+HELPER = "def push(items, x):\n    if x > 0:\n        items.append(x)\n    else:\n        items.append(-x)"
+
+
+def generate(draw: random.Random) -> Program:
+    """A program of the lists a and b and the stack s, over the arrays v and w, and its arguments."""
+
+    def filled(text: str) -> str:
+        names = draw.sample(["a", "b"], 2) if draw.random() < 0.8 else ["a", "a"]
+        return text.format(a=names[0], b=names[1], n="{n}", m="{m}").format(
+            n=draw.choice(NUMBERS).format(a=names[0], b=names[1]), m=draw.choice(NUMBERS).format(a=names[1], b=names[0])
+        )
+
+    def block(depth: int) -> list[str]:
+        lines = []
+        for _ in range(draw.randint(1, 3)):
+            if depth < 3 and draw.random() < (0.8 if depth == 0 else 0.35):
+                head = filled(draw.choice(BLOCKS))
+                inner = [filled(draw.choice(SIMPLE[:6]))] if head.startswith("while") else block(depth + 1)
+                lines += [head, *("    " + line for line in [*inner, *PROGRESS.get(head[:12], [])])]
+            else:
+                lines.append(filled(draw.choice(SIMPLE)))
+        return lines
+
+    begin = [f"a, b, s = {draw.choice(BEGIN)}, [], []" if draw.random() < 0.3 else f"a = {draw.choice(BEGIN)}"]
+    if not begin[0].startswith("a, b"):
+        begin += [f"b = {draw.choice(BEGIN)}", f"s = {draw.choice(('[]', '[1]', '[k]'))}"]
+    lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {draw.choice(RESULTS).format()}"]
+    text = [HEADER, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, "def program(v, w, n):\n    " + "\n    ".join(lines)]
+    for name, seed in (("arguments", 0), ("arguments_again", 5)):
+        made = ", ".join(f'array("float64", ({SMALL},), {seed + k}, "C")' for k in range(2))
+        text.append(f"def {name}():\n    return {made}, {4 + seed}")
+    return Program("\n\n\n".join(text) + "\n" + FOOTER)
