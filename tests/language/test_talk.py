@@ -18,6 +18,7 @@ import pytest
 from tests.support.agreement import program, refused
 from tests.support.params import one_in
 from tracebuf import TracebufError, bufferize
+from tracebuf.frontends.numpy.call import progress
 
 Named = namedtuple("Named", "one two")
 LOGGER = logging.getLogger("tests.talk")
@@ -168,3 +169,36 @@ def test_filters_that_are_refused() -> None:
                  "if a[0] > 0:\n            warnings.simplefilter('ignore')"):  # fmt: skip
         text = f"def f(a):\n    with warnings.catch_warnings():\n        {body}\n        return 1 / a"
         refused(bufferize(program(text, **NAMES)), np.ones(3))
+
+
+BARS = {
+    "a range": "for k in tqdm(range(n), desc='go', file=sys.stdout):\n    a[k] += k\n    print(k)\nreturn a",
+    "with break and else": "for k in tqdm(range(n), file=sys.stdout):\n    if a[k] > {0}:\n        break\n"
+    "else:\n    print('all')\nprint(k)\nreturn a",
+    "with return": "for k in tqdm(range(n), file=sys.stdout):\n    if a[k] > {0}:\n        return k\n"
+    "    a[k] = 7\nreturn a",
+    "an array": "for x in tqdm(a, leave=False, file=sys.stdout):\n    a += x\nreturn a",
+    "a tuple": "for x in tqdm((a, a + 1), file=sys.stdout):\n    print(x)",
+    "nothing": "for x in tqdm(a[:0], file=sys.stdout):\n    a += x\nreturn a",
+    "told": "bar = tqdm(range(n), file=sys.stdout)\nfor k in bar:\n    bar.set_postfix(x=a[k], k=k)\n"
+    "    bar.set_description(f'at {a[k]:.2f}')\nreturn a",
+    "nested": "for j in tqdm(range(2), file=sys.stdout):\n    for k in tqdm(range(n), leave=False, file=sys.stdout):\n"
+    "        a[k] += j\nreturn a",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", one_in(4, BARS))
+def test_progress_bars(name: str) -> None:
+    tqdm = pytest.importorskip("tqdm")
+
+    class Bar(tqdm.tqdm):
+        """One that shows each item, and no time."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, mininterval=0, miniters=1, bar_format="{desc}|{n}/{total}{postfix}", **kwargs)
+
+    for least in ("0.5", "99"):
+        body = BARS[name].replace("{0}", least)
+        same_talk(body, np.arange(3.0), 3, tqdm=Bar)
+    same_talk("for k in tqdm.trange(n, disable=True):\n    a += k\nreturn a", np.arange(3.0), 3, tqdm=tqdm)
+    assert not progress._bars

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.record.raises import ask
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, Scalar
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyInt, Scalar
 from tracebuf.frontends.numpy.source.binding import parameters_in
 from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import frozen
@@ -47,6 +47,14 @@ class Partial:
     func: Any
     args: tuple[Any, ...]
     keywords: dict[str, Any]
+
+
+@frozen(eq=False, slots=False)
+class Progress:
+    """A progress bar around what a loop is to iterate over, and its number among those that run."""
+
+    over: Any
+    number: PyInt
 
 
 @frozen(eq=False, slots=False)
