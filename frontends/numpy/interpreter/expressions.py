@@ -21,17 +21,7 @@ from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
-from tracebuf.frontends.numpy.interpreter import (
-    callables,
-    dicts,
-    folds,
-    operators,
-    progress,
-    records,
-    sets,
-    talk,
-    texts,
-)
+from tracebuf.frontends.numpy.interpreter import callables, dicts, folds, operators, records, sets, talk, texts
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -482,9 +472,8 @@ class Expressions(Comprehensions):
         found = dicts.method(base, name)
         if found is not None:
             return found
-        for room in (talk, progress):
-            if (found := room.attribute(base, name)) is not NotImplemented:
-                return found
+        if (found := talk.attribute(base, name)) is not NotImplemented:
+            return found
         if records.has_attributes_here(base):
             return records.attribute(self, node, base, name)
         if is_tracers(base):
@@ -600,7 +589,7 @@ class Expressions(Comprehensions):
         found = records.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
-        for room in (talk, progress, callables, sets):
+        for room in (talk, callables, sets):
             found = room.call(self, node, function, args, kwargs)
             if found is not NotImplemented:
                 return found

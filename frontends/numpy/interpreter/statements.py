@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.call.talk import raise_as
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
-from tracebuf.frontends.numpy.interpreter import dicts, operators, progress, records, talk
+from tracebuf.frontends.numpy.interpreter import dicts, operators, records, talk
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.list_loops import over_alike, over_numbers
@@ -424,7 +424,7 @@ class Statements(Expressions, Protected):
     def stmt_For(self, node: ast.For, env: Env) -> None:
         x = self.expr(node.iter, env)
         if isinstance(x, Progress):
-            it = self.iterable(node.iter, progress.begin_loop(self, node, x), node)
+            it = self.iterable(node.iter, talk.begin_loop(self, node, x), node)
             with pushed(self.bars, (node, x)), self.scope.holding(held_by(it)):
                 if isinstance(it, (Range, Items)):
                     return self.over(node, it, env)
@@ -451,7 +451,7 @@ class Statements(Expressions, Protected):
         def run(inner: Env, place: Dim | None) -> None:
             assert place is not None
             self.at(node)
-            progress.advance(self, node)
+            talk.advance(self, node)
             value = item(it, place) if isinstance(it, Items) else (place if isinstance(place, int) else PyInt(place))
             self.assign(node.target, value, inner)
             self.branch(node.body)(inner)
@@ -507,7 +507,7 @@ class Statements(Expressions, Protected):
         """The `else` of a loop that was not left by `break`, and the effect of a `return` in it on the statements after
         the loop."""
         ended = jump_of(env) if exits else DONE
-        progress.end_loop(self, node, lambda: self.went_through(node, ended))
+        talk.end_loop(self, node, lambda: self.went_through(node, ended))
         if not leaves_by(node.body, ast.Return):
             env[JUMP] = GO_ON
         elif isinstance(ended, int):
@@ -551,7 +551,7 @@ class Statements(Expressions, Protected):
         if not isinstance(ended, int):
             return self.after_loop(node, env, True)
         env[JUMP] = LEAVE if ended == LEAVE else GO_ON
-        progress.end_loop(self, node, lambda: ended in (GO_ON, CONTINUE))
+        talk.end_loop(self, node, lambda: ended in (GO_ON, CONTINUE))
         if ended in (GO_ON, CONTINUE):
             self.block(node.orelse, env)
 
@@ -564,7 +564,7 @@ class Statements(Expressions, Protected):
                 raise self.refuse(node, "a list grows in a loop over it", "loop over a copy: for x in list(items)")
             k += 1
             env[JUMP] = GO_ON
-            progress.advance(self, node)
+            talk.advance(self, node)
             self.assign(node.target, one[0], env)
             self.branch(node.body)(env)
             on = goes_on(self.r, env, BREAK)
