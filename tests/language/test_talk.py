@@ -19,6 +19,7 @@ from tests.support.agreement import program, refused
 from tests.support.params import one_in
 from tracebuf import TracebufError, bufferize
 from tracebuf.frontends.numpy.call import progress
+from tracebuf.testing.ladder import climb
 
 Named = namedtuple("Named", "one two")
 LOGGER = logging.getLogger("tests.talk")
@@ -107,6 +108,20 @@ SHOWN = {
 def test_what_is_said(name: str) -> None:
     for start in (0.0, 3.0):
         same_talk(SHOWN[name], np.arange(3.0) + start, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", one_in(8, (name for name in SHOWN if "clock" not in name and "categ" not in name)))
+def test_each_rung_says_the_same(name: str) -> None:
+    body = SHOWN[name] + ("" if "return" in SHOWN[name] else "\nreturn a + 1")
+    f = program("def f(a, n):\n" + "\n".join("    " + line for line in body.split("\n")), **NAMES)
+    text = heard(f, np.arange(3.0), 3)[0]
+    out = io.StringIO()
+    with redirect_stdout(out), redirect_stderr(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        climb(f, (np.arange(3.0), 3))
+    said = out.getvalue()
+    assert said == text * (len(said) // max(len(text), 1))
 
 
 def test_a_warning_obeys_filters_when_the_program_runs() -> None:
