@@ -211,6 +211,8 @@ class Expressions(Comprehensions):
         node = ast.Pass()
         if isinstance(a, str) and name == "Mod":
             return texts.percent(self, node, a, b)
+        if name == "Mult" and (found := texts.repeated(self, node, a, b)) is not NotImplemented:
+            return found
         if operators.is_operand(a) or operators.is_operand(b):
             found = operators.operate(self, node, name, a, b)
             if found is not NotImplemented:
@@ -468,6 +470,8 @@ class Expressions(Comprehensions):
             self.r.check(there.value, AttributeError, f"'{kind}' object has no attribute '{name}'")
 
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
+        if (found := texts.method(base, name)) is not NotImplemented:
+            return found
         texts.check_known(self.r, base)
         found = dicts.method(base, name)
         if found is not None:

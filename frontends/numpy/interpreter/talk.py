@@ -29,7 +29,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.protected import LASTING
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Range, length
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Part, Partial, Progress, Text
+from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Progress, Text
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, is_tracers
@@ -53,9 +53,9 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
           "critical": logging.CRITICAL}  # fmt: skip
 """By name of a method of loggers, and of a function of `logging`: the level of its records."""
 TESTING = frozenset(
-    getattr(np.testing, "assert_" + name)
+    getattr(np.testing, f"assert_{name}")
     for name in ("allclose", "array_equal", "equal", "almost_equal", "array_almost_equal", "array_less", "approx_equal",
-                 "array_max_ulp", "array_almost_equal_nulp")
+                 "array_max_ulp", "", "array_almost_equal_nulp")
 )  # fmt: skip
 CLOCKS = {time.time: F64, time.perf_counter: F64, time.monotonic: F64, time.process_time: F64, time.thread_time: F64,
           time.time_ns: I64, time.perf_counter_ns: I64, time.monotonic_ns: I64, time.process_time_ns: I64,
@@ -133,6 +133,9 @@ def value(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:
         return type(x)([value(i, node, item, ins) for item in x])
     if type(x) is dict:
         return talk.Mapped(tuple((value(i, node, k, ins), value(i, node, v, ins)) for k, v in x.items()))
+    if isinstance(x, Made):
+        given = tuple(value(i, node, v, ins) for v in (*x.args, *x.kwargs.values()))
+        return talk.Applied(x.function, given, tuple(x.kwargs))
     if isinstance(x, (talk.Stream, talk.Place)):
         return x
     if is_tracers(x) or is_named_tuple(x) or isinstance(x, (set, frozenset, bytearray)):
@@ -164,6 +167,8 @@ def shown(i: Evaluator, node: ast.AST, x: Any) -> Any:
     """What is passed for an argument that is shown as `str` does: of what the trace made, its text."""
     if type(x) is Cond:
         return x.map(lambda arm: shown(i, node, arm))
+    if isinstance(x, ArrayRef) and i.r.printing:
+        return texts.text_of(i, node, x)
     if is_traced(x) or isinstance(x, (Text, talk.Stream)):
         return x
     made_here = is_tracers(x) or isinstance(x, (tuple, list, dict, set, frozenset, Record))
@@ -200,7 +205,7 @@ def is_bar(function: Any) -> bool:
 
 def bar_of(function: Any) -> Any:
     """The class of bars that a callee makes: it is one, or `trange`; None for others."""
-    if isinstance(function, types.FunctionType) and function.__module__.partition(".")[0] == "tqdm":
+    if isinstance(function, types.FunctionType) and str(function.__module__).partition(".")[0] == "tqdm":
         function = function.__globals__.get("tqdm") if function.__name__ in ("trange", "tnrange") else None
     return function if is_bar(function) else None
 

@@ -16,7 +16,7 @@ from typing import Any
 from tracebuf.frontends.numpy.numbers.lattice import is_container, path_dependent
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, with_identity
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
-from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.callees import Made, Text
 from tracebuf.frontends.numpy.record.cond import Cond, conditions
 from tracebuf.frontends.numpy.record.heap import items_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -82,6 +82,8 @@ class Leaving(ABC):
 
     def text(self, name: str, x: Text) -> Finish:
         """A text with parts that the region made."""
+        if any(isinstance(part.value, Made) for part in x.open):
+            raise path_dependent(self.r, name, "a text that a function makes of what only that path knows")
         values = [self.value(name, part.value) for part in x.open]
 
         def made() -> Text:

@@ -63,10 +63,19 @@ class Part:
     a conversion (`r`, `s`, `a`, or none) in a format. None as its value: what no run knows either (an address).
     `template`: what the message of an exception has for it, a {} for a number; "" where no message can have it."""
 
-    value: Scalar | ArrayRef | Text | None
+    value: Scalar | ArrayRef | Text | Made | None
     conversion: str = ""
     spec: str = ""
     template: str = ""
+
+
+@frozen(eq=False, slots=False)
+class Made:
+    """A text that a function of Python's or NumPy's makes of arguments, which cannot fail, where it is shown."""
+
+    function: Callable[..., str]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
 
 
 @frozen(eq=False, slots=False)
