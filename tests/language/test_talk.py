@@ -89,6 +89,8 @@ SHOWN = {
     "a while": "k = 0\nwhile a.sum() > 1:\n    a /= 2\n    k += 1\n    print(k, a)\nreturn k",
     "text by path": "s = 'none'\nif a[0] > 0:\n    s = f'big {a[0]}'\nelif a[1] > 0:\n    s = f'next {a}'\n"
     "a += 1\nprint(s, s if a[2] > 0 else a)\nreturn a",
+    "text of what differs by path": "print(f'{a if a[1] > 0 else None} {n if a[0] > 0 else a[0]}')\n"
+    "print('%s %s' % (n, [a[0] if a[1] > 0 else 'x']))",
     "None by path": "x = None\nif a[1] > 0:\n    x = a + 1\nprint(x)",
     "in functions": "def g(x):\n    print('in', x)\n    return x + 1\nprint(g(a), [g(k) for k in (n, n + 1)])",
     "streams": "sys.stdout.write(f'{a.sum()}\\n')\nprint('e', a, file=sys.stderr, flush=True)\nsys.stdout.flush()",

@@ -190,7 +190,10 @@ class Expressions(Comprehensions):
         """One part of an f-string."""
         if not isinstance(node, ast.FormattedValue):
             return texts.text_of(self, node, self.expr(node, env))
-        value = self.expr(node.value, env)
+        value = self.any_expr(node.value, env)
+        if type(value) is Cond and (node.format_spec is not None or node.conversion > 0):
+            self.at(node)
+            check_one_type(self.r, value)
         spec = self.expr(node.format_spec, env) if node.format_spec is not None else ""
         if not isinstance(spec, str):
             raise self.refuse(node, "a format that depends on values", "write the format out")

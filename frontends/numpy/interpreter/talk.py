@@ -110,7 +110,7 @@ def say(
     module, name = function.__module__, function.__qualname__
     where = name if module in (None, "builtins") else f"{module}.{name}"
     run = talk.Talk(function, given, tuple(kwargs))
-    made = record(i.r, HostFunction(where, run), ins, [] if element is None else [(element, (), ())])
+    made = record(i.r, HostFunction(where, run, may_keep=True), ins, [] if element is None else [(element, (), ())])
     if element is None:
         return None
     found = i.r.load(made[0], ())

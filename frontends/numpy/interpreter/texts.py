@@ -25,6 +25,7 @@ from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Text
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -58,6 +59,9 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
     conversion = "r" if quoted else ""
     if isinstance(x, Text):
         return Text((Part(x, "r"),)) if quoted else x
+    if type(x) is Cond:
+        parts = [joined_text([text_of(i, node, arm, quoted)]) for arm in x.arms]
+        return Text((Part(x.like(x.condition, *parts)),))
     if isinstance(x, Scalar):
         return Text((Part(x, conversion, "", template_of(x, quoted)),))
     if isinstance(x, ArrayRef) and i.r.printing:

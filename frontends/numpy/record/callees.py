@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyInt, Scalar
 from tracebuf.frontends.numpy.source.binding import parameters_in
@@ -63,7 +64,7 @@ class Part:
     a conversion (`r`, `s`, `a`, or none) in a format. None as its value: what no run knows either (an address).
     `template`: what the message of an exception has for it, a {} for a number; "" where no message can have it."""
 
-    value: Scalar | ArrayRef | Text | Made | None
+    value: Scalar | ArrayRef | Text | Made | Cond[Any] | None
     conversion: str = ""
     spec: str = ""
     template: str = ""
