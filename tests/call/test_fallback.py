@@ -30,7 +30,7 @@ def warned(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
 
 def printing(a):
     b = a + 1
-    print("sum", b.sum())
+    id(b), print("sum", b.sum())
     return b
 
 
@@ -41,16 +41,16 @@ def test_the_original_runs_and_the_reason_is_told_once(capsys: pytest.CaptureFix
     (text,) = texts
     line = printing.__code__.co_firstlineno + 2
     assert text.startswith("printing runs as it is, in NumPy:\n")
-    assert f'"{__file__}", line {line}' in text and "a call of print cannot be traced" in text
+    assert f'"{__file__}", line {line}' in text and "a call of id cannot be traced" in text
     assert warned(f, A)[1] == [] and warned(f, A + 1)[1] == []
     (row,) = f.specializations()
     assert isinstance(row, tracebuf.api.OriginalCalls)
-    assert row.calls == 3 and "a call of print cannot be traced" in str(row)
+    assert row.calls == 3 and "a call of id cannot be traced" in str(row)
 
 
 def test_without_it_nothing_falls_back() -> None:
     for f in (bufferize(printing), bufferize(fallback="error")(printing)):
-        with pytest.raises(UnsupportedError, match="print"):
+        with pytest.raises(UnsupportedError, match="a call of id"):
             f(A)
     with pytest.raises(ValueError, match="fallback is 'error' or 'numpy', not 'eager'"):
         bufferize(fallback="eager")
@@ -71,7 +71,7 @@ def count_traces(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def sized(a):
     if len(a) > 100:
-        print("long")
+        id("long")
     return a * 2
 
 
@@ -99,7 +99,7 @@ LIMIT = 1.0
 
 def captured(a):
     if LIMIT > 1:
-        print("high")
+        id("high")
     return a * LIMIT
 
 
@@ -140,7 +140,7 @@ def test_the_program_s_own_errors_are_raised() -> None:
 
 def test_an_error_of_the_original_is_its_own() -> None:
     def bad(a):
-        print(end="")
+        id(a)
         a[0] = 7
         raise KeyError("mine")
 
@@ -157,7 +157,7 @@ def test_an_error_of_the_original_is_its_own() -> None:
 def test_effects_happen_once() -> None:
     def stores_then_prints(a):
         a += 1
-        print(end="")
+        id(a)
         a += 1
 
     f = bufferize(fallback="numpy")(stores_then_prints)
@@ -205,7 +205,7 @@ def test_with_out_and_warnings_as_errors() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(2):
-            with pytest.raises(TracebufWarning, match="print"):
+            with pytest.raises(TracebufWarning, match="a call of id"):
                 g(A)
 
 
@@ -213,7 +213,7 @@ def test_lower_and_explain_say_why() -> None:
     f = bufferize(fallback="numpy")(printing)
     for _ in range(2):
         for ask in (f.lower, f.explain):
-            with pytest.raises(UnsupportedError, match="print"):
+            with pytest.raises(UnsupportedError, match="a call of id"):
                 ask(A)
         warned(f, A)
     assert isinstance(f, BufferizedFunction)
@@ -226,7 +226,7 @@ def test_inside_of_another_function_the_outer_one_decides() -> None:
     def outer(a):
         return inner(a) + 1
 
-    with pytest.raises(UnsupportedError, match="print"):
+    with pytest.raises(UnsupportedError, match="a call of id"):
         outer(A)
 
 
@@ -268,7 +268,7 @@ class Offset:
 
     @bufferize(fallback="numpy")
     def moved(self, a: Any, times: int = 1) -> Any:
-        print(end="")
+        id(a)
         return a + self.by * times
 
 
@@ -293,7 +293,7 @@ def by_machine_code(f: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def tagged(a: Any, words: Any = ("x",), *, mode: str = "sum") -> Any:
-    print(end="")
+    id(a)
     return a * len(words), mode, words
 
 
@@ -315,7 +315,7 @@ def test_refused_calls_of_any_form(soon: None) -> None:
     a, mode, same = by_machine_code(f, A, words)
     assert a.tolist() == [0, 2, 4, 6] and mode == "sum" and same is words
     assert quietly(f, A, words, mode="max")[1] == "max" and quietly(f, A)[2] == ("x",)
-    many = bufferize(fallback="numpy")(lambda *all: print(end="") or len(all))
+    many = bufferize(fallback="numpy")(lambda *all: id(all) and len(all))
     assert by_machine_code(many, A, A) == 2 and by_machine_code(many, A) == 1
     assert by_machine_code(o.moved, A).tolist() == [2, 3, 4, 5] and o.moved(A, times=2).tolist() == [4, 5, 6, 7]
     assert natively(Offset.moved, Offset(1), A).tolist() == [1, 2, 3, 4]
@@ -326,7 +326,7 @@ def test_refused_calls_of_any_form(soon: None) -> None:
 
 def test_what_a_refused_call_raises_again_and_again(soon: None) -> None:
     def failing(a, k):
-        print(end="")
+        id(a)
         return a[k]
 
     f = bufferize(fallback="numpy")(failing)

@@ -25,7 +25,7 @@ def test_a_refusal_stores_nothing_and_leaves_no_trace() -> None:
                 return sorted(a)
             for i in range(len(a)):
                 if k == 2:
-                    print(a[i])
+                    id(a[i])
                 a[i] += 1
             return a.sum()
         """)

@@ -18,10 +18,20 @@ import pytest
 from tests.support.agreement import program, refused
 from tests.support.params import one_in
 from tracebuf import TracebufError, bufferize
+from tracebuf.frontends.numpy.call import progress
+from tracebuf.testing.ladder import climb
 
 Named = namedtuple("Named", "one two")
+
+
+class Solver:
+    def __init__(self) -> None:
+        self.logger, self.verbose, self.n = LOGGER, True, 3
+
+
 LOGGER = logging.getLogger("tests.talk")
-NAMES = {"warnings": warnings, "logging": logging, "sys": sys, "time": time, "Named": Named, "log": LOGGER}
+MODULES = {"warnings": warnings, "logging": logging, "sys": sys, "time": time}
+NAMES = {**MODULES, "Named": Named, "log": LOGGER, "s": Solver()}
 
 
 class Listener(logging.Handler):
@@ -79,6 +89,8 @@ SHOWN = {
     "a while": "k = 0\nwhile a.sum() > 1:\n    a /= 2\n    k += 1\n    print(k, a)\nreturn k",
     "text by path": "s = 'none'\nif a[0] > 0:\n    s = f'big {a[0]}'\nelif a[1] > 0:\n    s = f'next {a}'\n"
     "a += 1\nprint(s, s if a[2] > 0 else a)\nreturn a",
+    "text of what differs by path": "print(f'{a if a[1] > 0 else None} {n if a[0] > 0 else a[0]}')\n"
+    "print('%s %s' % (n, [a[0] if a[1] > 0 else 'x']))",
     "None by path": "x = None\nif a[1] > 0:\n    x = a + 1\nprint(x)",
     "in functions": "def g(x):\n    print('in', x)\n    return x + 1\nprint(g(a), [g(k) for k in (n, n + 1)])",
     "streams": "sys.stdout.write(f'{a.sum()}\\n')\nprint('e', a, file=sys.stderr, flush=True)\nsys.stdout.flush()",
@@ -94,6 +106,14 @@ SHOWN = {
     "np.testing.assert_array_equal(a, a[::-1], err_msg=f'{n}')",
     "clocks": "t, s = time.perf_counter(), time.time_ns()\ntime.sleep(0.002)\n"
     "print(time.perf_counter() - t > 0.001, time.time_ns() - s > 10**6, type(time.time()) is float)",
+    "joined": "print(', '.join(f'{v:.2f}' for v in a[:2]), ' '.join(map(str, (n, a[0]))))\nrows = []\n"
+    "for k in range(2):\n    rows.append(f'{k} {a[k]}')\nprint('\\n'.join(rows), '-' * n, '=' * 5)",
+    "methods of text": "print(f'{n}'.ljust(5) + '|', str(n).rjust(4), f' {n} '.strip())\n"
+    "print(f'x{n}'.upper(), f'{n}'.zfill(3), f'{a}'.replace(' ', '_'))",
+    "options": "s = f'{a / 3}'\nwith np.printoptions(precision=2):\n    t = f'{a / 3}'\n    print(a / 3, [a / 3], s)\n"
+    "print(s, t, np.array2string(a / 3, precision=4), np.array_repr(a), np.array_str(a))",
+    "an object": "if s.verbose:\n    print('step', s.n, a.sum())\ns.logger.warning('w %s', a)\nreturn a * s.n",
+    "a message": "if a[1] > 0:\n    raise ValueError('bad ' + str(a) + ', '.join([str(n)]))\nreturn a",
     "then an error": "print('before')\nif a[1] > 0:\n    raise ValueError(f'bad {a}', a, n)\nprint('after')",
     "then an index error": "print('before', a)\nprint(a[n + 5])",
     "an assertion": "print(1)\nassert a[0] > 100, f'{a} is small'",
@@ -106,6 +126,24 @@ SHOWN = {
 def test_what_is_said(name: str) -> None:
     for start in (0.0, 3.0):
         same_talk(SHOWN[name], np.arange(3.0) + start, 3)
+
+
+UNLIKE = ("clocks", "a bad category", "an object")
+"""What each rung does at another time, or not at all."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", one_in(8, (name for name in SHOWN if name not in UNLIKE)))
+def test_each_rung_says_the_same(name: str) -> None:
+    body = SHOWN[name] + ("" if "return" in SHOWN[name] else "\nreturn a + 1")
+    f = program("def f(a, n):\n" + "\n".join("    " + line for line in body.split("\n")), **NAMES)
+    text = heard(f, np.arange(3.0), 3)[0]
+    out = io.StringIO()
+    with redirect_stdout(out), redirect_stderr(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        climb(f, (np.arange(3.0), 3))
+    said = out.getvalue()
+    assert said == text * (len(said) // max(len(text), 1))
 
 
 def test_a_warning_obeys_filters_when_the_program_runs() -> None:
@@ -168,3 +206,36 @@ def test_filters_that_are_refused() -> None:
                  "if a[0] > 0:\n            warnings.simplefilter('ignore')"):  # fmt: skip
         text = f"def f(a):\n    with warnings.catch_warnings():\n        {body}\n        return 1 / a"
         refused(bufferize(program(text, **NAMES)), np.ones(3))
+
+
+BARS = {
+    "a range": "for k in tqdm(range(n), desc='go', file=sys.stdout):\n    a[k] += k\n    print(k)\nreturn a",
+    "with break and else": "for k in tqdm(range(n), file=sys.stdout):\n    if a[k] > {0}:\n        break\n"
+    "else:\n    print('all')\nprint(k)\nreturn a",
+    "with return": "for k in tqdm(range(n), file=sys.stdout):\n    if a[k] > {0}:\n        return k\n"
+    "    a[k] = 7\nreturn a",
+    "an array": "for x in tqdm(a, leave=False, file=sys.stdout):\n    a += x\nreturn a",
+    "a tuple": "for x in tqdm((a, a + 1), file=sys.stdout):\n    print(x)",
+    "nothing": "for x in tqdm(a[:0], file=sys.stdout):\n    a += x\nreturn a",
+    "told": "bar = tqdm(range(n), file=sys.stdout)\nfor k in bar:\n    bar.set_postfix(x=a[k], k=k)\n"
+    "    bar.set_description(f'at {a[k]:.2f}')\nreturn a",
+    "nested": "for j in tqdm(range(2), file=sys.stdout):\n    for k in tqdm(range(n), leave=False, file=sys.stdout):\n"
+    "        a[k] += j\nreturn a",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", one_in(4, BARS))
+def test_progress_bars(name: str) -> None:
+    tqdm = pytest.importorskip("tqdm")
+
+    class Bar(tqdm.tqdm):
+        """One that shows each item, and no time."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, mininterval=0, miniters=1, bar_format="{desc}|{n}/{total}{postfix}", **kwargs)
+
+    for least in ("0.5", "99"):
+        body = BARS[name].replace("{0}", least)
+        same_talk(body, np.arange(3.0), 3, tqdm=Bar)
+    same_talk("for k in tqdm.trange(n, disable=True):\n    a += k\nreturn a", np.arange(3.0), 3, tqdm=tqdm)
+    assert not progress._bars

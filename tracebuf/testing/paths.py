@@ -45,7 +45,7 @@ class Paths(Statements):
         return self.weighted(
             (10, "store"), (10, "augmented"), (6, "fresh"), (4, "view"), (3 * nested, "loop"), (2 * nested, "branch"),
             (3, "create"), (5, "scalar"), (3, "helper"), (4, "accumulate"), (1, "copy"), (8, "call"), (2, "int"),
-            (4, "swap"), (4, "alias"), (6, "carry"), (3, "out"), (1, "inner"), (1, "list"), (jump, "jump"),
+            (1, "say"), (4, "swap"), (4, "alias"), (6, "carry"), (3, "out"), (1, "inner"), (1, "list"), (jump, "jump"),
             (2 if self.depth else 0, "leave"), (1, "check"), (9, "pick"),
         )  # fmt: skip
 

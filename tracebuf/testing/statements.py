@@ -132,6 +132,15 @@ class Statements(Picks):
             if not (self.mode == "rough" and is_float(base.sample) and not dtype.startswith(("float", "complex"))):
                 self.emit(f"{self.fresh()} = {form.format(base.name)}")
 
+    def do_say(self) -> None:
+        """A call that reads arrays and numbers where it stands, and does nothing else."""
+        if pool := self.arrays():
+            n, s = self.pick(pool).name, [v.name for v in self.scalars()]
+            shown = self.pick((n, f"{n}.shape", *s[:2]))
+            joined = f"', '.join([str({shown})])"
+            said = self.pick((f"f'{{{shown}}}'", f"str({shown})", f"'%s %s' % ({n}, [{shown}])", joined))
+            self.emit(f"np.testing.assert_equal({n}, {n}.copy(), err_msg={said})")
+
     def do_create(self) -> None:
         pool = self.arrays()
         if not pool:

@@ -88,6 +88,8 @@ def is_static(x: Any) -> bool:
     kind = type(x)
     if isinstance(x, str):
         return kind is str
+    if kind.__module__ == "logging" and kind.__name__ in ("Logger", "RootLogger"):
+        return True
     plain = not isinstance(x, type) or all(getattr(kind, n) is getattr(type, n) for n in ("__hash__", "__eq__"))
     return plain and (isinstance(x, _STATIC) or getattr(kind, "__tracebuf__", False) is True)
 

@@ -56,6 +56,15 @@ class Written:
     parts: tuple[Any, ...]
 
 
+@frozen(eq=False)
+class Applied:
+    """What a function gives for arguments, the last ones by `names`."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    names: tuple[str, ...]
+
+
 @frozen()
 class Mapped:
     """A dict, by its items."""
@@ -87,6 +96,10 @@ def filled(pattern: Any, operands: Sequence[Any]) -> Any:
     if isinstance(pattern, Formatted):
         x = filled(pattern.value, operands)
         return format(_CONVERSIONS[pattern.conversion](x) if pattern.conversion else x, pattern.spec)
+    if isinstance(pattern, Applied):
+        given = [filled(p, operands) for p in pattern.arguments]
+        positional = len(given) - len(pattern.names)
+        return pattern.function(*given[:positional], **dict(zip(pattern.names, given[positional:])))
     if isinstance(pattern, Mapped):
         return {filled(k, operands): filled(v, operands) for k, v in pattern.items}
     if isinstance(pattern, Stream):
@@ -107,15 +120,19 @@ class Talk:
         function = self.function
 
         def call() -> Any:
-            given = [filled(p, ins) for p in self.arguments]
-            positional = len(given) - len(self.names)
-            return function(*given[:positional], **dict(zip(self.names, given[positional:])))
+            return filled(Applied(function, self.arguments, self.names), ins)
 
         result = call_watched(call, getattr(function, "__qualname__", str(function)), ())
         if outs:
             if not isinstance(result, (int, float)):
                 raise TracebufError(f"{function.__qualname__} gave a {type(result).__name__}, which is no number")
             outs[0][...] = result
+
+
+def under(options: dict[str, Any], show: Callable[[Any], str], x: Any) -> str:
+    """The text of an array under options of `np.printoptions`."""
+    with np.printoptions(**options):
+        return show(x)
 
 
 # -- filters

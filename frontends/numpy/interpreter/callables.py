@@ -53,6 +53,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return ask(function, *args, **kwargs)
     if isinstance(function, GETTERS):
         return call_handler(getter, i, node, function, *args)
+    found = texts.made(i, node, function, args, kwargs)
+    if found is not NotImplemented:
+        return found
     texts.check_handed(i.r, function, args)
     if not isinstance(function, types.BuiltinFunctionType):
         return texts.call(i, node, function, args, kwargs)

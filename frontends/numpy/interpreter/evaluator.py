@@ -20,7 +20,7 @@ from tracebuf.frontends.numpy.paths.alike import Picks
 from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, Range
 from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, LoopSpec
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
-from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.callees import NestedFunction, Progress
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
@@ -90,6 +90,8 @@ class Evaluator(ABC):
     scopes: list[Scope]
     handling: list[BaseException]
     """The exceptions whose handlers are being traced, innermost last."""
+    bars: list[tuple[ast.For, Progress]]
+    """The loops over progress bars that are being traced, innermost last."""
     trying: list[ast.Try]
     """The `try` statements whose bodies are being traced, innermost last."""
     hidden: MutableMapping[CapturePlace, Any]

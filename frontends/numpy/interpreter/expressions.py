@@ -217,7 +217,10 @@ class Expressions(Comprehensions):
         """One part of an f-string."""
         if not isinstance(node, ast.FormattedValue):
             return texts.text_of(self, node, self.expr(node, env))
-        value = self.expr(node.value, env)
+        value = self.any_expr(node.value, env)
+        if type(value) is Cond and (node.format_spec is not None or node.conversion > 0):
+            self.at(node)
+            check_one_type(self.r, value)
         spec = self.expr(node.format_spec, env) if node.format_spec is not None else ""
         if not isinstance(spec, str):
             raise self.refuse(node, "a format that depends on values", "write the format out")
@@ -242,6 +245,8 @@ class Expressions(Comprehensions):
             a, b = growing.beside(self, node, a, b)
         if isinstance(a, str) and name == "Mod":
             return texts.percent(self, node, a, b)
+        if name == "Mult" and (found := texts.repeated(self, node, a, b)) is not NotImplemented:
+            return found
         if operators.is_operand(a) or operators.is_operand(b):
             found = operators.operate(self, node, name, a, b)
             if found is not NotImplemented:
@@ -541,6 +546,8 @@ class Expressions(Comprehensions):
             self.r.check(there.value, AttributeError, f"'{kind}' object has no attribute '{name}'")
 
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
+        if (found := texts.method(base, name)) is not NotImplemented:
+            return found
         texts.check_known(self.r, base)
         found = dicts.method(base, name)
         if found is None and is_growing(base):

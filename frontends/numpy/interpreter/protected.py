@@ -135,11 +135,11 @@ class Protected(Evaluator):
     # -- with
     def stmt_With(self, node: ast.With, env: Env) -> None:
         """Contexts that compiled code need not enter, and `contextlib.suppress`."""
-        outer = len(self.r.filters)
+        outer, options = len(self.r.filters), len(self.r.printing)
         try:
             self.with_contexts(node, env)
         finally:
-            del self.r.filters[outer:]
+            del self.r.filters[outer:], self.r.printing[options:]
 
     def with_contexts(self, node: ast.With, env: Env) -> None:
         """Enters the contexts, and traces the body."""
@@ -173,6 +173,10 @@ class Protected(Evaluator):
             raise self.refuse(node, *refusals.statement(node))
         if not any(is_tracers(x) for x in (*args, *(x for _, x in named))) and all(name for name, _ in named):
             ask(entered, function, args, dict(named))
+        if function is np.printoptions:
+            if any(is_tracers(x) for _, x in named) or any(name in ("legacy", "formatter") for name, _ in named):
+                raise self.refuse(node, "`np.printoptions` that only the run time knows", "enter it around the call")
+            self.r.printing.append({str(name): x for name, x in named})
         if function is warnings.catch_warnings:
             self.r.filters.append((self.r.frame, self.first_filters(node, args, dict(named))))
         if bad := [x for x in (*args, *(x for _, x in named)) if isinstance(x, str) and x in words]:

@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.call.talk import raise_as
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, growing, operators, records, talk
+from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.list_loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
@@ -62,7 +63,7 @@ from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Text, escaped
+from tracebuf.frontends.numpy.record.callees import Progress, Text, escaped
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.growing import is_growing
@@ -442,6 +443,12 @@ class Statements(Expressions, Protected):
     # -- loops
     def stmt_For(self, node: ast.For, env: Env) -> None:
         x = self.expr(node.iter, env)
+        if isinstance(x, Progress):
+            it = self.iterable(node.iter, talk.begin_loop(self, node, x), node)
+            with pushed(self.bars, (node, x)), self.scope.holding(held_by(it)):
+                if isinstance(it, (Range, Items)):
+                    return self.over(node, it, env)
+                return self.unroll(node, it, env)
         it = self.iterable(node.iter, x, node)
         if isinstance(x, OneShotIterator) and isinstance(it, list) and not isinstance(node.iter, ast.Call):
             x.gone, x.left = False, pulled(self.r, it)  # the body, or what follows, may take some items too
@@ -464,6 +471,7 @@ class Statements(Expressions, Protected):
         def run(inner: Env, place: Dim | None) -> None:
             assert place is not None
             self.at(node)
+            talk.advance(self, node)
             value = item(it, place) if isinstance(it, Items) else (place if isinstance(place, int) else PyInt(place))
             self.assign(node.target, value, inner)
             self.branch(node.body)(inner)
@@ -519,6 +527,7 @@ class Statements(Expressions, Protected):
         """The `else` of a loop that was not left by `break`, and the effect of a `return` in it on the statements after
         the loop."""
         ended = jump_of(env) if exits else DONE
+        talk.end_loop(self, node, lambda: self.went_through(node, ended))
         if not leaves_by(node.body, ast.Return):
             env[JUMP] = GO_ON
         elif isinstance(ended, int):
@@ -536,12 +545,20 @@ class Statements(Expressions, Protected):
             return
         if not leaves_by(node.body, ast.Break, ast.Return):
             return self.block(node.orelse, env)
-        r = self.r
-        early, late = r.compare("slt", ended.expr, BREAK), r.compare("sgt", ended.expr, LEAVE)
-        whole = PyBool(either(r, early, late))
+        r, whole = self.r, self.went_through(node, ended)
+        assert isinstance(whole, PyBool)
         live = self.scope.source.live.after[node] | self.jump_targets()
         arms = [self.branch(node.orelse), self.branch([])]
         trace_if(self.r, whole, env, arms, (*stored(node.orelse), JUMP, RETURN), live, frozenset([RETURN]))
+
+    def went_through(self, node: ast.For | ast.While, ended: int | PyInt) -> bool | PyBool:
+        """Whether a loop has ended by itself."""
+        if isinstance(ended, int):
+            return ended in (GO_ON, CONTINUE, DONE)
+        if not leaves_by(node.body, ast.Break, ast.Return):
+            return True
+        r = self.r
+        return PyBool(either(r, r.compare("slt", ended.expr, BREAK), r.compare("sgt", ended.expr, LEAVE)))
 
     def unroll(self, node: ast.For, items: Sequence[Any] | Iterator[Any], env: Env) -> None:
         """A loop over items known one by one."""
@@ -554,6 +571,7 @@ class Statements(Expressions, Protected):
         if not isinstance(ended, int):
             return self.after_loop(node, env, True)
         env[JUMP] = LEAVE if ended == LEAVE else GO_ON
+        talk.end_loop(self, node, lambda: ended in (GO_ON, CONTINUE))
         if ended in (GO_ON, CONTINUE):
             self.block(node.orelse, env)
 
@@ -566,6 +584,7 @@ class Statements(Expressions, Protected):
                 raise self.refuse(node, "a list grows in a loop over it", "loop over a copy: for x in list(items)")
             k += 1
             env[JUMP] = GO_ON
+            talk.advance(self, node)
             self.assign(node.target, one[0], env)
             self.branch(node.body)(env)
             on = goes_on(self.r, env, BREAK)

@@ -1,6 +1,9 @@
 """Code that talks: `print`, `warnings.warn`, loggers, `np.testing`, clocks, `sys.stdout`. Each call becomes a host call
 with patterns for arguments (call/talk.py): it is made each time that the program comes there, in program order, with
 the values of then.
+
+Progress bars around loops are such calls: `tqdm(range(n))` is traced as a loop over what the bar is around; the calls
+make the bar, say that the next item's turn has come, and end it (call/progress.py).
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ import ast
 import logging
 import sys
 import time
+import types
 import warnings
 from collections.abc import Callable, Sequence
 from inspect import signature
@@ -17,14 +21,15 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import int_of
-from tracebuf.frontends.numpy.call import talk
+from tracebuf.frontends.numpy.call import progress, talk
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.functions.host.calls import record
 from tracebuf.frontends.numpy.interpreter import texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.protected import LASTING
+from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Range, length
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Part, Partial, Text
+from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Progress, Text
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, is_tracers
@@ -48,20 +53,24 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
           "critical": logging.CRITICAL}  # fmt: skip
 """By name of a method of loggers, and of a function of `logging`: the level of its records."""
 TESTING = frozenset(
-    getattr(np.testing, "assert_" + name)
+    getattr(np.testing, f"assert_{name}")
     for name in ("allclose", "array_equal", "equal", "almost_equal", "array_almost_equal", "array_less", "approx_equal",
-                 "array_max_ulp", "array_almost_equal_nulp")
+                 "array_max_ulp", "", "array_almost_equal_nulp")
 )  # fmt: skip
 CLOCKS = {time.time: F64, time.perf_counter: F64, time.monotonic: F64, time.process_time: F64, time.thread_time: F64,
           time.time_ns: I64, time.perf_counter_ns: I64, time.monotonic_ns: I64, time.process_time_ns: I64,
           time.thread_time_ns: I64}  # fmt: skip
 """By clock: the dtype of what it gives."""
 
+OF_BARS = ("set_description", "set_description_str", "set_postfix", "set_postfix_str", "refresh")
+"""Methods of a bar that only change what it shows."""
+FORM = "for x in tqdm(range(n)), or an array, list or tuple in the place of the range"
+
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """The result of a call that talks; NotImplemented for other callees."""
+    """The result of a call that talks, or the progress bar that a call makes; NotImplemented for other callees."""
     if not talks(function):
-        return NotImplemented
+        return make_bar(i, node, function, args, kwargs)
     if function in TESTING:
         return say(i, node, function, args, kwargs)
     if (element := CLOCKS.get(function)) is not None and not args and not kwargs:
@@ -77,7 +86,7 @@ def talks(function: Any) -> bool:
 
 
 def attribute(base: Any, name: str) -> Any:
-    """A method of a logger or of one of Python's streams, or such a stream; NotImplemented for anything else."""
+    """A method of a logger, a bar or one of Python's streams, or such a stream; NotImplemented for anything else."""
     if base is sys and name in ("stdout", "stderr"):
         return talk.Stream(name)
     if isinstance(base, talk.Stream) and name in ("write", "flush"):
@@ -86,7 +95,8 @@ def attribute(base: Any, name: str) -> Any:
         found = getattr(logging.Logger, name, None)
         if found in HANDLERS:
             return Partial(found, (base,), {})
-    return NotImplemented
+    known = isinstance(base, Progress) and name in OF_BARS
+    return Partial(progress.tell, (base, name), {}) if known else NotImplemented
 
 
 # -- what is recorded
@@ -100,7 +110,7 @@ def say(
     module, name = function.__module__, function.__qualname__
     where = name if module in (None, "builtins") else f"{module}.{name}"
     run = talk.Talk(function, given, tuple(kwargs))
-    made = record(i.r, HostFunction(where, run), ins, [] if element is None else [(element, (), ())])
+    made = record(i.r, HostFunction(where, run, may_keep=True), ins, [] if element is None else [(element, (), ())])
     if element is None:
         return None
     found = i.r.load(made[0], ())
@@ -123,6 +133,9 @@ def value(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:
         return type(x)([value(i, node, item, ins) for item in x])
     if type(x) is dict:
         return talk.Mapped(tuple((value(i, node, k, ins), value(i, node, v, ins)) for k, v in x.items()))
+    if isinstance(x, Made):
+        given = tuple(value(i, node, v, ins) for v in (*x.args, *x.kwargs.values()))
+        return talk.Applied(x.function, given, tuple(x.kwargs))
     if isinstance(x, (talk.Stream, talk.Place)):
         return x
     if is_tracers(x) or is_named_tuple(x) or isinstance(x, (set, frozenset, bytearray)):
@@ -154,6 +167,8 @@ def shown(i: Evaluator, node: ast.AST, x: Any) -> Any:
     """What is passed for an argument that is shown as `str` does: of what the trace made, its text."""
     if type(x) is Cond:
         return x.map(lambda arm: shown(i, node, arm))
+    if isinstance(x, ArrayRef) and i.r.printing:
+        return texts.text_of(i, node, x)
     if is_traced(x) or isinstance(x, (Text, talk.Stream)):
         return x
     made_here = is_tracers(x) or isinstance(x, (tuple, list, dict, set, frozenset, Record))
@@ -178,6 +193,68 @@ def place(i: Evaluator, node: ast.AST, level: Any) -> talk.Place:
     if not i.scopes:
         raise i.refuse(node, "a call that names its line, in a function without source", "define it in a file")
     return talk.Place("", 0, "", "", None, level)
+
+
+# -- progress bars
+def is_bar(function: Any) -> bool:
+    """Whether a callee is the class of tqdm's bars, or a class made of it."""
+    return isinstance(function, type) and any(
+        c.__name__ == "tqdm" and c.__module__ == "tqdm.std" for c in function.__mro__
+    )
+
+
+def bar_of(function: Any) -> Any:
+    """The class of bars that a callee makes: it is one, or `trange`; None for others."""
+    if isinstance(function, types.FunctionType) and str(function.__module__).partition(".")[0] == "tqdm":
+        function = function.__globals__.get("tqdm") if function.__name__ in ("trange", "tnrange") else None
+    return function if is_bar(function) else None
+
+
+def make_bar(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The bar that a call makes; NotImplemented for other callees."""
+    if function is progress.tell:
+        return tell_bar(i, node, args, kwargs)
+    kind = bar_of(function)
+    if kind is None:
+        return NotImplemented
+    if kind is not function:
+        args = [i.call(node, range, args, {})]
+    over, rest = kwargs.pop("iterable", None) if not args else args[0], args[1:]
+    if over is None:
+        raise i.refuse(node, "a progress bar around nothing", FORM)
+    it = i.iterable(node, over)
+    if isinstance(over, OneShotIterator) or not isinstance(it, (list, Range, Items)):
+        raise i.refuse(node, "a progress bar around an iterator", FORM)
+    count = length(i.r, it)
+    number = count if isinstance(count, int) else PyInt(count)
+    return Progress(over, say(i, node, progress.begin, [kind, True, number, *rest], kwargs, I64))
+
+
+def tell_bar(i: Evaluator, node: ast.AST, args: list[Any], kwargs: dict[str, Any]) -> None:
+    """A call of a method of a bar."""
+    bar, name, *rest = args
+    if not any(bar is b for _, b in i.bars):
+        raise i.refuse(node, f"`{name}` of a progress bar outside of its loop", "call it in the loop")
+    say(i, node, progress.tell, [bar.number, name, *rest], kwargs)
+
+
+def begin_loop(i: Evaluator, node: ast.AST, bar: Progress) -> Any:
+    """What a loop over a bar iterates over."""
+    if not i.r.in_scope(bar.number.expr) or any(bar is b for _, b in i.bars):
+        raise i.refuse(node, "a progress bar that is made elsewhere", FORM)
+    return bar.over
+
+
+def advance(i: Evaluator, node: ast.For) -> None:
+    """Says that the next item's turn has come in a loop, if it is one over a bar."""
+    if i.bars and i.bars[-1][0] is node:
+        say(i, node, progress.advance, [i.bars[-1][1].number], {})
+
+
+def end_loop(i: Evaluator, node: ast.AST, whole: Callable[[], bool | PyBool]) -> None:
+    """Ends the bar of a loop, if it is one over a bar; `whole`: whether the loop went through all items."""
+    if i.bars and i.bars[-1][0] is node:
+        say(i, node, progress.end, [i.bars[-1][1].number, whole()], {})
 
 
 # -- handlers

@@ -12,7 +12,7 @@ import dataclasses
 import operator
 import re
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from string import Formatter
 from typing import Any
 
@@ -20,12 +20,14 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
+from tracebuf.frontends.numpy.call.talk import under
 from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Part, Text
+from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Text
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
@@ -57,8 +59,14 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
     conversion = "r" if quoted else ""
     if isinstance(x, Text):
         return Text((Part(x, "r"),)) if quoted else x
+    if type(x) is Cond:
+        parts = [joined_text([text_of(i, node, arm, quoted)]) for arm in x.arms]
+        return Text((Part(x.like(x.condition, *parts)),))
     if isinstance(x, Scalar):
         return Text((Part(x, conversion, "", template_of(x, quoted)),))
+    if isinstance(x, ArrayRef) and i.r.printing:
+        options = {name: y for given in i.r.printing for name, y in given.items()}
+        return made_text(under, [options, repr if quoted else str, as_it_is(i.r, x)])
     if isinstance(x, ArrayRef):
         return Text((Part(as_it_is(i.r, x), conversion),))
     if isinstance(x, Record):
@@ -76,6 +84,55 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
     if type(x).__module__.startswith("tracebuf."):
         raise i.refuse(node, f"the text of a {refusals.name_of(x)}", "use its parts")
     return Text((ask(repr if quoted else str, x),))
+
+
+def made_text(function: Callable[..., str], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Text:
+    """A text that a function makes where it is shown."""
+    return Text((Part(Made(function, tuple(args), kwargs or {})),))
+
+
+PADDED = ("ljust", "rjust", "center", "zfill")
+CHANGED = ("strip", "lstrip", "rstrip", "upper", "lower", "title", "capitalize", "swapcase", "expandtabs", "replace")
+"""Methods of str that make a str."""
+OF_ARRAYS = (np.array2string, np.array_str, np.array_repr)
+"""Functions of NumPy's that make text of an array."""
+
+
+def method(base: Any, name: str) -> Any:
+    """A method of a text; NotImplemented for anything else."""
+    known = isinstance(base, Text) and name in (*PADDED, *CHANGED, "join")
+    return Partial(getattr(str, name), (base,), {}) if known else NotImplemented
+
+
+def made(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The text that a method of a text, `join`, or a function of NumPy's makes of what the run time knows;
+    NotImplemented for other callees."""
+    name, of = getattr(function, "__name__", ""), getattr(function, "__self__", None)
+    if name == "join" and (isinstance(of, str) or function is str.join):
+        text, items = (of, *args) if isinstance(of, str) else args
+        items = list(i.each(node, items))
+        if all(isinstance(x, (str, Text)) for x in (text, *items)):
+            return joined_text([text_of(i, node, x) for k, item in enumerate(items) for x in (text, item)[not k :]])
+        return NotImplemented
+    if isinstance(function, types.MethodDescriptorType) and isinstance(args[0] if args else None, Text):
+        known = all(type(x) in (str, int) for x in args[1:]) and not kwargs
+        if name in (*PADDED, *CHANGED) and known:
+            ask(function, "", *args[1:])
+            return made_text(function, args)
+    if function in OF_ARRAYS and args and isinstance(args[0], ArrayRef) and not i.r.printing:
+        rest = [*args[1:], *kwargs.values()]
+        if not any(map(is_tracers, i.flat(rest))) and not any(map(callable, i.flat(rest))):
+            ask(function, np.zeros((1,) * args[0].ndim, args[0].element.dtype), *args[1:], **kwargs)
+            return made_text(function, [as_it_is(i.r, args[0]), *args[1:]], kwargs)
+    return NotImplemented
+
+
+def repeated(i: Evaluator, node: ast.AST, a: Any, b: Any) -> Any:
+    """text * n; NotImplemented for anything else."""
+    text, number = (a, b) if isinstance(a, (str, Text)) else (b, a)
+    if isinstance(text, (str, Text)) and isinstance(number, (int, PyInt)) and not (is_known(text) and is_known(number)):
+        return made_text(operator.mul, [text, number])
+    return NotImplemented
 
 
 def template_of(x: Scalar, quoted: bool) -> str:

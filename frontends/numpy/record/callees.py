@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.raises import ask
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, Scalar
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyInt, Scalar
 from tracebuf.frontends.numpy.source.binding import parameters_in
 from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import frozen
@@ -67,15 +68,32 @@ class Draw:
 
 
 @frozen(eq=False, slots=False)
+class Progress:
+    """A progress bar around what a loop is to iterate over, and its number among those that run."""
+
+    over: Any
+    number: PyInt
+
+
+@frozen(eq=False, slots=False)
 class Part:
     """A part of a text that only the run time knows: a number, the elements of an array as they were, or a text, after
     a conversion (`r`, `s`, `a`, or none) in a format. None as its value: what no run knows either (an address).
     `template`: what the message of an exception has for it, a {} for a number; "" where no message can have it."""
 
-    value: Scalar | ArrayRef | Text | None
+    value: Scalar | ArrayRef | Text | Made | Cond[Any] | None
     conversion: str = ""
     spec: str = ""
     template: str = ""
+
+
+@frozen(eq=False, slots=False)
+class Made:
+    """A text that a function of Python's or NumPy's makes of arguments, which cannot fail, where it is shown."""
+
+    function: Callable[..., str]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
 
 
 @frozen(eq=False, slots=False)

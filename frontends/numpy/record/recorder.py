@@ -64,6 +64,8 @@ class Recorder(Sizes):
         """What is said of the loops (paths/loops/report)."""
         self.filters: list[tuple[Frame, list[Filter]]] = []
         """For each `with warnings.catch_warnings()` that is being traced: where it began, and the filters set in it."""
+        self.printing: list[dict[str, Any]] = []
+        """The options of each `with np.printoptions(...)` that is being traced."""
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
 
