@@ -150,7 +150,6 @@ TRAPS = {
     "a is n": (1, "`is`", "isinstance"),
     "(a[0] > 0) is True": (1, "`is`", "=="),
     "print(a)": (1, "a call of print", "host_call"),
-    "np.random.rand(n)": (1, "numpy.random.rand", "draw"),
     "random.random() * a": (1, "random", "draw"),
     "a + time.time()": (1, "time.time", "outside"),
     "repr(n)": (1, "repr", "outside"),
