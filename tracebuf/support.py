@@ -198,8 +198,9 @@ _HEAD = """# What is supported, name by name
   reason that the error gives, met by calls drawn at random. `like=`, `device=` and `subok=` are taken with all values
   that NumPy takes, and change nothing.
 
-Other modules (`np.random`, `np.ma`, `np.char`, `np.strings`, `np.polynomial`, `np.lib`, `np.testing`, SciPy) are not
-supported inside: call them outside, or through `tracebuf.host_call`.
+Of `np.random`, draws are supported ([language.md](language.md#random-numbers)), of `np.ma` questions about plain
+arrays, of `ndarray.flags` each flag. Other modules (`np.char`, `np.strings`, `np.polynomial`, `np.lib`, `np.testing`,
+SciPy) are not supported inside: call them outside, or through `tracebuf.host_call`.
 """
 
 

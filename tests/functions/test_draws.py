@@ -171,3 +171,16 @@ def test_what_is_refused() -> None:
             bufferize(program(f"def f(rng, a, other):\n    return {code}"))(
                 np.random.default_rng(0), np.ones(3), np.random.default_rng(0)
             )
+
+
+def test_functions_without_source_draw_too() -> None:
+    space: dict[str, Any] = {"np": np}
+    body = "return a + np.random.normal(), np.random.rand(len(a)), np.random.randint(9)"
+    exec(f"def f(a):\n    np.random.seed(3)\n    {body}", space)
+    before = np.random.get_state()
+    try:
+        f = bufferize(space["f"])
+        for n in (2, 3, 2):
+            same(f(np.ones(n)), space["f"](np.ones(n)), 0, "result")
+    finally:
+        np.random.set_state(before)

@@ -149,7 +149,6 @@ TRAPS = {
     "a.dtype.type(a[0])": (1, "the elements of an array", "float()"),
     "a is n": (1, "`is`", "isinstance"),
     "(a[0] > 0) is True": (1, "`is`", "=="),
-    "np.random.rand(n)": (1, "numpy.random.rand", "draw"),
     "random.random() * a": (1, "random", "draw"),
     "repr(n)": (1, "repr", "outside"),
     "hash(n)": (1, "hash", "outside"),
