@@ -50,7 +50,7 @@ def heard(f: Callable[..., Any], *args: Any) -> list[Any]:
     """What a call says, and how it ends."""
     out, listener, ended = io.StringIO(), Listener(), ""
     LOGGER.addHandler(listener)
-    args = tuple(x.copy() if isinstance(x, np.ndarray) else x for x in args)
+    args, before = tuple(x.copy() if isinstance(x, np.ndarray) else x for x in args), np.geterr()
     try:
         with redirect_stdout(out), redirect_stderr(out), warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
@@ -62,8 +62,9 @@ def heard(f: Callable[..., Any], *args: Any) -> list[Any]:
                 ended = f"{type(error).__name__} {error.args}"
     finally:
         LOGGER.removeHandler(listener)
+        settings = np.seterr(**before)
     warned = [(str(w.message), w.category, w.filename, w.lineno) for w in found]
-    return [out.getvalue(), warned, listener.heard, ended, args]
+    return [out.getvalue(), warned, listener.heard, ended, args, settings]
 
 
 def same_talk(body: str, *args: Any, parameters: str = "a, n", **names: Any) -> None:
@@ -190,6 +191,9 @@ FILTERS = {
     "for good": "warnings.simplefilter('ignore')\nwarnings.warn('no')",
     "of NumPy's function": "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n"
     "    b = np.median(a[:0])\nreturn b",
+    "seterr": "old = np.seterr(all='ignore', over='warn')\n"
+    "b = a / a\nprint(np.float64(1) / 2)\nnp.seterr(**old)\nreturn b",
+    "seterr for good": "np.seterr(divide='ignore')\nreturn a",
     "errstate": "with np.errstate(all='ignore'):\n    b = a / a\n    print(b)\nreturn b",
 }  # fmt: skip
 

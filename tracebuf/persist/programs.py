@@ -79,7 +79,7 @@ def _codec_of_callbacks() -> Codec:
     return Codec(
         Callback, DeclaredRun, Location, host.ByLoop, host.CoreLoop, host.Direct, host.ExtremeLoop, host.HostFunction,
         host.MedianLoop, host.Passed, host.Put, host.SortLoop, talk.Applied, talk.Chosen, talk.Filter, talk.Filtered,
-        talk.Formatted, talk.Mapped, talk.Place, talk.Stream, talk.Talk, talk.Weak, talk.Written,
+        talk.Formatted, talk.Mapped, talk.OldSetting, talk.Place, talk.Stream, talk.Talk, talk.Weak, talk.Written,
         constants={**_CODEC.constants, **{f.__name__: f for f in (host.put_nothing, host.put_there)}},
     )  # fmt: skip
 

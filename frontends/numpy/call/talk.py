@@ -66,6 +66,14 @@ class Applied:
 
 
 @frozen()
+class OldSetting:
+    """One of the settings that `set_errors` has given as the operand `number`."""
+
+    number: Any
+    place: int
+
+
+@frozen()
 class Mapped:
     """A dict, by its items."""
 
@@ -100,6 +108,8 @@ def filled(pattern: Any, operands: Sequence[Any]) -> Any:
         given = [filled(p, operands) for p in pattern.arguments]
         positional = len(given) - len(pattern.names)
         return pattern.function(*given[:positional], **dict(zip(pattern.names, given[positional:])))
+    if isinstance(pattern, OldSetting):
+        return ERROR_KINDS[filled(pattern.number, operands) >> 4 * pattern.place & 15]
     if isinstance(pattern, Mapped):
         return {filled(k, operands): filled(v, operands) for k, v in pattern.items}
     if isinstance(pattern, Stream):
@@ -226,6 +236,17 @@ def log_to_root(place: Place, level: int, message: Any, *args: Any) -> None:
     if not logging.root.handlers:
         logging.basicConfig()
     log_at(place, logging.root, level, message, *args)
+
+
+ERROR_KINDS = ("ignore", "warn", "raise", "call", "print", "log")
+"""What NumPy may do at a floating-point error."""
+ERRORS = ("divide", "over", "under", "invalid")
+
+
+def set_errors(**given: Any) -> int:
+    """np.seterr(...): what was set before, as one number."""
+    old: Any = np.seterr(**given)
+    return sum(ERROR_KINDS.index(old[name]) << 4 * k for k, name in enumerate(ERRORS))
 
 
 def write_to(stream: Any, text: str) -> Any:

@@ -136,6 +136,8 @@ def value(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:
     if isinstance(x, Made):
         given = tuple(value(i, node, v, ins) for v in (*x.args, *x.kwargs.values()))
         return talk.Applied(x.function, given, tuple(x.kwargs))
+    if isinstance(x, talk.OldSetting):
+        return talk.OldSetting(value(i, node, x.number, ins), x.place)
     if isinstance(x, (talk.Stream, talk.Place)):
         return x
     if is_tracers(x) or is_named_tuple(x) or isinstance(x, (set, frozenset, bytearray)):
@@ -326,6 +328,22 @@ def set_filter(i: Evaluator, node: ast.AST, function: Callable[..., None], *args
     filters.append(talk.Filter(function, bound.args))
 
 
+def set_errors(i: Evaluator, node: ast.AST, **kwargs: Any) -> Any:
+    """np.seterr(...): the settings are Python's and NumPy's; compiled code looks at no floating-point errors."""
+    known = {k: x for k, x in kwargs.items() if not isinstance(x, talk.OldSetting)}
+    for x in known.values():
+        if not (x is None or x in ("ignore", "warn")):
+            reason = "np.seterr with anything but ignore and warn: compiled code does not look at floating-point errors"
+            raise i.refuse(node, reason, "test for it: if not np.isfinite(x).all()")
+    if not all(k in ("all", *talk.ERRORS) for k in kwargs):
+        raise i.refuse(node, "np.seterr of something else than errors of floating-point numbers", "leave it out")
+    for x in kwargs.values():
+        if isinstance(x, talk.OldSetting) and not i.r.in_scope(x.number.expr):
+            raise i.refuse(node, "settings that were taken on some paths only", "take them where they are set again")
+    number = say(i, node, talk.set_errors, [], kwargs, I64)
+    return i.own({name: talk.OldSetting(number, k) for k, name in enumerate(talk.ERRORS)})
+
+
 def entered_once(function: Callable[..., None], args: Sequence[Any]) -> None:
     """Sets a filter, and forgets it: what Python raises for it."""
     with warnings.catch_warnings():
@@ -339,6 +357,7 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     warnings.filterwarnings: lambda i, node, *args, **kwargs: set_filter(
         i, node, warnings.filterwarnings, *args, **kwargs
     ),
+    np.seterr: set_errors,
     logging.getLogger: get_logger,
     logging.Logger.log: log,
     logging.log: lambda i, node, *args, **kwargs: log(i, node, None, *args, **kwargs),
