@@ -32,8 +32,8 @@ PROGRESS = {"while len(a)": ["a.append(t)"], "while len(b)": ["b.append(t)"], "w
 """By the beginning of a loop: what makes it end."""
 BLOCKS = ("for k in range(n):", "for x in w:", "for k, x in enumerate(v):", "if x > 0:", "if len({a}) > k:",
           "if not {a}:",
-          "while len({a}) < 12:", "while {a} and len({b}) < 20:", "for x in list({b}):", "for x,
-          t in zip({a}[:4], {b}):",
+          "while len({a}) < 12:", "while {a} and len({b}) < 20:", "for x in list({b}):",
+          "for x, t in zip({a}[:4], {b}):",
           "while s:", "for k in range(n):", "for x in v:", "if x > t:", "if x > 0 and len({a}) < 9:")  # fmt: skip
 RESULTS = ("a", "a, b, s", "np.array(a), b", "np.array(b).sum(), len(a)", "np.sum(a) + t, s", "a[1:], b[-1], v",
            "a, a, b",
