@@ -659,7 +659,9 @@ class Expressions(Comprehensions):
         found = records.call_with_objects(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
-        if isinstance(function, Method) and function.name == "tolist" and not args and not kwargs:
+        if isinstance(function, Method) and function.name == "tolist":
+            if args or kwargs:
+                raise Raises(TypeError("ndarray.tolist() takes no arguments"))
             return growing.of_array(self, node, function.ref, True)
         if isinstance(function, Method):
             given, named = subclasses.arguments(self.r, True, False, args, kwargs)
