@@ -2,7 +2,7 @@
 
 `trace.trace` is the door of the front end. `interpreter` has functions and calls, `statements` and `expressions` walk
 the tree, `comprehensions` and `protected` (`try`, `with`) belong to them; `evaluator` is what the other files see of
-them. `callables`, `iterators`, `folds`, `dicts`, `sets`, `records`, `operators`, `texts` are Python's objects and
+them. `callables`, `iterators`, `folds`, `dicts`, `records`, `operators`, `texts` are Python's objects and
 builtins; `prelude` are those written in Python. `direct` and `tracers` trace functions whose source cannot be read, by
 running them.
 May import: every room of the front end. Nothing of the front end may import it.

@@ -1,4 +1,4 @@
-"""Lists, dicts and named tuples in a trace: reads and stores by keys that are known, and their methods.
+"""Lists, dicts, named tuples and sets in a trace: reads and stores by keys that are known, and their methods.
 
 Keys are Python values while tracing; an int argument becomes one by a guard. Limitations: keys and indices that only
 the run time knows are refused.
@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
+from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.interpreter import growing
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
+from tracebuf.frontends.numpy.paths.iteration import in_order
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import DictView, Record, set_contents
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen
 
@@ -260,3 +262,38 @@ def call(i: Evaluator, node: ast.AST, method: ContainerMethod, args: list[Any], 
     kind = list if is_growing(method.of) else type(method.of)
     python = getattr(next((k() for k in (list, dict) if kind is k), ()), method.name, None)
     return call_as(python, methods_of(method.of)[method.name], (i, node, method.of), args, kwargs)
+
+
+# -- sets
+# A set is Python's own, and never changed: its methods, and the operators that change one in place, are refused. So is
+# what depends on the order of its items, which differs from process to process: of frozensets too. Ints below 8, such
+# as axes, come in their own order, for the smallest table of a set has a place for each.
+ORDERLESS = (set, frozenset, sorted, len, isinstance, type, bool)
+"""Functions of a set whose results do not depend on the order of its items."""
+OF_SETS = "use a tuple, or a dict with these keys"
+
+
+def set_of(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any:
+    """The set of some items; raises what Python raises for those that are not hashable."""
+    if any(is_tracers(x) for x in i.flat(items)):
+        raise i.refuse(node, f"a {kind.__name__} of what only the run time knows", OF_SETS)
+    return ask(kind, items)
+
+
+def is_of_python(function: Any) -> bool:
+    """Whether a function is Python's or NumPy's, and not one that is traced."""
+    return table.handler_of(function) is not None or table.is_pure(function) or hasattr(function, "__self__")
+
+
+def call_with_sets(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A call that makes a set, or takes one; NotImplemented for other calls."""
+    if (function is set or function is frozenset) and not kwargs and len(args) < 2:
+        known = args and isinstance(args[0], (set, frozenset))
+        items = [x for over in args for x in (over if known else i.iterate_static(node, over))]
+        return set_of(i, node, function, items)
+    given = any(isinstance(x, (set, frozenset)) and not in_order(x) for x in (*args, *kwargs.values()))
+    orderless = not kwargs and any(function is one for one in ORDERLESS)  # a key of sorted may tie
+    if given and is_of_python(function) and not orderless:
+        name = getattr(function, "__name__", "this")
+        raise i.refuse(node, f"a call of {name} with a set, whose items have no certain order", "use sorted(...) of it")
+    return NotImplemented

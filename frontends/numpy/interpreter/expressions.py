@@ -27,12 +27,10 @@ from tracebuf.frontends.numpy.interpreter import (
     callables,
     dicts,
     folds,
-    foreign,
     growing,
     operators,
     prelude,
     records,
-    sets,
     talk,
     texts,
 )
@@ -144,7 +142,7 @@ class Expressions(Comprehensions):
             return self.own(made)
 
     def expr_Set(self, node: ast.Set, env: Env) -> Any:
-        return sets.made(self, node, set, self.items(node.elts, env))
+        return dicts.set_of(self, node, set, self.items(node.elts, env))
 
     def expr_Dict(self, node: ast.Dict, env: Env) -> Any:
         made: dict[Any, Any] = {}
@@ -475,8 +473,8 @@ class Expressions(Comprehensions):
             return range_item(self.r, it, index)
         if isinstance(base, OneShotIterator):
             raise Raises(TypeError(f"'{base.kind}' object is not subscriptable"))
-        if foreign.is_enum(base) and isinstance(index, str):
-            return foreign.constant(self, ask(operator.getitem, base, index))
+        if records.is_enum(base) and isinstance(index, str):
+            return records.member(self, ask(operator.getitem, base, index))
         if isinstance(base, Scalar) and not is_traced(index):
             ask(operator.getitem, stand_in(base), index)  # raises what Python raises
         if isinstance(base, np.ndarray):
@@ -588,7 +586,7 @@ class Expressions(Comprehensions):
             return self.capture(name, OfClass(base, name) if plain else Attribute(base, name), value, base)
         if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice)):
             return value
-        if isinstance(base, (tuple, list, dict, set, type(None))) and not foreign.has_fields(base):
+        if isinstance(base, (tuple, list, dict, set, type(None))) and not records.has_fields(base):
             if not hasattr(base, name):
                 raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             self.note_growth(base)
@@ -596,7 +594,7 @@ class Expressions(Comprehensions):
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         if base in self.constants or isinstance(base, Enum):
             return callables.constant_attribute(self, node, base, name)
-        return foreign.attribute(self, node, base, name, value)
+        return records.foreign_attribute(self, node, base, name, value)
 
     def expr_Lambda(self, node: ast.Lambda, env: Env) -> Any:
         return self.make_nested(node, "<lambda>", env)
@@ -695,8 +693,8 @@ class Expressions(Comprehensions):
             return growing.call(self, node, function, [listed], kwargs, False)
         if function is sorted and args:
             self.note_growth(args[0])
-        for room in (talk, callables, sets, foreign):
-            found = room.call(self, node, function, args, kwargs)
+        for answer in (talk.call, callables.call, dicts.call_with_sets, records.call_enum):
+            found = answer(self, node, function, args, kwargs)
             if found is not NotImplemented:
                 return found
         args, kwargs = [as_plain(x) for x in args], {k: as_plain(x) for k, x in kwargs.items()}

@@ -15,6 +15,7 @@ import operator
 import types
 from abc import ABCMeta
 from collections.abc import Callable, Sequence
+from enum import EnumMeta
 from functools import partial
 from typing import Any
 
@@ -23,21 +24,31 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, NewCapture, attribute_of, item_of
+from tracebuf.frontends.numpy.call.conditions import same_capture
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
 from tracebuf.frontends.numpy.call.host_call import host_call
 from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection
-from tracebuf.frontends.numpy.interpreter import dicts, foreign
+from tracebuf.frontends.numpy.interpreter import dicts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import choice
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, Partial
 from tracebuf.frontends.numpy.record.heap import Record, is_of_class, without_methods
-from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold
+from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin
-from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, PyBool, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyInt,
+    Scalar,
+    is_traced,
+    stand_in,
+)
 from tracebuf.frozen import frozen
 from tracebuf.location import UNKNOWN
 
@@ -502,7 +513,7 @@ def call_with_objects(i: Evaluator, node: ast.AST, function: Any, args: list[Any
 def iterator_of(i: Evaluator, node: ast.AST, x: Any) -> Any:
     """What is iterated over: of an object, the iterator that its class's `__iter__` gives."""
     if not isinstance(x, Record) or lacks(i, x.kind, "__iter__"):
-        return foreign.items_of(i, x)
+        return members_of(i, x)
     found = i.call(node, special(i, node, x, "__iter__", "is not iterable"), [], {})
     if not isinstance(found, (OneShotIterator, Record)):
         raise Raises(TypeError(f"iter() returned non-iterator of type '{refusals.name_of(found)}'"))
@@ -583,3 +594,70 @@ def call_method(i: Evaluator, node: ast.AST, method: BoundMethod, args: list[Any
 def has_attributes_here(x: Any) -> bool:
     """Whether the attributes of a value are found here."""
     return isinstance(x, (Record, Super)) or is_named_tuple(x)
+
+
+# -- objects whose class is not the user's plain Python: thread-locals, dates, results of Python's own C code
+# What they hold is read while tracing, as the call would read it, and looked at again at each call: arrays and
+# containers are fetched, numbers and texts compared by value, other objects by identity. Where reading runs code of the
+# user's, or gives another object each time, it is refused.
+READ_BY_C = (types.MemberDescriptorType, types.GetSetDescriptorType)
+"""Descriptors that run no Python."""
+
+
+def foreign_attribute(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> Any:
+    """`base.name` of an object that is guarded by its identity; `value` is what it is now."""
+    if not runs_python(base, name) and is_steady(base, name, value):
+        return i.capture(name, Attribute(base, name), value, base)
+    reason = f"`.{name}` of an object ({type(base).__name__}) from outside may change between calls"
+    raise i.refuse(node, reason, refusals.of_object(type(base)))
+
+
+def has_fields(x: Any) -> bool:
+    """Whether a tuple is one that C code of Python's gives, with names for its items, as `sys.float_info` is."""
+    return type(x).__module__ in ("sys", "time", "os", "posix", "resource") and hasattr(type(x), "n_sequence_fields")
+
+
+def runs_python(base: Any, name: str) -> bool:
+    """Whether reading an attribute may run code in Python: a property's, a descriptor's, or the class's own access."""
+    found = {n: vars(c)[n] for c in reversed(type(base).__mro__) for n in ("__getattr__", name) if n in vars(c)}
+    access = type(base).__getattribute__
+    if "__getattr__" in found or not isinstance(access, types.WrapperDescriptorType):
+        return True
+    at = found.get(name)
+    return at is not None and hasattr(type(at), "__get__") and not isinstance(at, READ_BY_C)
+
+
+def is_steady(base: Any, name: str, value: Any) -> bool:
+    """Whether an attribute gives one object, or one number or text, as long as nothing is stored to it."""
+    again = ask(getattr, base, name)
+    return again is value or same_capture(again, value)
+
+
+# -- classes of Enum
+def is_enum(x: Any) -> bool:
+    """Whether a value is a class of Enum whose members Python finds by itself."""
+    return isinstance(x, EnumMeta) and getattr(x._missing_, "__func__", x._missing_).__module__ == "enum"  # type: ignore[attr-defined]
+
+
+def call_enum(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """`Color(1)`, of a class of Enum with members; NotImplemented for any other call."""
+    if not isinstance(function, EnumMeta) or not len(function) or not is_enum(function):
+        return NotImplemented
+    known = [i.r.static_int(x.expr, f"the value of a {function.__name__}") if isinstance(x, PyInt) else x for x in args]
+    if kwargs or any(map(is_tracers, i.flat(known))):
+        raise i.refuse(node, f"{function.__name__}(...) of a value that only the run time knows", "use the members")
+    return member(i, ask(function, *known))
+
+
+def member(i: Evaluator, x: Any) -> Any:
+    """A member of an Enum, which its class holds as long as it lives."""
+    i.constants[x] = None
+    return x
+
+
+def members_of(i: Evaluator, x: Any) -> Any:
+    """The members of a class of Enum, as a tuple; any other value as it is."""
+    if not isinstance(x, EnumMeta):
+        return x
+    members: list[Any] = list(x)
+    return tuple(member(i, x) for x in members)
