@@ -21,6 +21,7 @@ from tracebuf.ir.types import ScalarType, scalar_type
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.libm import symbol_of
 from tracebuf.running.python_functions import HOSTED
+from tracebuf.running.ufuncs import name_of_ufunc
 
 ELEMENT_SLOT = "[2 x double]"
 """A stack slot that has room for an element of any type."""
@@ -71,13 +72,14 @@ class Scalars:
     def call_numpy(self, ufunc: np.ufunc, types: str, operands: Sequence[tuple[str, str]], count: str) -> None:
         """The same by NumPy's own loop in any case, for operands that are one memory."""
         code = self.code
-        name = f"numpy_{ufunc.__name__}_{types.replace('?', 'b').replace('->', '_')}"
-        code.imports[name] = ("loop", ufunc.__name__, types)
+        which = name_of_ufunc(ufunc)
+        name = f"numpy_{which.replace('.', '_')}_{types.replace('?', 'b').replace('->', '_')}"
+        code.imports[name] = ("loop", which, types)
         code.declare(name, "void @(ptr, ptr, ptr, ptr)")
         data = "null"
         if inner_loop(ufunc, types)[1]:  # no symbol can stand for a null pointer
             data = f"@{name}_data"
-            code.imports[f"{name}_data"] = ("data", ufunc.__name__, types)
+            code.imports[f"{name}_data"] = ("data", which, types)
             code.declare(f"{name}_data", "void @()")
         pointers, steps, n = code.slot("[6 x ptr]"), code.slot("[6 x i64]"), code.slot("i64", -1)
         code.do(f"store i64 {count}, ptr {n}")

@@ -466,7 +466,10 @@ def test_types_in_messages_are_those_that_the_user_knows() -> None:
 
 OF_DTYPES = "dtype result_type can_cast promote_types finfo iinfo exceptions.AxisError errstate"
 OF_NEW_ARRAYS = "empty ones zeros eye empty_like zeros_like array asarray ndarray broadcast_to int64"
-AT_THE_CALL = "argsort median moveaxis copyto may_share_memory shares_memory invert prod shape isscalar iterable"
+AT_THE_CALL = (
+    "argsort median moveaxis copyto may_share_memory shares_memory invert prod shape isscalar iterable seterr "
+    "printoptions random.default_rng"
+)
 
 
 @pytest.mark.slow

@@ -91,6 +91,9 @@ def same(x: Any, y: Any, ulp: float, where: str) -> None:
         if isinstance(y, np.ndarray):
             assert strides(x) == strides(y), f"{where}: strides {x.strides}, eager {y.strides}"
         assert close(np.asarray(x), np.asarray(y), ulp), f"{where}:\n{x!r}\neager:\n{y!r}"
+    elif isinstance(y, (np.random.Generator, np.random.RandomState)):
+        mine, theirs = (g.bit_generator.state if isinstance(g, np.random.Generator) else g.get_state() for g in (x, y))
+        same(mine, theirs, 0, f"{where}: state")
     elif isinstance(y, (float, complex)):
         assert close(np.asarray(x), np.asarray(y), ulp), f"{where}: {x!r}, eager {y!r}"
     else:

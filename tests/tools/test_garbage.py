@@ -46,7 +46,7 @@ def test_first_calls_put_them_off(before: tuple[int, int, int], monkeypatch: pyt
 
 def test_errors_leave_nothing(before: tuple[int, int, int]) -> None:
     with pytest.raises(UnsupportedError):
-        bufferize(lambda a: a + np.random.normal(size=3))(np.ones(3))
+        bufferize(lambda a: a + id(a))(np.ones(3))
     assert gc.get_threshold() == before
 
 

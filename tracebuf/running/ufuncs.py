@@ -1,19 +1,35 @@
-"""NumPy's ufuncs by name, and the core dimensions of generalised ones."""
+"""NumPy's and SciPy's ufuncs by name, and the core dimensions of generalised ones."""
 
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
 from importlib import import_module
 
 import numpy as np
 from numpy._core import umath
 
+SPECIAL = "scipy.special"
+"""The module of SciPy's ufuncs, which is imported only where a program has one of them."""
+
 
 def ufunc_named(name: str) -> np.ufunc:
-    """The ufunc of a `__name__`: np.clip, for one, is a function around the ufunc of that name."""
-    found: np.ufunc = getattr(umath, name)
+    """The ufunc of a name that `name_of_ufunc` gives: np.clip, for one, is a function around the ufunc of that name."""
+    module, _, last = name.rpartition(".")
+    found: np.ufunc = getattr(import_module(module) if module == SPECIAL else umath, last if module else name)
     return found
+
+
+def name_of_ufunc(ufunc: np.ufunc) -> str:
+    """The name of a ufunc of NumPy's, or of SciPy's, with its module."""
+    return f"{SPECIAL}.{ufunc.__name__}" if is_special(ufunc) else ufunc.__name__
+
+
+def is_special(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc is one of `scipy.special`."""
+    module = sys.modules.get(SPECIAL)
+    return module is not None and getattr(module, ufunc.__name__, None) is ufunc
 
 
 @cache

@@ -47,6 +47,7 @@ from tracebuf.frontends.numpy.numbers.lattice import check_one_type
 from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int
 from tracebuf.frontends.numpy.numbers.scalars import binary
+from tracebuf.frontends.numpy.numbers.special import is_traceable
 from tracebuf.frontends.numpy.record.each_path import WRITERS, on_each_path, stores
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays, judged, method, numpys_error
 from tracebuf.frontends.numpy.record.raises import Raises, call_as, call_handler
@@ -238,8 +239,10 @@ def handler_of(function: Any) -> Handler | None:
         method = NUMBER_METHODS[function.name]
         return lambda r, *args, **kwargs: call_handler(method, r, function.number, *args, **kwargs)
     if isinstance(function, np.ufunc):
-        return handler_of_ufunc(function) if is_numpys(function) else None
+        return handler_of_ufunc(function) if is_numpys(function) or is_traceable(function) else None
     if isinstance(ufunc := getattr(function, "__self__", None), np.ufunc):
+        if not is_numpys(ufunc) and not (function.__name__ == "outer" and is_traceable(ufunc)):
+            return None
         if function.__name__ == "at":
             return stores(lambda r, *args: call_handler(picking.ufunc_at, r, ufunc, *args))
         return lambda r, *args, **kwargs: call_handler(call_method, r, ufunc, function.__name__, args, kwargs)

@@ -17,6 +17,7 @@ from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.operands import is_operand, loop_dtypes, mask_of, out_of, supported, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import scalar_product
+from tracebuf.frontends.numpy.numbers.special import check_special_mask
 from tracebuf.frontends.numpy.numbers.two_results import outs_of
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise_all
 from tracebuf.frontends.numpy.record import refusals
@@ -78,6 +79,7 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
         made = scalar_product(r, operands[0], operands[0])
         if made is not None:
             return made
+    check_special_mask(r, ufunc, mask)
     check_mask(r, ufunc, operands, mask, outs)
     results = elementwise_all(r, ufunc, operands, outs, mask, wanted, casting, called=True)
     return results[0] if ufunc.nout == 1 else tuple(results)

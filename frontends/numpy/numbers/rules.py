@@ -16,6 +16,7 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1, scalar_type
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith
+from tracebuf.running.ufuncs import name_of_ufunc
 
 Rule = Callable[[Body, list[Value]], Value]
 
@@ -146,4 +147,4 @@ def apply_rule(ufunc: np.ufunc, body: Body, args: list[Value], dtypes: tuple[np.
     if (rule := rule_of(ufunc, loop)) is not None:
         return rule(body, args)
     types = "".join(d.char for d in loop) + "->" + dtypes[-1].char
-    return body.add(arith.Ufunc.of(ufunc.__name__, types, args, scalar_type(dtypes[-1])))
+    return body.add(arith.Ufunc.of(name_of_ufunc(ufunc), types, args, scalar_type(dtypes[-1])))

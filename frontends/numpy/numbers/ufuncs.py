@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.numbers.operands import (
     weak_type,
 )
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.numbers.special import check_special
 from tracebuf.frontends.numpy.numbers.two_results import PAIRS
 from tracebuf.frontends.numpy.numbers.weak_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
@@ -117,6 +118,7 @@ def elementwise_all(
             for o in operands:  # which are looked at before
                 check_weak_int(r, o, wanted)
         raise
+    check_special(r, ufunc, dtypes)
     weak = any(map(is_weak_int, operands))
     if weak and ufunc in COMPARISONS:
         ufunc, operands, dtypes = exact_comparison(r, ufunc, operands, dtypes)

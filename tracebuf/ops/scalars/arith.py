@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy._core import umath
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import Attr, inherent, number
@@ -604,12 +603,12 @@ class CopySign(BinaryOp):
 
 
 class Ufunc(ScalarOp):
-    """`tracebuf.ufunc`: NumPy's own inner loop, called by pointer.
+    """`tracebuf.ufunc`: the inner loop of a ufunc of NumPy's or of scipy.special, called by pointer.
 
-    operands: a scalar for each input of the loop, of the types of its characters; results: 1 scalar; attrs: ufunc (its
-    name), types ("dd->d"). MLIR has counterparts for some (`math.exp`, `math.powf` ...); printed under its own name,
-    since the result is NumPy's to the bit. Operands that do not vary in the loop are passed with step 0, as NumPy
-    passes scalars (rule N3).
+    operands: a scalar for each input of the loop, of the types of its characters; results: 1 scalar; attrs: ufunc
+    ("exp", "scipy.special.erf"), types ("dd->d"). MLIR has counterparts for some (`math.exp`, `math.powf` ...); printed
+    under its own name, since the result is NumPy's to the bit. Operands that do not vary in the loop are passed with
+    step 0, as NumPy passes scalars (rule N3).
     """
 
     __slots__ = ()
@@ -622,7 +621,10 @@ class Ufunc(ScalarOp):
         return cls(args, [element], loc, {"ufunc": ufunc, "types": types})
 
     def verify(self) -> None:
-        found = getattr(umath, str(self.attrs.get("ufunc")), None)
+        try:
+            found = ufunc_named(str(self.attrs.get("ufunc")))
+        except (AttributeError, ImportError):
+            found = None
         if not isinstance(found, np.ufunc) or found.nin != len(self.uses) or "types" not in self.attrs:
             raise InternalError(f"{self.name}: `ufunc` and `types` are those of no ufunc of {len(self.uses)} operands")
 
