@@ -381,6 +381,7 @@ REFUSED = {
     "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n    chosen.append(v)",
     "operator on a list": "return out * 2",
     "needs values known": "return 1.0 in out",
+    "`reversed` of a list": "for v in reversed(out):\n    out[0] = v\nreturn out",
     "a list of a float and an int and np.float64": "out.append(1.0)\nout.append(1)\nreturn out",
     "gets a tuple": "for v in x:\n    out.append((v, v))\nreturn out",
 }

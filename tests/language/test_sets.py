@@ -13,6 +13,7 @@ TAKEN = [
     "n in {[1], 2}", "a[0] in {1.0, 2.0}, a.sum() in set(range(5))", "{1, True, 1.0} == {1}, a.shape[0] in {3}",
     "len({1, 2} & {2}), len({1, 2} - {2}), len({1, 2} ^ {2})", "n not in set((2, 3))",
     "n in ({1, 2} if n > 2 else {2, 3})", "a.dtype in {np.dtype('f8')}", "{1} + {2}", "{1}.nothing",
+    "{i % 2 for i in range(5)} == {0, 1}, len({i for i in (1, 2) if i > n}), {k: {k} for k in range(2)}[1] == {1}",
     "list(set(range(3)) - {0}), tuple({3, 1}), [k for k in {5, 4}], sum({1, 2}), max({2, 1}), [*{7, 0}]",
     "a.sum(tuple({0})), list({1: 2, 0: 3}.keys() - {1}) if n > 9 else sorted({1, 0}, key=abs)",
 ]  # fmt: skip
@@ -21,7 +22,7 @@ REFUSED = {
     "max({-1, 2})": "iterating", "sorted({1, 9}, key=abs)": "iterating", "f'{ {1, 9} }'": "no certain order",
     "list(frozenset(('a', 'b')))": "no certain order",
     "[x for x in {1.0, 2}]": "iterating", "[*{True, 2}]": "iterating", "'-'.join({'a'})": "iterating",
-    "{1}.union({2}) == {1}": "`.union` of a set", "{i for i in (1, 2)} == {1}": "set comprehension",
+    "{1}.union({2}) == {1}": "`.union` of a set", "{x for x in a}": "only the run time",
 }  # fmt: skip
 
 

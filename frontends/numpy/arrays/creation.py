@@ -6,6 +6,7 @@ Values come from one `linalg.generic` over the result, with `linalg.index` in it
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from enum import Enum
 from operator import methodcaller
 from typing import Any
 
@@ -343,19 +344,25 @@ def array(
 ) -> ArrayRef:  # fmt: skip
     """np.array of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(object, dtype):
-        return call_handler(array_function, r, object, dtype, copy=copy, order=order, ndmin=ndmin)
+        return call_handler(array_function, r, object, dtype, copy=truth_of_copy(copy), order=order, ndmin=ndmin)
     ndmin = least_axes(r, ndmin)
+    copy = truth_of_copy(copy)
     only(r, "np.array of a list", copy=(None if copy else copy, None))
     made = array_of(r, object, dtype, order)
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
+
+
+def truth_of_copy(copy: Any) -> Any:
+    """`copy=`, where a member of NumPy's enumeration says True, False or None."""
+    return {"ALWAYS": True, "NEVER": False, "IF_NEEDED": None}[copy.name] if isinstance(copy, Enum) else copy
 
 
 @traces(np.asarray, np.asanyarray)
 def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> ArrayRef:
     """np.asarray of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(a, dtype):
-        return call_handler(as_array_function, r, a, dtype, order, copy=copy)
-    only(r, "np.asarray of a list", copy=(copy, None))
+        return call_handler(as_array_function, r, a, dtype, order, copy=truth_of_copy(copy))
+    only(r, "np.asarray of a list", copy=(truth_of_copy(copy), None))
     return array_of(r, a, dtype, "K" if order is None else order)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays import complex_views, creation, shapes
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
-from tracebuf.frontends.numpy.functions import inspection, whole_arrays
+from tracebuf.frontends.numpy.functions import inspection, namespaces, whole_arrays
 from tracebuf.frontends.numpy.functions.formulas import (
     as_written,
     joining,
@@ -79,7 +79,7 @@ MODULES = (
     complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft, linalg, sorting,
     declared, convolutions, einsum, matmul, vectors, builtins, cmath_functions, math_functions, types,
     whole_arrays, as_written, joining, logic, lookup, mapping, padding, primitives, formula_products, formula_vectors,
-    sequences, statistics, inspection,
+    sequences, statistics, inspection, namespaces,
 )  # fmt: skip
 """The modules that fill the tables when they are imported; those that these import do too."""
 

@@ -159,6 +159,10 @@ class Expressions(Comprehensions):
         pairs = self.comprehended(ast.copy_location(ast.ListComp(pair, node.generators), node), env)
         return dicts.make(self, node, pairs)
 
+    def expr_SetComp(self, node: ast.SetComp, env: Env) -> Any:
+        items = self.comprehended(ast.copy_location(ast.ListComp(node.elt, node.generators), node), env)
+        return dicts.set_of(self, node, set, items)
+
     def own(self, made: Any) -> Any:
         """Registers a list or dict that the trace made; returns it."""
         if (grown := growing.replaced(self, made)) is not made:
@@ -576,7 +580,7 @@ class Expressions(Comprehensions):
                 self.captures.setdefault((name, id(base)), (name, missing, NOTHING))
             raise
         if isinstance(base, types.ModuleType):
-            ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
+            ours = base.__name__.partition(".")[0] in ("numpy", "scipy", "math", "cmath")
             if not ours or put_there(base, name, value):
                 return self.capture(name, Attribute(base, name), value, base)
             self.taken.setdefault((name, id(base)), (name, Attribute(base, name), value))
@@ -584,7 +588,7 @@ class Expressions(Comprehensions):
         if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
             plain = records.in_class(base.__mro__, name) is value and not hasattr(type(base), name)
             return self.capture(name, OfClass(base, name) if plain else Attribute(base, name), value, base)
-        if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice)):
+        if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice, types.CodeType)):
             return value
         if isinstance(base, (tuple, list, dict, set, type(None))) and not records.has_fields(base):
             if not hasattr(base, name):
@@ -721,7 +725,7 @@ class Expressions(Comprehensions):
             return store_results(self.r, self.call_function(function.__wrapped__, args, kwargs), out)
         name = getattr(function, "__name__", str(function))
         module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
-        if isinstance(function, types.FunctionType) and (is_users(function) or table.is_of_numpy(function)):
+        if isinstance(function, types.FunctionType):
             return self.call_function(function, args, kwargs)
         if records.is_class(function):
             return records.construct(self, node, function, args, kwargs)

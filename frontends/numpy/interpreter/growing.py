@@ -57,7 +57,7 @@ PYTHONS = ((INT, "iu"), (FLOAT, "f"), (COMPLEX, "c"), (BOOL, "b"))
 """The kinds of Python's numbers, with those of the dtypes whose elements they hold."""
 FIRST = 16
 """The number of elements that there is room for at first."""
-ITERATING = (sum, min, max, any, all, enumerate, zip, reversed, map, filter)
+ITERATING = (sum, min, max, any, all, enumerate, zip, map, filter)
 """Builtins that go through the items of a list once, at once or while nothing has changed it."""
 
 
@@ -365,6 +365,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return list
     if function is sorted and len(args) == 1 and is_growing(first) and kwargs.keys() <= {"reverse"}:
         return ordered(i, node, first, **kwargs)
+    if function is reversed:  # which sees what is stored meanwhile
+        raise i.refuse(node, "`reversed` of a list whose length is only known at run time", "loop over x[::-1]")
     direct = ITERATING if isinstance(function, type) or callable(function) else ()
     if any(function is f for f in direct):
         return i.call(node, function, [iterator(i, x) for x in args], kwargs)

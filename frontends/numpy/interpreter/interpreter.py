@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import sys
 import types
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import cache, partial
@@ -49,19 +50,21 @@ NUMPY = os.path.dirname(np.__file__) + os.sep
 
 @cache
 def is_internal(file: str) -> bool:
-    """Whether code belongs to this package or to the standard library: what happens in it is reported at the line that
-    called it."""
+    """Whether code belongs to this package, NumPy, SciPy or the standard library: what happens in it is reported at the
+    line that called it."""
     return is_fixed(file) or is_standard(file)
 
 
 def is_fixed(file: str) -> bool:
-    """Whether code belongs to this package or to NumPy, whose globals nobody binds anew."""
+    """Whether code belongs to this package, NumPy or SciPy, whose globals nobody binds anew."""
     return file == prelude.FILE or is_formula(file) or is_numpys(file)
 
 
+@cache
 def is_numpys(file: str) -> bool:
-    """Whether code belongs to NumPy."""
-    return file.startswith(NUMPY)
+    """Whether code belongs to NumPy or SciPy."""
+    scipy = getattr(sys.modules.get("scipy"), "__file__", None)
+    return file.startswith(NUMPY) or (scipy is not None and file.startswith(os.path.dirname(scipy) + os.sep))
 
 
 def is_standard(file: str) -> bool:

@@ -606,6 +606,8 @@ READ_BY_C = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 def foreign_attribute(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> Any:
     """`base.name` of an object that is guarded by its identity; `value` is what it is now."""
+    if isinstance(base, inspect.Signature) and name == "parameters":
+        return dict(value)  # which nothing changes
     if not runs_python(base, name) and is_steady(base, name, value):
         return i.capture(name, Attribute(base, name), value, base)
     reason = f"`.{name}` of an object ({type(base).__name__}) from outside may change between calls"

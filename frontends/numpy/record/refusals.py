@@ -26,7 +26,6 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
 }
 """By class of statement: what it is called in a refusal, and what to write instead."""
 EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
-    ast.SetComp: ("a set comprehension", "use a list comprehension"),
     ast.Yield: ("`yield`", _PLAIN),
     ast.YieldFrom: ("`yield from`", _PLAIN),
 }

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import _lru_cache_wrapper, partial
 from types import FunctionType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -71,7 +71,7 @@ def traces_late(module: str, name: str) -> Callable[[HandlerT], HandlerT]:
 
 def late_handler(function: Any) -> Handler | None:
     """The handler of a function of such a module; None if it has none."""
-    if not isinstance(function, FunctionType):
+    if not isinstance(function, (FunctionType, _lru_cache_wrapper)):
         return None
     module, name = function.__module__, function.__name__
     handler = LATE.get((module, name))
