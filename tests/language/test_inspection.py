@@ -155,3 +155,12 @@ def refused(f: object, *args: object) -> None:
     """Refused for the reason that comes last."""
     with pytest.raises(tracebuf.UnsupportedError, match=str(args[-1])):
         tracebuf.bufferize(f)(*args[:-1])  # type: ignore[call-overload]
+
+
+def test_the_least_dtype_of_an_array_is_its_own() -> None:
+    def f(a, b):
+        return np.zeros(2, np.min_scalar_type(a)), a.astype(np.min_scalar_type(300)) + b, np.min_scalar_type(b[:0])
+
+    agree(f, np.arange(3, dtype=np.uint16), np.ones(3, np.float32))
+    with pytest.raises(tracebuf.UnsupportedError, match="min_scalar_type of a number"):
+        tracebuf.bufferize(lambda a: np.min_scalar_type(a[0]))(np.ones(2))

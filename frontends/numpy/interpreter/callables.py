@@ -7,6 +7,7 @@ Int functions of `math` make traced arguments part of the key. Functions of text
 from __future__ import annotations
 
 import ast
+import copy
 import math
 import operator
 import types
@@ -24,9 +25,10 @@ from tracebuf.frontends.numpy.interpreter import folds, iterators, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, SPECIAL, UNARY, as_int_value, truth, unary
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, call_handler, check_number
-from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 
 TREE = {special: name for name, special in SPECIAL.items()} | {"inv": "Invert"}
 """By name of a function of the operator module, without underscores: the operator of the syntax tree."""
@@ -57,6 +59,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if found is not NotImplemented:
         return found
     texts.check_handed(i.r, function, args)
+    if isinstance(function, types.FunctionType) and function in HANDLERS:
+        return call_as(function, HANDLERS[function], (i, node), args, kwargs)
     if not isinstance(function, types.BuiltinFunctionType):
         return texts.call(i, node, function, args, kwargs)
     if function.__module__ == "_operator":
@@ -176,5 +180,42 @@ def is_callable(i: Evaluator, node: ast.AST, x: Any) -> bool:
     return not isinstance(x, (ArrayRef, Scalar)) and (isinstance(x, (NestedFunction, Method, Partial)) or callable(x))
 
 
-HANDLERS: dict[Any, Callable[..., Any]] = {getattr: get_attribute, hasattr: has_attribute, callable: is_callable}
+def copied(i: Evaluator, node: ast.AST, x: Any) -> Any:
+    """copy.copy(x) of an array, a number, a list, a tuple or a dict."""
+    if type(x) is list:
+        return i.own(list(x))
+    if type(x) is dict:
+        return i.own(dict(x))
+    return deeply_copied(i, node, x) if not isinstance(x, tuple) else x
+
+
+def deeply_copied(i: Evaluator, node: ast.AST, x: Any, memo: Any = None) -> Any:
+    """copy.deepcopy(x) of arrays, numbers, and lists, tuples and dicts of such: one object stays one."""
+    if memo is not None and not isinstance(memo, ByIdentity):
+        raise i.refuse(node, "copy.deepcopy with a memo", "leave it out")
+    made: ByIdentity[Any, Any] = ByIdentity() if memo is None else memo
+    if isinstance(x, (Scalar, *NUMBERS, str, types.NoneType, np.dtype, type)):
+        return x
+    if x in made:
+        return made[x]
+    if isinstance(x, ArrayRef):
+        made[x] = i.call(node, Method(x, "copy"), ["K"], {})
+    elif type(x) is list:
+        new = made[x] = i.own([])
+        new += [deeply_copied(i, node, item, made) for item in x]
+    elif type(x) is dict:
+        new = made[x] = i.own({})
+        new.update({key: deeply_copied(i, node, item, made) for key, item in x.items()})
+    elif type(x) is tuple:
+        items = [deeply_copied(i, node, item, made) for item in x]
+        made[x] = x if all(a is b for a, b in zip(items, x)) else tuple(items)
+    else:
+        raise i.refuse(node, f"copy.deepcopy of a {refusals.name_of(x)}", "copy its arrays: a.copy()")
+    return made[x]
+
+
+HANDLERS: dict[Any, Callable[..., Any]] = {
+    getattr: get_attribute, hasattr: has_attribute, callable: is_callable, copy.copy: copied,
+    copy.deepcopy: lambda i, node, x, memo=None: deeply_copied(i, node, x, memo),
+}  # fmt: skip
 """By callee: its handler, whose first arguments are the interpreter and the node."""

@@ -1,0 +1,49 @@
+"""copy.copy and copy.deepcopy, against eager NumPy."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from tests.support.agreement import agree, refused
+
+
+def of_arrays(a, n):
+    b, c = copy.copy(a.T), copy.deepcopy(a)
+    b[0] = 5
+    c[1] += a[0]
+    return a, b, c, copy.deepcopy(n), copy.copy(n)
+
+
+def of_containers(a, n):
+    row = a[0]
+    held = [row, row, (row, n), {"k": a, 2: [n]}, "text", None]
+    deep, flat = copy.deepcopy(held), copy.copy(held)
+    deep[0][0] = 7
+    deep[3]["k"][1] = 8
+    flat[0][1] = 9
+    flat.append(1)
+    pair = (1, "x")
+    return held, deep, flat, copy.deepcopy(pair) is pair, copy.copy(pair) is pair, deep[0] is deep[1]
+
+
+def test_copies() -> None:
+    for f in (of_arrays, of_containers):
+        agree(f, np.arange(6.0).reshape(2, 3), 2)
+
+
+def test_a_copy_in_a_loop() -> None:
+    def f(a, n):
+        best = copy.deepcopy(a)
+        for k in range(n):
+            a[k] = a[k - 1] + 1
+            if a.sum() > best.sum():
+                best = copy.deepcopy(a)
+        return best
+
+    agree(f, np.arange(6.0), 3)
+
+
+def test_deepcopy_of_other_objects_is_refused() -> None:
+    assert "copy.deepcopy of a" in refused(lambda a: copy.deepcopy(lambda: a), np.ones(2)).reason
