@@ -25,6 +25,7 @@ import numpy as np
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.interpreter.talk import talks
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frozen import frozen
 from tracebuf.ops.arrays.host import HostCall
@@ -95,6 +96,8 @@ def is_refused(example: Call) -> bool:
 def row(name: str) -> Row:
     """The row of a name."""
     value = names.object_of(name)
+    if talks(value):
+        return Row(name, HOSTED)
     if callable(value) and names.handler(name) is None and not spec_of(name).own:
         how = KNOWN if table.is_pure(value) and not isinstance(value, np.ufunc) else REFUSED
         return Row(name, how, instead=instead_of(name))
@@ -199,8 +202,10 @@ _HEAD = """# What is supported, name by name
   that NumPy takes, and change nothing.
 
 Of `np.random`, draws are supported ([language.md](language.md#random-numbers)), of `np.ma` questions about plain
-arrays, of `ndarray.flags` each flag. Other modules (`np.char`, `np.strings`, `np.polynomial`, `np.lib`, `np.testing`,
-SciPy) are not supported inside: call them outside, or through `tracebuf.host_call`.
+arrays, of `ndarray.flags` each flag; of `np.testing` the assertions, of `scipy.special` the ufuncs with one result.
+Functions that are written in Python, of other modules (`np.polynomial`, `np.lib`, SciPy) and of those that stand below as
+not supported, are traced as they are written, and refused where that cannot be done. All else is called outside, or
+through `tracebuf.host_call`.
 """
 
 

@@ -185,7 +185,7 @@ def test_a_refusal_is_pickled_without_what_tracing_had_assumed() -> None:
 
     def refused(a):
         b = a + 1 if len(a) > 2 else a
-        return np.asarray(b, order="F").tolist()
+        return np.asarray(b, order="F").tolist(), id(b)
 
     with pytest.raises(UnsupportedError) as met:
         bufferize(refused)(np.ones(3))

@@ -725,14 +725,14 @@ class Expressions(Comprehensions):
             return store_results(self.r, self.call_function(function.__wrapped__, args, kwargs), out)
         name = getattr(function, "__name__", str(function))
         module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
-        if isinstance(function, types.FunctionType):
-            return self.call_function(function, args, kwargs)
-        if records.is_class(function):
-            return records.construct(self, node, function, args, kwargs)
         plain = not any(is_traced(x) or isinstance(x, Range) for x in self.flat([*args, *kwargs.values()]))
         if table.is_pure(function) and (plain or function in (tuple, list)):
             found = ask(function, *args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
             return self.own(found) if type(found) is list else found
+        if isinstance(function, types.FunctionType):
+            return self.call_function(function, args, kwargs)
+        if records.is_class(function):
+            return records.construct(self, node, function, args, kwargs)
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
 
