@@ -55,6 +55,8 @@ def generate(draw: random.Random) -> Program:
         for _ in range(draw.randint(1, 3)):
             if depth < 3 and draw.random() < (0.8 if depth == 0 else 0.35):
                 head = filled(draw.choice(BLOCKS))
+                while head.startswith(("while a and len(a)", "while b and len(b)")):  # which may have no end
+                    head = filled(draw.choice(BLOCKS))
                 inner = [filled(draw.choice(SIMPLE[:6]))] if head.startswith("while") else block(depth + 1)
                 lines += [head, *("    " + line for line in [*inner, *PROGRESS.get(head[:12], [])])]
             else:
