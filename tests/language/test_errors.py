@@ -22,7 +22,7 @@ def test_a_refusal_stores_nothing_and_leaves_no_trace() -> None:
         def f(a, k):
             a[0] = 100
             if k == 1:
-                return sorted(a)
+                return id(a)
             for i in range(len(a)):
                 if k == 2:
                     id(a[i])
@@ -121,10 +121,10 @@ def test_messages_are_numpys() -> None:
 
 
 def test_carets_count_characters() -> None:
-    f = program('def f(a):\n    größe = "äöü"; return sorted(a)  # ünïcode')
+    f = program('def f(a):\n    größe = "äöü"; return id(a)  # ünïcode')
     text = str(refused(f, np.arange(3.0)))
     source, carets = text.split("\n")[1:3]
-    assert source[carets.index("^") : carets.rindex("^") + 1] == "sorted(a)"
+    assert source[carets.index("^") : carets.rindex("^") + 1] == "id(a)"
 
 
 def test_keyword_only_parameters_stay_keyword_only() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.registry import traces, traces_late
+from tracebuf.frontends.numpy.record.registry import traces_late
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar
 
 HELPERS = "scipy._lib.array_api_compat.common._helpers"
@@ -51,13 +51,13 @@ def check_device(r: Recorder, bare_xp: Any, device: Any) -> None:
         raise Raises(ValueError(f"Unsupported device for NumPy: {device!r}"))
 
 
-@traces(inspect.signature)
+@traces_late("inspect", "signature")
 def signature(r: Recorder, obj: Any, /) -> inspect.Signature:
     """inspect.signature(f), of what is known."""
     return ask(inspect.signature, obj)
 
 
-@traces(inspect.getfullargspec)
+@traces_late("inspect", "getfullargspec")
 def getfullargspec(r: Recorder, func: Any) -> inspect.FullArgSpec:
     """inspect.getfullargspec(f), of what is known."""
     return ask(inspect.getfullargspec, func)

@@ -30,6 +30,7 @@ from tracebuf.frontends.numpy.functions.formulas import (
     primitives,
     sequences,
     statistics,
+    transforms,
 )
 from tracebuf.frontends.numpy.functions.formulas import products as formula_products
 from tracebuf.frontends.numpy.functions.formulas import vectors as formula_vectors
@@ -79,7 +80,7 @@ MODULES = (
     complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft, linalg, sorting,
     declared, convolutions, einsum, matmul, vectors, builtins, cmath_functions, math_functions, types,
     whole_arrays, as_written, joining, logic, lookup, mapping, padding, primitives, formula_products, formula_vectors,
-    sequences, statistics, inspection, namespaces,
+    sequences, statistics, transforms, inspection, namespaces,
 )  # fmt: skip
 """The modules that fill the tables when they are imported; those that these import do too."""
 

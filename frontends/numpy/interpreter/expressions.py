@@ -62,7 +62,7 @@ from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import METHODS
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, static_flags, unknown_origin
-from tracebuf.frontends.numpy.record.slices import as_slices, as_value
+from tracebuf.frontends.numpy.record.slices import SliceOf, as_slices, as_value
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -327,7 +327,7 @@ class Expressions(Comprehensions):
                 return found
         texts.check_known(self.r, *self.flat([a, b]))
         for x in (a, b):
-            if isinstance(x, Range) or (isinstance(x, slice) and holds_traced([x.start, x.stop, x.step])):
+            if isinstance(x, (Range, SliceOf)) or (isinstance(x, slice) and holds_traced([x.start, x.stop, x.step])):
                 raise self.refuse(node, "a comparison of ranges or slices", "compare their bounds")
         a, b = subclasses.operands(self.r, a, b)
         return compare(self.r, name, self.beside(a, b), self.beside(b, a))

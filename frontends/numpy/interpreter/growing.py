@@ -20,7 +20,7 @@ from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.interpreter import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import check_one_type, from_values, to_values, unify
-from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr, int_of_value
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import (
@@ -195,8 +195,9 @@ def item(i: Evaluator, node: ast.AST, x: Record, index: Any) -> Any:
 
 def at(i: Evaluator, x: Record, held: Sequence[ArrayRef], k: Any) -> Any:
     """Item k, which there is."""
-    place = int_expr(k)
-    assert place is not None
+    place = int_expr(bool_as_int(i.r, k) if isinstance(k, PyBool) else k)
+    if place is None:
+        raise i.r.refuse(f"a {name_of(k)} as an index of a list whose length is only known at run time", "use an int")
     return item_from(i, kind_in(x), [i.r.number(column, (place,)) for column in held])
 
 

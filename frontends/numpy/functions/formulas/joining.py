@@ -3,6 +3,7 @@ numpy/lib/_function_base_impl.py)."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,17 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     made[along(axis, slice(None, obj))] = arr[along(axis, slice(None, obj))]
     made[along(axis, slice(obj, None))] = arr[along(axis, slice(obj + 1, None))]
     return made
+
+
+@formula(np.resize)
+def resize(a: Any, new_shape: Any) -> Any:
+    shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
+    a, size = np.ravel(a), math.prod(shape)
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    if a.size == 0 or size == 0:
+        return np.zeros_like(a, shape=shape)
+    return np.reshape(np.tile(a, (size + a.size - 1) // a.size)[:size], shape)
 
 
 # -- ravelled indices
