@@ -43,6 +43,13 @@ Where is ...?
     a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
     lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
                             paths/container_joins
+    a list that grows       record/growing, interpreter/growing; tests/language/test_growing_lists.py
+    print, logging, tqdm    interpreter/talk, call/talk, call/progress; their text: interpreter/texts
+    random numbers          functions/host/draws; tests/functions/test_draws.py
+    a.flags, a.strides      functions/inspection
+    partials, slices ...    of a path or iteration that has ended: paths/holders, record/slices
+    SciPy, NumPy's Python   traced as written: `call` of interpreter/expressions, `is_numpys` of
+                            interpreter/interpreter; functions/namespaces, numbers/special
     a captured array        met: `capture` of interpreter/interpreter; fetched at each call: `Hidden.value` of
                             call/captures, called by `BufferizedFunction._values` of tracebuf/api.py
     a guard                 made: record/sizes (`ask_nonneg`, `ask_equal`); checked: call/conditions, and there
