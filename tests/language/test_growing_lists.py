@@ -413,3 +413,18 @@ def test_an_empty_list_of_ints_is_no_array_of_ints() -> None:
 def test_nan_has_no_place_in_order() -> None:
     with pytest.raises(UnsupportedError, match="NaN"):
         tracebuf.bufferize(in_order)(np.append(X, np.nan))
+
+
+def list_by_slice(x: Any) -> Any:
+    out = [1.0, 2.0, x[0]]
+    return np.array(out[np.argmax(x) :])
+
+
+def trimmed(x: Any) -> Any:
+    return np.trim_zeros(x)
+
+
+def test_a_slice_of_a_list_by_data() -> None:
+    agree(list_by_slice, np.array([0.5, 1.5, 0.5]))
+    with pytest.raises(UnsupportedError, match="a list's slice are only known at run time"):
+        tracebuf.bufferize(trimmed)([0, 0, 1, 2, 0])

@@ -461,6 +461,10 @@ class Expressions(Comprehensions):
                 index = self.known_int(index, "the index of a tuple or list")
             if isinstance(index, slice):
                 parts = (index.start, index.stop, index.step)
+                if any(isinstance(part, NpScalar) for part in parts):
+                    self.note_growth(base)
+                    reason = f"the bounds of a {type(base).__name__}'s slice are only known at run time"
+                    raise self.refuse(node, reason, "slice an array: np.array(x)[i:j]")
                 index = slice(
                     *(self.known_int(i, "a tuple's slice") if isinstance(i, (PyInt, PyBool)) else i for i in parts)
                 )

@@ -57,6 +57,8 @@ def numpys_number(r: Recorder, x: Any) -> Any:
 
 def operands(r: Recorder, a: Any, b: Any) -> tuple[Any, Any]:
     """The operands of an operator, of which one may be a known number of a subclass, and the other is traced."""
+    if not (isinstance(a, _BASES) or isinstance(b, _BASES)):
+        return a, b
     for x, y in ((a, b), (b, a)):
         if is_of_subclass(x) and isinstance(y, (ArrayRef, Scalar)):
             alone = isinstance(x, (float, complex))

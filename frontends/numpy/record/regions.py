@@ -86,9 +86,12 @@ class Regions:
         """Appends an op to the region; one made without a location gets the current one."""
         if op.loc is UNKNOWN:
             op.loc = self.loc
-        if not all(map(self.is_visible, op.operands)):
-            raise self.refuse(*ENDED)
-        self.frame.block.append(op)
+        here = self.frame.block
+        for use in op.uses:
+            owner = use.value.owner
+            if (owner if isinstance(owner, Block) else owner.block) is not here and not self.is_visible(use.value):
+                raise self.refuse(*ENDED)
+        here.append(op)
         self.recorded += 1
         return op
 
