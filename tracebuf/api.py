@@ -36,6 +36,7 @@ from tracebuf.frontends.numpy.call.arguments import (
     RunOriginal,
     ScalarKey,
     StaticKey,
+    check_files,
     disjoint,
     extent,
     key_of,
@@ -794,6 +795,7 @@ class BufferizedFunction(NativeCallable):
         tops, names, static = names, leaf_names(names, flat), {flat.starts[i] for i in self._static}
         made = enumerate(zip(names, flat.values, strict=True))
         keys = tuple(static_key(n, v) if i in static else key_of(n, v) for i, (n, v) in made)
+        check_files(names, flat.values)
         related = relations(flat.values)
         given = donated(self.__wrapped__, self.options, names, keys, related)
         return Call(

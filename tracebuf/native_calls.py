@@ -136,6 +136,8 @@ def _argument(i: int, key: Key, call: Call, type_: Type | None, stored: bool) ->
     """What argument `i` must be; `type_` is that of the kernel's argument, if it is one, `stored` whether the program
     may store to it."""
     if isinstance(key, ArrayKey):
+        if key.mapped:
+            raise _NoPlan
         same, objects = call.related.same, call.related.objects
         if objects[i] != i:
             return SameArgument(objects[i])

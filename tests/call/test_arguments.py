@@ -194,13 +194,6 @@ def test_refused(pair: Any, what: str) -> None:
         agree(g, np.arange(5.0))
 
 
-def test_memmap_is_refused_as_a_subclass(tmp_path: Path) -> None:
-    mapped = np.memmap(tmp_path / "data", float, "w+", shape=(5,))
-    with pytest.raises(tracebuf.UnsupportedError, match="memmap"):
-        bufferize(plus)(mapped)
-    agree(bufferize(stored), np.asarray(mapped))
-
-
 def test_a_misaligned_argument_is_logged_once_and_visible(caplog: pytest.LogCaptureFixture) -> None:
     g = bufferize(plus)
     for _ in range(3):

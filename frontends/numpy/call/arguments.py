@@ -8,6 +8,7 @@ are static.
 from __future__ import annotations
 
 import ctypes
+import os
 import types
 from array import array
 from collections.abc import Sequence
@@ -42,7 +43,7 @@ class ArrayKey:
     """What the compiled code depends on in an array argument.
 
     `order`: axes outermost first; `layout`: "dense" in that order, "unit" (innermost stride 1) or "strided";
-    `repeated`: axes longer than 1 of stride 0, which have no place in an order.
+    `repeated`: axes longer than 1 of stride 0, which have no place in an order; `mapped`: it is an np.memmap.
     """
 
     dtype: str
@@ -51,6 +52,7 @@ class ArrayKey:
     layout: str
     writable: bool
     repeated: tuple[int, ...] = ()
+    mapped: bool = False
 
 
 @frozen()
@@ -100,7 +102,7 @@ def key_of(name: str, x: Any) -> Key:
     Raises UnsupportedError for what cannot be an argument, RunOriginal for what cannot be compiled for.
     """
     kind = type(x)
-    if kind is np.ndarray:
+    if kind is np.ndarray or is_map(x):
         return array_key(name, x)
     if kind is float:
         return ScalarKey("float")
@@ -241,7 +243,29 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     if not flags.aligned:
         raise RunOriginal(f"argument `{name}` is not aligned to its elements")
     repeated = tuple(a for a in range(x.ndim) if x.strides[a] == 0 and x.shape[a] > 1)
-    return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable, repeated)
+    return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable, repeated, type(x) is np.memmap)
+
+
+def is_map(x: Any) -> bool:
+    """Whether an object is an np.memmap of a file; a copy of one is an array of that class too."""
+    return type(x) is np.memmap and x._mmap is not None  # type: ignore[attr-defined]
+
+
+def check_files(names: Sequence[str], values: Sequence[Any]) -> None:
+    """Raises RunOriginal where two memmaps may be of one file, of which one may be written: their memory is one, at two
+    addresses."""
+    maps = [(name, x) for name, x in zip(names, values) if is_map(x)]
+    if len({id(x._mmap) for _, x in maps}) < 2 or all(x.mode in ("r", "c") for _, x in maps):
+        return
+    found: dict[Any, tuple[int, str]] = {}
+    for name, x in maps:
+        try:
+            about = os.stat(x.filename)
+        except (OSError, TypeError, ValueError):
+            raise RunOriginal(f"argument `{name}` is a memmap of a file that cannot be told from others") from None
+        other, first = found.setdefault((about.st_dev, about.st_ino), (id(x._mmap), name))
+        if other != id(x._mmap):
+            raise RunOriginal(f"arguments `{first}` and `{name}` are memmaps of one file")
 
 
 def is_generator(x: Any) -> bool:
@@ -260,6 +284,7 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
     """A hashable value that determines the keys of all arguments and is quick to make; None where only `key_of` can
     tell."""
     parts: list[Any] = []
+    file = None
     for x in values:
         kind = type(x)
         if kind.__class__ is not type:
@@ -274,6 +299,9 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
             parts.append(kind)
         elif kind in (range, slice) and all(type(i) in (int, types.NoneType) for i in (x.start, x.stop, x.step)):
             parts.append((kind, x.start, x.stop, x.step))
+        elif is_map(x) and (file is None or file is x._mmap):  # of several files `check_files` is asked
+            file = x._mmap
+            parts.append((kind, x.dtype, x.dtype.num, x.shape, x.strides, x.flags.num))
         else:
             return None
     return tuple(parts)

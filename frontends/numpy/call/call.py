@@ -91,6 +91,7 @@ def show_key(key: Key) -> str:
             else [key.layout, f"axes {key.order}"]
         )
         marks += [] if key.writable else ["read-only"]
+        marks += ["memmap"] if key.mapped else []
         return f"{key.dtype}[{dims}]" + (f" ({', '.join(marks)})" if marks else "")
     if isinstance(key, ScalarKey):
         return key.kind

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frontends.numpy.call.conditions import Conditions
 from tracebuf.frontends.numpy.call.containers import blank, made_of
@@ -122,6 +124,13 @@ _PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "complex
 """By kind of a Python number: the function that converts a result to it."""
 
 
+def as_map(x: np.ndarray) -> np.ndarray:
+    """An array on a memmap's memory as NumPy's own view of the memmap is."""
+    made = x.view(np.memmap)
+    made.__array_finalize__(x.base)
+    return made
+
+
 def items_in(elements: Any, kind: str, flags: Any, mixed: bool) -> list[Any]:
     """The items of a list of run-time length: NumPy's or Python's numbers, or (`mixed`) Python's where a flag holds."""
     if mixed:
@@ -184,7 +193,9 @@ class _Building:
         return _PYTHON[x.kind](value.real if x.kind != "complex" else value) if x.kind in _PYTHON else value
 
     def _array(self, x: ResultLeaf, value: Any) -> Any:
-        """The array, or a view of it where eager has another object on the same memory."""
+        """The array, or a view of it where eager has another object on the same memory, or a memmap."""
+        if type(value.base) is np.memmap and type(value) is np.ndarray:
+            value = self._becomes(x, as_map(value))
         if self.used.setdefault(id(value), x.identity) != x.identity:
             value = self._becomes(x, value.view())
         if x.read_only and value.flags.writeable:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.frontends.numpy.arrays import memmaps
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, filled_with
 from tracebuf.frontends.numpy.arrays.reshape import is_dense
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
@@ -91,6 +92,13 @@ def strides(r: Recorder, a: ArrayRef) -> tuple[Any, ...]:
 
 
 # -- classes
+def check_attribute(r: Recorder, name: str) -> None:
+    """Refuses an attribute that a memmap has in its own way."""
+    own = hasattr(np.memmap, name) != hasattr(np.ndarray, name) or name in ("__dict__", "__class__", "flat", "imag")
+    own = own or name in ("filename", "mode", "offset", "_mmap")
+    memmaps.check_class(r, f"`.{name}`", False, own)
+
+
 @traces(issubclass)
 def issubclass_of(r: Recorder, kind: Any, kinds: Any) -> bool:
     """issubclass(kind, kinds), of classes whose metaclass does not answer itself."""

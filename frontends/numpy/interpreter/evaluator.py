@@ -122,6 +122,10 @@ class Evaluator(ABC):
         with pushed(self.scopes, scope):
             yield scope
 
+    @abstractmethod
+    def is_fixed_here(self) -> bool:
+        """Whether the function being interpreted belongs to this package, NumPy or SciPy."""
+
     # -- places and refusals
     @abstractmethod
     def at(self, node: ast.AST) -> Location:

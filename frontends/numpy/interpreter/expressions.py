@@ -523,6 +523,8 @@ class Expressions(Comprehensions):
         """`base.name`."""
         if not is_traced(base):
             return self.plain_attribute(node, base, name)
+        if isinstance(base, ArrayRef):
+            inspection.check_attribute(self.r, name)
         if isinstance(base, NpScalar) and base.python is not None:
             self.check_has(base, name)
         value = table.attribute(self.r, base, name)
@@ -653,6 +655,16 @@ class Expressions(Comprehensions):
             kwargs[name] = value
 
     def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """A call; of a program that has memmaps, it is noted which arrays may be such after it."""
+        made = self.dispatch(node, function, args, kwargs)
+        if self.r.maps is not None and not self.is_fixed_here() and is_of_libraries(function):
+            of = [function.ref] if isinstance(function, Method) else []
+            given = [x for x in (*of, *self.flat([*args, *kwargs.values()])) if isinstance(x, ArrayRef)]
+            results = [x for x in self.flat([made]) if isinstance(x, ArrayRef)]
+            self.r.maps.note(self.r, function.name if isinstance(function, Method) else function, given, results)
+        return made
+
+    def dispatch(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A call, dispatched on the callee itself (rule X1)."""
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
@@ -782,6 +794,12 @@ class Expressions(Comprehensions):
         for v in values:
             found += self.flat(items_of(v)) if isinstance(v, (tuple, list, dict, Record)) else [v]
         return found
+
+
+def is_of_libraries(function: Any) -> bool:
+    """Whether a callee is a method of an array, or a function of NumPy's, SciPy's or of this package."""
+    module = getattr(function, "__module__", None) or ""
+    return isinstance(function, Method) or table.is_of_numpy(function) or module.startswith(("scipy", "tracebuf."))
 
 
 def as_plain(x: Any) -> Any:

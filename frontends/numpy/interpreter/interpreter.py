@@ -93,6 +93,9 @@ class Interpreter(Statements):
         recorder.outer_values = self.outer_values
         recorder.heap.read = lambda x, name: records.read(self, x, name, recorder.heap)
 
+    def is_fixed_here(self) -> bool:
+        return is_fixed(self.scope.source.file)
+
     def outer_values(self) -> list[Any]:
         """The values that names of the functions around the one being traced hold, and statements of all."""
         containers = [x for x, _ in self.r.heap.originals]

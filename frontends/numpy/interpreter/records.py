@@ -409,6 +409,8 @@ def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool | P
     if isinstance(base, NpScalar) and base.python is not None:
         return by_origin(i.r, base, lambda x: hasattr(x, name))
     if is_traced(base) and name != "mT":  # which raises ValueError of a vector
+        if isinstance(base, ArrayRef):
+            inspection.check_attribute(i.r, name)
         return inspection.has(base, name)
     try:
         asked_attribute(i, node, base, name)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import int_of
+from tracebuf.frontends.numpy.arrays.memmaps import check_shown
 from tracebuf.frontends.numpy.call import progress, talk
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.functions.host.calls import record
@@ -125,6 +126,7 @@ def value(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:
         ins.append(x.condition)
         return talk.Chosen(len(ins) - 1, tuple(value(i, node, arm, ins) for arm in x.arms))
     if isinstance(x, ArrayRef):
+        check_shown(i.r)
         ins.append(i.r.read(x))
         return Passed(len(ins) - 1)
     if isinstance(x, Text):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.memmaps import check_shown
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.talk import under
 from tracebuf.frontends.numpy.interpreter import records
@@ -64,6 +65,8 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
         return Text((Part(x.like(x.condition, *parts)),))
     if isinstance(x, Scalar):
         return Text((Part(x, conversion, "", template_of(x, quoted)),))
+    if isinstance(x, ArrayRef):
+        check_shown(i.r)
     if isinstance(x, ArrayRef) and i.r.printing:
         options = {name: y for given in i.r.printing for name, y in given.items()}
         return made_text(under, [options, repr if quoted else str, as_it_is(i.r, x)])
@@ -121,6 +124,7 @@ def made(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
             return made_text(function, args)
     if function in OF_ARRAYS and args and isinstance(args[0], ArrayRef) and not i.r.printing:
         rest = [*args[1:], *kwargs.values()]
+        check_shown(i.r)
         if not any(map(is_tracers, i.flat(rest))) and not any(map(callable, i.flat(rest))):
             ask(function, np.zeros((1,) * args[0].ndim, args[0].element.dtype), *args[1:], **kwargs)
             return made_text(function, [as_it_is(i.r, args[0]), *args[1:]], kwargs)

@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.arrays.memmaps import Maps
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Leaf, ScalarKey, StaticKey, is_generator
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden
@@ -142,6 +143,8 @@ def trace_once(
             given.append(entry.scalar(leaf, name, key, x) if isinstance(key, ScalarKey) else object_of(leaf, x))
     r = entry.begin()
     r.growth = growth
+    mapped = frozenset(Leaf(i) for i, key in enumerate(call.keys) if isinstance(key, ArrayKey) and key.mapped)
+    r.maps = Maps(mapped) if mapped else None
     r.given = [g for g in given if isinstance(g, ArrayRef)]
     tops = arranged(call.tree, given, call.containers, call.paths, r.heap)
     r.heap.begin(r.frame)
@@ -236,6 +239,8 @@ def finish(
         final = r.value(storage)
         if storage.stored and kept and final is not argument:
             r.frame.values[storage] = r.emit(bufferization.MaterializeInDestination.of(final, argument))
+    if r.maps is not None:
+        r.maps.check_identity(r)
     plan = results.leaf(result)
     writes = tuple(replace(w, items=tuple(map(results.kept_or_new, w.items))) for w in changes)
     r.add(func.Return.of(results.values))

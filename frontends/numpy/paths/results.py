@@ -187,7 +187,11 @@ class Results:
             return self.chosen(found, lambda o, _: self.array(x, o, taken))
         for g, i in self.given:
             if found is g:
+                if self.r.maps is not None:
+                    self.r.maps.check_result(self.r, x)
                 return ResultLeaf("argument", i)
+        if self.r.maps is not None:
+            self.r.maps.check_result(self.r, x)
         arrays = self.seen[taken]
         if x not in arrays:
             value = self.read_where(x, taken)

@@ -66,6 +66,8 @@ class Recorder(Sizes):
         """For each `with warnings.catch_warnings()` that is being traced: where it began, and the filters set in it."""
         self.printing: list[dict[str, Any]] = []
         """The options of each `with np.printoptions(...)` that is being traced."""
+        self.maps: Any = None
+        """Which arguments are memmaps (arrays/memmaps); None where none is."""
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
 

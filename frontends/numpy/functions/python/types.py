@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.frontends.numpy.arrays import memmaps
 from tracebuf.frontends.numpy.arrays.indexing import check_int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, as_array_function
@@ -73,6 +74,8 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool | PyBool:
     like: Any = x
     if isinstance(x, ArrayRef):
         like = np.empty((0,) * x.ndim, x.dtype)
+        if r.maps is not None:
+            memmaps.check_class(r, "the class", ask(isinstance, like, kinds), ask(issubclass, np.memmap, kinds))
     elif isinstance(x, Scalar):
         like = stand_in(x)
     return ask(isinstance, like, kinds)
@@ -116,6 +119,8 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
     check_origin(r, x)
     if isinstance(x, FlatIterator):
         x.refuse()
+    if isinstance(x, ArrayRef):
+        memmaps.check_class(r, "the class", False, True)
     if isinstance(x, (Record, Drawer)):
         return x.kind
     return ask(type, x, *rest) if rest or not is_traced(x) else type(concrete(x))
