@@ -765,7 +765,7 @@ class BufferizedFunction(NativeCallable):
         if last is not None and (leaves := last.again(values)) is not None and last.found[0] == form:
             known = last.found[1]
             return known if last.disjoint(leaves, known.extents) else None, leaves, last.containers
-        flat = flatten(values)
+        flat = self._flat(values)
         given = None if flat.tree is None else self._quick_key(flat.values, flat.tree)
         known = None if given is None else self._recent.get((given, form))
         if known is None or not disjoint(flat.values, known.extents):
@@ -786,15 +786,25 @@ class BufferizedFunction(NativeCallable):
         given = signature(plain)
         return None if given is None else (*given, *static)
 
+    def _flat(self, values: Sequence[Any], static: tuple[Position, ...] = ()) -> FlatArguments:
+        """The leaves of the arguments and their containers; the error names the function's line."""
+        try:
+            return flatten(values, static)
+        except UnsupportedError as refusal:
+            raise located(refusal, self.__wrapped__) from None
+
     def _call(self, values: tuple[Any, ...], form: tuple[Named, Form], hidden: tuple[Hidden, ...]) -> Call:
         (named, out), buffers = form, labels(form[1])
         extra = len(values) - len(self._names) - len(named) - len(buffers) - len(hidden)
         many = (*(f"{self._star}[{i}]" for i in range(extra)), *(f"{self._stars}[{n!r}]" for n in named))
         names = (*self._names, *many, *buffers, *(h.label for h in hidden))
-        flat = flatten(values, self._static)
+        flat = self._flat(values, self._static)
         tops, names, static = names, leaf_names(names, flat), {flat.starts[i] for i in self._static}
         made = enumerate(zip(names, flat.values, strict=True))
-        keys = tuple(static_key(n, v) if i in static else key_of(n, v) for i, (n, v) in made)
+        try:
+            keys = tuple(static_key(n, v) if i in static else key_of(n, v) for i, (n, v) in made)
+        except UnsupportedError as refusal:
+            raise located(refusal, self.__wrapped__) from None
         check_files(names, flat.values)
         related = relations(flat.values)
         given = donated(self.__wrapped__, self.options, names, keys, related)
@@ -1105,6 +1115,15 @@ def caller_level() -> int:
     while frame.f_code.co_filename == __file__ and frame.f_back is not None:
         frame, level = frame.f_back, level + 1
     return level
+
+
+def located(refusal: UnsupportedError, function: FunctionType) -> UnsupportedError:
+    """The refusal of an argument, with the line of the function that it was given to."""
+    from tracebuf.frontends.numpy.source.source import heading
+
+    if refusal.location is not None:
+        return refusal
+    return UnsupportedError(refusal.reason, instead=refusal.instead, location=heading(function))
 
 
 def original_runs(reason: str) -> UnsupportedError:

@@ -50,8 +50,8 @@ class TracebufWarning(UserWarning):
 class UnsupportedError(TracebufError):
     """The function, or an argument, is outside the supported language.
 
-    Attributes: `location` (file, line, columns; None for arguments), `reason` (why it is refused), `instead` (what
-    to write).
+    Attributes: `location` (file, line, columns; of an argument, the function's `def`), `reason` (why it is
+    refused), `instead` (what to write).
     """
 
     _noted: Any = None  # what a function with a fallback keeps of it

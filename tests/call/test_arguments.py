@@ -190,7 +190,8 @@ def test_refused(pair: Any, what: str) -> None:
     for g in pair:
         with pytest.raises(tracebuf.UnsupportedError, match="argument `a`") as caught:
             g(REFUSED[what]())
-        assert caught.value.instead and caught.value.location is None
+        assert caught.value.instead and caught.value.location is not None
+        assert caught.value.location.function == g.__name__
         agree(g, np.arange(5.0))
 
 

@@ -26,6 +26,13 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 MEMORY = np.ones(3)
 
 
+class Instance:
+    """It has by itself, not by its class, what NumPy asks for."""
+
+    def __init__(self) -> None:
+        self.__array_interface__ = MEMORY.__array_interface__
+
+
 class Lies:
     """It holds floats, not ints, and may not be written."""
 
@@ -92,7 +99,8 @@ class Names(str):
 
 
 OBJECTS: dict[str, Callable[[], Any]] = {
-    "interface that lies": Lies, "__index__": Index, "__float__": Float, "__array_ufunc__": Ufunc,
+    "interface that lies": Lies, "interface of its own": Instance, "__index__": Index, "__float__": Float,
+    "__array_ufunc__": Ufunc,
     "__array_function__": Function, "disguised": Disguised, "touchy": Touchy,
     "unhashable": lambda: Unhashable("x"), "incomparable": lambda: Incomparable("x"),
     "class without hash": lambda: OfMeta,

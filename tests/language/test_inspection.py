@@ -148,7 +148,60 @@ def test_memory() -> None:
     refused(program("def f(a, b):\n    return np.shares_memory(a, b)"), np.ones(3), np.ones(3), "share memory")
     refused(program("def f(a):\n    return a.flags.owndata"), np.ones(3), "who owns an array's memory")
     refused(program("def f(a):\n    return a.base is None"), np.ones(3), "ask outside who owns the memory")
-    refused(program("def f(a):\n    a.flags.writeable = False"), np.ones(3), "attribute is set")
+    refused(program("def f(a):\n    a.flags.writeable = False"), np.ones(3), "of an array of the caller's")
+    f = program("def f(a):\n    b = a * 2\n    return np.shares_memory(a, b), np.may_share_memory(b, a[1:])")
+    agree(f, np.ones(3))
+
+
+def test_flags_that_are_set() -> None:
+    for code in (
+        "b.flags.writeable = False", "b.setflags(write=False)", "b.flags['WRITEABLE'] = False",
+        "b.flags['W'] = False", "b.flags.writeable = True", "b.setflags(True)",
+        "b.flags.writeable = False; b.flags.writeable = False",
+        "c = b[1:]; b.flags.writeable = False; c[0] = 5.0; b = (b, c)",
+        "b.flags.writeable = False; b = (b, b[1:], b.T)", "b.flags.writeable = False; b[0] = 1",
+        "b.flags.writeable = False; b += 1", "b.setflags(write=False); a[:] = 2",
+        "b.flags.writeable = False; b = b.copy(); b[0] = 2", "b.flags.writeable = False; b = b.flags.writeable",
+    ):
+        for made in ("a * 2", "a[1:]", "a.T", "np.zeros((3, 3))", "a.copy()"):
+            f = program(f"def f(a):\n    b = {made}\n    {code}\n    return b")
+            want = agree(f, np.ones((3, 3)))
+            if isinstance(want, np.ndarray):
+                got = tracebuf.bufferize(f)(np.ones((3, 3)))
+                assert got.flags.writeable == want.flags.writeable, (code, made)
+    for code, reason in (
+        ("b = a * 2\n    if a[0] > 1:\n        b.flags.writeable = False\n    return b", "`.flags.writeable` here"),
+        ("b = a * 2 if a[0] > 1 else a[:2]\n    b.flags.writeable = False\n    return b", "`.flags.writeable` here"),
+        ("b = a * 2\n    b.flags.writeable = False\n    b.setflags(write=True)\n    return b", ".writeable` here"),
+        ("a.setflags(write=False)", "of the caller's"),
+        ("b = a * 2\n    b.flags.aligned = False", "attribute is set"),
+    ):  # fmt: skip
+        refused(program(f"def f(a):\n    {code}"), np.ones(3), reason)
+
+
+def test_a_median_that_may_sort_its_argument() -> None:
+    for made in ("a", "a * 2", "a[1:, ::2]", "a.T", "a[::-1]", "a[0]", "a.astype(int)"):
+        for axis in ("", ", axis=0", ", axis=-1, keepdims=True"):
+            f = program(f"def f(a):\n    b = {made}\n    return np.median(b{axis}, overwrite_input=True), b, a")
+            a = np.random.default_rng(1).permutation(np.arange(20.0)).reshape(4, 5)
+            if "a[0]" not in made or "keepdims" not in axis:
+                agree(f, a)
+            a[1, 2] = np.nan
+            if made not in ("a.astype(int)", "a[0]"):
+                agree(f, a)
+    f = program("def f(a):\n    return np.percentile(a, 30, overwrite_input=True)")
+    refused(f, np.ones(3), "overwrite_input=True")
+
+
+def test_what_array_libraries_ask() -> None:
+    f = program("""
+        def f(a):
+            xp = a.__array_namespace__()
+            new = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+            return xp is np, xp.sum(a), a.to_device("cpu") is a, new, np.isdtype(a.dtype, "real floating")
+    """)
+    agree(f, np.ones(3))
+    agree(program("def f(a):\n    return a.to_device('gpu')"), np.ones(3))
 
 
 def refused(f: object, *args: object) -> None:

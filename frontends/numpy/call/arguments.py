@@ -158,8 +158,13 @@ def in_its_place(name: str, x: Any) -> str:
     kind = type(x)
     if hasattr(kind, "toarray"):
         return f"pass {name}.toarray(), or the arrays that it is made of"
-    if hasattr(kind, "__array__") or isinstance(x, (memoryview, array, ctypes.Array)):
+    if hasattr(kind, "__array_ufunc__"):
+        text = f"pass np.asarray({name}), for which the result is an array, or"
+        return f'{text} bufferize(fallback="numpy"), by which calls with objects of {kind.__name__} run as they are'
+    if hasattr(kind, "__array__") or isinstance(x, (memoryview, bytearray, array, ctypes.Array)):
         return f"pass np.asarray({name})"
+    if isinstance(x, bytes):
+        return f"pass np.frombuffer({name}, np.uint8)"
     if kind.__hash__ is None or isinstance(x, np.random.Generator):
         return "pass an array or a number"
     return f'pass an array or a number; or name "{name}" in static_argnames: then each value has a program of its own'

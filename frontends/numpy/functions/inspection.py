@@ -6,6 +6,7 @@ the memory and where it is, is refused.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays import memmaps
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, filled_with
 from tracebuf.frontends.numpy.arrays.reshape import is_dense
+from tracebuf.frontends.numpy.numbers.lattice import parts
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
-from tracebuf.frontends.numpy.record.cond import ends
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces, traces_late
@@ -70,6 +72,27 @@ def flag(r: Recorder, flags: Flags, name: Any, item: bool = False) -> Any:
     if not isinstance(value, bool):
         raise r.refuse(f"`.flags.{name}` is not supported yet", "ask for one flag: a.flags.c_contiguous")
     return value
+
+
+def depends_on_path(x: Any) -> bool:
+    """Whether a value may hold an array that is one of several."""
+    if isinstance(x, Cond) or (isinstance(x, ArrayRef) and x.origin is not None):
+        return True
+    return any(map(depends_on_path, parts(x) or ()))
+
+
+def set_writable(r: Recorder, a: ArrayRef, value: Any, others: Iterable[Any]) -> None:
+    """`a.flags.writeable = value`, of an array object that the function has made. `others`: what names hold."""
+    if value is not True and value is not False:
+        raise r.refuse("a flag that is set to what is not True or False", "set it to False")
+    if value == is_writable(r, a):
+        return
+    by_path = isinstance(a, GuardedRef) or a.origin is not None
+    by_path = by_path or any(map(depends_on_path, others))
+    if value or by_path or r.frame.parent is not None or any(a is g for g in r.given):
+        what = "of an array of the caller's" if any(a is g for g in r.given) else "here"
+        raise r.refuse(f"setting `.flags.writeable` {what}", "set it outside, or to False at the function's end")
+    a.read_only = True
 
 
 # -- strides
@@ -130,10 +153,34 @@ def min_scalar_type(r: Recorder, a: Any, /) -> np.dtype:
 
 
 # -- memory
+def made_here(r: Recorder, a: Any) -> bool:
+    """Whether an array is certainly in memory that the function has asked for, by itself."""
+    if not isinstance(a, ArrayRef) or isinstance(a, GuardedRef) or a.storage.arg is not None or a.storage.picked:
+        return False
+    op = r.value(a.storage).defining_op
+    return op is not None and not op.name.startswith("scf.")
+
+
+@traces(method="__array_namespace__")
+def array_namespace(r: Recorder, a: ArrayRef, *, api_version: Any = None) -> Any:
+    """a.__array_namespace__(): NumPy."""
+    return ask(np.empty(0).__array_namespace__, api_version=api_version)
+
+
+@traces(method="to_device")
+def to_device(r: Recorder, a: ArrayRef, device: Any, /, *, stream: Any = None) -> ArrayRef:
+    """a.to_device("cpu"): the array itself."""
+    ask(np.empty(0).to_device, device, stream=stream)
+    return a
+
+
 @traces(np.shares_memory, of=True)
 @traces(np.may_share_memory, of=False)
 def shares_memory(exact: bool, r: Recorder, a: Any, b: Any, /, max_work: Any = None) -> bool:
     """Whether two arrays share memory: known where one is all of the other's memory, or both are one part of it."""
+    if any(made_here(r, x) for x in (a, b)) and all(isinstance(x, ArrayRef) for x in (a, b)):
+        if a.storage is not b.storage:
+            return False
     refusal = r.refuse("whether these arrays share memory is not known while tracing", "ask outside")
     if any(not isinstance(x, ArrayRef) or isinstance(x, GuardedRef) for x in (a, b)):
         raise refusal

@@ -95,7 +95,7 @@ class ScalarMethod:
 
 PURE = {
     tuple, list, set, frozenset, range, slice, np.dtype, str, sorted, all, any, float.is_integer, np.can_cast,
-    np.isdtype, np.issubdtype, np.promote_types, np.finfo, np.iinfo,
+    np.isdtype, np.issubdtype, np.promote_types, np.finfo, np.iinfo, np.lib.NumpyVersion,
 }  # fmt: skip
 """Functions and classes that are called as they are, on values known while tracing."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import operator
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -58,7 +59,7 @@ from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
-from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import METHODS
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, static_flags, unknown_origin
@@ -530,7 +531,7 @@ class Expressions(Comprehensions):
         value = table.attribute(self.r, base, name)
         if value is not NotImplemented:
             return value
-        if isinstance(base, ArrayRef) and name == "tolist" and base.ndim == 1:
+        if isinstance(base, ArrayRef) and ((name == "tolist" and base.ndim == 1) or name == "setflags"):
             return Method(base, name)
         if isinstance(base, ArrayRef) and name in METHODS:
             return Method(base, name)
@@ -677,6 +678,8 @@ class Expressions(Comprehensions):
         found = records.call_with_objects(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
+        if isinstance(function, Method) and function.name == "setflags":
+            return call_as(np.ndarray.setflags, self.set_flags, (function.ref,), args, kwargs)
         if isinstance(function, Method) and function.name == "tolist":
             if args or kwargs:
                 raise Raises(TypeError("ndarray.tolist() takes no arguments"))
@@ -728,6 +731,8 @@ class Expressions(Comprehensions):
                     what = f"an object ({x.kind.__name__}) as an argument of {getattr(function, '__name__', 'this')}"
                     raise self.refuse(node, what, "pass its arrays")
             kwargs = for_plain_arrays(self.r, function, args, kwargs)
+        if function is np.median and kwargs.get("overwrite_input") is True:  # which sorts its argument partly
+            return self.call_function(inspect.unwrap(function), args, kwargs)
         if (formula := table.formula_of(function)) is not None:
             named, wanted = static_flags(self.r, kwargs), formula
             return table.by_numpy(function, self.r, args, kwargs, lambda: self.call_function(wanted, args, named))
@@ -751,6 +756,17 @@ class Expressions(Comprehensions):
             return records.construct(self, node, function, args, kwargs)
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
+
+    def set_flags(self, a: ArrayRef, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        """a.setflags(...)."""
+        if align is not None or uic is not None:
+            raise self.r.refuse("setflags of more than write=", "leave it out")
+        if write is not None:
+            self.set_writable(a, write)
+
+    def set_writable(self, a: ArrayRef, value: Any) -> None:
+        """a.flags.writeable = value."""
+        inspection.set_writable(self.r, a, value, [x for s in self.scopes for x in s.env.values()])
 
     def list_of(self, node: ast.AST, x: Any) -> Any:
         """list(x)."""

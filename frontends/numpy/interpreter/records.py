@@ -504,7 +504,9 @@ def call_with_objects(i: Evaluator, node: ast.AST, function: Any, args: list[Any
     if isinstance(first, Record) and name is not None and not lacks(i, first.kind, name):
         return i.call(node, special(i, node, first, name, f"has no {name}"), args[1:], kwargs)
     for x in held:
-        if (has := asked_of(x.kind)) is not None and (function is not bool or hasattr(x.kind, "__len__")):
+        has = next((n for n in OF_OBJECTS if n in getattr(x.actual, "__dict__", ())), None)
+        has = has or asked_of(x.kind)
+        if has is not None and (function is not bool or hasattr(x.kind, "__len__")):
             name = function.name if isinstance(function, Method) else getattr(function, "__name__", str(function))
             reason = f"an object with `{has}` as an argument of {name}"
             raise i.refuse(node, reason, "pass the number, array or list that it stands for")
@@ -563,6 +565,8 @@ def is_hashable(x: Any) -> bool:
     return isinstance(x, (types.BuiltinFunctionType, type)) and x is not np.ndarray
 
 
+OF_OBJECTS = ("__array_interface__", "__array_struct__", "__array__")
+"""What NumPy asks objects themselves for, not only their classes."""
 ASKED = frozenset(f"__{name}__" for name in (
     "iter", "next", "len", "getitem", "contains", "reversed", "index", "int", "float", "complex", "bool", "trunc",
     "floor", "ceil", "round", "abs", "neg", "pos", "invert", "lt", "le", "gt", "ge", "array", "array_ufunc",

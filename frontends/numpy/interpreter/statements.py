@@ -23,6 +23,7 @@ from tracebuf.frontends.numpy.arrays.creation import arange
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.call.talk import raise_as
+from tracebuf.frontends.numpy.functions import inspection
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, growing, operators, records, talk
@@ -249,6 +250,8 @@ class Statements(Expressions, Protected):
             if ask(operator.getitem, base, place) is not value:
                 self.change(target, base)
                 base[place] = value
+        elif isinstance(base, inspection.Flags) and index in ("WRITEABLE", "W"):
+            self.set_writable(base.of, value)
         elif is_growing(base):
             growing.store(self, target, base, index, value)
         elif isinstance(base, Record):
@@ -261,6 +264,8 @@ class Statements(Expressions, Protected):
         """base.name = value."""
         if isinstance(base, ArrayRef) and name in ("real", "imag"):
             return set_part(self.r, base, name, self.storable(node, value))
+        if isinstance(base, inspection.Flags) and name == "writeable":
+            return self.set_writable(base.of, value)
         records.store(self, node, base, name, value)
 
     def no_store(self, target: ast.Subscript, base: Any) -> BaseException:
