@@ -61,7 +61,7 @@ from tracebuf.ir.dims import Sym
 from tracebuf.ir.ndarray import address
 from tracebuf.options import Options, current_fallback
 from tracebuf.process import log as logger
-from tracebuf.process.display import displayed
+from tracebuf.process.display import displayed, hide_frames
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
@@ -311,6 +311,16 @@ class BufferizedFunction(NativeCallable):
         >>> bufferize(lambda a, b: a + 2 * b)(np.ones(3), np.arange(3.0))
         array([1., 3., 5.])
         """
+        __tracebackhide__ = True  # of notebooks
+        try:
+            return self._called(args, kwargs)
+        except Exception as error:
+            if not (self.options.verify or isinstance(error, InternalError)):
+                hide_frames(error, self.__wrapped__, BufferizedFunction.eager.__code__)
+            raise
+
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a call by Python."""
         hidden = self._hidden
         given, form = self._values(args, kwargs, hidden)
         if self._overlapping and (overlap := self._overlap(given, form)) is not None:

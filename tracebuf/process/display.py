@@ -5,8 +5,15 @@ Notebooks ask for `_repr_html_` (https://ipython.readthedocs.io/en/stable/config
 
 from __future__ import annotations
 
+import ast
 import html
+import linecache
+import os
+import re
+import sys
 from collections.abc import Sequence
+from functools import cache, lru_cache
+from types import CodeType, FunctionType, TracebackType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -30,11 +37,16 @@ def aligned(rows: Rows) -> str:
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
 
+TEXT = "; font-family: monospace; white-space: pre-wrap"
+"""The style of a cell with a text of several lines."""
+
+
 def table(rows: Rows) -> str:
     """A table as HTML."""
 
     def line(row: Sequence[str], tag: str) -> str:
-        cells = (f'<{tag} style="text-align: {"right" if k else "left"}">{html.escape(c)}' for k, c in enumerate(row))
+        styles = ["text-align: " + ("right" if k else "left") + (TEXT if "\n" in c else "") for k, c in enumerate(row)]
+        cells = (f'<{tag} style="{style}">{html.escape(c)}' for style, c in zip(styles, row))
         return f"<tr>{''.join(f'{cell}</{tag}>' for cell in cells)}</tr>"
 
     body = "".join(line(row, "td") for row in rows[1:])
@@ -43,4 +55,62 @@ def table(rows: Rows) -> str:
 
 def preformatted(text: str) -> str:
     """A text as HTML."""
-    return f"<pre>{html.escape(text)}</pre>"
+    return f'<pre style="font-family: monospace">{html.escape(text)}</pre>'
+
+
+def hide_frames(error: BaseException, function: FunctionType, eager: CodeType) -> None:
+    """Takes this package's frames out of an exception's traceback, below the one that catches it: in their place stands
+    the line of the user's function. Those above a frame of the original function, which `eager` has called, too; above
+    another frame they stay, as they keep alive memory that a called function may hold."""
+    top = error.__traceback__
+    place: TracebackType | None = None if top is None else top.tb_next
+    last: CodeType | None = None
+    while place is not None and is_ours(place.tb_frame.f_code.co_filename):
+        last, place = place.tb_frame.f_code, place.tb_next
+    if top is not None and (place is None or last is eager):
+        top.tb_next = place or line_of(error, function)
+
+
+def line_of(error: BaseException, function: FunctionType) -> TracebackType | None:
+    """A traceback of the line that an exception names, if it names one of the function's file."""
+    file, location = function.__code__.co_filename, getattr(error, "location", None)
+    if location is not None:
+        return frame_at(location.file, location.line, location.function)
+    note = next(iter(reversed(getattr(error, "__notes__", ()))), "")
+    named = re.match(r"(?:File .*|Cell In\[\d+\]), line (\d+), in (.+)", note)
+    if named is None or named[2] != function.__name__:
+        return None
+    return frame_at(file, int(named[1]), function.__name__)
+
+
+def frame_at(file: str, line: int, name: str) -> TracebackType | None:
+    """A traceback of one frame, which has nothing but a place."""
+    try:
+        exec(_raising(file, line, name), {})
+    except ZeroDivisionError as made:
+        return made.__traceback__ and made.__traceback__.tb_next
+    return None
+
+
+@lru_cache(maxsize=256)
+def _raising(file: str, line: int, name: str) -> CodeType:
+    text = linecache.getline(file, line).rstrip("\n")
+    tree = ast.parse("1 / 0")
+    for node in ast.walk(tree):  # all of the line: then Python puts no carets under it
+        if isinstance(node, (ast.expr, ast.stmt)):
+            node.lineno = node.end_lineno = line
+            node.col_offset, node.end_col_offset = len(text) - len(text.lstrip()), len(text.encode())
+    return compile(tree, file, "exec").replace(co_name=name, co_qualname=name)
+
+
+@cache
+def is_ours(file: str) -> bool:
+    """Whether a file is one of this package's."""
+    return file.startswith(_folders())
+
+
+@cache
+def _folders() -> tuple[str, ...]:
+    rooms = (sys.modules[name] for name in ("tracebuf", "tracebuf.backend", "tracebuf.frontends"))
+    paths = [path for room in rooms for path in room.__path__]
+    return tuple({os.path.join(found, "") for path in paths for found in (path, os.path.realpath(path))})
