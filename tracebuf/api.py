@@ -18,7 +18,7 @@ import warnings
 import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
@@ -137,6 +137,11 @@ class Specialization:
     def calls_users(self) -> bool:
         """Whether it calls functions of the user's, which may change what it took."""
         return self.kernel.calls_users
+
+    @cached_property
+    def opens_bars(self) -> bool:
+        """Whether it has progress bars, which Python closes where a call raises."""
+        return any(c.function.name.endswith("call.progress.begin") for c in self.kernel.callbacks)
 
     @cached_property
     def hands(self) -> bool:
@@ -425,7 +430,7 @@ class BufferizedFunction(NativeCallable):
 
     def _make_native(self, spec: Specialization, at_once: bool = False) -> None:
         """Lets machine code take calls of a program, where it can, once that is worth it."""
-        if not NATIVE:
+        if not NATIVE or spec.opens_bars:
             spec.settled = True
         elif spec.kernel.refuses and current_fallback(self.options.fallback) == "numpy":
             spec.settled = True
@@ -1110,10 +1115,21 @@ def watched(spec: Specialization, fetch: Callable[[], FlatArguments] | None, val
     return watching(Watch(values, spec.call.names, fetch, spec.outside))
 
 
-def _handing(spec: Specialization, values: Sequence[Any]) -> AbstractContextManager[None]:
-    """In what a call with these values is made, of a program that hands some of them to what it calls."""
-    if not spec.hands:
-        return _NOTHING
+def _handing(spec: Specialization, values: Sequence[Any]) -> AbstractContextManager[Any]:
+    """In what a call with these values is made, of a program that hands some of them to what it calls, or that has
+    progress bars, which are closed where it raises."""
+    if spec.opens_bars:
+        from tracebuf.frontends.numpy.call.progress import closing
+
+        around = ExitStack()
+        around.enter_context(closing())
+        if spec.hands:
+            around.enter_context(handing_of(values))
+        return around
+    return handing_of(values) if spec.hands else _NOTHING
+
+
+def handing_of(values: Sequence[Any]) -> AbstractContextManager[None]:
     from tracebuf.running.handed import handing
 
     return handing(values)

@@ -243,3 +243,33 @@ def test_progress_bars(name: str) -> None:
         same_talk(body, np.arange(3.0), 3, tqdm=Bar)
     same_talk("for k in tqdm.trange(n, disable=True):\n    a += k\nreturn a", np.arange(3.0), 3, tqdm=tqdm)
     assert not progress._bars
+
+
+def test_progress_bars_are_closed_where_the_loop_raises() -> None:
+    """They stayed open, and in memory."""
+    tqdm = pytest.importorskip("tqdm")
+    closed: list[int] = []
+
+    class Bar(tqdm.tqdm):
+        def __init__(self, over: Any) -> None:
+            super().__init__(over, file=io.StringIO())
+
+        def close(self) -> None:
+            closed.append(self.n)
+            super().close()
+
+    f = bufferize(program("""
+        def f(a, least):
+            total = 0.0
+            for j in Bar(range(2)):
+                for k in Bar(range(len(a))):
+                    if a[k] > least:
+                        raise ValueError("too large")
+                    total += a[k]
+            return total
+    """, Bar=Bar))
+    for n in range(400):
+        with pytest.raises(ValueError):
+            f(np.arange(5.0), 2.5)
+        assert not progress._bars and not progress._begun.numbers and len(closed) >= 2 * (n + 1)
+    assert f(np.arange(5.0), 9.0) == 20 and not progress._bars
