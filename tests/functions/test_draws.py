@@ -145,6 +145,25 @@ def test_generators_that_are_made_inside() -> None:
     assert h(3).shape == (3,) and not np.array_equal(h(3), h(3))
 
 
+def test_generators_of_bit_generators() -> None:
+    f = program("""
+        def f(a, seed):
+            bits = np.random.PCG64(seed)
+            rng, other = np.random.Generator(bits), np.random.Generator(np.random.PCG64(seed=[seed, 1]))
+            return rng.normal(size=len(a)) + other.random(), rng.integers(0, 9, 2)
+    """)
+    for seed in (1, 2):
+        same(bufferize(f)(np.ones(3), seed), f(np.ones(3), seed), 0, "result")
+    for code, reason in (
+        ("b = np.random.PCG64(1)\n    r = np.random.Generator(b)\n    return r, np.random.Generator(b)", "of one bit"),
+        ("b = np.random.PCG64(1)\n    for k in range(n):\n        np.random.Generator(b).random()", "of one bit"),
+        ("return np.random.PCG64(n).state", "`.state` of a PCG64"),
+        ("return np.random.PCG64(0.5)", "of what is no int"),
+    ):  # fmt: skip
+        with pytest.raises(tracebuf.UnsupportedError, match=reason):
+            bufferize(program(f"def f(n):\n    {code}"))(3)
+
+
 def test_what_numpy_raises_is_raised_with_eagers_state() -> None:
     f = program("def f(rng, x):\n    a = rng.random(3)\n    return a, rng.normal(0.0, x), rng.random()")
     for make in MAKERS.values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import math
 import sys
 import time
 import warnings
@@ -31,7 +32,7 @@ class Solver:
 
 LOGGER = logging.getLogger("tests.talk")
 MODULES = {"warnings": warnings, "logging": logging, "sys": sys, "time": time}
-NAMES = {**MODULES, "Named": Named, "log": LOGGER, "s": Solver()}
+NAMES = {**MODULES, "Named": Named, "log": LOGGER, "math": math, "s": Solver()}
 
 
 class Listener(logging.Handler):
@@ -193,6 +194,8 @@ FILTERS = {
     "    b = np.median(a[:0])\nreturn b",
     "seterr": "old = np.seterr(all='ignore', over='warn')\n"
     "b = a / a\nprint(np.float64(1) / 2)\nnp.seterr(**old)\nreturn b",
+    "geterr": "old = np.geterr()\nnp.seterr(all='ignore')\nb = a / a\nnp.seterr(**old)\nreturn b, math.fsum(b[1:])",
+    "fsum": "print(math.fsum(a), math.fsum([a[0], 1e100, n, -1e100]), math.fsum(a[::2] + n))\nreturn math.fsum(a[1:])",
     "seterr for good": "np.seterr(divide='ignore')\nreturn a",
     "errstate": "with np.errstate(all='ignore'):\n    b = a / a\n    print(b)\nreturn b",
 }  # fmt: skip

@@ -83,7 +83,7 @@ NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
 """What cannot be called, and functools.partial does not take."""
 EAGER: dict[type, type] = {
     Range: range, NestedFunction: types.FunctionType, Method: types.BuiltinMethodType, Partial: partial,
-    FlatIterator: np.flatiter, Text: str,
+    FlatIterator: np.flatiter, Text: str, draws.Bits: np.random.PCG64,
 }  # fmt: skip
 """By class of the tracer: the class that eager Python has there."""
 

@@ -135,11 +135,12 @@ class Protected(Evaluator):
     # -- with
     def stmt_With(self, node: ast.With, env: Env) -> None:
         """Contexts that compiled code need not enter, and `contextlib.suppress`."""
-        outer, options = len(self.r.filters), len(self.r.printing)
+        outer, options, settings = len(self.r.filters), len(self.r.printing), self.r.errstates
         try:
             self.with_contexts(node, env)
         finally:
             del self.r.filters[outer:], self.r.printing[options:]
+            self.r.errstates = settings
 
     def with_contexts(self, node: ast.With, env: Env) -> None:
         """Enters the contexts, and traces the body."""
@@ -177,6 +178,7 @@ class Protected(Evaluator):
             if any(is_tracers(x) for _, x in named) or any(name in ("legacy", "formatter") for name, _ in named):
                 raise self.refuse(node, "`np.printoptions` that only the run time knows", "enter it around the call")
             self.r.printing.append({str(name): x for name, x in named})
+        self.r.errstates += function is np.errstate
         if function is warnings.catch_warnings:
             self.r.filters.append((self.r.frame, self.first_filters(node, args, dict(named))))
         if bad := [x for x in (*args, *(x for _, x in named)) if isinstance(x, str) and x in words]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import logging
+import math
 import sys
 import time
 import types
@@ -32,10 +33,12 @@ from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Ran
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Progress, Text
 from tracebuf.frontends.numpy.record.cond import Cond
+from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
     PYTHON_TYPES,
     UNSURE_TYPES,
     ArrayRef,
@@ -332,6 +335,8 @@ def set_filter(i: Evaluator, node: ast.AST, function: Callable[..., None], *args
 
 def set_errors(i: Evaluator, node: ast.AST, **kwargs: Any) -> Any:
     """np.seterr(...): the settings are Python's and NumPy's; compiled code looks at no floating-point errors."""
+    if i.r.errstates:
+        raise i.refuse(node, "np.seterr or np.geterr inside of `with np.errstate(...)`", "call it outside of it")
     known = {k: x for k, x in kwargs.items() if not isinstance(x, talk.OldSetting)}
     for x in known.values():
         if not (x is None or x in ("ignore", "warn")):
@@ -344,6 +349,16 @@ def set_errors(i: Evaluator, node: ast.AST, **kwargs: Any) -> Any:
             raise i.refuse(node, "settings that were taken on some paths only", "take them where they are set again")
     number = say(i, node, talk.set_errors, [], kwargs, I64)
     return i.own({name: talk.OldSetting(number, k) for k, name in enumerate(talk.ERRORS)})
+
+
+def fsum(i: Evaluator, node: ast.AST, x: Any) -> Any:
+    """math.fsum(x): Python's own, which rounds once."""
+    items = i.flat([x])
+    if not any(map(is_tracers, items)):
+        return ask(math.fsum, x)
+    if is_growing(x) or not all(isinstance(y, (ArrayRef, Scalar, *NUMBERS)) for y in items):
+        raise i.refuse(node, "math.fsum of this", "math.fsum of an array, or a list of numbers")
+    return say(i, node, math.fsum, [x], {}, F64)
 
 
 def entered_once(function: Callable[..., None], args: Sequence[Any]) -> None:
@@ -360,6 +375,8 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
         i, node, warnings.filterwarnings, *args, **kwargs
     ),
     np.seterr: set_errors,
+    np.geterr: lambda i, node: set_errors(i, node),
+    math.fsum: fsum,
     logging.getLogger: get_logger,
     logging.Logger.log: log,
     logging.log: lambda i, node, *args, **kwargs: log(i, node, None, *args, **kwargs),

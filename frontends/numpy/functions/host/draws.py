@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -118,6 +119,13 @@ def make(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]
         return NotImplemented
     if function is np.random.seed:
         return call(r, Draw(Drawer(np.random.RandomState, np.random.mtrand._rand), "seed"), args, kwargs)
+    if function is np.random.PCG64:
+        seed = bind(inspect.signature(np.random.default_rng), args, kwargs).arguments
+        if not all(is_seed(x) for x in seed.values()):
+            raise r.refuse("PCG64 of what is no int", "pass an int")
+        return Bits(seed, r.frame)
+    if function is np.random.Generator and len(args) == 1 and isinstance(args[0], Bits) and not kwargs:
+        return args[0].generator(r)
     kind = {np.random.default_rng: np.random.Generator, np.random.RandomState: np.random.RandomState}.get(function)
     if kind is None:
         return NotImplemented
@@ -133,6 +141,22 @@ def make(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]
     record(r, HostFunction(f"numpy.random.{function.__name__}", MakeRun(source, function, arguments)), ins, [])
     r.makes_generators = True
     return Drawer(kind, source)
+
+
+@frozen(eq=False)
+class Bits:
+    """np.random.PCG64(seed), of which np.random.Generator makes a generator."""
+
+    given: dict[str, Any]
+    frame: Any
+    made: list[Drawer] = field(default_factory=list)
+
+    def generator(self, r: Recorder) -> Any:
+        """The generator, which is the one that np.random.default_rng makes of the seed."""
+        if self.made or self.frame is not r.frame:
+            raise r.refuse("generators of one bit generator", "np.random.Generator(np.random.PCG64(seed)) for each")
+        self.made.append(make(r, np.random.default_rng, [*self.given.values()], {}))
+        return self.made[0]
 
 
 def is_seed(x: Any) -> bool:
