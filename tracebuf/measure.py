@@ -296,7 +296,7 @@ def clone_arguments(
     for a in _arrays((args, kwargs)):
         if id(a) in memo:
             continue
-        if type(a) is np.ndarray and a.size and not a.dtype.hasobject:
+        if type(a) in (np.ndarray, np.memmap) and a.size and not a.dtype.hasobject:
             plain[id(a)] = a
         else:
             memo[id(a)] = a.copy(order="K")

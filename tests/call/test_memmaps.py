@@ -85,6 +85,37 @@ def test_what_may_be_a_memmap_or_not_is_refused(tmp_path: Path) -> None:
         bufferize(program("def f(m):\n    return m + 1"))(m.copy())
 
 
+class Data:
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+
+def test_memmaps_from_outside_and_in_objects(tmp_path: Path) -> None:
+    m, other = mapped(tmp_path / "data"), mapped(tmp_path / "other")
+    source = "def f(a):\n    M[0] += a\n    return M[1:] * a, M[1:], M"
+    f, data = bufferize(program(source, M=m)), Data(m)
+    g = bufferize(program("def g(d, a):\n    d.values[0] += a\n    return d.values[1:] * a, d.values[1:], d.values"))
+    h = bufferize(program("def h(of):\n    return [x.mean() for x in of], of[0][1:], of[1] * 2"))
+    for given in (m, np.ones((3, 4)), other, np.ones((3, 4)), m):
+        f.__wrapped__.__globals__["M"] = data.values = given
+        for run, args in ((f, (2.0,)), (g, (data, 2.0)), (h, ([given, given[:1]],))):
+            before = given.copy()
+            got, after = run(*args), given.copy()
+            given[:] = before
+            same(got, run.__wrapped__(*args), 0, "result")
+            same(np.asarray(after), np.asarray(given.copy()), 0, "memory")
+            assert any(x is given for x in got) or run is h
+
+
+def test_memmaps_that_are_donated_or_measured(tmp_path: Path) -> None:
+    m = mapped(tmp_path / "data")
+    with pytest.raises(tracebuf.DonationError, match="it is a memmap"):
+        bufferize(donate="a")(program("def f(a):\n    return a + 1"))(m)
+    f = bufferize(donate_optional="a")(program("def f(a):\n    return a + 1"))
+    assert type(f(m)) is np.ndarray and m[0, 0] == 1
+    assert tracebuf.measure(f, m).rows()[1][0] == "allocations"
+
+
 def test_two_memmaps_of_one_file_share_memory(tmp_path: Path) -> None:
     first, other = mapped(tmp_path / "data"), np.memmap(tmp_path / "data", float, "r+", shape=(3, 4))
     f = bufferize(program("def f(a, b):\n    a[0] = 7\n    return b[0] + a[1]"))

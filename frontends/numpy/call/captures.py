@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import has_supported_dtype
+from tracebuf.frontends.numpy.call.arguments import has_supported_dtype, is_map
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.call.flatten import check_items, is_container
 from tracebuf.frozen import frozen
@@ -47,7 +47,7 @@ class Hidden:
             x = self.fetch() if self.root is None else self.fetch(given[self.root])
         except (LookupError, AttributeError, NameError, ValueError, TypeError):
             return ABSENT if self.from_object else None
-        usable = self.from_object or is_container(x) or (type(x) is np.ndarray and has_supported_dtype(x))
+        usable = self.from_object or is_container(x) or ((type(x) is np.ndarray or is_map(x)) and has_supported_dtype(x))
         return x if usable else None
 
     def item(self, key: Any) -> Hidden:
@@ -102,7 +102,7 @@ def outside(
         check_items(label, value, loc)
         raise NewCapture(Hidden(label, place, fetch))
     if isinstance(value, np.ndarray):
-        if type(value) is not np.ndarray:
+        if type(value) is not np.ndarray and not is_map(value):
             kind = f"of type {type(value).__name__}, a subclass of ndarray with rules of its own"
             raise UnsupportedError(
                 f"`{label}`, from outside, is {kind}", location=loc, instead="take np.asarray of it outside"

@@ -53,6 +53,8 @@ def why_not(
         return f"in this call it is no array, but of type {kind.removeprefix('np.')}"
     if not key.writable:
         return "in this call it is read-only"
+    if key.mapped:
+        return "in this call it is a memmap, in whose file results would be"
     if key.layout != "dense":
         return "in this call it is not contiguous, as new arrays are"
     for other, same in enumerate(related.same):
