@@ -47,7 +47,8 @@ class Hidden:
             x = self.fetch() if self.root is None else self.fetch(given[self.root])
         except (LookupError, AttributeError, NameError, ValueError, TypeError):
             return ABSENT if self.from_object else None
-        usable = self.from_object or is_container(x) or ((type(x) is np.ndarray or is_map(x)) and has_supported_dtype(x))
+        array = type(x) is np.ndarray or is_map(x)
+        usable = self.from_object or is_container(x) or (array and has_supported_dtype(x))
         return x if usable else None
 
     def item(self, key: Any) -> Hidden:
