@@ -47,7 +47,8 @@ FORMS = (
     "np.round(m, 1)", "np.clip(m, 2, 3)", "np.median(m, axis=0)", "np.asarray(m) * 2", "np.asarray(m).sum(axis=0)",
     "isinstance(m, np.ndarray), m.shape, m.dtype, m.nbytes", "[row.sum() for row in m][1]", "tuple(row for row in m)",
     "np.linalg.norm(m)", "np.diff(m)", "np.count_nonzero(m)", "np.trace(m)", "m.view(np.int64)", "np.flip(m, 0)",
-    "m.diagonal()", "np.nonzero(m > 3)", "m[:, 0].copy().sum()",
+    "m.diagonal()", "np.nonzero(m > 3)", "m[:, 0].copy().sum()", "m[1:1]",
+    "m[:0].T", "m[0, 0, ...]", "np.diag(m)", "np.diag(m[0])", "m.sum(keepdims=True)", "np.modf(m)", "m[:, :0] * 2",
 )  # fmt: skip
 STORES = (
     "m[:] = m * 2", "m += 1", "m[1:] -= m[:-1]", "m[m > 3] = 0", "np.add(m, 1, out=m)", "m.T[0] = 5", "m.fill(2)",
@@ -77,7 +78,8 @@ def test_what_may_be_a_memmap_or_not_is_refused(tmp_path: Path) -> None:
         "m.copy()", "np.asarray(m)", "np.asarray(m)[1:]", "np.zeros_like(m)", "m.astype(np.float32)", "np.sort(m)",
         "type(m)", "np.take(m, [0])", "np.asarray(m) is m", "m.filename", "hasattr(m, 'mode')",
         "isinstance(m, np.memmap)", "repr(m)", "m.imag", "np.dot(m, m.T)", "m.argmax(axis=0)", "m.flush()",
-        "np.squeeze(m)", "f'{m!r}'", "m.T.reshape(-1)",
+        "np.squeeze(m)", "f'{m!r}'", "m.T.reshape(-1)", "np.array(m, subok=True)", "np.array(m, copy=None)",
+        "np.einsum('ij->ji', m)",
     ):  # fmt: skip
         error = refused(program(f"def f(m):\n    return {form}"), m)
         assert "memmap" in error.reason and "np.asarray" in (error.instead or ""), (form, error)

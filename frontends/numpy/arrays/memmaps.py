@@ -46,12 +46,15 @@ class Maps:
     views: UnsupportedError | None = None
     made: UnsupportedError | None = None
 
-    def note(self, r: Recorder, function: Any, args: Iterable[ArrayRef], results: Iterable[ArrayRef]) -> None:
-        """Notes a call of a function of NumPy's, or of a method of an array (its name)."""
+    def note(
+        self, r: Recorder, function: Any, args: Iterable[ArrayRef], results: Iterable[ArrayRef], known: bool = True
+    ) -> None:
+        """Notes a call of a function of NumPy's, or of a method of an array (its name); `known`: whether the tables say
+        what it makes."""
         given = list(args)
         numpys = isinstance(function, str) or (getattr(function, "__module__", None) or "").startswith("numpy")
         name = function if isinstance(function, str) else getattr(function, "__name__", "")
-        made_new = numpys and name in PLAIN
+        made_new = known and numpys and name in PLAIN
         ufunc = isinstance(getattr(function, "__self__", function), np.ufunc)
         for x in results if given else ():
             what = f"whether an array is a memmap is not known after a call of {name}"

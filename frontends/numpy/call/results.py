@@ -194,7 +194,7 @@ class _Building:
 
     def _array(self, x: ResultLeaf, value: Any) -> Any:
         """The array, or a view of it where eager has another object on the same memory, or a memmap."""
-        if type(value.base) is np.memmap and type(value) is np.ndarray:
+        if type(value.base) is np.memmap and type(value) is np.ndarray and value.size:  # NumPy's empty ones are none
             value = self._becomes(x, as_map(value))
         if self.used.setdefault(id(value), x.identity) != x.identity:
             value = self._becomes(x, value.view())

@@ -662,7 +662,8 @@ class Expressions(Comprehensions):
             of = [function.ref] if isinstance(function, Method) else []
             given = [x for x in (*of, *self.flat([*args, *kwargs.values()])) if isinstance(x, ArrayRef)]
             results = [x for x in self.flat([made]) if isinstance(x, ArrayRef)]
-            self.r.maps.note(self.r, function.name if isinstance(function, Method) else function, given, results)
+            known = "subok" not in kwargs
+            self.r.maps.note(self.r, function.name if isinstance(function, Method) else function, given, results, known)
         return made
 
     def dispatch(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
