@@ -61,7 +61,7 @@ from tracebuf.ir.dims import Sym
 from tracebuf.ir.ndarray import address
 from tracebuf.options import Options, current_fallback
 from tracebuf.process import log as logger
-from tracebuf.process.display import displayed, hide_frames
+from tracebuf.process.display import displayed, hide_frames, hides_frames
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
@@ -623,6 +623,7 @@ class BufferizedFunction(NativeCallable):
         """What `trace` gives; RunOriginal where the original function runs."""
         return self._complete(args, kwargs, lambda call: (call, stages.trace(self.__wrapped__, call)))
 
+    @hides_frames(UnsupportedError)
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
         """The program for these arguments at every stage; nothing is run or changed. Args and errors: those of a call;
         `tracebuf.spec` may stand for arguments; also UnsupportedError where these arguments run the original function.
@@ -668,6 +669,7 @@ class BufferizedFunction(NativeCallable):
                 self._compiled.setdefault(call.group, []).insert(0, spec)
             return spec
 
+    @hides_frames(UnsupportedError)
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """Every allocation, copy and host call of the program for these arguments, with line, bytes and reason.
 

@@ -74,11 +74,15 @@ def test_results_are_tables(outputs: dict[str, Any]) -> None:
 
 @pytest.mark.slow
 def test_errors_name_the_cell_and_show_no_frame_of_ours(outputs: dict[str, Any]) -> None:
-    for cell, reason in (("parts(u)", "a call of memoryview cannot"), ("pick(u, 200_000)", "index 200000 is out of")):
+    for cell, reason in (
+        ("parts(u)", "a call of memoryview cannot"), ("parts.lower(u)", "a call of memoryview cannot"),
+        ("pick(u, 200_000)", "index 200000 is out of"), ("solved(u)", "ArithmeticError: no solution"),
+        ("solved(u, u)", "takes 1 positional argument but 2"),
+    ):  # fmt: skip
         (error,) = outputs[cell]
         text = COLOURS.sub("", "\n".join(error.traceback))
         assert reason in text and re.search(r"^Cell In\[\d+\], line \d, in \w+", text, re.M), text
         assert "tracebuf/" not in text and "api.py" not in text, text
-        assert re.search(r"----> \d     return", text), "the user's line"
+        assert re.search(r"----> \d     (return|raise) ", text) or "positional" in reason, "the user's line"
     (warning, _) = outputs["typed(u)"]
     assert "typed runs as it is, in NumPy" in warning.text and "Cell In[" in warning.text

@@ -11,12 +11,13 @@ import linecache
 import os
 import re
 import sys
-from collections.abc import Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, wraps
 from types import CodeType, FunctionType, TracebackType
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Rows = Sequence[Sequence[str]]
 """A table: its head, then its rows; the first column has their names."""
 
@@ -61,7 +62,7 @@ def preformatted(text: str) -> str:
 def hide_frames(error: BaseException, function: FunctionType, eager: CodeType) -> None:
     """Takes this package's frames out of an exception's traceback, below the one that catches it: in their place stands
     the line of the user's function. Those above a frame of the original function, which `eager` has called, too; above
-    another frame they stay, as they keep alive memory that a called function may hold."""
+    another frame they stay, hidden from notebooks, as they keep alive memory that a called function may hold."""
     top = error.__traceback__
     place: TracebackType | None = None if top is None else top.tb_next
     last: CodeType | None = None
@@ -69,18 +70,45 @@ def hide_frames(error: BaseException, function: FunctionType, eager: CodeType) -
         last, place = place.tb_frame.f_code, place.tb_next
     if top is not None and (place is None or last is eager):
         top.tb_next = place or line_of(error, function)
+        return
+    place = top
+    while place is not None:
+        if is_ours(place.tb_frame.f_code.co_filename):
+            place.tb_frame.f_locals["__tracebackhide__"] = True
+        place = place.tb_next
+
+
+def hides_frames(kind: type[Exception]) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Decorates a method of bufferized functions: the tracebacks of such exceptions have the user's line only."""
+
+    def decorate(method: Callable[P, T]) -> Callable[P, T]:
+        @wraps(method)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            __tracebackhide__ = True
+            try:
+                return method(*args, **kwargs)
+            except kind as error:
+                function: Any = args[0]
+                if not function.options.verify:
+                    hide_frames(error, function.__wrapped__, type(function).eager.__code__)
+                raise
+
+        return call
+
+    return decorate
 
 
 def line_of(error: BaseException, function: FunctionType) -> TracebackType | None:
-    """A traceback of the line that an exception names, if it names one of the function's file."""
-    file, location = function.__code__.co_filename, getattr(error, "location", None)
+    """A traceback of the line that an exception names; of the function's first one if it names none that is found."""
+    code, location = function.__code__, getattr(error, "location", None)
     if location is not None:
         return frame_at(location.file, location.line, location.function)
     note = next(iter(reversed(getattr(error, "__notes__", ()))), "")
-    named = re.match(r"(?:File .*|Cell In\[\d+\]), line (\d+), in (.+)", note)
-    if named is None or named[2] != function.__name__:
-        return None
-    return frame_at(file, int(named[1]), function.__name__)
+    if (named := re.match(r'(?:File "(.*)"|Cell In\[\d+\]), line (\d+), in (.+)', note)) is not None:
+        file = named[1] or (code.co_filename if named[3] == function.__name__ else None)
+        if file is not None:
+            return frame_at(file, int(named[2]), named[3])
+    return frame_at(code.co_filename, code.co_firstlineno, function.__name__)
 
 
 def frame_at(file: str, line: int, name: str) -> TracebackType | None:
