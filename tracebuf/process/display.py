@@ -108,7 +108,9 @@ def line_of(error: BaseException, function: FunctionType) -> TracebackType | Non
         file = named[1] or (code.co_filename if named[3] == function.__name__ else None)
         if file is not None:
             return frame_at(file, int(named[2]), named[3])
-    return frame_at(code.co_filename, code.co_firstlineno, function.__name__)
+    first = range(code.co_firstlineno, code.co_firstlineno + 20)  # below its decorators
+    headed = (n for n in first if linecache.getline(code.co_filename, n).lstrip().startswith("def "))
+    return frame_at(code.co_filename, next(headed, code.co_firstlineno), function.__name__)
 
 
 def frame_at(file: str, line: int, name: str) -> TracebackType | None:
