@@ -280,3 +280,46 @@ def test_a_refusal_in_pythons_library_names_the_function_that_was_called() -> No
     error = refused(f, np.arange(5.0))
     assert "line 2, in f" in str(error)
     assert error.reason.startswith("a call of statistics.mean cannot be traced: `.add` of a set")
+
+
+def test_numpys_axis_error_is_made_with_its_arguments() -> None:
+    f = program("""
+        def f(a, n, k):
+            if k == 0 and a[0] > 0:
+                raise np.exceptions.AxisError("`axis` is out of bounds")
+            if k == 1 and a[0] > 0:
+                raise np.exceptions.AxisError(f"out of bounds for {n}")
+            if k == 2:
+                raise np.exceptions.AxisError(n, a.ndim)
+            if k == 3 and a[0] > 0:
+                raise np.exceptions.AxisError(n, a.ndim, "of a")
+            if k == 4:
+                raise np.exceptions.AxisError
+            return a + n
+        """)
+    for k in range(6):
+        agree(f, np.array([0.0, 1.0]), 3, k)
+        agree(f, np.array([1.0, 1.0]), 3, k)
+    for k, shown in ((1, "out of bounds for 3"), (3, "of a: axis 3 is out of bounds for array of dimension 1")):
+        with pytest.raises(np.exceptions.AxisError, match=shown):
+            bufferize(f)(np.ones(2), 3, k)
+
+
+AXES_THAT_GROW = [
+    "a.reshape(x)", "a.transpose(x)", "np.transpose(a, x)", "np.moveaxis(a, x, x)", "np.expand_dims(a, x)",
+    "np.flip(a, x)", "np.roll(a, 1, x)", "np.average(a, axis=x)", "a.transpose(np.array(x))", "np.transpose(a, s)",
+    "np.moveaxis(a, s, s)", "np.flip(a, s)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("e", AXES_THAT_GROW)
+def test_shapes_and_axes_read_from_what_the_run_time_knows_are_refused(e: str) -> None:
+    """They raised TypeError and ValueError, as if the list or array were one number."""
+    f = program(f"""
+        def f(a, n, s):
+            x = []
+            for i in range(n):
+                x.append(i)
+            return {e}
+        """)
+    refused(bufferize(f), np.ones((2, 3)), 2, np.array([0, 1]))

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int
+from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.values import Scalar, stand_in
+from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, stand_in
 
 NO_VALUE = np._NoValue
 
@@ -39,12 +40,19 @@ def axis_of(r: Recorder, axis: Any, ndim: int, bools: bool = False) -> int:
     Python, where True and False are ints."""
     found = (as_int if bools else as_strict_int)(r, axis)
     if found is None:
+        refuse_unread(r, axis, "an axis")
         kind = type(stand_in(axis)).__name__ if isinstance(axis, Scalar) else name_of(axis)
         raise Raises(TypeError(f"'{kind}' object cannot be interpreted as an integer"))
     i = r.static_int(found, "the axis")
     if not -ndim <= i < ndim:
         raise Raises(np.exceptions.AxisError(i, ndim))
     return i % ndim
+
+
+def refuse_unread(r: Recorder, x: Any, what: str) -> None:
+    """Refuses an array, or a list whose length only the run time knows, where NumPy reads sizes or axes from it."""
+    if (isinstance(x, ArrayRef) and x.ndim) or is_growing(x):
+        raise r.refuse(f"{what} from an array, or from a list that grows at run time", "write the numbers one by one")
 
 
 def flag(r: Recorder, keepdims: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import refuse_unread
 from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int, normalise, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, element_of, k_order, one_or_more
 from tracebuf.frontends.numpy.record.raises import Raises, call_handler
@@ -90,6 +91,7 @@ def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
     sizes: list[Dim] = []
     for item in items:
         if (e := as_strict_int(r, item)) is None:
+            refuse_unread(r, item, "a shape")
             got = type(stand_in(item)).__name__ if isinstance(item, Scalar) else repr(item)
             raise Raises(TypeError(f"expected a sequence of integers or a single integer, got '{got}'"))
         sizes.append(r.facts.canon(e))

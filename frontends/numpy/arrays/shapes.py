@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, own_axes_of
+from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, own_axes_of, refuse_unread
 from tracebuf.frontends.numpy.arrays.indexing import at_least_zero, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, one_or_more, shape_arg
 from tracebuf.frontends.numpy.arrays.reshape import Steps, reversed_axes, sure, traces_numbers_too, whole_number
@@ -36,6 +36,8 @@ def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
     if order is None or (not order and not axes):
         return reversed_axes(a)
     if len(order) != a.ndim:
+        for item in order:
+            refuse_unread(r, item, "an order of axes")
         raise Raises(ValueError("axes don't match array"))
     return a.derive(methodcaller("transpose", axes_of(r, tuple(order), a.ndim)))
 

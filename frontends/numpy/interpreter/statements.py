@@ -613,7 +613,7 @@ class Statements(Expressions, Protected):
         kind = self.expr(node.exc if call is None else call.func, env)
         if not (isinstance(kind, type) and issubclass(kind, BaseException)) or (call is not None and call.keywords):
             raise self.refuse(node, "`raise` of anything but an exception with a message", 'raise ValueError("...")')
-        if kind.__init__ not in (BaseException.__init__, Exception.__init__) and not kind.__module__ == "builtins":
+        if not has_plain_constructor(kind):
             raise self.refuse(node, f"{kind.__name__} has a constructor of its own", 'raise ValueError("...")')
         args = [] if call is None else self.items(call.args, env)
         self.at(node)
@@ -736,6 +736,12 @@ class Statements(Expressions, Protected):
 
 HARMLESS = (ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.Name, ast.Tuple, ast.expr_context)
 """Expressions that neither raise nor have effects."""
+
+
+def has_plain_constructor(kind: type[BaseException]) -> bool:
+    """Whether an exception's constructor keeps what it is given, and does no more: Python's, and NumPy's AxisError."""
+    plain = kind.__init__ in (BaseException.__init__, Exception.__init__, np.exceptions.AxisError.__init__)
+    return plain or kind.__module__ == "builtins"
 
 
 def is_harmless(node: ast.expr, env: Env) -> bool:
