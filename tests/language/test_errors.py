@@ -323,3 +323,10 @@ def test_shapes_and_axes_read_from_what_the_run_time_knows_are_refused(e: str) -
             return {e}
         """)
     refused(bufferize(f), np.ones((2, 3)), 2, np.array([0, 1]))
+
+
+def test_an_array_of_objects_takes_items_of_any_shapes() -> None:
+    """It raised the ValueError of arrays of numbers."""
+    f = program("def f(a, b):\n    return np.array([a * 2, b], dtype=object)")
+    refused(bufferize(f), np.ones(3), np.ones(4))
+    refused(bufferize(f), np.ones(3), np.ones(3))

@@ -165,13 +165,13 @@ MAX_WRITTEN = 256
 
 def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> ArrayRef:
     """The array of nested lists and tuples of numbers and arrays."""
+    wanted = None if dtype is None else supported(ask(np.dtype, dtype), "the array", r.loc)  # objects take any shapes
     shape, parts = shape_of(r, items), parts_of(items)
     if len(parts) > MAX_WRITTEN:
         raise r.refuse(f"an array of {len(parts)} numbers is written out", "make it outside, or store in a loop")
     check_origin(r, *(x for _, x in parts))
     examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else concrete(x) for _, x in parts]
-    found = ask(np.array, examples or [0.0]).dtype
-    element = supported(found if dtype is None else ask(np.dtype, dtype), "the array", r.loc)
+    element = wanted or supported(ask(np.array, examples or [0.0]).dtype, "the array", r.loc)
     result = filled(r, shape, element, None, range(len(shape))[::-1] if order == "F" else None)
     for place, x in parts:
         if isinstance(x, ArrayRef):
