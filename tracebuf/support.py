@@ -25,6 +25,7 @@ import numpy as np
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.functions.host import scipys
 from tracebuf.frontends.numpy.interpreter.talk import talks
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frozen import frozen
@@ -209,6 +210,12 @@ through `tracebuf.host_call`.
 """
 
 
+def of_scipy() -> str:
+    """The compiled functions of SciPy that are host calls, by module."""
+    lines = [f"- `{module}`: {listed(sorted(functions))}" for module, functions in sorted(scipys.ROWS.items())]
+    return "\n".join(["Of SciPy's compiled functions, these are host calls:", "", *lines, ""])
+
+
 def listed(texts: Iterable[str]) -> str:
     """Names as code, separated by commas."""
     return ", ".join(f"`{text}`" for text in texts)
@@ -285,7 +292,8 @@ def page(table: Sequence[Row]) -> str:
     for found in table:
         sections.setdefault(names.section(found.name), []).append(found)
     counts = {how: sum(found.how == how for found in table) for how in (NATIVE, HOSTED, BOTH, KNOWN, REFUSED)}
-    lines = [_HEAD, ", ".join(f"{how}: {count}" for how, count in counts.items()) + f" (NumPy {np.__version__})."]
+    total = ", ".join(f"{how}: {count}" for how, count in counts.items())
+    lines = [_HEAD, of_scipy(), f"{total} (NumPy {np.__version__})."]
     for title, members in sections.items():
         lines += section(title, members)
     return "\n".join([*lines, f"\n<!-- handlers: {fingerprint()} -->"]) + "\n"

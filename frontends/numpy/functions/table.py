@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.functions.formulas import (
 )
 from tracebuf.frontends.numpy.functions.formulas import products as formula_products
 from tracebuf.frontends.numpy.functions.formulas import vectors as formula_vectors
-from tracebuf.frontends.numpy.functions.host import declared, extremes, fft, linalg, sorting
+from tracebuf.frontends.numpy.functions.host import declared, extremes, fft, linalg, scipys, sorting
 from tracebuf.frontends.numpy.functions.indices import picking, sorted_indices
 from tracebuf.frontends.numpy.functions.joining import stacking
 from tracebuf.frontends.numpy.functions.parameters import taken_arguments
@@ -77,8 +77,8 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, mul
 
 MODULES = (
-    complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft, linalg, sorting,
-    declared, convolutions, einsum, matmul, vectors, builtins, cmath_functions, math_functions, types,
+    complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft, linalg, scipys,
+    sorting, declared, convolutions, einsum, matmul, vectors, builtins, cmath_functions, math_functions, types,
     whole_arrays, as_written, joining, logic, lookup, mapping, padding, primitives, formula_products, formula_vectors,
     sequences, statistics, transforms, inspection, namespaces,
 )  # fmt: skip

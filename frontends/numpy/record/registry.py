@@ -33,7 +33,7 @@ FORMULAS: dict[Any, Handler] = {}
 PRIMITIVES: dict[Any, Handler] = {}
 """By function that means something in a formula only, or that formulas alone call in this way: its handler."""
 LATE: dict[tuple[str, str], Handler] = {}
-"""By module and name: the handlers of functions of those modules of NumPy's that it loads when they are asked for."""
+"""By module and name: the handlers of functions of modules that may not be loaded, NumPy's and SciPy's."""
 NOTHING = object()
 
 
@@ -71,9 +71,11 @@ def traces_late(module: str, name: str) -> Callable[[HandlerT], HandlerT]:
 
 def late_handler(function: Any) -> Handler | None:
     """The handler of a function of such a module; None if it has none."""
-    if not isinstance(function, (FunctionType, _lru_cache_wrapper)):
+    if not isinstance(function, (FunctionType, _lru_cache_wrapper)) and type(function).__module__ != "uarray":
         return None
-    module, name = function.__module__, function.__name__
+    module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
+    if not isinstance(module, str) or not isinstance(name, str):
+        return None
     handler = LATE.get((module, name))
     return handler if handler is not None and vars(sys.modules.get(module, sys)).get(name) is function else None
 

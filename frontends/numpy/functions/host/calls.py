@@ -105,10 +105,16 @@ class HostEntry:
     """Records a call of which native code does without the function; None for one it does not do."""
     given_back: Callable[[Recorder, Given, list[Any]], list[Any]] | None = None
     """What the results are, where some are no arrays of their own: from a call's arguments and its results."""
+    size: int | Callable[[Given], int] = 3
+    """The size that stands for unknown ones where the dtypes are found."""
+    of_sizes: bool = False
+    """Whether a call that raises for stand-ins does so for its own sizes alone: they become part of the key."""
 
     @property
     def name(self) -> str:
-        return f"{self.function.__module__}.{self.function.__name__}"
+        """Its name with its public module: of `scipy.linalg._basic.solve`, `scipy.linalg.solve`."""
+        module = ".".join(part for part in self.function.__module__.split(".") if part[:1] != "_")
+        return f"{module}.{self.function.__name__}"
 
     def __call__(self, r: Recorder, *args: Any, **kwargs: Any) -> Any:
         """Records a call: the handler of the function."""
@@ -119,18 +125,23 @@ class HostEntry:
         try:
             if out is not None and takes_out(self.function, given, self.stand_ins or {}):
                 return self.writes(r, given, out)
-            found = describe(self.function, given, self.stand_ins or {})
+            size = self.size if isinstance(self.size, int) else self.size(given)
+            found = describe(self.function, given, self.stand_ins or {}, size)
             known = found.exact and not self.counts
             sizes = [leaf.shape for leaf in found.leaves] if known else self.shapes(r, self.shaped(given))
         except Raises as said:
             if said.placed:
                 raise
+            if self.of_sizes:
+                for x in given.values():
+                    for n in x.shape if isinstance(x, ArrayRef) else ():
+                        r.static_int(n, f"whether {self.name} raises")
             found_out = judged(r, self.function, args, kwargs, said)  # sizes are those of the call, not of stand-ins
             if isinstance(found_out, UnsupportedError):
                 raise found_out from None
             return self.fails(r, given, found_out.error)
         shapes = [Bounded.of(self.fitting(r, shape, leaf)) for shape, leaf in zip(sizes, found.leaves, strict=True)]
-        new = [k for k, leaf in enumerate(found.leaves) if leaf.argument is None]
+        new = [k for k, leaf in enumerate(found.leaves) if leaf.is_new]
         fresh = [
             (supported(leaf.dtype, f"the result of {self.name}", r.loc), shapes[k].shape, leaf.order)
             for k, leaf in enumerate(found.leaves)
@@ -154,7 +165,7 @@ class HostEntry:
             function = HostFunction(self.name, call, returns=len(fresh))
         made = iter(record(r, function, ins, [*fresh, *counts]))
         whole = {k: next(made) for k in new}
-        results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
+        results = [leaf.of_call(given) if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
                    for k, leaf in enumerate(found.leaves)]  # fmt: skip
         return found.build(results if self.given_back is None else self.given_back(r, given, results))
 

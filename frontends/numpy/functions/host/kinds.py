@@ -155,16 +155,28 @@ def made(kind: Any, size: int, number: int = 1) -> Any:
 
 @frozen()
 class HostResult:
-    """One result: a new array, a number (of type `number`), or the very array that is an argument."""
+    """One result: a new array, a number (of type `number`), the very array that is an argument, or a known flag."""
 
     dtype: np.dtype
     shape: tuple[int, ...]
     order: tuple[int, ...]
     number: type | None
     argument: str | None
+    flag: bool | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a call makes it."""
+        return self.argument is None and self.flag is None
+
+    def of_call(self, given: Mapping[str, Any]) -> Any:
+        """What it is in a call with these arguments, where it is not new."""
+        return self.flag if self.argument is None else given[self.argument]
 
     @staticmethod
     def of(x: Any, arguments: Mapping[str, Any]) -> HostResult:
+        if type(x) is bool:  # an argument, of the functions in the tables
+            return HostResult(np.dtype(bool), (), (), None, None, x)
         if not isinstance(x, (np.ndarray, np.generic)) and type(x) is not int:
             raise UnsupportedError(f"a {type(x).__name__} among the results")
         array = np.asarray(x)
@@ -187,14 +199,16 @@ class Described:
         return tuple(values) if self.kind is tuple else self.kind._make(values)  # type: ignore[attr-defined]
 
 
-def describe(function: Callable[..., Any], given: Mapping[str, Any], instead: Mapping[str, Any]) -> Described:
+def describe(
+    function: Callable[..., Any], given: Mapping[str, Any], instead: Mapping[str, Any], size: int = 3
+) -> Described:
     """What the function returns for arguments of these kinds, with those in `instead` replaced (None: an argument that
-    is a size); raises what it raises for stand-ins."""
+    is a size), and `size` for unknown sizes; raises what it raises for stand-ins."""
     kinds, exact = kinds_of(given, instead)
     if exact:
         sure = not any(has_sizes(x) for name, x in given.items() if name not in instead)
-        return replace(described(function, tuple(kinds.items()), 3), exact=sure)
-    return first_that_works([partial(described, function, tuple(k.items()), n) for k, n in attempts(kinds)])
+        return replace(described(function, tuple(kinds.items()), size), exact=sure)
+    return first_that_works([partial(described, function, tuple(k.items()), n) for k, n in attempts(kinds, size)])
 
 
 def takes_out(function: Callable[..., Any], given: Mapping[str, Any], instead: Mapping[str, Any]) -> bool:
@@ -219,11 +233,13 @@ def kinds_of(given: Mapping[str, Any], instead: Mapping[str, Any]) -> tuple[dict
     return kinds, all(None not in kind.sizes for k in kinds.values() for kind in arrays_in(k)) and not resized
 
 
-def attempts(kinds: Mapping[str, Any]) -> list[tuple[dict[str, Any], int]]:
-    """Stand-ins to try where sizes are not all known: with size 3, or 0 where that is known; with 3; with 1."""
+def attempts(kinds: Mapping[str, Any], size: int = 3) -> list[tuple[dict[str, Any], int]]:
+    """Stand-ins to try where sizes are not all known: with this size, or 0 where that is known; with it; with 1. With a
+    size of the function's own, those that are known stay."""
     nothing = {name: without_sizes(kind, 0) for name, kind in kinds.items()}
     unknown = {name: without_sizes(kind) for name, kind in kinds.items()}
-    return [(nothing, 3), (unknown, 3), (unknown, 1)]
+    own = [] if size == 3 else [(dict(kinds), size)]
+    return [*own, (nothing, size), (unknown, size), (unknown, 1)]
 
 
 def first_that_works(tries: Sequence[Callable[[], T]]) -> T:

@@ -1,0 +1,166 @@
+"""SciPy's compiled functions as host calls: values, dtypes, layouts, sizes of a second call, errors, in loops and
+branches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.fft as sf
+import scipy.linalg as sl
+import scipy.ndimage as nd
+import scipy.signal as sg
+import scipy.spatial.distance as sd
+
+import tracebuf
+from tests.support.agreement import agree, refused
+from tests.support.params import one_in
+from tracebuf.testing.ladder import climb
+
+RNG = np.random.default_rng(0)
+A = RNG.normal(size=(9, 9)) + 6 * np.eye(9)
+S = A @ A.T
+R = RNG.normal(size=(9, 12))
+V = RNG.normal(size=9)
+X = RNG.normal(size=200)
+BANDS = np.abs(RNG.normal(size=(3, 9))) + np.array([[0.0], [4.0], [0.0]])
+
+CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "solve": (lambda a, b: sl.solve(a, b), (A, V)), "solve of several": (lambda a, b: sl.solve(a, b), (A, R)),
+    "solve, assumed": (lambda a, b: sl.solve(a, b, assume_a="pos"), (S, V)),
+    "inv, det": (lambda a: (sl.inv(a), sl.det(a)), (A,)), "pinv": (lambda a: sl.pinv(a), (R,)),
+    "cholesky": (lambda a: (sl.cholesky(a), sl.cholesky(a, lower=True)), (S,)),
+    "cho_solve": (lambda a, b: sl.cho_solve(sl.cho_factor(a), b), (S, V)),
+    "lu": (lambda a: (*sl.lu(a), *sl.lu(a, permute_l=True), sl.lu(a, p_indices=True)[0]), (R,)),
+    "lu_solve": (lambda a, b: (*sl.lu_factor(a), sl.lu_solve(sl.lu_factor(a), b)), (A, V)),
+    "qr": (lambda a: (*sl.qr(a), *sl.qr(a, mode="economic"), *sl.qr(a, pivoting=True), sl.qr(a, mode="r")), (R,)),
+    "svd": (lambda a: (*sl.svd(a), *sl.svd(a, full_matrices=False), sl.svdvals(a)), (R,)),
+    "eigenvalues": (lambda a: (sl.eigvals(a), sl.eigvalsh(a), sl.eigh(a, eigvals_only=True)), (S,)),
+    "eigh": (lambda a: (*sl.eigh(a), *sl.eigh(a, subset_by_index=[0, 2]), *sl.eigh(a, a + np.eye(len(a)))), (S,)),
+    "expm": (lambda a: sl.expm(a / 10), (A,)), "norms": (lambda a: (sl.norm(a), sl.norm(a, 1, axis=0)), (R,)),
+    "solve_triangular": (lambda a, b: sl.solve_triangular(a, b, lower=True), (np.tril(A), V)),
+    "solve_banded": (lambda ab, b: sl.solve_banded((1, 1), ab, b), (BANDS, V)),
+    "fft": (lambda x: (sf.fft(x), sf.fft(x, 64), sf.fft(x * 1j, norm="ortho"), sf.irfft(sf.rfft(x))), (X,)),
+    "fftn": (lambda x: (sf.ifft2(sf.fft2(x)), sf.rfftn(x), sf.fftn(x, axes=(0,))), (R,)),
+    "dct": (lambda x: (sf.dct(x, norm="ortho"), sf.dctn(x, type=3), sf.dst(x, axis=0)), (R,)),
+    "next_fast_len": (lambda x: sf.fft(x, sf.next_fast_len(len(x) - 1)), (X,)),
+    "lfilter": (lambda b, x: (sg.lfilter([1.0, 0.5], [1.0, -0.3], x), sg.lfilter(b, [1.0], x)), (V, X)),
+    "convolve": (lambda a, b: (sg.convolve(a, b), sg.convolve(a, b, mode="same"), sg.oaconvolve(a, b)), (X, V)),
+    "correlate": (lambda a, b: (sg.correlate(a, b, mode="valid"), sg.fftconvolve(b, a)), (X, V)),
+    "convolve2d": (lambda a: sg.convolve2d(a, a[:3, :3], mode="same", boundary="symm"), (R,)),
+    "smoothing": (lambda x: (sg.medfilt(x, 5), sg.savgol_filter(x, 7, 2), sg.wiener(x)), (X,)),
+    "hilbert": (lambda x: (np.abs(sg.hilbert(x)), sg.resample(x, 50)), (X,)),
+    "designed": (lambda x: sg.lfilter(*sg.butter(3, 0.2), x) + sg.lfilter(sg.firwin(5, 0.3), 1.0, x), (X,)),
+    "gaussian": (lambda a, s: (nd.gaussian_filter(a, s), nd.gaussian_filter1d(a, 1.5, axis=0)), (R, 1.2)),
+    "filters": (lambda a: (nd.uniform_filter(a, 3), nd.median_filter(a, size=3), nd.maximum_filter(a, (3, 1))), (R,)),
+    "edges": (lambda a: (np.hypot(nd.sobel(a, 0), nd.sobel(a, 1)), nd.laplace(a), nd.gaussian_laplace(a, 1.0)), (R,)),
+    "weights": (lambda a, w: (nd.convolve(a, w), nd.correlate1d(a, [1.0, 2.0, 1.0], axis=1)), (R, R[:3, :3])),
+    "ranks": (lambda a: (nd.percentile_filter(a, 20, size=3), nd.rank_filter(a, 1, size=3)), (R,)),
+    "binary": (lambda a: (nd.binary_erosion(a > 0), nd.binary_dilation(a > 1, iterations=2)), (R,)),
+    "grey": (lambda a: (nd.grey_erosion(a, size=(3, 3)), nd.white_tophat(a, size=3)), (R,)),
+    "distances": (lambda a: nd.distance_transform_edt(a > 0), (R,)),
+    "label": (lambda a: nd.label(a > 0), (R,)),
+    "dtype": (lambda a: nd.gaussian_filter(a, 1.5, output=np.float32), (R,)),
+    "moved": (lambda a: (nd.shift(a, (1.5, 0.5), order=1), nd.rotate(a, 30, reshape=False)), (R,)),
+    "mapped": (lambda a, c: nd.map_coordinates(a, c, order=1), (R, np.abs(RNG.normal(size=(2, 7))))),
+    "affine": (lambda a: nd.affine_transform(a, np.eye(2) * 1.1), (R,)),
+    "cdist": (lambda a: (sd.cdist(a, a[:3]), sd.cdist(a, a, "cityblock"), sd.pdist(a)), (R,)),
+    "cdist into": (lambda a, o: sd.cdist(a, a, out=o), (R, np.zeros((9, 9)))),
+}  # fmt: skip
+
+
+def laid_out(x: Any) -> Any:
+    """An array of the same elements in another layout."""
+    if not isinstance(x, np.ndarray):
+        return x
+    return np.asfortranarray(x) if x.ndim > 1 else np.repeat(x, 2)[::2]
+
+
+@pytest.mark.parametrize("name", one_in(6, CALLS))
+def test_as_eager(name: str) -> None:
+    f, args = CALLS[name]
+    agree(f, *args, ulp=64)
+
+
+@pytest.mark.parametrize("name", one_in(6, CALLS))
+def test_of_other_dtypes_and_layouts(name: str) -> None:
+    f, args = CALLS[name]
+    g = tracebuf.bufferize(f)
+    for change in (laid_out, lambda x: x.astype(np.float32), lambda x: np.rint(x * 5).astype(int)):
+        given = [change(x) if isinstance(x, np.ndarray) else x for x in args]
+        try:
+            expected = f(*given)
+        except Exception as error:
+            with pytest.raises(type(error)):
+                g(*given)
+            continue
+        for a, b in zip(np.atleast_1d(*leaves(expected)), np.atleast_1d(*leaves(g(*given))), strict=True):
+            assert a.dtype == b.dtype and a.shape == b.shape
+            np.testing.assert_allclose(a, b, rtol=1e-4 if a.dtype.itemsize < 8 else 1e-9, atol=1e-5)
+
+
+def leaves(x: Any) -> list[Any]:
+    found = [y for item in x for y in leaves(item)] if isinstance(x, tuple) else [x]
+    return [*found, 0] if len(found) == 1 else found
+
+
+def test_one_program_for_all_sizes() -> None:
+    def f(a, b, x):
+        return sl.solve(a, b), sg.convolve(x, b, mode="valid"), nd.gaussian_filter(a, 1.0), sd.cdist(a, a)
+
+    g = tracebuf.bufferize(f)
+    for n in (9, 4, 6):
+        given = A[:n, :n].copy(), V[:n].copy(), X[: 3 * n].copy()
+        for a, b in zip(f(*given), g(*given), strict=True):
+            np.testing.assert_allclose(a, b)
+    assert len(g.specializations()) == 1
+
+
+def test_errors_are_scipys_own() -> None:
+    for f, given in (
+        (lambda a, b: sl.solve(a, b), (np.zeros((4, 4)), np.ones(4))), (lambda a, b: sl.solve(a, b), (A, V[:5])),
+        (lambda a, b: sl.cholesky(-a), (S, V)), (lambda a, b: sl.inv(a), (R, V)),
+        (lambda a, b: nd.gaussian_filter(a, 1.5, mode="bogus"), (R, V)), (lambda a, b: sf.fft(b), (R, V[:0])),
+        (lambda a, b: sg.savgol_filter(b, 7, 2), (R, V[:3])), (lambda a, b: sd.cdist(a, b[:, None]), (R, V)),
+    ):  # fmt: skip
+        with pytest.raises(Exception) as eager:
+            f(*given)
+        with pytest.raises(type(eager.value)) as ours:
+            tracebuf.bufferize(f)(*given)
+        assert str(ours.value).splitlines()[0] == str(eager.value).splitlines()[0]
+
+
+def test_an_error_of_sizes_is_that_of_these_sizes() -> None:
+    f = tracebuf.bufferize(lambda x: sg.savgol_filter(x, 7, 2))
+    with pytest.raises(ValueError, match="window_length"):
+        f(X[:3])
+    np.testing.assert_allclose(f(X), sg.savgol_filter(X, 7, 2))
+
+
+def test_in_loops_and_branches() -> None:
+    def f(a, k):
+        total = 0.0
+        for i in range(3):
+            a = nd.uniform_filter(a, 3) if a.sum() > k else a * 2
+            total += nd.gaussian_filter(a * i, 1.0).sum()
+        return a, total
+
+    agree(f, R, 0.5, ulp=8)
+    climb(f, (R, 0.5), tolerance=1e-12)
+
+
+def test_refused() -> None:
+    assert "`output`" in refused(lambda a, o: nd.gaussian_filter(a, 1.5, output=o), R, R.copy()).reason
+    assert "subset_by_value" in refused(lambda a: sl.eigh(a, subset_by_value=(0, 1)), S).reason
+    assert "a function" in refused(lambda a: sd.cdist(a, a, max), S).reason
+
+
+def test_what_may_be_overwritten_is_not() -> None:
+    def f(a, b):
+        return sl.solve(a, b, overwrite_a=True, overwrite_b=True), sl.inv(a, overwrite_a=True)
+
+    a, b = np.asfortranarray(A), V.copy()
+    tracebuf.bufferize(f)(a, b)
+    assert (a == A).all() and (b == V).all()
