@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.fft as sf
+import scipy.integrate as si
 import scipy.linalg as sl
 import scipy.ndimage as nd
 import scipy.signal as sg
 import scipy.spatial.distance as sd
+import scipy.special as ss
+import scipy.stats as st
 
 import tracebuf
 from tests.support.agreement import agree, refused
@@ -67,6 +70,13 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "mapped": (lambda a, c: nd.map_coordinates(a, c, order=1), (R, np.abs(RNG.normal(size=(2, 7))))),
     "affine": (lambda a: nd.affine_transform(a, np.eye(2) * 1.1), (R,)),
     "cdist": (lambda a: (sd.cdist(a, a[:3]), sd.cdist(a, a, "cityblock"), sd.pdist(a)), (R,)),
+    "statistics": (
+        lambda a: (st.gmean(a * a), st.skew(a), st.kurtosis(a, axis=1), st.sem(a, axis=None), st.iqr(a),
+                   st.variation(a, keepdims=True), st.trim_mean(a, 0.1), st.tmean(a)), (R,)),
+    "scores": (lambda a: (st.zscore(a), st.rankdata(a), st.rankdata(a, axis=1), st.entropy(a * a, base=2)), (R,)),
+    "logsumexp": (lambda a: (ss.logsumexp(a), ss.logsumexp(a, axis=1, keepdims=True), ss.log_softmax(a, 0)), (R,)),
+    "cumulative": (lambda x: (si.cumulative_trapezoid(x, dx=0.1), si.cumulative_simpson(x, initial=0)), (X,)),
+    "toeplitz": (lambda x, y: (sl.toeplitz(x[:7]), sl.hankel(x[:7], y), sl.circulant(y)), (X, V)),
     "cdist into": (lambda a, o: sd.cdist(a, a, out=o), (R, np.zeros((9, 9)))),
 }  # fmt: skip
 

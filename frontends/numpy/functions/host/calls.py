@@ -396,10 +396,12 @@ def record(
     ]
 
 
-def loaded(r: Recorder, ref: ArrayRef, leaf: HostResult) -> ArrayRef | NpScalar | PyInt:
+def loaded(r: Recorder, ref: ArrayRef, leaf: HostResult) -> ArrayRef | NpScalar | PyInt | PyFloat:
     """A result as eager has it: an array, or the number that it holds."""
     if leaf.number is None:
         return ref
+    if leaf.number is float:
+        return PyFloat(number(r, ref).value)
     return PyInt(int_of(r, r.load(ref, ()))) if leaf.number is int else number(r, ref)
 
 

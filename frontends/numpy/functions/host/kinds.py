@@ -177,7 +177,7 @@ class HostResult:
     def of(x: Any, arguments: Mapping[str, Any]) -> HostResult:
         if type(x) is bool:  # an argument, of the functions in the tables
             return HostResult(np.dtype(bool), (), (), None, None, x)
-        if not isinstance(x, (np.ndarray, np.generic)) and type(x) is not int:
+        if not isinstance(x, (np.ndarray, np.generic)) and type(x) not in (int, float):
             raise UnsupportedError(f"a {type(x).__name__} among the results")
         array = np.asarray(x)
         order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
@@ -266,6 +266,8 @@ def _described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...],
     arguments = {name: made(kind, size) for name, kind in kinds}
     result = ask(call_by_name, function, arguments)
     if isinstance(result, tuple):
+        if type(result) is not tuple and not hasattr(result, "_make"):
+            raise UnsupportedError(f"a {type(result).__name__} as the result")
         return Described(tuple(HostResult.of(x, arguments) for x in result), type(result), False)
     return Described((HostResult.of(result, arguments),), None, False)
 

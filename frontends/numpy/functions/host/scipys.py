@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces_late
 from tracebuf.frontends.numpy.record.values import ArrayRef
-from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, sub
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, product, sub
 
 Check = Callable[[Recorder, Given], None]
 
@@ -192,6 +192,25 @@ row("scipy.linalg._matfuncs", "expm", "A", square("A", 2), check=matrix("A"))
 row("scipy.linalg._misc", "norm", "a",
     lambda r, given: [reduced(r, given["a"], given.get("axis"), given.get("keepdims", False))], "ord")  # fmt: skip
 
+def toeplitz_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    c = dims(given["c"])
+    return [(c[0], dims(given["r"])[0] if given.get("r") is not None else c[0])]
+
+
+def vectors(*names: str) -> Check:
+    """Refuses what is no vector: a stack of them makes matrices in some versions of SciPy, and one in others."""
+
+    def check(r: Recorder, given: Given) -> None:
+        for name in names:
+            if given.get(name) is not None and len(dims(given[name])) != 1:
+                raise r.refuse(f"`{name}` that is no vector", "call it for one vector")
+
+    return check
+
+
+row("scipy.linalg._special_matrices", "toeplitz hankel", "c r", toeplitz_shapes, check=vectors("c", "r"))
+row("scipy.linalg._special_matrices", "circulant", "c", toeplitz_shapes, check=vectors("c"))
+
 # -- scipy.fft
 
 BASIC, REAL = "scipy.fft._basic", "scipy.fft._realtransforms"
@@ -333,3 +352,48 @@ def pairs(r: Recorder, given: Given) -> Sequence[Shape]:
 
 
 row("scipy.spatial.distance", "pdist", "X", pairs, check=both(matrix("X"), by_name))
+
+
+# -- scipy.stats, scipy.special and scipy.integrate: functions in Python that are not traced yet
+
+
+def over_axis(name: str, default: int | None = 0) -> Shapes:
+    """The shape of a reduction, of which `default` is the axis."""
+    return lambda r, given: [reduced(r, given[name], given.get("axis", default), given.get("keepdims", False))]
+
+
+def keeps_nan(r: Recorder, given: Given) -> None:
+    """Refuses to leave out NaN, by which the class of a result may depend on elements; and weights and other arrays,
+    with which an array is broadcast."""
+    if given.get("nan_policy", "propagate") not in ("propagate", "raise"):
+        raise r.refuse("nan_policy='omit'", "x[~np.isnan(x)]")
+    without(qk=None, weights=None, b=None, return_sign=False)(r, given)
+
+
+STATS = "scipy.stats._stats_py"
+row(STATS, "gmean hmean skew kurtosis sem tvar tstd tsem", "a", over_axis("a"), check=keeps_nan)
+row(STATS, "tmin", "a", over_axis("a"), "lowerlimit", keeps_nan)
+row(STATS, "tmax", "a", over_axis("a"), "upperlimit", keeps_nan)
+row(STATS, "pmean", "a", over_axis("a"), "p", keeps_nan)
+row(STATS, "tmean", "a", over_axis("a", None), check=keeps_nan)
+row(STATS, "trim_mean", "a", over_axis("a"), "proportiontocut", keeps_nan, stand_ins={"proportiontocut": 0.1})
+row(STATS, "iqr", "x", over_axis("x", None), check=keeps_nan)
+row(STATS, "median_abs_deviation", "x", over_axis("x"), check=both(keeps_nan, without(center=None)))
+row(STATS, "zscore gzscore", "a", like("a"), check=keeps_nan)
+row(STATS, "rankdata", "a", lambda r, given: [dims(given["a"]) if "axis" in given and given["axis"] is not None
+                                              else (product(dims(given["a"])),)], check=keeps_nan)  # fmt: skip
+row("scipy.stats._variation", "variation", "a", over_axis("a"), check=keeps_nan)
+row("scipy.stats._entropy", "entropy", "pk", over_axis("pk"), check=keeps_nan)
+row("scipy.stats._morestats", "circmean circvar circstd", "samples", over_axis("samples", None), "high low", keeps_nan)
+row("scipy.special._logsumexp", "logsumexp", "a", over_axis("a", None), check=keeps_nan)
+row("scipy.special._logsumexp", "log_softmax", "x", like("x"))
+
+
+def cumulated(r: Recorder, given: Given) -> Sequence[Shape]:
+    shape = list(dims(given["y"]))
+    axis = axis_of(r, given.get("axis", -1), len(shape), bools=True)
+    shape[axis] = shape[axis] if given.get("initial") is not None else sub(shape[axis], 1)
+    return [shape]
+
+
+row("scipy.integrate._quadrature", "cumulative_trapezoid cumulative_simpson", "y x", cumulated, "dx initial")
