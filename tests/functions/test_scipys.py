@@ -13,6 +13,7 @@ import scipy.integrate as si
 import scipy.linalg as sl
 import scipy.ndimage as nd
 import scipy.signal as sg
+import scipy.sparse
 import scipy.spatial.distance as sd
 import scipy.special as ss
 import scipy.stats as st
@@ -174,3 +175,58 @@ def test_what_may_be_overwritten_is_not() -> None:
     a, b = np.asfortranarray(A), V.copy()
     tracebuf.bufferize(f)(a, b)
     assert (a == A).all() and (b == V).all()
+
+
+def test_they_are_decorated_themselves() -> None:
+    for f, args in (
+        (sl.solve, (A, V)), (st.zscore, (R,)), (nd.gaussian_filter, (R, 1.5)), (sg.convolve, (X, V)),
+        (st.gmean, (R * R,)), (ss.logsumexp, (R,)),
+    ):  # fmt: skip
+        np.testing.assert_allclose(tracebuf.bufferize(f)(*args), f(*args))
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        tracebuf.bufferize(sl.solve)(np.zeros((3, 3)), np.ones(3))
+
+
+# -- sparse matrices
+M = scipy.sparse.random(50, 40, 0.1, format="csr", random_state=0)
+C = scipy.sparse.csc_array(M)
+
+
+def descent(x, b):
+    for _ in range(5):
+        x -= 0.1 * (M.T @ (M @ x - b))
+    return x, C.dot(x), b @ M, x @ C.T
+
+
+def of_a_matrix(x):
+    return M @ x, C.T @ M.dot(x)
+
+
+def test_products_of_sparse_matrices() -> None:
+    agree(descent, np.ones(40), np.arange(50.0), ulp=64)
+    climb(descent, (np.ones(40), np.arange(50.0)), tolerance=1e-12)
+    for dtype in (np.float32, np.int64, np.complex128):
+        agree(of_a_matrix, np.ones((40, 3), dtype), ulp=64)
+
+
+def test_the_matrix_has_the_elements_that_it_has_then() -> None:
+    m = scipy.sparse.csr_array(np.eye(3))
+
+    def f(x):
+        return m @ x
+
+    g = tracebuf.bufferize(f)
+    assert g(np.ones(3)).tolist() == [1, 1, 1]
+    m.data[1] = 5
+    assert g(np.ones(3)).tolist() == [1, 5, 1]
+    m = scipy.sparse.csr_array(np.ones((2, 3)))
+    assert g(np.ones(3)).tolist() == [3, 3]
+
+
+def test_wrong_products_of_sparse_matrices() -> None:
+    for n in (39, 41):
+        with pytest.raises(ValueError, match="mismatch") as eager:
+            of_a_matrix(np.ones(n))
+        with pytest.raises(ValueError, match="mismatch") as ours:
+            tracebuf.bufferize(of_a_matrix)(np.ones(n))
+        assert str(ours.value).splitlines()[0] == str(eager.value)

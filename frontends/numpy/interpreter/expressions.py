@@ -20,7 +20,7 @@ from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
-from tracebuf.frontends.numpy.functions.host import draws
+from tracebuf.frontends.numpy.functions.host import draws, sparse
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
@@ -261,6 +261,8 @@ class Expressions(Comprehensions):
         a, b = subclasses.operands(self.r, a, b)
         a, b = self.beside(as_plain(a), b), self.beside(as_plain(b), a)
         if name == "MatMult":
+            if (found := sparse.matmul(self.r, a, b)) is not NotImplemented:
+                return found
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
                 return ask(operator.matmul, concrete(a), concrete(b))  # raises what Python raises
             for x in (a, b):
@@ -572,6 +574,8 @@ class Expressions(Comprehensions):
             return inspection.flag(self.r, base, name)
         if (drawer := draws.drawer_of(base)) is not None:
             return draws.attribute(self.r, drawer, name)
+        if (found := sparse.attribute(base, name)) is not NotImplemented:
+            return found
         if is_tracers(base):
             kind = EAGER.get(type(base), object)
             if not hasattr(kind, name):

@@ -3,6 +3,7 @@ results."""
 
 from __future__ import annotations
 
+import ast
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
@@ -33,6 +34,7 @@ from tracebuf.frontends.numpy.record.growing import Growth, Regrow
 from tracebuf.frontends.numpy.record.heap import Heap, Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import late_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.frontends.numpy.source.source import heading
@@ -160,7 +162,13 @@ def trace_once(
     interpreter.constants = distinct(constants_in(static))
     try:
         try:
-            result = interpreter.call_function(function, [*positional, *tops[len(parameters) : rest]], keyword)
+            args = [*positional, *tops[len(parameters) : rest]]
+            if late_handler(function) is not None:  # a function of SciPy's, called as in a traced function
+                r.at(heading(function))
+                named = {k: x for k, x in keyword.items() if k[:1] != "_"}  # of wrappers of SciPy's
+                result = interpreter.call(ast.Pass(), function, args, named)
+            else:
+                result = interpreter.call_function(function, args, keyword)
             r.at(interpreter.returned_at)
             result = store_results(r, result, as_given(call.out, tops[first:last]))
         except DeadEnd as end:  # no path reaches a return: each raises when it is run
