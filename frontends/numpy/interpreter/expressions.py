@@ -20,7 +20,7 @@ from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
-from tracebuf.frontends.numpy.functions.host import draws, sparse
+from tracebuf.frontends.numpy.functions.host import draws, objects, sparse
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
@@ -574,8 +574,9 @@ class Expressions(Comprehensions):
             return inspection.flag(self.r, base, name)
         if (drawer := draws.drawer_of(base)) is not None:
             return draws.attribute(self.r, drawer, name)
-        if (found := sparse.attribute(base, name)) is not NotImplemented:
-            return found
+        for attribute in (sparse.attribute, objects.method):
+            if (found := attribute(base, name)) is not NotImplemented:
+                return found
         if is_tracers(base):
             kind = EAGER.get(type(base), object)
             if not hasattr(kind, name):
@@ -708,9 +709,10 @@ class Expressions(Comprehensions):
             return dicts.call(self, node, function, args, kwargs)
         if function is range:
             return make_range(self.r, args)
-        found = draws.make(self.r, function, args, kwargs)
-        if found is not NotImplemented:
-            return found
+        for make in (draws.make, objects.call):
+            found = make(self.r, function, args, kwargs)
+            if found is not NotImplemented:
+                return found
         found = records.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found

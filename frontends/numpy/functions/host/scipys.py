@@ -297,6 +297,7 @@ row(TOOLS, "medfilt2d", "input", like("input"))
 row(TOOLS, "wiener", "im", like("im"), "noise")
 row(TOOLS, "hilbert", "x", hilbert_shapes, "N")
 row(TOOLS, "resample", "x", resampled, "num", without(t=None))
+row("scipy.signal._savitzky_golay", "savgol_coeffs", "", known)
 row("scipy.signal._savitzky_golay", "savgol_filter", "x", like("x"), "delta cval", size=64)
 
 # -- scipy.ndimage

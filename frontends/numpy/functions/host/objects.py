@@ -1,0 +1,104 @@
+"""Objects of SciPy's from outside, which are guarded by their identity: methods of distributions (densities,
+distribution functions, moments), and calls of interpolants of one variable, as host calls.
+
+Source: `scipy.stats._distn_infrastructure`, `scipy.interpolate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, dims
+from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.raises import ask
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frozen import frozen
+
+MODULE = "scipy.stats._distn_infrastructure"
+CLASSES = ("rv_continuous", "rv_discrete", "rv_continuous_frozen", "rv_discrete_frozen")
+METHODS = frozenset((
+    "pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf", "mean", "median", "var", "std",
+    "entropy",
+))  # fmt: skip
+"""The methods whose result has the shape of their arguments, broadcast."""
+
+
+@frozen(eq=False)
+class DistributionMethod:
+    """A method of a distribution."""
+
+    of: Any
+    name: str
+
+
+def method(x: Any, name: str) -> Any:
+    """`x.name`, a method of a distribution; NotImplemented for all else."""
+    kind = type(x)
+    if name not in METHODS or not (getattr(kind, "__module__", None) or "").startswith("scipy.stats."):
+        return NotImplemented
+    known = any(c.__module__ == MODULE and c.__name__ in CLASSES for c in kind.__mro__)
+    return DistributionMethod(x, name) if known and hasattr(x, name) else NotImplemented
+
+
+def evaluate(distribution: Any, name: str, arguments: tuple[Any, ...], names: tuple[str, ...]) -> Any:
+    """A call of a method, whose last arguments are passed by these names."""
+    count = len(arguments) - len(names)
+    return getattr(distribution, name)(*arguments[:count], **dict(zip(names, arguments[count:])))
+
+
+def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    return [broadcast(r, [tuple(dims(x)) for x in given["arguments"]])]
+
+
+EVALUATE = HostEntry(evaluate, (), shapes, values=("arguments",), of_sizes=True)
+
+
+# -- interpolants
+INTERPOLANTS = frozenset((
+    "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "CubicHermiteSpline", "PPoly", "BPoly", "BSpline",
+    "interp1d", "UnivariateSpline", "InterpolatedUnivariateSpline", "LSQUnivariateSpline", "BarycentricInterpolator",
+    "KroghInterpolator",
+))  # fmt: skip
+"""Classes whose objects are called with places, of numbers that have one value at each."""
+
+
+def is_interpolant(x: Any) -> bool:
+    kind = type(x)
+    return (getattr(kind, "__module__", None) or "").startswith("scipy.interpolate.") and kind.__name__ in INTERPOLANTS
+
+
+def interpolate(interpolant: Any, x: Any) -> Any:
+    """interpolant(x)."""
+    return interpolant(x)
+
+
+def values_at(r: Recorder, given: Given) -> Sequence[Shape]:
+    return [dims(given["x"])]
+
+
+def place_in(x: Any) -> float:
+    """A place at which an interpolant has a value."""
+    for name in ("x", "xi", "t"):
+        if (places := getattr(x, name, None)) is not None and len(places):
+            return float(places[len(places) // 2])
+    return 1.0
+
+
+def interpolated(r: Recorder, interpolant: Any, x: Any) -> Any:
+    """interpolant(x), of values that are numbers."""
+    if np.ndim(ask(interpolant, place_in(interpolant))) != 0:
+        raise r.refuse(f"a {type(interpolant).__name__} of values that are arrays", "one for each column")
+    entry = HostEntry(interpolate, ("x",), values_at, stand_ins={"x": place_in(interpolant)}, of_sizes=True)
+    return entry(r, interpolant, x)
+
+
+def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a distribution's method or of an interpolant; NotImplemented for others."""
+    if is_interpolant(function) and len(args) == 1 and not kwargs:
+        return interpolated(r, function, args[0])
+    if not isinstance(function, DistributionMethod):
+        return NotImplemented
+    return EVALUATE(r, function.of, function.name, (*args, *kwargs.values()), tuple(kwargs))

@@ -1,0 +1,80 @@
+"""Objects of SciPy's from outside: distributions and interpolants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.interpolate as si
+import scipy.stats
+from scipy.stats import norm
+
+import tracebuf
+from tests.support.agreement import agree, refused
+from tracebuf.testing.ladder import climb
+
+X = np.linspace(0.1, 3.0, 9)
+STUDENT = scipy.stats.t(5)
+PLACES = np.linspace(0.0, 4.0, 12)
+LINEAR = si.interp1d(PLACES, np.sin(PLACES))
+CUBIC, PCHIP = si.CubicSpline(PLACES, np.cos(PLACES)), si.PchipInterpolator(PLACES, PLACES**2)
+SMOOTH, SPLINE = si.UnivariateSpline(PLACES, np.sin(PLACES)), si.make_interp_spline(PLACES, np.sin(PLACES))
+OF_ROWS = si.CubicSpline(PLACES, np.stack([PLACES, PLACES], 1))
+
+
+def black_scholes(spot, strike, rate, volatility, time):
+    spread = volatility * np.sqrt(time)
+    d = (np.log(spot / strike) + (rate + 0.5 * volatility**2) * time) / spread
+    return spot * norm.cdf(d) - strike * np.exp(-rate * time) * norm.cdf(d - spread)
+
+
+def methods(x):
+    return (
+        norm.pdf(x, loc=0.5, scale=x.std()), scipy.stats.expon.logpdf(x), STUDENT.ppf(0.3), STUDENT.cdf(x),
+        scipy.stats.binom.pmf(3, 10, x / 10), norm.sf(x[:, None], x, 2.0), norm.cdf(x[0]), norm.std(2.0, 3.0),
+    )  # fmt: skip
+
+
+def interpolants(x):
+    return LINEAR(x), CUBIC(x), PCHIP(x[0]), SMOOTH(x), SPLINE(x[:, None] * np.ones(2)), LINEAR(2)
+
+
+def test_distributions() -> None:
+    agree(black_scholes, X * 50, 100.0, 0.01, 0.2, 1.0, ulp=8)
+    climb(black_scholes, (X * 50, 100.0, 0.01, 0.2, 1.0), tolerance=1e-12)
+    agree(methods, X, ulp=8)
+
+
+def test_interpolants() -> None:
+    agree(interpolants, X, ulp=8)
+    climb(interpolants, (X,), tolerance=1e-12)
+
+
+def test_errors_are_scipys_own() -> None:
+    def outside(x):
+        return LINEAR(x * 10)
+
+    def apart(x):
+        return norm.pdf(x, x[:3])
+
+    for f, words in ((outside, "interpolation range"), (apart, "broadcast")):
+        with pytest.raises(ValueError, match=words):
+            tracebuf.bufferize(f)(X)
+
+
+def test_another_object_is_another_program() -> None:
+    chosen: Any = LINEAR
+
+    def f(x):
+        return chosen(x)
+
+    g = tracebuf.bufferize(f)
+    assert (g(X) == LINEAR(X)).all()
+    chosen = CUBIC
+    assert (g(X) == CUBIC(X)).all()
+
+
+def test_refused() -> None:
+    assert "values that are arrays" in refused(lambda x: OF_ROWS(x), X).reason
+    assert ".rvs" in refused(lambda x: x + norm.rvs(size=9), X).reason
