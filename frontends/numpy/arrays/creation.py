@@ -87,7 +87,6 @@ def indexed(
 # -- np.arange
 
 
-@traces(np.arange)
 def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     """np.arange, in the result's dtype: start, start + step, then start + i * (second - start) (`fill` of NumPy's
     arraytypes.c.src); ceil((stop - start) / step) elements."""
@@ -106,7 +105,7 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     wanted = ask(np.arange, *ones).dtype if dtype is None else ask(np.dtype, dtype)
     element = supported(wanted, "np.arange", r.loc)
     if element.is_complex:
-        raise r.refuse("np.arange of complex numbers", "np.arange(n).astype(complex)")
+        raise r.refuse("np.arange of complex numbers that only the run time knows", "np.arange(n).astype(complex)")
     if element is I1:
         raise r.refuse("np.arange of bools", "np.array([False, True])")
     size = arange_size(r, start, stop, step)

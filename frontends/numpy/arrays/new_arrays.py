@@ -36,6 +36,9 @@ from tracebuf.ops.arrays import linalg
 
 def shape_arg(r: Recorder, shape: Any) -> tuple[Dim, ...]:
     """The shape that an int or a sequence of ints means; negative sizes raise ValueError."""
+    if isinstance(shape, ArrayRef) and shape.ndim == 1 and shape.dtype.kind in "iu":
+        count = r.static_int(shape.shape[0], "the number of axes")
+        shape = [r.number(shape, (k,)) for k in range(count)]
     items = shape if isinstance(shape, (tuple, list)) else (shape,)
     sizes: list[Dim] = []
     if any(isinstance(i, (float, PyFloat)) for i in items):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.functions.formulas.primitives import check_writable, is_array, order_of_memory, refuse
+from tracebuf.frontends.numpy.functions.host.left_to_numpy import isin_by_numpy
 from tracebuf.frontends.numpy.record.registry import formula
 
 # -- comparisons
@@ -62,16 +63,11 @@ into a table."""
 def isin(
     element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None
 ) -> Any:
-    if assume_unique:
-        refuse("np.isin with assume_unique=", "leave it out")
+    if assume_unique or kind == "table":
+        return isin_by_numpy(element, test_elements, assume_unique, invert, kind)
     x, items = np.asarray(element), np.ravel(test_elements)
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
-    if kind == "table" and (x.dtype.kind not in "iub" or items.dtype.kind not in "iub"):
-        text = "The 'table' method is only supported for boolean or integer arrays. "
-        raise ValueError(text + "Please select 'sort' or None for kind.")
-    if kind == "table":  # NumPy raises RuntimeError where the numbers are too far apart for a table
-        refuse("np.isin with kind='table'", "leave it out")
     found = np.empty(x.shape, bool)
     common = np.result_type(x, items)
     if items.size > MOST_TESTED and kind is None and common.kind in "iub":

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.formulas.primitives import interpolated, refuse
+from tracebuf.frontends.numpy.functions.formulas.primitives import interpolated
+from tracebuf.frontends.numpy.functions.host.left_to_numpy import interp_by_numpy
 from tracebuf.frontends.numpy.record.registry import formula
 
 
 @formula(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     if np.asarray(fp).dtype.kind == "c":
-        refuse("np.interp of complex values", "np.interp(x, xp, fp.real) + 1j * np.interp(x, xp, fp.imag)")
+        return interp_by_numpy(x, xp, fp, left, right, period)
     x, xp, fp = np.asarray(x, np.float64, order="C"), np.asarray(xp, np.float64), np.asarray(fp, np.float64)
     if period is not None:
         if period == 0:
