@@ -247,8 +247,8 @@ def test_rounding() -> None:
             agree(f, a)
 
 
-@pytest.mark.parametrize("form", ["np.searchsorted(a, a)", "np.arange(2j)", "np.full(3, None)", "np.full(3, 'x')",
-                                  "np.where(a == 0, None, a)", "a.fill(None)", "np.zeros(3, object)",
+@pytest.mark.parametrize("form", ["np.searchsorted(a, a)", "np.arange(a[0] * 2j)", "np.full(3, None)",
+                                  "np.full(3, 'x')", "np.where(a == 0, None, a)", "a.fill(None)", "np.zeros(3, object)",
                                   "a.astype('M8[s]')", "a.astype(np.clongdouble)", "a.astype('c8,f8')",
                                   "np.matrix(a)", "np.ma.array(a)", "a.view('S16')"])  # fmt: skip
 def test_refused(form: str) -> None:

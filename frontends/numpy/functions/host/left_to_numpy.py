@@ -1,5 +1,5 @@
-"""What formulas and loops leave to NumPy itself, and functions of known numbers: np.interp of complex values, np.isin of
-a kind, np.i0, np.arange of complex numbers, np.einsum_path, numbers as texts."""
+"""What formulas and loops leave to NumPy itself, and functions of known numbers: np.interp of complex values, np.isin
+of a kind, np.i0, np.arange of complex numbers, np.einsum_path, numbers as texts."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from tracebuf.frontends.numpy.numbers.operands import out_of, supported
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, axis_order
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt, axis_order
 from tracebuf.ir.dims import product
 from tracebuf.ir.types import ScalarType
 
@@ -43,7 +43,7 @@ def einsum(
     casting: Any = "safe",
 ) -> Any:  # fmt: skip
     """np.einsum."""
-    text, values = written(operands)
+    text, values = written(r, operands)
     items = [operand(r, x) for x in values]
     into = out_of(r, out)
     if order_of(order, "CFAK") == "A" or (order != "K" and optimize is not False):
@@ -77,7 +77,7 @@ def operand(r: Recorder, x: Any) -> ArrayRef | NpScalar:
 # -- subscripts
 
 
-def written(operands: Sequence[Any]) -> tuple[str, list[Any]]:
+def written(r: Recorder, operands: Sequence[Any]) -> tuple[str, list[Any]]:
     """(subscripts, operands), from either form of call."""
     if not operands:
         wanted = "at least one operand, or at least one operand and its corresponding subscripts list"
@@ -85,12 +85,14 @@ def written(operands: Sequence[Any]) -> tuple[str, list[Any]]:
     if isinstance(operands[0], str):
         return operands[0].replace(" ", ""), list(operands[1:])
     n = len(operands) // 2
-    text = ",".join(letters(operands[2 * k + 1]) for k in range(n))
-    return text + ("->" + letters(operands[-1]) if len(operands) % 2 else ""), list(operands[: 2 * n : 2])
+    text = ",".join(letters(r, operands[2 * k + 1]) for k in range(n))
+    return text + ("->" + letters(r, operands[-1]) if len(operands) % 2 else ""), list(operands[: 2 * n : 2])
 
 
-def letters(places: Any) -> str:
-    """A list of subscripts as a string."""
+def letters(r: Recorder, places: Any) -> str:
+    """A list of subscripts as a string; ints of the caller's become part of the key."""
+    if isinstance(places, (list, tuple)):
+        places = [r.static_int(x.expr, "a subscript of np.einsum") if isinstance(x, PyInt) else x for x in places]
     if not isinstance(places, (list, tuple)) or not all(
         x is Ellipsis or isinstance(x, (int, np.integer)) for x in places
     ):
