@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.host import fft as numpys_fft
@@ -33,9 +35,11 @@ ROWS: dict[str, list[str]] = {}
 
 
 def row(
-    module: str, names: str, arrays: str, shapes: Shapes, values: str = "", check: Check | None = None, **fields: Any
-) -> None:
-    """Adds functions of a module to the table; `names`, `arrays` and `values` are words."""
+    module: str, names: str, arrays: str, shapes: Shapes, values: str = "", check: Check | None = None,
+    by: Callable[..., Any] | None = None, **fields: Any,
+) -> None:  # fmt: skip
+    """Adds functions of a module to the table; `names`, `arrays` and `values` are words. `by`: what is called in the
+    function's place."""
 
     def refuses(r: Recorder, given: dict[str, Any]) -> None:
         for name in [name for name in given if name.startswith("overwrite_")]:
@@ -50,7 +54,7 @@ def row(
 
         @cache
         def entry(name: str = name) -> HostEntry:
-            function = getattr(sys.modules[module], name)
+            function = by or getattr(sys.modules[module], name)
             more: dict[str, Any] = {"refuses": refuses, "of_sizes": True, **fields}
             return HostEntry(function, tuple(arrays.split()), shapes, values=tuple(values.split()), **more)
 
@@ -269,6 +273,27 @@ def known(r: Recorder, given: Given) -> Sequence[Shape]:
     raise r.refuse("an array of unknown size", "pass numbers that are known")
 
 
+def sosfilt(sos: Any, x: Any, axis: Any = -1) -> Any:
+    """scipy.signal.sosfilt, which takes no sections that are read-only, as operands are in the interpreter."""
+    return sys.modules[TOOLS].sosfilt(np.array(sos), x, axis)
+
+
+def sosfiltfilt(sos: Any, x: Any, axis: Any = -1, padtype: Any = "odd", padlen: Any = None) -> Any:
+    """scipy.signal.sosfiltfilt, likewise."""
+    return sys.modules[TOOLS].sosfiltfilt(np.array(sos), x, axis, padtype, padlen)
+
+
+def spectra(r: Recorder, given: Given) -> Sequence[Shape]:
+    """The frequencies, and a spectrum in the place of the signal's axis: of the whole signal, or of segments."""
+    shape = list(dims(given["x"]))
+    axis = axis_of(r, given.get("axis", -1), len(shape), bools=True)
+    segment = given.get("nperseg", shape[axis])
+    n = shape[axis] if segment is None else r.facts.simplify(dim_min(segment, shape[axis]))
+    one_sided = given.get("return_onesided", True) and given["x"].dtype.kind != "c"
+    shape[axis] = half(n) if one_sided else n
+    return [(shape[axis],), shape]
+
+
 def hilbert_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     shape = list(dims(given["x"]))
     axis = axis_of(r, given.get("axis", -1), len(shape), bools=True)
@@ -287,11 +312,17 @@ def resampled(r: Recorder, given: Given) -> Sequence[Shape]:
 TOOLS = "scipy.signal._signaltools"
 row(TOOLS, "lfilter", "b a x", like("x"), "b a", without(zi=None))
 row(TOOLS, "filtfilt", "b a x", like("x"), "b a", size=64)
+row(TOOLS, "sosfilt", "sos x", like("x"), "sos", by=sosfilt, size=6, stand_ins={"sos": 1.0})
+row(TOOLS, "sosfiltfilt", "sos x", like("x"), "sos", by=sosfiltfilt, size=64, stand_ins={"sos": 1.0})
 row(TOOLS, "lfilter_zi", "b a", known, "b a")
 row("scipy.signal._filter_design", "butter cheby1 cheby2 ellip bessel iirfilter iirdesign iirnotch iirpeak", "", known)
 row("scipy.signal._fir_filter_design", "firwin firwin2 remez", "", known)
 row(TOOLS, "convolve fftconvolve oaconvolve correlate", "in1 in2", convolved("in1", "in2"))
 row(TOOLS, "convolve2d correlate2d", "in1 in2", convolved("in1", "in2"), "fillvalue")
+NO_PADDING = without(nfft=None)
+row("scipy.signal._spectral_py", "periodogram", "x", spectra, "fs", NO_PADDING)
+row("scipy.signal._spectral_py", "welch", "x", lambda r, given: spectra(r, {"nperseg": 256, **given}), "fs", NO_PADDING,
+    size=300)  # fmt: skip
 row(TOOLS, "medfilt", "volume", like("volume"))
 row(TOOLS, "medfilt2d", "input", like("input"))
 row(TOOLS, "wiener", "im", like("im"), "noise")
