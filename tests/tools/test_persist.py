@@ -880,6 +880,31 @@ def test_a_function_of_numpys_that_was_replaced(monkeypatch: pytest.MonkeyPatch)
     assert run(text)
 
 
+def test_programs_with_ufuncs_of_scipys_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless another stands at its name now, or SciPy is another."""
+    special = pytest.importorskip("scipy.special")
+    text = """
+import scipy.special as sp
+from scipy.special import erf
+
+@bufferize
+def f(x):
+    y = erf(x) * 2
+    for i in range(len(x)):
+        y[i] += sp.gammaln(x[i] + 1)
+    return sp.expit(y, out=y)
+"""
+    assert not run(text), "the cache is empty"
+    assert run(text)
+    with monkeypatch.context() as patch:
+        patch.setattr(special, "erf", special.erfc)
+        assert not run(text)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["scipy"], "__version__", "9.0")
+        assert not run(text)
+    assert run(text)
+
+
 def test_what_numpy_would_dispatch_is_not_numpys() -> None:
     fake = array_function_dispatch(lambda a: (a,), module="numpy")(lambda a: a + 1)
     assert type(fake) is type(np.median) and provenance.of_library(np.median) is not None

@@ -23,6 +23,9 @@ from tracebuf.ir.dims import Expr, FloorDiv, Max, Min, Sym
 DEEPEST = 60
 """How deep values may be nested."""
 
+_HOMES = ("numpy", "scipy.special")
+"""Where what says no module of its own is looked for."""
+
 
 class NotEncodable(Exception):
     """A value that cannot be written down."""
@@ -41,7 +44,8 @@ def name_of(x: Any) -> tuple[str, str]:
     if module is None and isinstance(x, types.MethodDescriptorType):
         module = x.__objclass__.__module__
     if module is None:  # ufuncs, and what C code made: they are looked for where NumPy's user finds them
-        module = "numpy" if isinstance(name, str) and getattr(np, name, None) is x else None
+        homes = [m for m in _HOMES if m in sys.modules]
+        module = next((m for m in homes if isinstance(name, str) and getattr(sys.modules[m], name, None) is x), None)
     for found in (name, getattr(x, "__name__", None) if type(x) is types.MethodType else None):  # np.random.normal
         if isinstance(module, str) and isinstance(found, str):
             try:
