@@ -404,10 +404,58 @@ def found(x):
     return np.array(out)
 
 
-def test_an_empty_list_of_ints_is_no_array_of_ints() -> None:
-    agree(found, X)
-    with pytest.raises(UnsupportedError, match="give the dtype"):
-        tracebuf.bufferize(found)(-np.abs(X))
+def found_sums(x):
+    places, small = [], []
+    for k in range(len(x)):
+        if x[k] > 0:
+            places.append(k)
+            small.append(np.float32(x[k]))
+    x[0] = 3.0
+    folds = np.sum(places), np.mean(small), np.max(places, initial=0), np.sum(small, axis=0), len(np.array(places, int))
+    return folds, np.diff(places), np.cumsum(small), np.array(places, dtype=np.int8) * 2, x[places]
+
+
+def found_used(x):
+    places = []
+    for k in range(len(x)):
+        if x[k] > 0:
+            places.append(k)
+    x[0] = 3.0
+    p = np.array(places)
+    x[p] = 1.0
+    return x
+
+
+def found_doubled(x):
+    return found(x) * 2
+
+
+def found_many(x):
+    places = []
+    for k in range(len(x)):
+        if x[k] > 0:
+            places.append(k)
+    return np.concatenate([places, places])
+
+
+def chosen_by_truths(x):
+    chosen = []
+    for v in x:
+        chosen.append(v > 0)
+    return x[chosen]
+
+
+@pytest.mark.parametrize("f", [found, found_sums, found_used])
+def test_the_array_of_an_empty_list_is_one_of_floats(f: Any) -> None:
+    for x in (X, -np.abs(X), X[:0] if f is found else X[:1]):
+        agree(f, x)
+
+
+def test_where_the_dtype_of_an_empty_list_matters() -> None:
+    """Before anything has run: an argument is as it was."""
+    for f in (found_doubled, found_many, chosen_by_truths):
+        with pytest.raises(UnsupportedError, match=r"np.array\(.*, dtype="):
+            tracebuf.bufferize(f)(X)
 
 
 def test_nan_has_no_place_in_order() -> None:

@@ -805,7 +805,7 @@ class Expressions(Comprehensions):
         if not isinstance(index, Record):
             return index
         if is_growing(index):
-            return growing.array(self, node, index)
+            return growing.as_index(self, node, index)
         if records.lacks(self, index.kind, "__index__"):
             if (asked := records.asked_of(index.kind)) is not None:
                 raise self.refuse(node, f"an object with `{asked}` as an index", "pass int(index) as an argument")

@@ -221,19 +221,29 @@ def items(i: Evaluator, x: Record) -> Items:
     return Items(n, get, held)
 
 
-def array(i: Evaluator, node: ast.AST, x: Record, typed: bool = False) -> ArrayRef:
+def may_be_float(i: Evaluator, x: Record) -> bool:
+    """Whether the array of a list of anything but floats is one of float64 if the list is empty, which it may be."""
+    return kind_in(x).element is not F64 and i.r.ask_nonneg(sub(size(x), 1)) is not True
+
+
+def array(i: Evaluator, node: ast.AST, x: Record, typed: bool = False) -> Any:
     """The array of the items, a copy; that of no items is of float64, whatever they would be, unless a dtype is given
-    (`typed`)."""
-    kind, r = kind_in(x), i.r
-    if kind.element is not F64 and not typed:
-        known = r.ask_nonneg(sub(size(x), 1))
-        reason = f"the array of a list of {kind.words} that is empty is one of float64"
-        if known is False:
-            raise i.refuse(node, reason, "give the dtype: np.array(x, dtype=...)")
-        if known is None:
-            r.check(r.compare("sgt", size(x), 0), UnsupportedError, reason + ": give the dtype, np.array(x, dtype=...)")
-    made: ArrayRef = i.call_function(prelude.copied, [filled(i.r.facts, x)[-1]], {})
-    return made
+    (`typed`): where only the run time knows whether there are any, a value of either type."""
+    (*_, held) = filled(i.r.facts, x)
+    if not typed and may_be_float(i, x):
+        return i.call_function(prelude.array_of, [held, length(x)], {})
+    return i.call_function(prelude.copied, [held], {})
+
+
+def as_index(i: Evaluator, node: ast.AST, x: Record) -> ArrayRef:
+    """The array that a list is as an index: an empty list picks nothing, and is an array of ints."""
+    kind = kind_in(x)
+    ints = kind == INT or kind.element.is_integer
+    if not ints and i.r.ask_nonneg(sub(size(x), 1)) is not True:
+        reason = f"an index that is a list of {kind.words}, which may be empty"
+        raise i.refuse(node, reason, "use an array: np.array(x, dtype=bool)")
+    found: ArrayRef = array(i, node, x, typed=True)
+    return found
 
 
 # -- changing
@@ -372,11 +382,27 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if any(function is f for f in direct):
         return i.call(node, function, [iterator(i, x) for x in args], kwargs)
     if numpys:
-        typed = function in (np.array, np.asarray) and any(x is not None for x in (*args[1:2], kwargs.get("dtype")))
-        given = [as_arrays(i, node, x, typed) for x in args]
-        return i.call(node, function, given, {k: as_arrays(i, node, x, typed) for k, x in kwargs.items()})
+        return of_numpys(i, node, function, args, kwargs)
     name = getattr(function, "__name__", "this")
     raise i.refuse(node, f"a call of {name} with a list whose length is only known at run time", "use np.array(x)")
+
+
+def of_numpys(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of NumPy's function with the arrays of the items in place of such lists; in two branches where the type
+    of the one list's array depends on whether there are items."""
+    arrays = function in (np.array, np.asarray)
+    typed = arrays and any(x is not None for x in (*args[1:2], kwargs.get("dtype")))
+    places = [k for k, x in enumerate(args) if is_growing(x)]
+    others = [x for k, x in enumerate(args) if k not in places]
+    if not typed and len(places) == 1 and not among([*others, *kwargs.values()]) and may_be_float(i, args[places[0]]):
+        if arrays and len(args) == 1 and not kwargs:
+            return array(i, node, args[0])
+        (k,) = places
+        (*_, held), n = filled(i.r.facts, args[k]), length(args[k])
+        given = [function, tuple(args[:k]), held, n, tuple(args[k + 1 :]), kwargs]
+        return i.call_function(prelude.called_with_array, given, {})
+    given = [as_arrays(i, node, x, typed) for x in args]
+    return i.call(node, function, given, {k: as_arrays(i, node, x, typed) for k, x in kwargs.items()})
 
 
 def iterator(i: Evaluator, x: Any) -> Any:

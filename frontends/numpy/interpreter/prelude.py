@@ -184,6 +184,20 @@ def copied(column: Any) -> Any:
     return column.copy()
 
 
+def array_of(items: Any, n: int) -> Any:
+    """np.array of a list of n items."""
+    if n == 0:
+        return np.empty(0)
+    return items.copy()
+
+
+def called_with_array(f: Any, before: Any, items: Any, n: int, after: Any, named: Any) -> Any:
+    """A call of f with np.array of a list of n items among its arguments."""
+    if n == 0:
+        return f(*before, np.empty(0), *after, **named)
+    return f(*before, items.copy(), *after, **named)
+
+
 def place_in(n: int, k: int, message: str) -> int:
     """The number of an item by its index."""
     if k < 0:

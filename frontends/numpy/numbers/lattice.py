@@ -236,6 +236,9 @@ def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
         "values of different types": f"give {shown} one type on all paths, for example 1.0 in place of None, "
         "or use it inside of the branches",
     }.get(what, f"begin with an array of its own, {plain} = {plain}.copy(), or store into one: {plain}[...] = ...")
+    if r.growth.made and what == "values of different types":
+        instead += "; the array of a list that may be empty is of float64 unless its dtype is given: "
+        instead += "np.array(items, dtype=...)"
     what = what.replace("types", "types or numbers of axes")
     return r.refuse(f"{shown} is bound to {what}, depending on the path", instead)
 
