@@ -375,12 +375,77 @@ def test_of_many(f: Any) -> None:
     agree(f, np.random.default_rng(4).normal(size=600))
 
 
+# -- searches, and items put in and taken out anywhere
+def sought(digits, k):
+    seen, counts = [], []
+    for d in digits:
+        if d not in seen:
+            seen.append(d)
+        counts.append(int(d))
+    return seen, counts.count(5), counts.count(k), seen.count(True), 5 in counts, k in counts, k in seen
+
+
+def put_and_taken(digits, k):
+    out, places = [], []
+    for d in digits:
+        out.insert(0, d)
+        out.insert(len(out) // 2, d)
+        out.insert(-2, d)
+        out.insert(k, d * d)
+        out.insert(-k - 99, d)
+        places.insert(d, int(d))
+    del out[0]
+    del out[-1]
+    del out[k]
+    while 9 in places:
+        places.remove(9)
+    places.remove(k)
+    return out, places
+
+
+def insertion_sort(x):
+    out = [x[0]]
+    for v in x[1:]:
+        k = len(out)
+        while k > 0 and out[k - 1] > v:
+            k -= 1
+        out.insert(k, v)
+    return np.array(out)
+
+
+def removed_too_often(digits, k):
+    out = []
+    for d in digits:
+        out.append(d)
+    for _ in range(len(digits)):
+        digits[0] += 1
+        out.remove(k)
+
+
+def deleted_past(digits, k):
+    out = []
+    for d in digits:
+        out.append(d)
+    digits[0] = 0
+    del out[k * 100]
+
+
+@pytest.mark.parametrize("f", [sought, put_and_taken, removed_too_often, deleted_past])
+def test_anywhere(f: Any) -> None:
+    agree(f, INTS, 3)
+    agree(f, INTS, 77)
+
+
+def test_inserted_in_order() -> None:
+    agree(insertion_sort, X)
+
+
 # -- what is refused
 REFUSED = {
     "changes in a loop over it": "for v in out:\n    if v > 1:\n        out.append(0.0 * v)\nreturn out",
     "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n    chosen.append(v)",
     "operator on a list": "return out * 2",
-    "needs values known": "return 1.0 in out",
+    "a search for anything but ints": "return 1.0 in out",
     "`reversed` of a list": "for v in reversed(out):\n    out[0] = v\nreturn out",
     "a list of a float and an int and np.float64": "out.append(1.0)\nout.append(1)\nreturn out",
     "gets a tuple": "for v in x:\n    out.append((v, v))\nreturn out",

@@ -83,6 +83,8 @@ def check_items(base: Any, change: Callable[..., object], *args: Any) -> None:
 
 def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
     """del base[index] of a list or dict."""
+    if is_growing(base):
+        return growing.delete(i, node, base, index)
     if isinstance(base, dict):
         key = key_of(i, node, index)
         if key not in base:
@@ -173,14 +175,14 @@ DICT: dict[str, Callable[..., Any]] = {
 
 
 # -- methods of lists
-def place(i: Evaluator, node: ast.AST, index: Any, x: Any = None) -> Any:
-    """An index or a slice of a list, as Python ints."""
+def place(i: Evaluator, node: ast.AST, index: Any, x: Any = None, more: Sequence[Any] = ()) -> Any:
+    """An index or a slice of a list, which gets more items there, as Python ints."""
     if isinstance(index, slice):
         return slice(*(place(i, node, p, x) for p in (index.start, index.stop, index.step)))
     if isinstance(index, (PyInt, PyBool)) and i.r.entry_only(e := whole_number(i.r, index)):
         return i.r.static_int(e, "the index of a list")
     if is_traced(index):
-        i.note_growth(x)
+        i.note_growth(x, more)
         raise i.refuse(node, "the index of a list is only known at run time", "index an array: np.array(x)[i]")
     return index
 
@@ -189,7 +191,7 @@ def changing(name: str, places: int = 0) -> Callable[..., Any]:
     """The handler of a list's method that changes it; its first `places` arguments are indices."""
 
     def run(i: Evaluator, node: ast.AST, x: list[Any], *args: Any, **kwargs: Any) -> Any:
-        given = [place(i, node, a, x) for a in args[:places]]
+        given = [place(i, node, a, x, args[places:]) for a in args[:places]]
         i.change(node, x)
         return hold(getattr(x, name), *given, *args[places:], **kwargs)
 

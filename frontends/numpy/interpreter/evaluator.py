@@ -203,8 +203,8 @@ class Evaluator(ABC):
         """Appends items to a list, in a loop."""
 
     @abstractmethod
-    def note_growth(self, x: Any) -> None:
-        """Notes that a list is indexed by what only the run time knows."""
+    def note_growth(self, x: Any, more: Sequence[Any] = ()) -> None:
+        """Notes that a list, which gets more items, is indexed by what only the run time knows."""
 
     @abstractmethod
     def change(self, node: ast.AST, x: Any) -> None:

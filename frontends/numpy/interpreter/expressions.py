@@ -337,6 +337,10 @@ class Expressions(Comprehensions):
 
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
         """`x in items`: known, or a number among known numbers (a NaN is in a tuple by its identity)."""
+        if is_growing(items):
+            found = growing.contains(self, node, items, x)
+            assert isinstance(found, (bool, PyBool))
+            return found
         texts.check_known(self.r, *self.flat([x, items]))
         if isinstance(items, DictView):
             items = items.of if items.sort == "keys" else items.items()
@@ -508,10 +512,10 @@ class Expressions(Comprehensions):
         """Appends items to a list, in a loop."""
         folds.fold(self, prelude.list_of, growing.iterator(self, items), [made])
 
-    def note_growth(self, x: Any) -> None:
-        """Notes that a list is indexed by what only the run time knows."""
+    def note_growth(self, x: Any, more: Sequence[Any] = ()) -> None:
+        """Notes that a list, which gets more items, is indexed by what only the run time knows."""
         if (known := self.r.heap.find(x)) is not None and type(x) is list:
-            self.r.growth.note(known.label, x)
+            self.r.growth.note(known.label, [*x, *more])
 
     def known_int(self, x: PyInt | PyBool, what: str) -> int:
         """The value that an int or a bool has in the traced call."""

@@ -174,13 +174,18 @@ def item_from(i: Evaluator, kind: Kind, elements: Sequence[Any]) -> Any:
     return int_of_value(i.r, values[0]) if kind == INT else from_values(i.r, values, kind, "item")
 
 
+def whole(i: Evaluator, node: ast.AST, index: Any) -> Any:
+    """An index as an int of Python's."""
+    if isinstance(index, (int, PyInt, PyBool)) and not isinstance(index, bool):
+        return index
+    if isinstance(index, (Scalar, np.integer)) and kind_of(index).element.is_integer:  # type: ignore[union-attr]
+        return i.call(node, int, [index], {})
+    raise i.refuse(node, f"a {name_of(index)} as the index of a list of run-time length", "use an int")
+
+
 def checked(i: Evaluator, node: ast.AST, x: Record, index: Any, what: str) -> Any:
     """An index as the number of an item; IndexError as Python's."""
-    if not isinstance(index, (int, PyInt, PyBool)) or isinstance(index, bool):
-        if isinstance(index, (Scalar, np.integer)) and kind_of(index).element.is_integer:  # type: ignore[union-attr]
-            index = i.call(node, int, [index], {})
-        else:
-            raise i.refuse(node, f"a {name_of(index)} as the index of a list of run-time length", "use an int")
+    index = whole(i, node, index)
     return i.call_function(prelude.place_in, [length(x), index, what], {})
 
 
@@ -246,6 +251,27 @@ def as_index(i: Evaluator, node: ast.AST, x: Record) -> ArrayRef:
     return found
 
 
+def check_comparable(i: Evaluator, node: ast.AST, x: Record, value: Any) -> None:
+    """Refuses to look for a value but an int or bool among such. A NaN is found by its identity, which is not kept."""
+    check_one_type(i.r, value)
+    for kind in (kind_in(x), kind_of(value)):
+        if kind is None or kind.python == EITHER or not (kind in (INT, BOOL) or kind.element.dtype.kind in "iub"):
+            reason = "a search for anything but ints among ints, in a list whose length is only known at run time"
+            raise i.refuse(node, reason, "compare with its array: np.any(np.array(x) == value)")
+
+
+def contains(i: Evaluator, node: ast.AST, x: Record, value: Any) -> Any:
+    """`value in x`."""
+    check_comparable(i, node, x, value)
+    return i.compared(node, "GtE", i.call_function(prelude.first_place_of, [x, value], {}), 0)
+
+
+def count(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> Any:
+    """x.count(value)."""
+    check_comparable(i, node, x, value)
+    return i.call_function(prelude.count_of, [x, value], {})
+
+
 # -- changing
 def append(i: Evaluator, node: ast.AST, x: Record, item: Any, /) -> None:
     """x.append(item)."""
@@ -280,6 +306,36 @@ def pop(i: Evaluator, node: ast.AST, x: Record, index: Any = -1, /) -> Any:
         held = [i.call_function(prelude.without, [c, n, k], {}) for c in held]
     set_parts(i, x, held, i.operate("Sub", n, 1))
     return found
+
+
+def without(i: Evaluator, node: ast.AST, x: Record, k: Any) -> None:
+    """Takes item k, which there is, out of the list."""
+    n = length(x)
+    held = [i.call_function(prelude.without, [c, n, k], {}) for c in change(i, node, x)]
+    set_parts(i, x, held, i.operate("Sub", n, 1))
+
+
+def delete(i: Evaluator, node: ast.AST, x: Record, index: Any) -> None:
+    """del x[index]."""
+    if isinstance(index, slice):
+        raise i.refuse(node, "a slice of a list of run-time length is deleted", "make a list of what remains")
+    without(i, node, x, checked(i, node, x, index, "list assignment index out of range"))
+
+
+def remove(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> None:
+    """x.remove(value)."""
+    check_comparable(i, node, x, value)
+    without(i, node, x, i.call_function(prelude.place_to_remove, [x, value], {}))
+
+
+def insert(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any, /) -> None:
+    """x.insert(index, value)."""
+    new, n = parts(i, node, x, value), length(x)
+    k = i.call_function(prelude.place_to_insert, [n, whole(i, node, index)], {})
+    held = change(i, node, x)
+    held = [i.call_function(prelude.appended, [c, n, part], {}) for c, part in zip(held, new)]
+    found = [i.call_function(prelude.inserted, [c, n, k, part], {}) for c, part in zip(held, new)]
+    set_parts(i, x, found, i.operate("Add", n, 1))
 
 
 def clear(i: Evaluator, node: ast.AST, x: Record) -> None:
@@ -332,6 +388,7 @@ def sort(i: Evaluator, node: ast.AST, x: Record, *, reverse: Any = False) -> Non
 
 METHODS: dict[str, Callable[..., Any]] = {
     "append": append, "extend": extend, "pop": pop, "clear": clear, "copy": copy, "sort": sort,
+    "count": count, "insert": insert, "remove": remove,
 }  # fmt: skip
 """By name of the method of a list: its handler."""
 

@@ -169,6 +169,51 @@ def without(column: Any, n: int, k: int) -> Any:
     return column
 
 
+def inserted(column: Any, n: int, k: int, x: Any) -> Any:
+    """The elements of a list with one more before number k; there is room for it."""
+    column[k + 1 : n + 1] = column[k:n]
+    column[k] = x
+    return column
+
+
+def count_of(items: Any, x: Any) -> int:
+    """items.count(x)."""
+    found = 0
+    for y in items:
+        if y == x:
+            found += 1
+    return found
+
+
+def first_place_of(items: Any, x: Any) -> int:
+    """The number of the first item that equals x; -1 if there is none."""
+    found = -1
+    for k in range(len(items)):
+        if items[k] == x:
+            found = k
+            break
+    return found
+
+
+def place_to_remove(items: Any, x: Any) -> int:
+    """The number of the item that `remove` takes."""
+    k = first_place_of(items, x)
+    if k < 0:
+        raise ValueError("list.remove(x): x not in list")
+    return k
+
+
+def place_to_insert(n: int, k: int) -> int:
+    """Before which item `insert` puts one."""
+    if k < 0:
+        k = k + n
+    if k < 0:
+        k = 0
+    if k > n:
+        k = n
+    return k
+
+
 def ordered(items: Any, reverse: bool, signed: bool) -> None:
     """Sorts items, equal ones in their order (0.0 and -0.0 too)."""
     if reverse and signed:
