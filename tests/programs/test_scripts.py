@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.integrate as integrate
+import scipy.signal as signal
 import scipy.special as special
 
 from tests.support.agreement import agree, same
@@ -329,6 +331,47 @@ def memoised_powers(x, n):
     return [cache[k] for k in sorted(cache)], len(cache)
 
 
+def arc_length(x, n):
+    y = np.sin(n * x)
+    slope = np.gradient(y, x)
+    speed = np.sqrt(1 + slope * slope)
+    length = integrate.trapezoid(speed, x)
+    print(f"length {length:.5f}")
+    return length, np.cumsum(speed) / n
+
+
+def tapered_spectrum(x, n):
+    taper = signal.windows.hann(len(x), sym=False)
+    power = np.abs(np.fft.rfft(x * taper)) ** 2
+    top = int(np.argmax(power))
+    return power / power.sum(), top, signal.detrend(x, type="constant") * n
+
+
+def mode_by_number(x, n):
+    out = {}
+    for mode in Mode:
+        scale = 2.0 if mode is Mode.WRAP else 0.5
+        out[mode.name] = (x * scale).sum() + mode.value
+    try:
+        factor = out["CONSTANT"]
+    except KeyError:
+        factor = n
+    return out, factor
+
+
+def rescue_by_path(x, n):
+    limits = (None, 1.0) if n > 3 else (0.0, None)
+    low, high = limits
+    if low is not None:
+        x = np.maximum(x, low)
+    if high is not None:
+        x = np.minimum(x, high)
+    global_max = max(x.max(), 0.5)
+    if global_max > 1.0:
+        raise ValueError(f"too large: {global_max}")
+    return x / global_max
+
+
 def random_walk(x, n, rng):
     steps = rng.normal(size=len(x))
     for _ in range(n):
@@ -355,6 +398,7 @@ PROGRAMS: tuple[Callable[..., Any], ...] = (
     bisection, haar, pairs, starred, copied_state, newton, smoothed_until_steady, report_by_column, peaks,
     polynomial, blocks_by_zip, running_extremes, checked_input, chosen_then_written, chained_parts,
     dispatched, gamma_table, warned_once_per_sign, gcd_by_recursion, memoised_powers,
+    arc_length, tapered_spectrum, mode_by_number, rescue_by_path,
 )  # fmt: skip
 
 
