@@ -541,3 +541,38 @@ def test_a_slice_of_a_list_by_data() -> None:
     agree(list_by_slice, np.array([0.5, 1.5, 0.5]))
     with pytest.raises(UnsupportedError, match="a list's slice are only known at run time"):
         tracebuf.bufferize(trimmed)([0, 0, 1, 2, 0])
+
+
+def chosen(x: Any, n: int) -> list[int]:
+    out = []
+    for k in range(n):
+        if x[k] > 0:
+            out.append(k)
+    return out
+
+
+def empty_by_truth(x):
+    found = chosen(x, len(x))
+    if not found:
+        return np.zeros(0)
+    return x[np.array(found)] * np.array(found)
+
+
+def empty_by_length(x):
+    found = chosen(x, len(x))
+    if len(found) == 0:
+        return -1.0
+    return (np.array(found) * 2).sum() + 0.5
+
+
+def not_empty_inside(x):
+    found, total = chosen(x, len(x)), 0.0
+    if found:
+        total = (np.array(found) + 1).max() + 0.0
+    return total
+
+
+@pytest.mark.parametrize("f", [empty_by_truth, empty_by_length, not_empty_inside])
+def test_a_list_that_is_not_empty_here_is_an_array_of_its_type(f: Any) -> None:
+    for x in (X, -abs(X)):
+        agree(f, x)

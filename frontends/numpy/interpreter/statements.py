@@ -740,8 +740,8 @@ HARMLESS = (ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.Name, ast.Tuple
 
 def has_plain_constructor(kind: type[BaseException]) -> bool:
     """Whether an exception's constructor keeps what it is given, and does no more: Python's, and NumPy's AxisError."""
-    plain = kind.__init__ in (BaseException.__init__, Exception.__init__, np.exceptions.AxisError.__init__)
-    return plain or kind.__module__ == "builtins"
+    own = next(c for c in kind.__mro__ if "__init__" in vars(c) or "__new__" in vars(c))
+    return own.__module__ == "builtins" or own is np.exceptions.AxisError
 
 
 def is_harmless(node: ast.expr, env: Env) -> bool:

@@ -318,7 +318,10 @@ def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
         known = r.ask_equal(a, b)
         if known is not None:
             return known == (predicate == "eq")
-        return PyBool(r.compare(predicate, a, b))
+        more = next((d for d in (sub(a, b), sub(b, a)) if r.facts.decide_nonneg(d) is True), None)
+        if more is None:
+            return PyBool(r.compare(predicate, a, b))
+        return PyBool(r.compare(predicate, a, b), sub(more, 1) if predicate == "ne" else sub(0, more))
     for x, y, sign in ((a, b, 1), (b, a, -1)):  # what 64 bits hold beside a constant that they do not
         if isinstance(y, int) and not INT_MIN <= y <= INT_MAX and not isinstance(x, int):
             r.index(x)
