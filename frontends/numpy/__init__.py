@@ -46,6 +46,8 @@ Where is ...?
     a list that grows       record/growing, interpreter/growing; tests/language/test_growing_lists.py
     print, logging, tqdm    interpreter/talk, call/talk, call/progress; their text: interpreter/texts
     random numbers          functions/host/draws; tests/functions/test_draws.py
+    scipy.linalg.solve ...  functions/host/scipys, a row; tests/functions/test_scipys.py
+    scipy.sparse, norm.cdf  functions/host/sparse, objects; tests/functions/test_scipy_objects.py
     a.flags, a.strides      functions/inspection
     partials, slices ...    of a path or iteration that has ended: paths/holders, record/slices
     SciPy, NumPy's Python   traced as written: `call` of interpreter/expressions, `is_numpys` of
