@@ -105,7 +105,7 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
         on_all_paths(given, lambda *kinds: np.result_type(*kinds), r.loc)
     wanted = ask(np.arange, *ones).dtype if dtype is None else ask(np.dtype, dtype)
     element = supported(wanted, "np.arange", r.loc)
-    if element.is_complex and not any(np.iscomplexobj(concrete(x)) for x in given):
+    if element.is_complex and not any(isinstance(concrete(x), (complex, np.complexfloating)) for x in given):
         return copy_of(r, arange(r, *args[:3], dtype=wanted.char.lower(), **named), element, [0])
     if element.is_complex:
         raise r.refuse("np.arange of complex numbers that only the run time knows", "np.arange(n).astype(complex)")

@@ -89,7 +89,7 @@ def place_in(x: Any) -> float:
 
 def interpolated(r: Recorder, interpolant: Any, x: Any) -> Any:
     """interpolant(x), of values that are numbers."""
-    if np.ndim(ask(interpolant, place_in(interpolant))) != 0:
+    if ask(np.ndim, ask(interpolant, place_in(interpolant))) != 0:
         raise r.refuse(f"a {type(interpolant).__name__} of values that are arrays", "one for each column")
     entry = HostEntry(interpolate, ("x",), values_at, stand_ins={"x": place_in(interpolant)}, of_sizes=True)
     return entry(r, interpolant, x)
