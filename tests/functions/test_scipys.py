@@ -183,6 +183,7 @@ def test_in_loops_and_branches() -> None:
 def test_refused() -> None:
     assert "`output`" in refused(lambda a, o: nd.gaussian_filter(a, 1.5, output=o), R, R.copy()).reason
     assert "subset_by_value" in refused(lambda a: sl.eigh(a, subset_by_value=(0, 1)), S).reason
+    assert "single precision" in refused(lambda a: sl.norm(a, np.inf), S.astype(np.complex64)).reason
     assert "a function" in refused(lambda a: sd.cdist(a, a, max), S).reason
 
 

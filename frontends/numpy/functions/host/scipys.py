@@ -193,8 +193,19 @@ row("scipy.linalg._decomp", "eigvalsh", "a b", eigvalsh_shapes, check=both(A, NO
 row("scipy.linalg._decomp", "eigh", "a b", lambda r, given: eigh_shapes(r, {"eigvals_only": False, **given}),
     check=both(A, NO_RANGE))  # fmt: skip
 row("scipy.linalg._matfuncs", "expm", "A", square("A", 2), check=matrix("A"))
+
+
+def sure_norm(r: Recorder, given: Given) -> None:
+    """Refuses norms of single precision by an order, whose dtype depends on how the array is laid out."""
+    a = given["a"]
+    whole = given.get("axis") is None and given.get("ord") is not None
+    if whole and isinstance(a, ArrayRef) and a.ndim == 2 and a.dtype.char in "fF":
+        raise r.refuse("scipy.linalg.norm by `ord` of a matrix in single precision", "np.linalg.norm(a, ord)")
+
+
 row("scipy.linalg._misc", "norm", "a",
-    lambda r, given: [reduced(r, given["a"], given.get("axis"), given.get("keepdims", False))], "ord")  # fmt: skip
+    lambda r, given: [reduced(r, given["a"], given.get("axis"), given.get("keepdims", False))], "ord",
+    sure_norm)  # fmt: skip
 
 def toeplitz_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     c = dims(given["c"])
