@@ -740,7 +740,7 @@ HARMLESS = (ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.Name, ast.Tuple
 
 def has_plain_constructor(kind: type[BaseException]) -> bool:
     """Whether an exception's constructor keeps what it is given, and does no more: Python's, and NumPy's AxisError."""
-    own = next(c for c in kind.__mro__ if "__init__" in vars(c) or "__new__" in vars(c))
+    own = next(c for c in kind.__mro__ if "__init__" in vars(c))
     return own.__module__ == "builtins" or own is np.exceptions.AxisError
 
 
