@@ -22,7 +22,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS) --dist workst
 help:
 	@echo "make demo    the 2-D wave equation, measured beside eager NumPy"
 	@echo "make test    the whole test suite"
-	@echo "make check   ruff, mypy --strict and a few fast tests of each file"
+	@echo "make check   ruff, mypy --strict and a fast test of each file"
 	@echo "make fuzz    random programs against eager NumPy, SECONDS=$(SECONDS) SEED=$(SEED)"
 	@echo "make calls   CALLS=$(CALLS) calls of changing kinds from four threads, by machine code and by Python"
 	@echo "make clean   remove .venv, builds and caches"
