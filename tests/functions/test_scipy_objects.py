@@ -16,6 +16,7 @@ from tracebuf.testing.ladder import climb
 
 X = np.linspace(0.1, 3.0, 9)
 STUDENT = scipy.stats.t(5)
+ROWS = scipy.stats.norm(np.arange(3.0)[:, None])
 PLACES = np.linspace(0.0, 4.0, 12)
 LINEAR = si.interp1d(PLACES, np.sin(PLACES))
 CUBIC, PCHIP = si.CubicSpline(PLACES, np.cos(PLACES)), si.PchipInterpolator(PLACES, PLACES**2)
@@ -77,4 +78,5 @@ def test_another_object_is_another_program() -> None:
 
 def test_refused() -> None:
     assert "values that are arrays" in refused(lambda x: OF_ROWS(x), X).reason
+    assert "are arrays" in refused(lambda x: ROWS.pdf(x), X).reason
     assert ".rvs" in refused(lambda x: x + norm.rvs(size=9), X).reason

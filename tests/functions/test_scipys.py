@@ -19,7 +19,7 @@ import scipy.special as ss
 import scipy.stats as st
 
 import tracebuf
-from tests.support.agreement import agree, refused
+from tests.support.agreement import agree, program, refused
 from tests.support.params import one_in
 from tracebuf.testing.ladder import climb
 
@@ -49,6 +49,8 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "fft": (lambda x: (sf.fft(x), sf.fft(x, 64), sf.fft(x * 1j, norm="ortho"), sf.irfft(sf.rfft(x))), (X,)),
     "fftn": (lambda x: (sf.ifft2(sf.fft2(x)), sf.rfftn(x), sf.fftn(x, axes=(0,))), (R,)),
     "dct": (lambda x: (sf.dct(x, norm="ortho"), sf.dctn(x, type=3), sf.dst(x, axis=0)), (R,)),
+    "axes": (lambda x: (sf.fftn(x, axes=-1), sf.rfftn(x, axes=0), sf.dctn(x, s=(3,), axes=-1), sf.fft2(x, s=2, axes=1)),
+             (R,)),
     "next_fast_len": (lambda x: sf.fft(x, sf.next_fast_len(len(x) - 1)), (X,)),
     "lfilter": (lambda b, x: (sg.lfilter([1.0, 0.5], [1.0, -0.3], x), sg.lfilter(b, [1.0], x)), (V, X)),
     "convolve": (lambda a, b: (sg.convolve(a, b), sg.convolve(a, b, mode="same"), sg.oaconvolve(a, b)), (X, V)),
@@ -85,7 +87,8 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 VIEWS: dict[str, Callable[..., Any]] = {
     "forwards and back": lambda x: sg.filtfilt([0.2, 0.3], [1.0, -0.3], x) + sg.filtfilt(*sg.butter(3, 0.2), x),
     "by sections": lambda x: sg.sosfiltfilt(sg.butter(2, [0.1, 0.3], "bandpass", output="sos"), x),
-    "spectra": lambda x: (*sg.welch(x, 10.0, nperseg=64), *sg.periodogram(x), *sg.welch(x), *sg.welch(x * 1j)),
+    "spectra": lambda x: (
+        *sg.welch(x, 10.0, nperseg=64), *sg.periodogram(x), *sg.welch(x), *sg.welch(x * 1j, nperseg=None)),
 }
 """Results that are views in eager, with other strides."""
 
@@ -183,7 +186,13 @@ def test_in_loops_and_branches() -> None:
 def test_refused() -> None:
     assert "`output`" in refused(lambda a, o: nd.gaussian_filter(a, 1.5, output=o), R, R.copy()).reason
     assert "subset_by_value" in refused(lambda a: sl.eigh(a, subset_by_value=(0, 1)), S).reason
+    agree(lambda a, p: np.float32(1) * sl.norm(a, p), np.eye(2), 2)
     assert "single precision" in refused(lambda a: sl.norm(a, np.inf), S.astype(np.complex64)).reason
+    for f, args, words in (
+        (lambda a, p: sl.norm(a, p), (S, 2.0), "ord"), (lambda a: sg.fftconvolve(a, a, axes=0), (S,), "axes"),
+        (lambda a: st.rankdata(a, "min"), (S,), "NaN"),
+    ):  # fmt: skip
+        assert words in refused(f, *args).reason
     assert "a function" in refused(lambda a: sd.cdist(a, a, max), S).reason
 
 
@@ -240,6 +249,18 @@ def test_the_matrix_has_the_elements_that_it_has_then() -> None:
     assert g(np.ones(3)).tolist() == [1, 5, 1]
     m = scipy.sparse.csr_array(np.ones((2, 3)))
     assert g(np.ones(3)).tolist() == [3, 3]
+
+
+def test_what_is_computed_of_a_matrix_is_not_kept() -> None:
+    """It was computed once, while tracing."""
+    for text in (
+        "(2 * M) @ x", "-M @ x", "abs(M) @ x", "np.abs(M) @ x", "sum([M, M]) @ x", "M[0] @ x", "x if M != C else M @ x",
+        "(M.T * 2) @ x",
+    ):  # fmt: skip
+        f = program(f"def f(x): return {text}", M=M, C=C)
+        assert "may change between calls" in refused(f, np.ones(40)).reason
+    assert "nnz" in refused(lambda x: x + hasattr(M.T, "nnz"), np.ones(40)).reason
+    agree(lambda x: M @ x if scipy.sparse.issparse(M) else x, np.ones(40), ulp=8)
 
 
 def test_wrong_products_of_sparse_matrices() -> None:

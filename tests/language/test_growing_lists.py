@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree, program
+from tests.support.agreement import agree, program, refused
 from tracebuf.errors import UnsupportedError
 
 X = np.random.default_rng(3).normal(size=40)
@@ -523,9 +523,36 @@ def test_where_the_dtype_of_an_empty_list_matters() -> None:
             tracebuf.bufferize(f)(X)
 
 
-def test_nan_has_no_place_in_order() -> None:
-    with pytest.raises(UnsupportedError, match="NaN"):
-        tracebuf.bufferize(in_order)(np.append(X, np.nan))
+def test_nan_is_ordered_as_python_does() -> None:
+    for x in (np.append(X, np.nan), np.array([2.0, np.nan, 1.0, -0.0, 0.0, np.nan, 0.5])):
+        agree(in_order, x)
+
+
+def hundreds(x, dtype):
+    out = []
+    for k in range(len(x)):
+        if x[k] > 0:
+            out.append(k * 100)
+    return np.array(out, dtype=dtype)
+
+
+def as_floats(x, dtype):
+    out = []
+    for v in x:
+        out.append(float(v))
+    return np.asarray(out, dtype)
+
+
+def test_an_array_of_another_dtype() -> None:
+    """NumPy converts Python's numbers one by one, and raises where they do not fit: they wrapped around."""
+    assert "may not fit" in refused(hundreds, X, np.float32).reason
+    for dtype in (np.int64, float, complex, bool, np.uint8, np.int16, np.uint64):  # uint8: OverflowError
+        for x in (X, X[:2]):
+            agree(hundreds, x, dtype)
+    assert "may not fit" in refused(as_floats, X, int).reason
+    for dtype in (np.float32, np.complex64, complex, bool):
+        agree(as_floats, X, dtype)
+
 
 
 def list_by_slice(x: Any) -> Any:

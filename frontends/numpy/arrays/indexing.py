@@ -209,6 +209,9 @@ def check_float_fits(r: Recorder, value: Value, element: ScalarType) -> None:
     """Raises at run time where a float has no int of this type."""
     ordered = r.emit(arith.CmpF.of("oeq", value, value))
     r.check(ordered, "ValueError", "cannot convert float NaN to integer")
+    for end in (float("inf"), -float("inf")):
+        finite = r.emit(arith.CmpF.of("one", value, r.constant(end, F64)))
+        r.check(finite, "OverflowError", "cannot convert float infinity to integer")
     whole = r.emit(arith.Trunc.of(value))
     low, high = element.bounds
     above = r.emit(arith.CmpF.of("oge", whole, r.constant(float(low), F64)))

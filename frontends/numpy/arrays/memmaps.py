@@ -17,6 +17,7 @@ from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frozen import plain
+from tracebuf.ir.dims import sub
 
 INSTEAD = "pass np.asarray(x), an array of the same memory"
 
@@ -27,10 +28,10 @@ VIEWS = frozenset((
 """Functions and methods whose results are memmaps where they are views."""
 PLAIN = frozenset((
     "sum", "prod", "mean", "std", "var", "max", "min", "amax", "amin", "any", "all", "ptp", "cumsum", "cumprod", "clip",
-    "round", "median", "percentile", "quantile", "average", "nansum", "nanmean", "nanmax", "nanmin", "nanstd", "nanvar",
+    "median", "average", "nansum", "nanmean", "nanmax", "nanmin", "nanstd", "nanvar",
     "diff", "trapezoid", "where", "array", "outer", "einsum", "tensordot", "concatenate", "stack", "vstack", "hstack",
     "nonzero", "argwhere", "flatnonzero", "searchsorted", "digitize", "interp", "convolve", "cross", "kron", "unique",
-    "bincount", "histogram", "cov", "corrcoef", "tril", "triu", "diag", "vander", "select", "isclose", "count_nonzero",
+    "bincount", "cov", "corrcoef", "tril", "triu", "diag", "vander", "select", "isclose", "count_nonzero",
     "pad", "linspace", "sinc", "unwrap", "append", "delete", "insert", "isin", "norm", "solve", "inv", "eigh", "svd",
     "fft", "rfft", "ifft", "det", "lstsq",
 ))  # fmt: skip
@@ -54,7 +55,8 @@ class Maps:
         given = list(args)
         numpys = isinstance(function, str) or (getattr(function, "__module__", None) or "").startswith("numpy")
         name = function if isinstance(function, str) else getattr(function, "__name__", "")
-        made_new = known and numpys and name in PLAIN
+        rounded = name == "round" and all(a.dtype.kind == "f" for a in given)  # integers are copied
+        made_new = known and numpys and (name in PLAIN or rounded)
         ufunc = isinstance(getattr(function, "__self__", function), np.ufunc)
         for x in results if given else ():
             what = f"whether an array is a memmap is not known after a call of {name}"
@@ -62,7 +64,8 @@ class Maps:
                 continue
             if any(x.storage is a.storage for a in given):
                 itself = made_new and name != "array" and any(x is a for a in given)  # of out=
-                if not itself and not (numpys and name in VIEWS):
+                sure = name not in ("diagonal", "diag") or r.ask_nonneg(sub(x.shape[-1], 1)) is True  # empty: a memmap
+                if not itself and not (numpys and name in VIEWS and sure):
                     self.views = self.views or r.refuse(what, INSTEAD)
             elif not made_new:
                 self.made = self.made or r.refuse(what, INSTEAD)

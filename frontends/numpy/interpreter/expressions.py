@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, Of
 from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.host import draws, objects, sparse
+from tracebuf.frontends.numpy.functions.host.objects import check_steady
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
@@ -242,6 +243,8 @@ class Expressions(Comprehensions):
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
         node = ast.Pass()
+        if name != "MatMult":
+            check_steady(self.r, a, b)
         if is_growing(a) or is_growing(b):
             if name == "Add" and is_growing(a) and (is_growing(b) or type(b) is list):
                 return growing.added(self, node, a, b)
@@ -263,6 +266,7 @@ class Expressions(Comprehensions):
         if name == "MatMult":
             if (found := sparse.matmul(self.r, a, b)) is not NotImplemented:
                 return found
+            check_steady(self.r, a, b)
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
                 return ask(operator.matmul, concrete(a), concrete(b))  # raises what Python raises
             for x in (a, b):
@@ -278,6 +282,7 @@ class Expressions(Comprehensions):
     def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
         a = self.expr(node.operand, env)
         self.at(node)
+        check_steady(self.r, a)
         if isinstance(a, Record) and not isinstance(node.op, ast.Not):
             found = operators.signed(self, node, type(node.op).__name__, a)
             if found is not NotImplemented:
@@ -322,6 +327,7 @@ class Expressions(Comprehensions):
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
+        check_steady(self.r, a, b)
         if is_growing(a) or is_growing(b):
             a, b = growing.beside(self, node, a, b)
         if operators.is_operand(a) or operators.is_operand(b):
@@ -337,6 +343,7 @@ class Expressions(Comprehensions):
 
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
         """`x in items`: known, or a number among known numbers (a NaN is in a tuple by its identity)."""
+        check_steady(self.r, items)
         if is_growing(items):
             found = growing.contains(self, node, items, x)
             assert isinstance(found, (bool, PyBool))
@@ -392,6 +399,7 @@ class Expressions(Comprehensions):
 
     def truth(self, node: ast.AST, value: Any) -> bool | PyBool:
         """bool(value): a bool where it is known now, else a condition."""
+        check_steady(self.r, value)
         return truth(self.r, operators.truth_of(self, node, value))  # type: ignore[no-any-return]
 
     def decided(self, node: ast.AST, known: bool | PyBool) -> bool | PyBool:
@@ -441,6 +449,7 @@ class Expressions(Comprehensions):
         return self.expr(node.value, env), as_slices(self.expr(node.slice, env))
 
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
+        check_steady(self.r, base)
         index = as_slices(index)
         if isinstance(base, (ArrayRef, FlatIterator, tuple, list, str, range, Range)):
             index = self.as_index(node, index)
@@ -582,7 +591,7 @@ class Expressions(Comprehensions):
             if (found := attribute(base, name)) is not NotImplemented:
                 return found
         if is_tracers(base):
-            kind = EAGER.get(type(base), object)
+            kind = base.of.T if isinstance(base, sparse.Transposed) else EAGER.get(type(base), object)
             if not hasattr(kind, name):
                 raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
@@ -683,6 +692,8 @@ class Expressions(Comprehensions):
             return draws.call(self.r, draw, [as_plain(x) for x in args], kwargs)
         if isinstance(function, NO_CALLEES):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
+        if not hands_on(function):
+            check_steady(self.r, *self.flat([*args, *kwargs.values()]))
         if growing.among([*args, *kwargs.values()]) and not is_inlined(function):
             return growing.call(self, node, function, args, kwargs, records.is_numpys(function))
         found = records.call_with_objects(self, node, function, args, kwargs)
@@ -836,6 +847,8 @@ def as_plain(x: Any) -> Any:
     return as_slices(x)
 
 
+OF_CLASSES = (isinstance, type, hasattr, getattr, callable)
+"""What asks for the class of an object, or for what is guarded by itself."""
 NUMBERS_OF_MATH = frozenset({"pi", "e", "tau", "inf", "nan", "infj", "nanj"})
 
 
@@ -886,6 +899,14 @@ def is_users(function: Any) -> bool:
         return False
     names = getattr(function, "__module__", None), function.__globals__.get("__name__")
     return any(str(name or "").partition(".")[0] not in ("numpy", "scipy") for name in names)
+
+
+def hands_on(function: Any) -> bool:
+    """Whether a call computes nothing of objects itself: it asks for their class, is traced, or is an operator."""
+    if isinstance(function, types.FunctionType):
+        return table.handler_of(function) is None
+    operators_own = getattr(function, "__module__", None) == "_operator"
+    return operators_own or is_inlined(function) or any(function is f for f in OF_CLASSES)
 
 
 def is_inlined(function: Any) -> bool:

@@ -22,7 +22,6 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import check_one_type, from_values, to_values, unify
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator
-from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import (
     LENGTH,
     Regrow,
@@ -34,6 +33,7 @@ from tracebuf.frontends.numpy.record.growing import (
     size,
 )
 from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
     BOOL,
@@ -51,7 +51,7 @@ from tracebuf.frontends.numpy.record.values import (
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import F64, I64, INDEX, UI64, ScalarType
+from tracebuf.ir.types import F64, I64, INDEX, UI64, ScalarType, scalar_type
 
 PYTHONS = ((INT, "iu"), (FLOAT, "f"), (COMPLEX, "c"), (BOOL, "b"))
 """The kinds of Python's numbers, with those of the dtypes whose elements they hold."""
@@ -368,20 +368,15 @@ def ordered(i: Evaluator, node: ast.AST, x: Record, reverse: Any = False) -> Rec
 
 
 def sort(i: Evaluator, node: ast.AST, x: Record, *, reverse: Any = False) -> None:
-    """x.sort(reverse=...). Among NaNs the order is Python's own, which follows no rule: they raise."""
+    """x.sort(reverse=...)."""
     kind = kind_in(x)
     if kind.python or kind.element.is_complex or not isinstance(reverse, (bool, int)):
         raise i.refuse(node, f"a list of {kind.words} of run-time length is sorted", "use np.sort(np.array(x))")
     n = length(x)
     (column,) = change(i, node, x)
-    check = "the order of a list with NaN in it is not known; use np.sort(np.array(x))"
     x.fields["column0"] = column
     (held,) = filled(i.r.facts, x)
     x.fields["column0"] = None
-    if kind.element.is_float:
-        found = i.call(node, np.isnan, [held], {})
-        found = i.call(node, np.any, [found], {})
-        i.r.check(negation(i.r, found.value), UnsupportedError, check)
     i.call_function(prelude.ordered, [held, bool(reverse), kind.element.is_float], {})
     set_parts(i, x, [column], n)
 
@@ -444,11 +439,40 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     raise i.refuse(node, f"a call of {name} with a list whose length is only known at run time", "use np.array(x)")
 
 
+TYPED = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+"""Functions that make an array of a list's items, in the dtype that is their second parameter."""
+FILLED = (np.require, np.full, np.full_like, np.fromiter, np.asarray_chkfinite)
+"""Other functions that do."""
+
+
+def check_converts(i: Evaluator, node: ast.AST, x: Any, dtype: Any) -> None:
+    """NumPy converts the items one by one, as Python's numbers: ints that do not fit raise. Refuses what does not hold
+    all items otherwise, but for floats of less precision."""
+    if not is_growing(x):
+        return
+    kind, wanted = kind_in(x), ask(np.dtype, dtype)
+    items = np.dtype(np.int64) if kind == INT else kind.element.dtype
+    rounds = items.kind in "fc" and wanted.kind in "fc" and (wanted.kind == "c" or items.kind == "f")
+    if not kind.python and (rounds or wanted.kind == "b" or np.can_cast(items, wanted, "safe")):
+        return
+    if kind != INT or wanted.kind not in "iu":
+        reason = f"an array of {wanted} of a list of {kind.words}, which may not fit"
+        raise i.refuse(node, reason, f"np.array(x).astype(np.{wanted}), which takes them as they fit")
+    (held,), (low, high) = filled(i.r.facts, x), scalar_type(wanted).bounds
+    i.call_function(prelude.check_fit, [held, low, min(high, scalar_type(items).bounds[1]), str(wanted)], {})
+
+
 def of_numpys(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of NumPy's function with the arrays of the items in place of such lists; in two branches where the type
     of the one list's array depends on whether there are items."""
     arrays = function in (np.array, np.asarray)
-    typed = arrays and any(x is not None for x in (*args[1:2], kwargs.get("dtype")))
+    wanted = next((x for x in (*args[1:2], kwargs.get("dtype")) if x is not None), None) if function in TYPED else None
+    typed = wanted is not None
+    if typed:
+        check_converts(i, node, args[0], wanted)
+    elif kwargs.get("dtype") is not None and function in FILLED:
+        what = f"{getattr(function, '__name__', 'a call')} with dtype= of a list of run-time length"
+        raise i.refuse(node, what, "use np.array(x)")
     places = [k for k, x in enumerate(args) if is_growing(x)]
     others = [x for k, x in enumerate(args) if k not in places]
     if not typed and len(places) == 1 and not among([*others, *kwargs.values()]) and may_be_float(i, args[places[0]]):

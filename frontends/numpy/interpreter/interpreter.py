@@ -94,7 +94,7 @@ class Interpreter(Statements):
         recorder.heap.read = lambda x, name: records.read(self, x, name, recorder.heap)
 
     def is_fixed_here(self) -> bool:
-        return is_fixed(self.scope.source.file)
+        return bool(self.scopes) and is_fixed(self.scope.source.file)
 
     def outer_values(self) -> list[Any]:
         """The values that names of the functions around the one being traced hold, and statements of all."""

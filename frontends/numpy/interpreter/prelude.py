@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tracebuf.frontends.numpy.functions.formulas.primitives import sort_by_python
 from tracebuf.frontends.numpy.record.raises import NO_ITEMS
 
 T = TypeVar("T")
@@ -215,8 +216,10 @@ def place_to_insert(n: int, k: int) -> int:
 
 
 def ordered(items: Any, reverse: bool, signed: bool) -> None:
-    """Sorts items, equal ones in their order (0.0 and -0.0 too)."""
-    if reverse and signed:
+    """Sorts items, equal ones in their order (0.0 and -0.0 too); `signed`: floats, among which may be NaN."""
+    if signed and np.any(np.isnan(items)):
+        sort_by_python(items, reverse)
+    elif reverse and signed:
         items[:] = -np.sort(-items, kind="stable")
     elif reverse:
         items[:] = np.sort(items)[::-1]
@@ -234,6 +237,13 @@ def array_of(items: Any, n: int) -> Any:
     if n == 0:
         return np.empty(0)
     return items.copy()
+
+
+def check_fit(items: Any, low: int, high: int, dtype: str) -> None:
+    """Raises for the first of a list's ints that an array of the dtype does not hold."""
+    for x in items:
+        if x < low or x > high:
+            raise OverflowError(f"Python integer {x} out of bounds for {dtype}")
 
 
 def called_with_array(f: Any, before: Any, items: Any, n: int, after: Any, named: Any) -> Any:

@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import element_of, filled, shape
 from tracebuf.frontends.numpy.arrays.reshape import is_fortran, whole_number
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
 from tracebuf.frontends.numpy.functions.host import linalg
+from tracebuf.frontends.numpy.functions.host.calls import record
 from tracebuf.frontends.numpy.functions.indices import interpolation
 from tracebuf.frontends.numpy.functions.joining import padding
 from tracebuf.frontends.numpy.functions.reductions.reduce import divide
@@ -27,6 +28,7 @@ from tracebuf.frontends.numpy.record.registry import PRIMITIVES, primitive, trac
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, Scalar
 from tracebuf.ir.types import C128, F64, I1, I64
+from tracebuf.running.host import Direct, HostFunction, Passed, put_nothing
 
 
 @primitive
@@ -71,6 +73,18 @@ def matrix_power_by_numpy(r: Recorder, a: Any, n: Any) -> Any:
 def multi_dot_by_numpy(r: Recorder, arrays: Any, *, out: Any = None) -> Any:
     """np.linalg.multi_dot, called."""
     return linalg.MULTI_DOT(r, arrays, out=out)
+
+
+def by_python(items: np.ndarray, reverse: bool) -> None:
+    """Sorts as a list of the items is sorted."""
+    items[:] = sorted(items.tolist(), reverse=reverse)
+
+
+@primitive
+def sort_by_python(r: Recorder, items: ArrayRef, reverse: bool) -> None:
+    """Sorts items as Python does, called: among NaNs the order is that in which it compares."""
+    call = Direct(by_python, (Passed(0), reverse), (), None, (), (), put_nothing)
+    record(r, HostFunction("sorted", call), [], [], [items])
 
 
 @primitive

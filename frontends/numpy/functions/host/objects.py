@@ -7,15 +7,36 @@ Source: `scipy.stats._distn_infrastructure`, `scipy.interpolate`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, dims
+from tracebuf.frontends.numpy.functions.host.sparse import Transposed
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frozen import frozen
+
+
+def check_steady(r: Recorder, *values: Any) -> None:
+    """Refuses to compute while tracing with an object of SciPy's from outside, which may hold other numbers at the next
+    call, though it is the same object: a sparse matrix, say."""
+    for x in values:
+        if may_change(type(x)):  # type: ignore[arg-type]
+            instead = "compute it outside; products of sparse matrices may stand here: M @ x, M.T @ x"
+            raise r.refuse(f"what is computed of a {name_of(x)}, which may change between calls", instead)
+
+
+@lru_cache(maxsize=1024)
+def may_change(kind: type) -> bool:
+    """Whether objects of a class of SciPy's may change: no members of an Enum, no tuples, classes or numbers."""
+    scipys = (getattr(kind, "__module__", None) or "").startswith("scipy.")
+    return kind is Transposed or (scipys and not issubclass(kind, (Enum, tuple, type, str, int, float, BaseException)))
+
 
 MODULE = "scipy.stats._distn_infrastructure"
 CLASSES = ("rv_continuous", "rv_discrete", "rv_continuous_frozen", "rv_discrete_frozen")
@@ -101,4 +122,7 @@ def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]
         return interpolated(r, function, args[0])
     if not isinstance(function, DistributionMethod):
         return NotImplemented
+    held = [*getattr(function.of, "args", ()), *getattr(function.of, "kwds", {}).values()]
+    if any(ask(np.ndim, x) for x in held):
+        raise r.refuse("a distribution whose parameters are arrays", "pass them: norm.pdf(x, loc, scale)")
     return EVALUATE(r, function.of, function.name, (*args, *kwargs.values()), tuple(kwargs))

@@ -18,13 +18,13 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.host import fft as numpys_fft
 from tracebuf.frontends.numpy.functions.host import linalg as numpys_linalg
-from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, Shapes, dims, reduced, static
+from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, Shapes, UpTo, dims, reduced, static
 from tracebuf.frontends.numpy.functions.host.fft import double, half, whole
 from tracebuf.frontends.numpy.functions.host.linalg import check_equal
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces_late
-from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, product, sub
 
 Check = Callable[[Recorder, Given], None]
@@ -204,8 +204,8 @@ def sure_norm(r: Recorder, given: Given) -> None:
 
 
 row("scipy.linalg._misc", "norm", "a",
-    lambda r, given: [reduced(r, given["a"], given.get("axis"), given.get("keepdims", False))], "ord",
-    sure_norm)  # fmt: skip
+    lambda r, given: [reduced(r, given["a"], given.get("axis"), given.get("keepdims", False))],
+    check=sure_norm)  # fmt: skip
 
 def toeplitz_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     c = dims(given["c"])
@@ -239,7 +239,13 @@ def next_fast_len(r: Recorder, target: Any, real: Any = False) -> Any:
 
 
 def of_x(shapes: Shapes) -> Shapes:
-    return named(shapes, a="x")
+    """A rule of NumPy's for SciPy's function, which takes an int as `axes` or `s` too."""
+
+    def rule(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
+        several = {k: (given[k],) for k in ("axes", "s") if isinstance(given.get(k), (int, PyInt))}
+        return named(shapes, a="x")(r, {**given, **several})
+
+    return rule
 
 
 for _names, _points, _terms in (
@@ -270,6 +276,8 @@ def convolved(first: str, second: str) -> Shapes:
             return [[full_size(m, n) for m, n in zip(a, b)]]
         if mode != "valid":
             raise r.refuse(f"mode={mode!r}", 'mode="same"')
+        if 0 in (*a, *b):
+            raise r.refuse("mode='valid' of an empty array", "call it for arrays that have elements")
         return [[add(sub(r.facts.simplify(dim_max(m, n)), r.facts.simplify(dim_min(m, n))), 1) for m, n in zip(a, b)]]
 
     return shapes
@@ -328,11 +336,12 @@ row(TOOLS, "sosfiltfilt", "sos x", like("x"), "sos", by=sosfiltfilt, size=64, st
 row(TOOLS, "lfilter_zi", "b a", known, "b a")
 row("scipy.signal._filter_design", "butter cheby1 cheby2 ellip bessel iirfilter iirdesign iirnotch iirpeak", "", known)
 row("scipy.signal._fir_filter_design", "firwin firwin2 remez", "", known)
-row(TOOLS, "convolve fftconvolve oaconvolve correlate", "in1 in2", convolved("in1", "in2"))
+row(TOOLS, "convolve fftconvolve oaconvolve correlate", "in1 in2", convolved("in1", "in2"), check=without(axes=None))
 row(TOOLS, "convolve2d correlate2d", "in1 in2", convolved("in1", "in2"), "fillvalue")
 NO_PADDING = without(nfft=None)
 row("scipy.signal._spectral_py", "periodogram", "x", spectra, "fs", NO_PADDING)
-row("scipy.signal._spectral_py", "welch", "x", lambda r, given: spectra(r, {"nperseg": 256, **given}), "fs", NO_PADDING,
+row("scipy.signal._spectral_py", "welch", "x",
+    lambda r, given: spectra(r, {**given, "nperseg": given.get("nperseg") or 256}), "fs", NO_PADDING,
     size=300)  # fmt: skip
 row(TOOLS, "medfilt", "volume", like("volume"))
 row(TOOLS, "medfilt2d", "input", like("input"))
@@ -423,8 +432,18 @@ row(STATS, "trim_mean", "a", over_axis("a"), "proportiontocut", keeps_nan, stand
 row(STATS, "iqr", "x", over_axis("x", None), check=keeps_nan)
 row(STATS, "median_abs_deviation", "x", over_axis("x"), check=both(keeps_nan, without(center=None)))
 row(STATS, "zscore gzscore", "a", like("a"), check=keeps_nan)
+
+
+def sure_ranks(r: Recorder, given: Given) -> None:
+    """Refuses ranks of floats that are ints unless there is NaN."""
+    keeps_nan(r, given)
+    if given.get("method", "average") != "average" and given["a"].dtype.kind == "f":
+        reason = f"rankdata(method={given['method']!r}) of floats: floats if there is NaN, else ints"
+        raise r.refuse(reason, "method='average'")
+
+
 row(STATS, "rankdata", "a", lambda r, given: [dims(given["a"]) if "axis" in given and given["axis"] is not None
-                                              else (product(dims(given["a"])),)], check=keeps_nan)  # fmt: skip
+                                              else (product(dims(given["a"])),)], check=sure_ranks)  # fmt: skip
 row("scipy.stats._variation", "variation", "a", over_axis("a"), check=keeps_nan)
 row("scipy.stats._entropy", "entropy", "pk", over_axis("pk"), check=keeps_nan)
 row("scipy.stats._morestats", "circmean circvar circstd", "samples", over_axis("samples", None), "high low", keeps_nan)
