@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tracebuf.api import bufferize
-from tracebuf.errors import InternalError, TracebufError, UnsupportedError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.testing.alarm import Alarm, alarm
 from tracebuf.testing.ladder import different, leaves
@@ -131,9 +131,8 @@ def _judged(bufferized: Callable[..., Any], eager: Outcome, arguments: Any, mine
     if isinstance(own[1], UnsupportedError) and not own[0]:
         place = own[1].location
         return Call("refused", own[1].reason, f"{place.file}:{place.line}" if place else "")
-    if isinstance(own[1], TracebufError) and not own[0]:
-        kind: Kind = "wrong" if isinstance(own[1], InternalError) else "refused"
-        return Call(kind, str(own[1]))
+    if isinstance(own[1], TracebufError) and not own[0]:  # a bug, or what only the run time has found
+        return Call("wrong", str(own[1]))
     if eager[0] != own[0] or not eager[0]:
         agree = eager[0] == own[0] and type(eager[1]) is type(own[1])
         return Call("right") if agree else Call("wrong", f"{eager[1]!r:.150} became {own[1]!r:.150}")
@@ -159,8 +158,8 @@ def _of_leaves(x: Any, y: Any) -> str:
     narrow = getattr(x, "dtype", None) in (np.float16, np.float32, np.complex64)
     try:
         return different(x, y, 1e-5 if narrow else TOLERANCE)
-    except Exception:  # of an equality that gives no truth
-        return ""
+    except Exception as error:  # of an equality that gives no truth
+        return f"not compared: {error!r:.150}"
 
 
 def worst(calls: Sequence[Call]) -> Call:

@@ -364,6 +364,11 @@ def dims(x: Any) -> Shape:
     return x.shape if isinstance(x, ArrayRef) else np.shape(x) if isinstance(x, (list, tuple)) else ()
 
 
+def like(name: str) -> Shapes:
+    """The shape of an argument, for one result."""
+    return lambda r, given: [dims(given[name])]
+
+
 def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
     """An array's shape without these axes, or with size 1 in their place."""
     if not isinstance(ref, ArrayRef):

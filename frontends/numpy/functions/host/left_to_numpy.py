@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays import creation
-from tracebuf.frontends.numpy.functions.host.calls import HostEntry, dims, static
+from tracebuf.frontends.numpy.functions.host.calls import HostEntry, like, static
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import primitive, traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, is_traced
-
-
-def like(name: str) -> Any:
-    return lambda r, given: [dims(given[name])]
-
 
 INTERP = HostEntry(np.interp, ("x", "xp", "fp"), like("x"), values=("left", "right", "period"))
 ISIN = HostEntry(np.isin, ("element", "test_elements"), like("element"))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, dims
+from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, dims, like
 from tracebuf.frontends.numpy.functions.host.sparse import Transposed
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import ask
@@ -96,10 +96,6 @@ def interpolate(interpolant: Any, x: Any) -> Any:
     return interpolant(x)
 
 
-def values_at(r: Recorder, given: Given) -> Sequence[Shape]:
-    return [dims(given["x"])]
-
-
 def place_in(x: Any) -> float:
     """A place at which an interpolant has a value."""
     for name in ("x", "xi", "t"):
@@ -112,7 +108,7 @@ def interpolated(r: Recorder, interpolant: Any, x: Any) -> Any:
     """interpolant(x), of values that are numbers."""
     if ask(np.ndim, ask(interpolant, place_in(interpolant))) != 0:
         raise r.refuse(f"a {type(interpolant).__name__} of values that are arrays", "one for each column")
-    entry = HostEntry(interpolate, ("x",), values_at, stand_ins={"x": place_in(interpolant)}, of_sizes=True)
+    entry = HostEntry(interpolate, ("x",), like("x"), stand_ins={"x": place_in(interpolant)}, of_sizes=True)
     return entry(r, interpolant, x)
 
 

@@ -1,4 +1,5 @@
-"""SciPy's compiled functions as host calls: linalg, fft, signal, ndimage and spatial.distance.
+"""SciPy's functions as host calls: the compiled ones of linalg, fft, signal, ndimage and spatial.distance, and those
+written in Python, of stats above all, that cannot be traced yet.
 
 A row is found by the module and the name of the function, and made when it is first called: SciPy is imported by the
 user's module, or not at all. Shapes are those that SciPy's reference documents. `overwrite_*` flags are left out of a
@@ -18,7 +19,17 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.host import fft as numpys_fft
 from tracebuf.frontends.numpy.functions.host import linalg as numpys_linalg
-from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, Shapes, UpTo, dims, reduced, static
+from tracebuf.frontends.numpy.functions.host.calls import (
+    Given,
+    HostEntry,
+    Shape,
+    Shapes,
+    UpTo,
+    dims,
+    like,
+    reduced,
+    static,
+)
 from tracebuf.frontends.numpy.functions.host.fft import double, half, whole
 from tracebuf.frontends.numpy.functions.host.linalg import check_equal
 from tracebuf.frontends.numpy.record.raises import ask
@@ -67,11 +78,6 @@ def row(
 def named(shapes: Shapes, **names: str) -> Shapes:
     """A rule of NumPy's function for one of SciPy's that has the parameters under these names."""
     return lambda r, given: shapes(r, {**given, **{k: given[v] for k, v in names.items() if v in given}})
-
-
-def like(name: str) -> Shapes:
-    """The shape of an argument."""
-    return lambda r, given: [dims(given[name])]
 
 
 def without(**flags: Any) -> Check:
