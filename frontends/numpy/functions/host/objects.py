@@ -7,14 +7,12 @@ Source: `scipy.stats._distn_infrastructure`, `scipy.interpolate`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, dims, like
-from tracebuf.frontends.numpy.functions.host.sparse import Transposed
+from tracebuf.frontends.numpy.functions.host.sparse import Transposed, is_of_scipy
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -26,16 +24,15 @@ def check_steady(r: Recorder, *values: Any) -> None:
     """Refuses to compute while tracing with an object of SciPy's from outside, which may hold other numbers at the next
     call, though it is the same object: a sparse matrix, say."""
     for x in values:
-        if may_change(type(x)):  # type: ignore[arg-type]
+        if may_change(type(x)):
             instead = "compute it outside; products of sparse matrices may stand here: M @ x, M.T @ x"
             raise r.refuse(f"what is computed of a {name_of(x)}, which may change between calls", instead)
 
 
-@lru_cache(maxsize=1024)
 def may_change(kind: type) -> bool:
-    """Whether objects of a class of SciPy's may change: no members of an Enum, no tuples, classes or numbers."""
-    scipys = (getattr(kind, "__module__", None) or "").startswith("scipy.")
-    return kind is Transposed or (scipys and not issubclass(kind, (Enum, tuple, type, str, int, float, BaseException)))
+    """Whether objects of a class of SciPy's may change: no tuples, classes or numbers."""
+    fixed = (tuple, type, str, int, float, BaseException)
+    return kind is Transposed or (is_of_scipy(kind) and not issubclass(kind, fixed))
 
 
 MODULE = "scipy.stats._distn_infrastructure"
@@ -58,7 +55,7 @@ class DistributionMethod:
 def method(x: Any, name: str) -> Any:
     """`x.name`, a method of a distribution; NotImplemented for all else."""
     kind = type(x)
-    if name not in METHODS or not (getattr(kind, "__module__", None) or "").startswith("scipy.stats."):
+    if name not in METHODS or not is_of_scipy(kind, "scipy.stats."):
         return NotImplemented
     known = any(c.__module__ == MODULE and c.__name__ in CLASSES for c in kind.__mro__)
     return DistributionMethod(x, name) if known and hasattr(x, name) else NotImplemented
@@ -88,7 +85,7 @@ INTERPOLANTS = frozenset((
 
 def is_interpolant(x: Any) -> bool:
     kind = type(x)
-    return (getattr(kind, "__module__", None) or "").startswith("scipy.interpolate.") and kind.__name__ in INTERPOLANTS
+    return is_of_scipy(kind, "scipy.interpolate.") and kind.__name__ in INTERPOLANTS
 
 
 def interpolate(interpolant: Any, x: Any) -> Any:

@@ -7,6 +7,7 @@ dtype are those of the trace: a call that finds others raises. Source: `scipy.sp
 from __future__ import annotations
 
 import operator
+from abc import ABCMeta
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,9 +26,15 @@ class Transposed:
     of: Any
 
 
+def is_of_scipy(kind: type, package: str = "scipy.") -> bool:
+    """Whether a class is of one of SciPy's packages. One with a metaclass of its own is not, and is asked nothing."""
+    module = kind.__module__ if type(kind) in (type, ABCMeta) else None
+    return isinstance(module, str) and module.startswith(package)
+
+
 def is_sparse(x: Any) -> bool:
     """Whether a value is a sparse matrix or array of SciPy's own classes, of two axes."""
-    return (getattr(type(x), "__module__", None) or "").startswith("scipy.sparse.") and getattr(x, "ndim", 0) == 2
+    return is_of_scipy(type(x), "scipy.sparse.") and getattr(x, "ndim", 0) == 2
 
 
 def attribute(x: Any, name: str) -> Any:
