@@ -522,6 +522,8 @@ class _Steps:
         return step
 
     def container(self, p: NewContainer) -> None:
+        if issubclass(p.kind, tuple) and p.keys is not None:  # with attributes
+            raise _NoSteps
         noted = self.noted.get(("container", p.number), -1)
         at = -1 if noted < 0 else self.placeholder()
         for item in p.items:

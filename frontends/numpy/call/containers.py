@@ -17,7 +17,17 @@ def blank(kind: type) -> Any:
     return types.SimpleNamespace() if kind is types.SimpleNamespace else object.__new__(kind)
 
 
-def made_of(kind: type, items: Sequence[Any]) -> Any:
-    """A tuple, named tuple or list of the class `kind` with these items."""
-    made: Any = tuple.__new__(kind, items) if issubclass(kind, tuple) else list(items)
+def attributes_of(x: Any) -> dict[str, Any]:
+    """The attributes that a tuple of a class of its own has beside its items, as SciPy's results do."""
+    return {} if type(x) is tuple or type(x) is list else getattr(x, "__dict__", {})
+
+
+def made_of(kind: type, items: Sequence[Any], names: Sequence[str] = ()) -> Any:
+    """A tuple, named tuple or list of the class `kind` with these items, the last ones as attributes of these names."""
+    if not issubclass(kind, tuple):
+        return list(items)
+    count = len(items) - len(names)
+    made: Any = tuple.__new__(kind, items[:count])
+    if names:
+        vars(made).update(zip(names, items[count:]))
     return made

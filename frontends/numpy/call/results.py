@@ -50,8 +50,8 @@ class ChosenResult:
 
 @plain()
 class NewContainer:
-    """The plan of a new tuple, list, dict or object: its class, the keys of a dict or the names of attributes, the
-    items. Plans of one `number`, for different paths, are one object."""
+    """The plan of a new tuple, list, dict or object: its class, the keys of a dict or the names of attributes (a tuple
+    has theirs after its items), the items. Plans of one `number`, for different paths, are one object."""
 
     kind: type
     keys: tuple[Any, ...] | None
@@ -169,6 +169,8 @@ class _Building:
             return items[0]
         if p.keys is None:
             return items if p.kind is list else made_of(p.kind, items)
+        if issubclass(p.kind, tuple):
+            return made_of(p.kind, items, p.keys)
         if p.kind is dict:
             return dict(zip(p.keys, items))
         made: Any = blank(p.kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import operator
+import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
@@ -20,7 +21,7 @@ from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
-from tracebuf.frontends.numpy.functions.host import draws, objects, sparse
+from tracebuf.frontends.numpy.functions.host import draws, objects, sparse, untraced
 from tracebuf.frontends.numpy.functions.host.objects import check_steady
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
@@ -600,7 +601,7 @@ class Expressions(Comprehensions):
             there = type(base) is types.ModuleType and name in vars(base)
             value = vars(base)[name] if there else ask(getattr, base, name)
         except Raises as said:
-            if isinstance(said.error, AttributeError) and isinstance(base, (types.ModuleType, type)):
+            if isinstance(said.error, AttributeError) and isinstance(base, (types.ModuleType, type, threading.local)):
                 missing = OfClass(base, name) if isinstance(base, type) else Absent(Attribute(base, name))
                 self.captures.setdefault((name, id(base)), (name, missing, NOTHING))
             raise
@@ -772,12 +773,31 @@ class Expressions(Comprehensions):
         if table.is_pure(function) and (plain or function in (tuple, list)):
             found = ask(function, *args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
             return self.own(found) if type(found) is list else found
+        if untraced.takes(function) and not (self.scopes and untraced.is_librarys(self.scope.source.file)):
+            return self.call_or_leave(node, function, args, kwargs)
         if isinstance(function, types.FunctionType):
             return self.call_function(function, args, kwargs)
         if records.is_class(function):
             return records.construct(self, node, function, args, kwargs)
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
+
+    def call_or_leave(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """A call of a library's function from the user's code: traced, or, where it cannot be, made as it is."""
+        left = self.r.growth.untraced
+        if function in left or not isinstance(function, types.FunctionType):
+            try:
+                return untraced.call(self.r, function, args, kwargs)
+            except UnsupportedError as why:
+                if (refusal := left.get(function)) is None:
+                    raise
+                reason = f"{refusal.reason}; nor can it be called as it is: {why.reason}"
+                raise self.refuse(node, reason, refusal.instead) from None
+        try:
+            return self.call_function(function, args, kwargs)
+        except UnsupportedError as refusal:
+            self.r.growth.leave(function, refusal)
+            raise
 
     def set_flags(self, a: ArrayRef, write: Any = None, align: Any = None, uic: Any = None) -> None:
         """a.setflags(...)."""

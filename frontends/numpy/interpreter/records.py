@@ -25,7 +25,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, NewCapture, attribute_of, item_of
 from tracebuf.frontends.numpy.call.conditions import same_capture
-from tracebuf.frontends.numpy.call.containers import is_named_tuple
+from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tuple
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
 from tracebuf.frontends.numpy.call.host_call import host_call
 from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
@@ -104,6 +104,8 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
             return value
     elif name in kind._fields:
         return base[kind._fields.index(name)]
+    elif name in (more := attributes_of(base)):
+        return more[name]
     if found is MISSING or isinstance(found, types.MemberDescriptorType):
         keeps(i, kind, name)
         if not lacks(i, kind, "__getattr__"):

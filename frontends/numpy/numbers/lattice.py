@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.containers import is_named_tuple
+from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tuple
 from tracebuf.frontends.numpy.call.static import exact
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import is_exactly
@@ -215,7 +215,7 @@ def shell(x: Any) -> Any:
         return None
     if isinstance(x, Record):
         return x.kind, *x.known
-    return type(x), tuple(map(exact, x)) if isinstance(x, dict) else len(x)
+    return type(x), tuple(map(exact, x)) if isinstance(x, dict) else (len(x), *attributes_of(x))
 
 
 def structure(x: Any) -> Any:

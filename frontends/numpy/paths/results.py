@@ -10,11 +10,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.call.containers import is_named_tuple
+from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tuple
 from tracebuf.frontends.numpy.call.results import (
     SPREAD,
     ChosenResult,
@@ -93,7 +94,7 @@ class Results:
             return self.array(x, identity(x), taken)
         if isinstance(x, Scalar):
             return self.scalar(x)
-        if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type, Enum)):
+        if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type, ModuleType, Enum)):
             return ResultLeaf("const", value=x)
         name = "slice" if type(x) is SliceOf else refusals.name_of(x)
         what = "what is bound on some paths only" if isinstance(x, Maybe) else f"a {name}"
@@ -245,4 +246,5 @@ def parts_in(x: Any) -> tuple[type, tuple[Any, ...] | None, tuple[Any, ...]]:
         return x.kind, tuple(x.known), tuple(x.known.values())
     if isinstance(x, dict):
         return dict, tuple(x), tuple(x.values())
-    return type(x), None, tuple(x)
+    more = attributes_of(x)
+    return type(x), tuple(more) or None, (*x, *more.values())

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, TypeGuard
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyInt, kind_of
@@ -87,6 +88,17 @@ class Growth:
         """Whether there is any such list in the program."""
         self.stuck = False
         """Whether the refusal that is on its way says that items are too many, or that data select them."""
+
+        self.untraced: dict[Any, UnsupportedError] = {}
+        """The functions of SciPy that are called as they are, and why they cannot be traced."""
+
+    def leave(self, function: Any, refusal: UnsupportedError) -> None:
+        """Notes that a function of SciPy's cannot be traced, unless growing lists are why: traces again."""
+        news = {label: kinds for label, kinds in self.found.items() if kinds}
+        if news != self.known or not self.long <= self.rolled:
+            raise refusal
+        self.untraced[function] = refusal.with_traceback(None)
+        raise Regrow
 
     def note(self, label: Any, items: Iterable[Any]) -> bool:
         """Notes that the list made at a place grows, and what is in it; whether that is news. Lists of anything but

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from tracebuf.frontends.numpy.call.containers import made_of
+from tracebuf.frontends.numpy.call.containers import attributes_of, made_of
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.regions import Frame, Regions
@@ -78,7 +78,9 @@ class HeapEntry:
 
 def items_of(x: Any) -> list[Any]:
     """The items of a container, in order."""
-    return list(x.known.values() if isinstance(x, Record) else x.values() if isinstance(x, dict) else x)
+    if isinstance(x, (Record, dict)):
+        return list(x.known.values() if isinstance(x, Record) else x.values())
+    return [*x, *attributes_of(x).values()]
 
 
 def with_items(like: Any, items: Iterable[Any]) -> Any:
@@ -87,7 +89,9 @@ def with_items(like: Any, items: Iterable[Any]) -> Any:
         made = Record(like.kind)
         made.fields.update(zip(like.fields, items))
         return made
-    return dict(zip(like, items)) if isinstance(like, dict) else made_of(type(like), list(items))
+    if isinstance(like, dict):
+        return dict(zip(like, items))
+    return made_of(type(like), list(items), tuple(attributes_of(like)))
 
 
 def contents(x: Any) -> Any:

@@ -11,27 +11,32 @@ import contextlib
 import copy
 import doctest
 import functools
+import inspect
 import io
 import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
+from unittest import mock
 
 import numpy as np
 
 from tracebuf.api import bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.functions.host import untraced
 from tracebuf.frozen import frozen
 from tracebuf.testing.alarm import Alarm, alarm
 from tracebuf.testing.ladder import different, leaves
 
 __all__ = ["KINDS", "Call", "Kind", "examples_of", "public_functions", "worst"]
 
-Kind = Literal["wrong", "refused", "slow", "right"]
-KINDS: tuple[Kind, ...] = ("wrong", "refused", "slow", "right")
-"""The worst first: a function is what the worst of its calls is."""
+Kind = Literal["wrong", "refused", "slow", "called", "right"]
+KINDS: tuple[Kind, ...] = ("wrong", "refused", "slow", "called", "right")
+"""The worst first: a function is what the worst of its calls is. `called`: right, but the function itself was called,
+as a host call, where its code cannot be traced."""
 TOLERANCE = 1e-9
+_CALL = untraced.call
 Outcome = tuple[bool, Any]
 """Whether a call returned, and what it returned or raised."""
 
@@ -101,9 +106,10 @@ def _beside(function: types.FunctionType, calls: list[Call], seconds: float) -> 
             mine = None
         if mine is None:
             return function(*args, **kwargs)
-        inside = True
+        inside, state = True, np.random.get_state()
         try:
             eager = _outcome(function, args, kwargs)
+            np.random.set_state(state)
             calls.append(_judged(bufferized, eager, (args, kwargs), mine, seconds))
         finally:
             inside = False
@@ -123,8 +129,14 @@ def _outcome(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
 
 def _judged(bufferized: Callable[..., Any], eager: Outcome, arguments: Any, mine: Any, seconds: float) -> Call:
     """How the bufferized function does beside eager's outcome; `mine`: the copies of the arguments."""
+    called: list[Any] = []
+
+    def noted(r: Any, function: Any, *rest: Any) -> Any:
+        called.append(function)
+        return _CALL(r, function, *rest)
+
     try:
-        with alarm(seconds):
+        with alarm(seconds), mock.patch.object(untraced, "call", noted):
             own = _outcome(bufferized, *mine)
     except Alarm:
         return Call("slow")
@@ -137,7 +149,8 @@ def _judged(bufferized: Callable[..., Any], eager: Outcome, arguments: Any, mine
         agree = eager[0] == own[0] and type(eager[1]) is type(own[1])
         return Call("right") if agree else Call("wrong", f"{eager[1]!r:.150} became {own[1]!r:.150}")
     difference = _difference(eager[1], own[1]) or _difference(arguments, mine)
-    return Call("wrong", difference) if difference else Call("right")
+    right: Kind = "called" if inspect.unwrap(bufferized, stop=lambda f: f in called) in called else "right"
+    return Call("wrong", difference) if difference else Call(right)
 
 
 def _difference(x: Any, y: Any) -> str:

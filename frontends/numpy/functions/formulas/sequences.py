@@ -145,15 +145,15 @@ def grid_step(part: Any) -> Any:
 
 
 def grid_steps(key: Any) -> Any:
-    """`grid_step` of each slice of a tuple; NumPy takes a tuple that it cannot count with for a single slice."""
+    """`grid_step` of each slice of a tuple or list; NumPy takes one that it cannot count with for a single slice."""
     if any(isinstance(part, slice) and part.stop is None for part in key):
-        raise AttributeError("'tuple' object has no attribute 'step'")
+        raise AttributeError(f"'{type(key).__name__}' object has no attribute 'step'")
     return [grid_step(part) for part in key]
 
 
 def mgrid(key: Any) -> Any:
     """np.mgrid[key]."""
-    if not isinstance(key, tuple):
+    if not isinstance(key, (tuple, list)):
         return ranged(key)
     steps = grid_steps(key)
     dtype = np.result_type(0, *[x for step in steps for x in step[3]])
@@ -163,7 +163,7 @@ def mgrid(key: Any) -> Any:
 
 def ogrid(key: Any) -> Any:
     """np.ogrid[key]."""
-    if not isinstance(key, tuple):
+    if not isinstance(key, (tuple, list)):
         return ranged(key)
     steps = grid_steps(key)
     dtype = np.result_type(0, *[x for step in steps for x in step[3]])

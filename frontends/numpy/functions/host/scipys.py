@@ -298,6 +298,12 @@ def known(r: Recorder, given: Given) -> Sequence[Shape]:
     raise r.refuse("an array of unknown size", "pass numbers that are known")
 
 
+def sections(r: Recorder, given: Given) -> None:
+    """Makes the number of sections, and of a section's coefficients, part of the key."""
+    for n in sos.shape if isinstance(sos := given["sos"], ArrayRef) else ():
+        r.static_int(n, "a size of `sos`")
+
+
 def sosfilt(sos: Any, x: Any, axis: Any = -1) -> Any:
     """scipy.signal.sosfilt, which takes no sections that are read-only, as operands are in the interpreter."""
     return sys.modules[TOOLS].sosfilt(np.array(sos), x, axis)
@@ -337,8 +343,8 @@ def resampled(r: Recorder, given: Given) -> Sequence[Shape]:
 TOOLS = "scipy.signal._signaltools"
 row(TOOLS, "lfilter", "b a x", like("x"), "b a", without(zi=None))
 row(TOOLS, "filtfilt", "b a x", like("x"), "b a", size=64)
-row(TOOLS, "sosfilt", "sos x", like("x"), "sos", by=sosfilt, size=6, stand_ins={"sos": 1.0})
-row(TOOLS, "sosfiltfilt", "sos x", like("x"), "sos", by=sosfiltfilt, size=64, stand_ins={"sos": 1.0})
+row(TOOLS, "sosfilt", "sos x", like("x"), "sos", sections, by=sosfilt, size=6, stand_ins={"sos": 1.0})
+row(TOOLS, "sosfiltfilt", "sos x", like("x"), "sos", sections, by=sosfiltfilt, size=64, stand_ins={"sos": 1.0})
 row(TOOLS, "lfilter_zi", "b a", known, "b a")
 row("scipy.signal._filter_design", "butter cheby1 cheby2 ellip bessel iirfilter iirdesign iirnotch iirpeak", "", known)
 row("scipy.signal._fir_filter_design", "firwin firwin2 remez", "", known)

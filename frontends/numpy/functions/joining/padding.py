@@ -140,11 +140,20 @@ def store_margin(r: Recorder, margin: ArrayRef, middle: ArrayRef, axis: int, mod
     r.for_each(0, w, one)
 
 
+def numbers_of(r: Recorder, x: ArrayRef, at: tuple[int, ...] = ()) -> tuple[Any, ...]:
+    """The numbers in an array of known sizes, in tuples."""
+    count = r.static_int(x.shape[len(at)], "the number of `pad_width`'s items")
+    places = [(*at, k) for k in range(count)]
+    return tuple([r.number(x, place) if len(place) == x.ndim else numbers_of(r, x, place) for place in places])
+
+
 def pad_widths(r: Recorder, width: Any, ndim: int) -> list[tuple[Dim, Dim]]:
     """(before, after) for each axis."""
     found = []
     if isinstance(width, (bool, PyBool)):
         raise Raises(TypeError("`pad_width` must be of integral type."))
+    if isinstance(width, ArrayRef) and width.ndim and width.dtype.kind in "iu":
+        width = numbers_of(r, width)
     for pair in pairs_of(r, width, ndim):
         sizes = [as_int(r, n) for n in pair]
         if any(n is None for n in sizes):

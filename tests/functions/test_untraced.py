@@ -1,0 +1,135 @@
+"""Functions of SciPy that cannot be traced, called as they are: results, their classes and sizes, effects, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.integrate as si
+import scipy.interpolate as sp
+import scipy.linalg as sl
+import scipy.ndimage as nd
+import scipy.optimize as so
+import scipy.signal as sg
+import scipy.spatial.distance as sd
+import scipy.stats as st
+
+import tracebuf
+from tests.support.agreement import agree, refused
+from tests.support.params import one_in
+from tracebuf.testing.ladder import different, leaves
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=200)
+Y = 2 * X + RNG.normal(size=200)
+M = RNG.normal(size=(6, 6))
+
+CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "results with names": (lambda x, y: (st.ttest_ind(x, y), st.ttest_ind(x, y).df * 2, st.linregress(x, y)), (X, Y)),
+    "numbers of results": (lambda x, y: st.linregress(x, y).slope * x + st.linregress(x, y).intercept_stderr, (X, Y)),
+    "objects": (lambda x, y: (st.pearsonr(x, y), st.pearsonr(x, y).statistic, st.pearsonr(x, y)[1]), (X, Y)),
+    "ranks": (lambda x, y: (st.spearmanr(x, y).statistic, st.kendalltau(x, y), st.wilcoxon(x, y)), (X, Y)),
+    "tests": (lambda x, y: (st.f_oneway(x, y, x + 1), st.mannwhitneyu(x, y), st.kstest(x, "norm")), (X, Y)),
+    "named tuples": (lambda x: (st.mode(np.round(x)), st.describe(x), st.trimboth(x, 0.1)), (X,)),
+    "found": (lambda x: x[sg.find_peaks(x)[0]].mean() + len(sg.argrelmax(x)[0]), (X,)),
+    "a dict": (lambda x: sg.find_peaks(x, height=0)[1]["peak_heights"] * 2, (X,)),
+    "spectra": (lambda x: (*sg.spectrogram(x, nperseg=64), *sg.stft(x, nperseg=64)), (X,)),
+    "cross spectra": (lambda x, y: sg.csd(x, y, nperseg=99), (X, Y)),
+    "coherence": (lambda x, y: sg.coherence(x, y, nperseg=32), (X, Y)),
+    "resampled": (lambda x: (sg.decimate(x, 4), sg.upfirdn([1, 1, 1], x, 2)), (X,)),
+    "images": (lambda x: (nd.zoom(x, 2), nd.center_of_mass(np.abs(x))), (X,)),
+    "solved": (lambda m: (sl.lstsq(m[:, :3], m[0]), so.nnls(np.abs(m), np.abs(m[0]))), (M,)),
+    "decomposed": (lambda m: (sl.schur(m), sl.polar(m)), (M,)),
+    "assigned": (lambda m: so.linear_sum_assignment(m), (M,)),
+    "distances": (lambda x, y: sd.directed_hausdorff(np.stack([x, y], 1), np.stack([y, x], 1)), (X, Y)),
+    "interpolated": (lambda x, p: sp.pchip_interpolate(np.arange(200.0), x, p), (X, np.linspace(1, 100, 7))),
+    "integrated": (lambda x: si.simpson(x, dx=0.5), (X,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", one_in(4, CALLS))
+def test_results_are_eagers(name: str) -> None:
+    f, args = CALLS[name]
+    g = tracebuf.bufferize(f)
+    for n in (200, 150):
+        given = [x[:n] if len(x) == 200 and not (name == "interpolated" and n != 200) else x for x in args]
+        eager, mine = list(leaves(f(*given))), list(leaves(g(*given)))
+        assert [path for path, _ in eager] == [path for path, _ in mine]
+        assert not [text for (_, a), (_, b) in zip(eager, mine, strict=True) if (text := different(a, b, 1e-12))]
+        assert [type(x) for _, x in eager] == [type(x) for _, x in mine]
+
+
+def test_the_whole_ladder() -> None:
+    def f(x: np.ndarray, y: np.ndarray) -> Any:
+        r = st.linregress(x, y)
+        peaks, found = sg.find_peaks(x, height=0.5)
+        return x * r.slope + r.intercept, peaks, found["peak_heights"].sum()
+
+    agree(f, (X, Y))
+
+
+def test_results_keep_their_class() -> None:
+    f = tracebuf.bufferize(lambda x, y: (st.ttest_ind(x, y), st.pearsonr(x, y)))
+    ttest, pearson = f(X, Y)
+    eager = st.ttest_ind(X, Y)
+    assert type(ttest) is type(eager) and vars(ttest).keys() == vars(eager).keys()
+    assert ttest.confidence_interval() == eager.confidence_interval()
+    assert pearson.confidence_interval() == st.pearsonr(X, Y).confidence_interval()
+
+
+def test_in_loops_and_branches() -> None:
+    def f(x: np.ndarray) -> Any:
+        total, last = 0.0, st.describe(x)
+        for k in range(3):
+            if x[k] > 0:
+                last = st.describe(x + k)
+            total += last.mean + len(sg.find_peaks(x[k:])[0])
+        return total, last
+
+    agree(f, (X,), (-X,))
+
+
+def test_errors_are_the_functions_own() -> None:
+    f = tracebuf.bufferize(lambda x, y: st.pearsonr(x, y)[0])
+    assert f(X, Y) == st.pearsonr(X, Y)[0]
+    g = tracebuf.bufferize(lambda x, c: sg.find_peaks(x, distance=c)[0])
+    assert np.array_equal(g(X, 5.0), sg.find_peaks(X, distance=5.0)[0])
+    with pytest.raises(ValueError, match="`distance` must be greater or equal to 1"):
+        g(X, 0.5)
+
+
+def test_random_numbers_are_the_programs() -> None:
+    def f(x: np.ndarray) -> Any:
+        first = np.random.normal()
+        return first, st.ansari(x, x + 1).pvalue, sg.find_peaks(x)[0], np.random.normal()
+
+    np.random.seed(1)
+    eager = f(X)
+    np.random.seed(1)
+    mine = tracebuf.bufferize(f)(X)
+    assert mine[0] == eager[0] and mine[3] == eager[3]
+
+
+def test_what_is_refused() -> None:
+    error = refused(lambda x: so.minimize(np.sum, x), X)
+    assert "nor can it be called as it is" in error.reason
+    refused(lambda x: sp.CubicSpline(np.arange(200.0), x)(0.5), X)
+    refused(lambda x: sp.splev(x, (x, x, 3)), X)
+    assert "depend on its arguments" in refused(lambda m: sl.logm(m), M).reason
+
+
+def test_settings_are_no_computations() -> None:
+    import scipy.fft as sf
+
+    f = tracebuf.bufferize(lambda x: x + sf.get_workers())
+    assert f(1.0) == 2.0
+    with sf.set_workers(4):
+        assert f(1.0) == 5.0
+
+
+def test_a_function_by_itself() -> None:
+    assert tracebuf.bufferize(st.pearsonr)(X, Y) == st.pearsonr(X, Y)
+
+

@@ -1,0 +1,207 @@
+"""Calls of functions of other libraries, which give what they give: arrays and numbers in tuples, lists, dicts and
+objects, taken apart into buffers, as data (see `host`).
+
+A call whose results have sizes that only it can tell is made of two: `Begun` makes it, keeps the results, and tells the
+sizes; `Delivered` stores the results.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import TracebufError
+from tracebuf.frozen import frozen
+from tracebuf.running.host import fill
+
+# -- the form of a result
+CONSTANTS = (Enum, np.dtype, type, ModuleType)
+
+
+@frozen()
+class FormOfNumber:
+    """A number (of class `number`) or an array (None) in a result. `private`: an attribute whose name says so, which
+    may have memory of the arguments."""
+
+    number: type | None
+    dtype: np.dtype
+    ndim: int
+    private: bool
+
+
+@frozen()
+class FormOfConstant:
+    """What is the same in each call: None, a text, a member of an enumeration, a dtype, a class."""
+
+    kind: type
+    value: Any
+
+
+@frozen()
+class FormOfContainer:
+    """A tuple, list, dict or object: its class, the keys or the names of attributes, and what it holds. Of a tuple
+    with attributes of its own, `names` are theirs, and what they hold comes last."""
+
+    kind: type
+    names: tuple[Any, ...]
+    items: tuple[FormOfNumber | FormOfConstant | FormOfContainer, ...]
+
+
+Form = FormOfNumber | FormOfConstant | FormOfContainer
+
+
+def taken_apart(x: Any, arrays: list[np.ndarray], private: bool = False) -> Form:
+    """The form of a result, whose arrays and numbers are appended to `arrays`; TypeError for what is none of those."""
+    kind = type(x)
+    if kind is np.ndarray or isinstance(x, np.generic) or kind in (bool, int, float, complex):
+        array = np.asarray(x)
+        arrays.append(array)
+        return FormOfNumber(None if array is x else kind, array.dtype, array.ndim, private)
+    if x is None or kind is str or isinstance(x, CONSTANTS):
+        return FormOfConstant(kind, x)
+    if isinstance(x, tuple) and (kind is tuple or hasattr(kind, "_fields")):
+        more = getattr(x, "__dict__", {})
+        items = [taken_apart(item, arrays, private) for item in x]
+        return FormOfContainer(kind, tuple(more), (*items, *attributes(more, arrays, private)))
+    if kind is list or (kind is dict and all(type(key) in (str, int) for key in x)):
+        held = x.values() if kind is dict else x
+        names = tuple(x) if kind is dict else ()
+        return FormOfContainer(kind, names, tuple([taken_apart(item, arrays, private) for item in held]))
+    if is_plain_object(kind):
+        return FormOfContainer(kind, tuple(vars(x)), attributes(vars(x), arrays, private))
+    raise TypeError(f"a {kind.__name__} among the results")
+
+
+def attributes(held: dict[str, Any], arrays: list[np.ndarray], private: bool) -> tuple[Form, ...]:
+    return tuple([taken_apart(item, arrays, private or name[:1] == "_") for name, item in held.items()])
+
+
+def numbers_in(form: Form) -> Iterator[FormOfNumber]:
+    """The forms of the arrays and numbers of a result, in order."""
+    if isinstance(form, FormOfNumber):
+        yield form
+    elif isinstance(form, FormOfContainer):
+        for item in form.items:
+            yield from numbers_in(item)
+
+
+def shared(form: Form, found: Sequence[np.ndarray], inputs: Sequence[Any]) -> bool:
+    """Whether an array of a result that is not private has memory of the arguments', or of another one."""
+    seen = [x for x in inputs if isinstance(x, np.ndarray)]
+    for leaf, x in zip(numbers_in(form), found, strict=True):
+        if leaf.ndim and not leaf.private:
+            if any(np.may_share_memory(x, y) for y in seen):
+                return True
+            seen.append(x)
+    return False
+
+
+def is_plain_object(kind: type) -> bool:
+    """Whether objects of a class are made of their attributes alone."""
+    return (
+        all("__new__" not in vars(c) for c in kind.__mro__[:-1])
+        and type(kind) is type
+        and kind.__module__.partition(".")[0] not in ("builtins", "numpy")
+        and "__dict__" in dir(kind)
+        and not any("__slots__" in vars(c) for c in kind.__mro__[:-1])
+    )
+
+
+# -- runs
+@frozen(eq=False)
+class UntracedCall:
+    """The function, its arguments as `Direct` has them, and the form of its result: stores the arrays and numbers in
+    the result into the outs."""
+
+    function: Callable[..., Any]
+    name: str
+    arguments: tuple[Any, ...]
+    names: tuple[str, ...]
+    form: Form
+
+    def arrays(self, ins: Sequence[Any]) -> list[np.ndarray]:
+        """Makes the call; the arrays and numbers in its result."""
+        given = [fill(own_list(p), list(map(writable, ins))) for p in self.arguments]
+        positional = len(given) - len(self.names)
+        result = self.function(*given[:positional], **dict(zip(self.names, given[positional:])))
+        found: list[np.ndarray] = []
+        try:
+            form = taken_apart(result, found)
+        except TypeError as error:
+            raise self.other(str(error)) from None
+        if form != self.form:
+            raise self.other(told(form))
+        if shared(form, found, ins):
+            raise self.other("memory of its arguments, or the same memory twice")
+        return found
+
+    def other(self, what: str) -> TracebufError:
+        text = f"{self.name} gives {what}; for arguments of these types it gave {told(self.form)} so far"
+        return TracebufError(f"{text}\nInstead: call it outside of the compiled function")
+
+    def store(self, found: Sequence[np.ndarray], outs: Sequence[np.ndarray]) -> None:
+        for x, out in zip(found, outs, strict=True):
+            if x.shape != out.shape:
+                raise self.other(f"an array of shape {x.shape} where {out.shape} was expected")
+            out[...] = x
+
+    def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        self.store(self.arrays(ins), outs)
+
+
+def writable(x: Any) -> Any:
+    """An array that may be stored to, as code in C wants it that stores nothing: in the interpreters none may be."""
+    return x.copy() if isinstance(x, np.ndarray) and not x.flags.writeable else x
+
+
+def own_list(pattern: Any) -> Any:
+    """A list of constants as one that the function may keep and change."""
+    return list(map(own_list, pattern)) if isinstance(pattern, list) else pattern
+
+
+class _Kept(threading.local):
+    """The results of calls that are begun and not delivered."""
+
+    def __init__(self) -> None:
+        self.results: list[list[np.ndarray]] = []
+
+
+_kept = _Kept()
+
+
+@frozen(eq=False)
+class Begun:
+    """Makes the call, keeps its results, and tells their sizes: for each of `sizes` (result, axis) one out."""
+
+    call: UntracedCall
+    sizes: tuple[tuple[int, int], ...]
+
+    def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        found = self.call.arrays(ins)
+        for (k, axis), out in zip(self.sizes, outs, strict=True):
+            out[...] = found[k].shape[axis]
+        _kept.results.append(found)
+
+
+@frozen(eq=False)
+class Delivered:
+    """Stores the results of the call that was begun last."""
+
+    call: UntracedCall
+
+    def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        self.call.store(_kept.results.pop(), outs)
+
+
+def told(form: Form) -> str:
+    """A form in words."""
+    if isinstance(form, FormOfNumber):
+        return f"{form.number.__name__}" if form.number else f"{form.dtype}[{', '.join('?' * form.ndim)}]"
+    if isinstance(form, FormOfConstant):
+        return repr(form.value)
+    return f"{form.kind.__name__}({', '.join(map(told, form.items))})"
