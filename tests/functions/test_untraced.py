@@ -112,9 +112,86 @@ def test_random_numbers_are_the_programs() -> None:
     assert mine[0] == eager[0] and mine[3] == eager[3]
 
 
+RATE = 0.5
+
+
+def decay(t: Any, a: Any, b: Any) -> Any:
+    return a * np.exp(-b * t) + RATE
+
+
+def rosenbrock(p: np.ndarray) -> Any:
+    return (1 - p[0]) ** 2 + 100 * (p[1] - p[0] ** 2) ** 2
+
+
+T = np.linspace(0, 3, 40)
+D = 2 * np.exp(-T) + 0.1 * RNG.normal(size=40)
+CALLBACKS: dict[str, Callable[..., Any]] = {
+    "minimize": lambda t, d: so.minimize(lambda p: np.sum((d - p[0] * np.exp(-p[1] * t)) ** 2), [1.0, 1.0]).x,
+    "attributes": lambda t, d: [(r.x, r.fun * 2, r.success, r.nit) for r in (so.minimize(rosenbrock, d[:2]),)],
+    "by name": lambda t, d: so.minimize(rosenbrock, [1.2, 1.0], method="Nelder-Mead").x + t[0],
+    "constraints": lambda t, d: so.minimize(
+        lambda p: (p**2).sum(), d[:3], method="SLSQP", constraints=[{"type": "ineq", "fun": lambda p: p.sum() - d[0]}]
+    ).x,
+    "curve_fit": lambda t, d: decay(t, *so.curve_fit(decay, t, d, p0=[1.0, 1.0])[0]),
+    "least_squares": lambda t, d: so.least_squares(lambda p: d - decay(t, *p), [1.0, 1.0]).x,
+    "quad": lambda t, d: (si.quad(lambda u: np.exp(-u * d[0]), 0, np.inf), si.dblquad(lambda a, b: a * b, 0, 1, 0, 2)),
+    "roots": lambda t, d: (so.brentq(lambda u: u**3 - d[0], 0, 5), so.newton(lambda u: u**2 - d[0], 1.0)),
+    "systems": lambda t, d: so.fsolve(lambda p: p**2 - d[:2] ** 2, [1.0, 1.0]),
+    "solve_ivp": lambda t, d: (lambda r: (r.t, r.y))(si.solve_ivp(lambda u, s: [-s[0] * d[0]], (0, 3), [1.0])),
+    "odeint": lambda t, d: si.odeint(lambda s, u, k=d[1]: -s * k, [1.0], t),
+    "resampling": lambda t, d: st.bootstrap((d,), np.mean, n_resamples=20, random_state=0).standard_error,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", one_in(3, CALLBACKS))
+def test_functions_of_the_users_are_called(name: str) -> None:
+    f = CALLBACKS[name]
+    g = tracebuf.bufferize(f)
+    for scale in (1.0, 1.1):
+        eager, mine = list(leaves(f(T, D * scale))), list(leaves(g(T, D * scale)))
+        assert [path for path, _ in eager] == [path for path, _ in mine]
+        assert not [text for (_, a), (_, b) in zip(eager, mine, strict=True) if (text := different(a, b, 1e-9))]
+        assert [type(x) for _, x in eager] == [type(x) for _, x in mine]
+
+
+def test_what_a_callback_reads_is_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(t: np.ndarray, d: np.ndarray) -> Any:
+        d[0] += 1.0
+        first = si.quad(lambda u: u * d[0], 0, 1)[0]
+        d[0] += 1.0
+        return first, si.quad(lambda u: u * d[0] + RATE, 0, 1)[0]
+
+    g = tracebuf.bufferize(f)
+    assert g(T, D.copy()) == f(T, D.copy())
+    monkeypatch.setitem(globals(), "RATE", 2.0)
+    assert g(T, D.copy()) == f(T, D.copy())
+
+
+def test_errors_of_a_callback_come_through() -> None:
+    def f(d: np.ndarray) -> Any:
+        return so.brentq(lambda u: u - d[0], 0, 5) + si.quad(lambda u: [1.0, 2.0][int(u * 0 + d[1])], 0, 1)[0]
+
+    g = tracebuf.bufferize(f)
+    assert g(np.array([1.0, 1.0])) == f(np.array([1.0, 1.0]))
+    with pytest.raises(ValueError, match="different signs"):
+        g(np.array([9.0, 1.0]))
+    with pytest.raises(IndexError, match="out of range"):
+        g(np.array([1.0, 2.0]))
+
+
 def test_what_is_refused() -> None:
-    error = refused(lambda x: so.minimize(np.sum, x), X)
-    assert "nor can it be called as it is" in error.reason
+    seen: list[Any] = []
+
+    def noting(p: np.ndarray) -> Any:
+        seen.append(p)
+        return (p**2).sum()
+
+    assert "`seen`, a list, in a function" in refused(lambda x: so.minimize(noting, x).x, X[:2]).reason
+    for callback in (lambda p: print(p), lambda p: np.save("f", p), lambda p: X.__setitem__(0, 1)):
+        refused(lambda x: so.minimize(callback, x).x, X[:2])  # noqa: B023
+    assert not seen
+    error = refused(lambda x: so.minimize(np.sum, x).message, X)
+    assert "a text or object in the result of a library's function" in error.reason
     refused(lambda x: sp.CubicSpline(np.arange(200.0), x)(0.5), X)
     refused(lambda x: sp.splev(x, (x, x, 3)), X)
     assert "depend on its arguments" in refused(lambda m: sl.logm(m), M).reason

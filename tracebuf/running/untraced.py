@@ -7,17 +7,19 @@ sizes; `Delivered` stores the results.
 
 from __future__ import annotations
 
+import ast
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
-from types import ModuleType
+from functools import lru_cache
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import TracebufError
 from tracebuf.frozen import frozen
-from tracebuf.running.host import fill
+from tracebuf.running.host import fill, read_only
 
 # -- the form of a result
 CONSTANTS = (Enum, np.dtype, type, ModuleType)
@@ -25,8 +27,8 @@ CONSTANTS = (Enum, np.dtype, type, ModuleType)
 
 @frozen()
 class FormOfNumber:
-    """A number (of class `number`) or an array (None) in a result. `private`: an attribute whose name says so, which
-    may have memory of the arguments."""
+    """A number (of class `number`) or an array (None) in a result. `private`: an attribute whose name says so, or an
+    item of a library's own dict, which may have memory of the arguments."""
 
     number: type | None
     dtype: np.dtype
@@ -49,10 +51,15 @@ class FormOfContainer:
 
     kind: type
     names: tuple[Any, ...]
-    items: tuple[FormOfNumber | FormOfConstant | FormOfContainer, ...]
+    items: tuple[FormOfNumber | FormOfConstant | FormOfContainer | FormOfUntold, ...]
 
 
-Form = FormOfNumber | FormOfConstant | FormOfContainer
+@frozen()
+class FormOfUntold:
+    """What the program cannot use: a text or an object in a dict of a library's own class."""
+
+
+Form = FormOfNumber | FormOfConstant | FormOfContainer | FormOfUntold
 
 
 def taken_apart(x: Any, arrays: list[np.ndarray], private: bool = False) -> Form:
@@ -72,9 +79,22 @@ def taken_apart(x: Any, arrays: list[np.ndarray], private: bool = False) -> Form
         held = x.values() if kind is dict else x
         names = tuple(x) if kind is dict else ()
         return FormOfContainer(kind, names, tuple([taken_apart(item, arrays, private) for item in held]))
+    if isinstance(x, dict) and all(type(key) is str for key in x):  # SciPy's results of optimizations
+        return FormOfContainer(kind, tuple(x), tuple([told_or_not(item, arrays) for item in x.values()]))
     if is_plain_object(kind):
         return FormOfContainer(kind, tuple(vars(x)), attributes(vars(x), arrays, private))
     raise TypeError(f"a {kind.__name__} among the results")
+
+
+def told_or_not(x: Any, arrays: list[np.ndarray]) -> Form:
+    """The form of an item of a dict of a library's class, which may be anything, and have the memory of another."""
+    before = len(arrays)
+    try:
+        form = taken_apart(x, arrays, True)
+    except TypeError:
+        del arrays[before:]
+        return FormOfUntold()
+    return FormOfUntold() if isinstance(x, str) else form
 
 
 def attributes(held: dict[str, Any], arrays: list[np.ndarray], private: bool) -> tuple[Form, ...]:
@@ -112,6 +132,38 @@ def is_plain_object(kind: type) -> bool:
     )
 
 
+# -- functions of the user's
+@frozen()
+class FunctionText:
+    """The text of a function, which is called `callback` in it; the file and line where it stands; the names that it is
+    given."""
+
+    text: str
+    file: str
+    line: int
+    names: tuple[str, ...]
+
+    def made(self, values: Sequence[Any]) -> Any:
+        """The function, whose names hold these values."""
+        names = dict(zip(self.names, values, strict=True))
+        exec(compiled(self), names)
+        return names["callback"]
+
+
+@lru_cache(maxsize=512)
+def compiled(x: FunctionText) -> CodeType:
+    tree = ast.parse(x.text)
+    return compile(ast.increment_lineno(tree, x.line - 1), x.file, "exec")
+
+
+@frozen(eq=False)
+class MadeFunction:
+    """An argument that is a function of the user's, and what its names hold, as arguments have it."""
+
+    text: FunctionText
+    values: tuple[Any, ...]
+
+
 # -- runs
 @frozen(eq=False)
 class UntracedCall:
@@ -126,7 +178,8 @@ class UntracedCall:
 
     def arrays(self, ins: Sequence[Any]) -> list[np.ndarray]:
         """Makes the call; the arrays and numbers in its result."""
-        given = [fill(own_list(p), list(map(writable, ins))) for p in self.arguments]
+        operands = list(map(writable, ins))
+        given = [filled(p, operands) for p in self.arguments]
         positional = len(given) - len(self.names)
         result = self.function(*given[:positional], **dict(zip(self.names, given[positional:])))
         found: list[np.ndarray] = []
@@ -159,9 +212,15 @@ def writable(x: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) and not x.flags.writeable else x
 
 
-def own_list(pattern: Any) -> Any:
-    """A list of constants as one that the function may keep and change."""
-    return list(map(own_list, pattern)) if isinstance(pattern, list) else pattern
+def filled(pattern: Any, operands: Sequence[Any]) -> Any:
+    """An argument as the function gets it: lists and dicts of its own, functions made."""
+    if isinstance(pattern, MadeFunction):
+        return pattern.text.made([read_only(filled(p, operands)) for p in pattern.values])
+    if isinstance(pattern, dict):
+        return {key: filled(p, operands) for key, p in pattern.items()}
+    if isinstance(pattern, (tuple, list)) and type(pattern) in (tuple, list):
+        return type(pattern)([filled(p, operands) for p in pattern])
+    return fill(pattern, operands)
 
 
 class _Kept(threading.local):
@@ -204,4 +263,6 @@ def told(form: Form) -> str:
         return f"{form.number.__name__}" if form.number else f"{form.dtype}[{', '.join('?' * form.ndim)}]"
     if isinstance(form, FormOfConstant):
         return repr(form.value)
+    if isinstance(form, FormOfUntold):
+        return "..."
     return f"{form.kind.__name__}({', '.join(map(told, form.items))})"

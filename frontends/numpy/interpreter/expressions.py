@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, Of
 from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.host import draws, objects, sparse, untraced
+from tracebuf.frontends.numpy.functions.host.callbacks import with_callbacks
 from tracebuf.frontends.numpy.functions.host.objects import check_steady
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
@@ -759,7 +760,15 @@ class Expressions(Comprehensions):
         if (formula := table.formula_of(function)) is not None:
             named, wanted = static_flags(self.r, kwargs), formula
             return table.by_numpy(function, self.r, args, kwargs, lambda: self.call_function(wanted, args, named))
-        known = table.call_known(self.r, function, args, kwargs)
+        leaves = untraced.takes(function) and not (self.scopes and untraced.is_librarys(self.scope.source.file))
+        if leaves and (function in self.r.growth.untraced or not isinstance(function, types.FunctionType)):
+            return self.call_as_it_is(node, function, args, kwargs)
+        try:
+            known = table.call_known(self.r, function, args, kwargs)
+        except UnsupportedError as refusal:
+            if leaves:
+                self.r.growth.leave(function, refusal)
+            raise
         if known is not NotImplemented:
             return self.own(known) if type(known) is list else known
         if (function is min or function is max) and args and not kwargs:
@@ -773,8 +782,8 @@ class Expressions(Comprehensions):
         if table.is_pure(function) and (plain or function in (tuple, list)):
             found = ask(function, *args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
             return self.own(found) if type(found) is list else found
-        if untraced.takes(function) and not (self.scopes and untraced.is_librarys(self.scope.source.file)):
-            return self.call_or_leave(node, function, args, kwargs)
+        if leaves:
+            return self.call_or_leave(function, args, kwargs)
         if isinstance(function, types.FunctionType):
             return self.call_function(function, args, kwargs)
         if records.is_class(function):
@@ -782,22 +791,26 @@ class Expressions(Comprehensions):
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
 
-    def call_or_leave(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """A call of a library's function from the user's code: traced, or, where it cannot be, made as it is."""
-        left = self.r.growth.untraced
-        if function in left or not isinstance(function, types.FunctionType):
-            try:
-                return untraced.call(self.r, function, args, kwargs)
-            except UnsupportedError as why:
-                if (refusal := left.get(function)) is None:
-                    raise
-                reason = f"{refusal.reason}; nor can it be called as it is: {why.reason}"
-                raise self.refuse(node, reason, refusal.instead) from None
+    def call_or_leave(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """A call of a library's function from the user's code, traced; where it cannot be, it is made as it is in the
+        next tracing."""
         try:
-            return self.call_function(function, args, kwargs)
+            result = self.call_function(function, args, kwargs)
+            check_one_type(self.r, *self.flat([result]))
+            return result
         except UnsupportedError as refusal:
             self.r.growth.leave(function, refusal)
             raise
+
+    def call_as_it_is(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """A call of a library's function that cannot be traced."""
+        try:
+            return untraced.call(self.r, function, *with_callbacks(self.r, [args, kwargs], self.global_lookup))
+        except UnsupportedError as why:
+            if (refusal := self.r.growth.untraced.get(function)) is None:
+                raise
+            reason = f"{refusal.reason}; nor can it be called as it is: {why.reason}"
+            raise self.refuse(node, reason, refusal.instead) from None
 
     def set_flags(self, a: ArrayRef, write: Any = None, align: Any = None, uic: Any = None) -> None:
         """a.setflags(...)."""

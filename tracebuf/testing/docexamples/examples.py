@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import doctest
 import functools
 import inspect
@@ -166,7 +167,7 @@ def _of_leaves(x: Any, y: Any) -> str:
         masks = different(np.ma.getmaskarray(x), np.ma.getmaskarray(y), 0.0)
         return masks or different(x.filled(0), y.filled(0), TOLERANCE)
     equality: Any = type(x).__eq__
-    if type(x) is type(y) and equality is object.__eq__:  # which tells copies apart
+    if type(x) is type(y) and (equality is object.__eq__ or dataclasses.is_dataclass(x)):  # which tell copies apart
         return _difference(vars(x), vars(y)) if hasattr(x, "__dict__") else ""
     narrow = getattr(x, "dtype", None) in (np.float16, np.float32, np.complex64)
     try:

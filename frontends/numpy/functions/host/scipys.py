@@ -304,7 +304,7 @@ def sections(r: Recorder, given: Given) -> None:
         r.static_int(n, "a size of `sos`")
 
 
-def sosfilt(sos: Any, x: Any, axis: Any = -1) -> Any:
+def sosfilt(sos: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
     """scipy.signal.sosfilt, which takes no sections that are read-only, as operands are in the interpreter."""
     return sys.modules[TOOLS].sosfilt(np.array(sos), x, axis)
 
@@ -343,7 +343,8 @@ def resampled(r: Recorder, given: Given) -> Sequence[Shape]:
 TOOLS = "scipy.signal._signaltools"
 row(TOOLS, "lfilter", "b a x", like("x"), "b a", without(zi=None))
 row(TOOLS, "filtfilt", "b a x", like("x"), "b a", size=64)
-row(TOOLS, "sosfilt", "sos x", like("x"), "sos", sections, by=sosfilt, size=6, stand_ins={"sos": 1.0})
+row(TOOLS, "sosfilt", "sos x", like("x"), "sos", both(sections, without(zi=None)), by=sosfilt, size=6,
+    stand_ins={"sos": 1.0})  # fmt: skip
 row(TOOLS, "sosfiltfilt", "sos x", like("x"), "sos", sections, by=sosfiltfilt, size=64, stand_ins={"sos": 1.0})
 row(TOOLS, "lfilter_zi", "b a", known, "b a")
 row("scipy.signal._filter_design", "butter cheby1 cheby2 ellip bessel iirfilter iirdesign iirnotch iirpeak", "", known)

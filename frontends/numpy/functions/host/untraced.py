@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import int_of
+from tracebuf.frontends.numpy.functions.host.callbacks import Callback, computes, values_in
 from tracebuf.frontends.numpy.functions.host.calls import Fresh, number, pass_on, record, static
 from tracebuf.frontends.numpy.functions.host.kinds import order_of
 from tracebuf.frontends.numpy.numbers.operands import supported
@@ -45,13 +46,15 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, evaluate, symbols
 from tracebuf.ir.types import I64, INDEX
 from tracebuf.ops.scalars import arith
-from tracebuf.running.host import HostFunction
+from tracebuf.running.host import HostFunction, read_only
 from tracebuf.running.untraced import (
     Begun,
     Delivered,
     Form,
     FormOfConstant,
     FormOfNumber,
+    FormOfUntold,
+    MadeFunction,
     UntracedCall,
     numbers_in,
     shared,
@@ -127,7 +130,7 @@ def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: Mapping[str, A
     sizes = sizes_of(r, given, probes) if len(probes) > 2 else []
     shapes = [known_shape([p.arrays[k].shape for p in probes], sizes) for k in range(len(leaves))]
     ins: list[Value] = []
-    pattern = tuple([pass_on(r, x, ins) for x in given])
+    pattern = tuple([patterned(r, x, ins) for x in given])
     made = UntracedCall(function, name, pattern, tuple(named), probes[0].form)
     unknown = [(k, axis) for k, shape in enumerate(shapes) for axis, n in enumerate(shape) if n is None]
     run: Any = made
@@ -152,15 +155,24 @@ def public_name(function: Any) -> str:
 
 
 def check_argument(r: Recorder, x: Any, name: str) -> None:
-    """Refuses what is no array, no number, no known value, and no tuple, list or dict of such."""
-    if isinstance(x, (tuple, list)) and type(x) in (tuple, list):
-        for item in x:
-            check_argument(r, item, name)
-        return
-    known = (*NUMBERS, str, types.NoneType, np.dtype, slice, range, type(Ellipsis))
-    if isinstance(x, (ArrayRef, Scalar, *known)) or (isinstance(x, type) and issubclass(x, (np.generic, *NUMBERS))):
-        return
-    raise r.refuse(f"a {name_of(x)} as an argument of {name}", "pass arrays, numbers and texts, or call it outside")
+    """Refuses what is no array, no number, no known value, no function, and no tuple, list or dict of such."""
+    known = (*NUMBERS, str, types.NoneType, np.dtype, slice, range, type(Ellipsis), types.ModuleType)
+    for item in values_in(x):
+        of_classes = isinstance(item, type) and issubclass(item, (np.generic, *NUMBERS))
+        of_libraries = not isinstance(item, type) and callable(item) and computes(item)
+        if not (isinstance(item, (ArrayRef, Scalar, *known)) or of_classes or of_libraries):
+            raise r.refuse(f"a {name_of(item)} as an argument of {name}", "pass arrays, numbers and texts")
+
+
+def patterned(r: Recorder, x: Any, ins: list[Value]) -> Any:
+    """`pass_on`, of dicts and of functions of the user's too."""
+    if isinstance(x, Callback):
+        return MadeFunction(x.text, tuple([patterned(r, item, ins) for item in x.values]))
+    if type(x) is dict:
+        return {key: patterned(r, item, ins) for key, item in x.items()}
+    if type(x) in (tuple, list):
+        return type(x)([patterned(r, item, ins) for item in x])
+    return pass_on(r, x, ins)
 
 
 def order(x: np.ndarray) -> tuple[int, ...]:
@@ -181,23 +193,22 @@ class Probe(NamedTuple):
 
 
 def dims_in(x: Any) -> Iterator[Dim]:
-    """The sizes and ints of an argument."""
-    if isinstance(x, ArrayRef):
-        yield from x.shape
-    elif isinstance(x, PyInt) or type(x) is int:
-        yield x.expr if isinstance(x, PyInt) else x
-    elif isinstance(x, (tuple, list)):
+    """The sizes and ints of an argument, and the lengths of its lists."""
+    if isinstance(x, (tuple, list)):
         for item in x:
             yield from dims_in(item)
+        yield len(x)
+        return
+    for item in values_in(x):
+        if isinstance(item, ArrayRef):
+            yield from item.shape
+        elif isinstance(item, PyInt) or type(item) is int:
+            yield item.expr if isinstance(item, PyInt) else item
 
 
-def arrays_in(x: Any) -> Iterator[ArrayRef]:
+def arrays_in(x: Any) -> list[ArrayRef]:
     """The arrays in an argument."""
-    if isinstance(x, ArrayRef):
-        yield x
-    elif isinstance(x, (tuple, list)):
-        for item in x:
-            yield from arrays_in(item)
+    return [item for item in values_in(x) if isinstance(item, ArrayRef)]
 
 
 def probe(r: Recorder, function: Any, given: Sequence[Any], names: tuple[str, ...], name: str) -> list[Probe]:
@@ -212,9 +223,11 @@ def probe(r: Recorder, function: Any, given: Sequence[Any], names: tuple[str, ..
         except Raises as error:
             said = error
             continue
-        if found[0].seconds + found[1].seconds < LONGEST:
+        seconds = found[0].seconds + found[1].seconds
+        if seconds < LONGEST / 10:
             with contextlib.suppress(Raises):  # sizes that are limited for long arrays are not the arguments'
-                found.append(called(LONG[max([0, *(min(x.ndim, 3) for x in arrays_in(given))])]))
+                found.append(called(LONG[max([0, *(min(x.ndim, 3) for x in arrays_in(tuple(given)))])]))
+        if seconds < LONGEST:
             for other in OTHERS:
                 with contextlib.suppress(Raises):
                     forms.append(probed(r, function, given, names, name, other, least[0]).form)
@@ -232,7 +245,7 @@ def free(r: Recorder, given: Sequence[Any]) -> bool:
 
 def known_ints(r: Recorder, given: Sequence[Any]) -> bool:
     """Makes ints of the caller's part of the key, which may be axes; whether there are any."""
-    found = [x.expr for x in given if isinstance(x, PyInt) and r.entry_only(x.expr)]
+    found = [x.expr for x in values_in(tuple(given)) if isinstance(x, PyInt) and r.entry_only(x.expr)]
     for e in found:
         r.static_int(e, "an int that a library's function is given")
     return bool(found)
@@ -241,7 +254,7 @@ def known_ints(r: Recorder, given: Sequence[Any]) -> bool:
 def short_sizes(r: Recorder, given: Sequence[Any]) -> bool:
     """Makes short sizes part of the key, as those of points and of rows of coefficients; whether there are any."""
     found = False
-    for d in dict.fromkeys(r.facts.canon(d) for x in arrays_in(given) for d in x.shape):
+    for d in dict.fromkeys(r.facts.canon(d) for x in arrays_in(tuple(given)) for d in x.shape):
         if not isinstance(d, int) and r.entry_only(d) and evaluate(d, r.hints) <= SHORT:
             r.static_int(d, "a size of what a library's function is given")
             found = True
@@ -250,7 +263,7 @@ def short_sizes(r: Recorder, given: Sequence[Any]) -> bool:
 
 def equal_sizes(r: Recorder, given: Sequence[Any]) -> bool:
     """Makes it part of the key which sizes are equal; whether there are any that are."""
-    sizes = list(dict.fromkeys(r.facts.canon(d) for x in arrays_in(given) for d in x.shape))
+    sizes = list(dict.fromkeys(r.facts.canon(d) for x in arrays_in(tuple(given)) for d in x.shape))
     asked = [r.ask_equal(a, b) for a, b in combinations(sizes, 2) if r.entry_only(a) and r.entry_only(b)]
     return any(asked)
 
@@ -264,7 +277,7 @@ def probed(
     dims = [r.facts.canon(d) for x in given for d in dims_in(x)]
     found = sorted({s for d in dims for s in symbols(d)}, key=lambda s: s.serial)
     env = {s: least + step * k for k, s in enumerate(found)}
-    known = {d for x in arrays_in(given) for d in x.shape if isinstance(d, int)}
+    known = {d for x in arrays_in(tuple(given)) for d in x.shape if isinstance(d, int)}
     large = sorted(d for d in known if d > 8)
     small = {d: least + step * (len(found) + k) for k, d in enumerate(large)}
 
@@ -287,6 +300,10 @@ def probed(
             return x.element.dtype.type(real if x.element.dtype.kind in "fc" else 1)
         if isinstance(x, Scalar):
             return stand_in(x)
+        if isinstance(x, Callback):
+            return x.text.made([read_only(made(item)) for item in x.values])
+        if type(x) is dict:
+            return {key: made(item) for key, item in x.items()}
         return type(x)(map(made, x)) if type(x) in (tuple, list) else x
 
     arguments = [made(x) for x in given]
@@ -361,7 +378,7 @@ class Filling(NamedTuple):
 FILLINGS = (Filling(varied, 0.5), Filling(rising, 0.5), Filling(varied, 2.0), Filling(rising, 2.0), Filling(ones, 1.0))
 OTHERS = (Filling(of_both_signs, 0.5), Filling(varied, 2.0))
 """For these a function gives the same types, or raises; for matrices of low rank, say, it may give others."""
-LONGEST = 0.05
+LONGEST = 0.5
 """Seconds of the first calls for stand-ins, beyond which there are no more."""
 
 
@@ -387,8 +404,17 @@ def known_shape(shapes: Sequence[tuple[int, ...]], sizes: Sizes) -> list[Dim | N
 
 
 # -- results
+class Untold:
+    """What the program cannot use: a text or an object that only the run time knows."""
+
+
+UNTOLD = Untold()
+
+
 def put_together(r: Recorder, form: Form, results: Iterator[ArrayRef]) -> Any:
     """The result as eager has it, of what the call made."""
+    if isinstance(form, FormOfUntold):
+        return UNTOLD
     if isinstance(form, FormOfConstant):
         return form.value
     if isinstance(form, FormOfNumber):
