@@ -507,7 +507,7 @@ class _Steps:
             noted = self.noted.get(("array", p.identity), -1)
             read_only = 0 if not p.read_only else 2 if self.single else 1
             self.steps.append((Result.ARRAY, p.index, noted, -1 if owner is None else owner, read_only))
-        elif p.kind == "items":
+        elif p.kind in ("items", "kept"):
             raise _NoSteps
         else:
             self.steps.append((self.number(p.kind, self.results[p.index]), p.index))
@@ -522,7 +522,7 @@ class _Steps:
         return step
 
     def container(self, p: NewContainer) -> None:
-        if issubclass(p.kind, tuple) and p.keys is not None:  # with attributes
+        if (issubclass(p.kind, tuple) and p.keys is not None) or (issubclass(p.kind, dict) and p.kind is not dict):
             raise _NoSteps
         noted = self.noted.get(("container", p.number), -1)
         at = -1 if noted < 0 else self.placeholder()

@@ -20,6 +20,7 @@ import numpy as np
 from tracebuf.errors import TracebufError
 from tracebuf.frozen import frozen
 from tracebuf.running.host import fill, read_only
+from tracebuf.running.kept import keep
 
 # -- the form of a result
 CONSTANTS = (Enum, np.dtype, type, ModuleType)
@@ -56,7 +57,11 @@ class FormOfContainer:
 
 @frozen()
 class FormOfUntold:
-    """What the program cannot use: a text or an object in a dict of a library's own class."""
+    """What the program hands on: a text or an object in a dict of a library's own class. It has a number (`kept`)."""
+
+    ndim: int = 0
+    private: bool = True
+    dtype: np.dtype = np.dtype(np.int64)
 
 
 Form = FormOfNumber | FormOfConstant | FormOfContainer | FormOfUntold
@@ -73,12 +78,12 @@ def taken_apart(x: Any, arrays: list[np.ndarray], private: bool = False) -> Form
         return FormOfConstant(kind, x)
     if isinstance(x, tuple) and (kind is tuple or hasattr(kind, "_fields")):
         more = getattr(x, "__dict__", {})
-        items = [taken_apart(item, arrays, private) for item in x]
+        items = [item_of(item, arrays, private) for item in x]
         return FormOfContainer(kind, tuple(more), (*items, *attributes(more, arrays, private)))
     if kind is list or (kind is dict and all(type(key) in (str, int) for key in x)):
         held = x.values() if kind is dict else x
         names = tuple(x) if kind is dict else ()
-        return FormOfContainer(kind, names, tuple([taken_apart(item, arrays, private) for item in held]))
+        return FormOfContainer(kind, names, tuple([item_of(item, arrays, private) for item in held]))
     if isinstance(x, dict) and all(type(key) is str for key in x):  # SciPy's results of optimizations
         return FormOfContainer(kind, tuple(x), tuple([told_or_not(item, arrays) for item in x.values()]))
     if is_plain_object(kind):
@@ -86,24 +91,32 @@ def taken_apart(x: Any, arrays: list[np.ndarray], private: bool = False) -> Form
     raise TypeError(f"a {kind.__name__} among the results")
 
 
+def item_of(x: Any, arrays: list[np.ndarray], private: bool) -> Form:
+    """The form of an item of a container; a text differs from call to call."""
+    if type(x) is str:
+        arrays.append(keep(x))
+        return FormOfUntold()
+    return taken_apart(x, arrays, private)
+
+
 def told_or_not(x: Any, arrays: list[np.ndarray]) -> Form:
     """The form of an item of a dict of a library's class, which may be anything, and have the memory of another."""
     before = len(arrays)
     try:
-        form = taken_apart(x, arrays, True)
+        return item_of(x, arrays, True)
     except TypeError:
         del arrays[before:]
+        arrays.append(keep(x))
         return FormOfUntold()
-    return FormOfUntold() if isinstance(x, str) else form
 
 
 def attributes(held: dict[str, Any], arrays: list[np.ndarray], private: bool) -> tuple[Form, ...]:
-    return tuple([taken_apart(item, arrays, private or name[:1] == "_") for name, item in held.items()])
+    return tuple([item_of(item, arrays, private or name[:1] == "_") for name, item in held.items()])
 
 
-def numbers_in(form: Form) -> Iterator[FormOfNumber]:
+def numbers_in(form: Form) -> Iterator[FormOfNumber | FormOfUntold]:
     """The forms of the arrays and numbers of a result, in order."""
-    if isinstance(form, FormOfNumber):
+    if isinstance(form, (FormOfNumber, FormOfUntold)):
         yield form
     elif isinstance(form, FormOfContainer):
         for item in form.items:

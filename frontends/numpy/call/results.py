@@ -25,7 +25,7 @@ class ResultLeaf:
     "array" or a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity`
     are one object; `read_only` arrays are views that must not be stored to. "items" are those of a list of run-time
     length: the elements of result `index`; `value` holds their kind, and the result with the flags where that depends
-    on the item.
+    on the item. "kept" is the text or object whose number is result `index`.
     """
 
     kind: str
@@ -171,8 +171,8 @@ class _Building:
             return items if p.kind is list else made_of(p.kind, items)
         if issubclass(p.kind, tuple):
             return made_of(p.kind, items, p.keys)
-        if p.kind is dict:
-            return dict(zip(p.keys, items))
+        if issubclass(p.kind, dict):
+            return p.kind(zip(p.keys, items))
         made: Any = blank(p.kind)
         for name, item in zip(p.keys, items):
             object.__setattr__(made, name, item)
@@ -186,6 +186,10 @@ class _Building:
         if x.kind == "container":
             return self.containers[x.index]
         value = self.raw[x.index]
+        if x.kind == "kept":
+            from tracebuf.running.kept import kept
+
+            return kept(int(value))
         if x.kind == "items":
             return items_in(value, x.value[0], self.raw[x.value[1]], x.index != x.value[1])
         if x.kind == "array":

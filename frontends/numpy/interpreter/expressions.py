@@ -465,6 +465,8 @@ class Expressions(Comprehensions):
             return inspection.flag(self.r, base, index, item=True)
         if isinstance(base, dict):
             return dicts.read(self, node, base, index)
+        if isinstance(base, Record) and issubclass(base.kind, dict):  # of SciPy's
+            return dicts.read(self, node, base.fields, index)
         if isinstance(base, Record):
             found = records.special(self, node, base, "__getitem__", "is not subscriptable")
             return self.call(node, found, [index], {})

@@ -25,7 +25,7 @@ from tracebuf.frontends.numpy.call.talk import under
 from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Text
+from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Text, Untold
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
@@ -41,6 +41,7 @@ from tracebuf.frontends.numpy.record.values import (
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1
+from tracebuf.running.kept import shown
 
 PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype, slice, type(Ellipsis))
 """Types of values whose text is known while tracing."""
@@ -72,6 +73,8 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
         return made_text(under, [options, repr if quoted else str, as_it_is(i.r, x)])
     if isinstance(x, ArrayRef):
         return Text((Part(as_it_is(i.r, x), conversion),))
+    if isinstance(x, Untold):
+        return made_text(shown, (x.number, quoted))
     if isinstance(x, Record):
         return text_of_object(i, node, x, quoted)
     if is_named_tuple(x) and not shows_itself(type(x), tuple):

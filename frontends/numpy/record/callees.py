@@ -68,6 +68,13 @@ class Draw:
 
 
 @frozen(eq=False, slots=False)
+class Untold:
+    """A text or an object in the result of a library's function, which only the run time knows, by its number."""
+
+    number: PyInt
+
+
+@frozen(eq=False, slots=False)
 class Progress:
     """A progress bar around what a loop is to iterate over, and its number among those that run."""
 

@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.functions.host.callbacks import Callback, computes
 from tracebuf.frontends.numpy.functions.host.calls import Fresh, number, pass_on, record, static
 from tracebuf.frontends.numpy.functions.host.kinds import order_of
 from tracebuf.frontends.numpy.numbers.operands import supported
+from tracebuf.frontends.numpy.record.callees import Untold
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -76,7 +77,8 @@ SIZES = ((12, 9), (90, 70))
 """The least sizes of stand-ins: of short ones, and, where the function raises for these, of others."""
 LONG = (3, 1500, 130, 40)
 """By number of axes: the least size of long stand-ins."""
-SHORT = 8
+SHORT, SHORTEST = 8, 4
+"""Sizes up to these become part of the key: up to SHORT where the function raises for others."""
 LARGEST = 4096
 """The most elements of a stand-in that has its operand's sizes."""
 
@@ -214,6 +216,7 @@ def arrays_in(x: Any) -> list[ArrayRef]:
 def probe(r: Recorder, function: Any, given: Sequence[Any], names: tuple[str, ...], name: str) -> list[Probe]:
     """What the function gives for stand-ins of several sizes, for the first fillings for which it does not raise."""
     said: Raises | None = None
+    short_sizes(r, given, SHORTEST)
     for narrowed, least, filling in product((free, known_ints, equal_sizes, short_sizes), SIZES, FILLINGS):
         if filling is FILLINGS[0] and least is SIZES[0] and not narrowed(r, given):
             continue
@@ -251,11 +254,11 @@ def known_ints(r: Recorder, given: Sequence[Any]) -> bool:
     return bool(found)
 
 
-def short_sizes(r: Recorder, given: Sequence[Any]) -> bool:
+def short_sizes(r: Recorder, given: Sequence[Any], most: int = SHORT) -> bool:
     """Makes short sizes part of the key, as those of points and of rows of coefficients; whether there are any."""
     found = False
     for d in dict.fromkeys(r.facts.canon(d) for x in arrays_in(tuple(given)) for d in x.shape):
-        if not isinstance(d, int) and r.entry_only(d) and evaluate(d, r.hints) <= SHORT:
+        if not isinstance(d, int) and r.entry_only(d) and evaluate(d, r.hints) <= most:
             r.static_int(d, "a size of what a library's function is given")
             found = True
     return found
@@ -404,17 +407,10 @@ def known_shape(shapes: Sequence[tuple[int, ...]], sizes: Sizes) -> list[Dim | N
 
 
 # -- results
-class Untold:
-    """What the program cannot use: a text or an object that only the run time knows."""
-
-
-UNTOLD = Untold()
-
-
 def put_together(r: Recorder, form: Form, results: Iterator[ArrayRef]) -> Any:
     """The result as eager has it, of what the call made."""
     if isinstance(form, FormOfUntold):
-        return UNTOLD
+        return Untold(PyInt(int_of(r, r.load(next(results), ()))))
     if isinstance(form, FormOfConstant):
         return form.value
     if isinstance(form, FormOfNumber):
