@@ -1,4 +1,4 @@
-"""Formulas of np.linalg.matrix_power and multi_dot (numpy/linalg/_linalg.py)."""
+"""Formulas of np.linalg.matrix_power, multi_dot, eig and eigvals (numpy/linalg/_linalg.py)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from tracebuf.frontends.numpy.functions.formulas.primitives import (
     bits_of,
+    complex_eigenvalues,
+    complex_eigenvectors,
     is_array,
     matrix_power_by_numpy,
     multi_dot_by_numpy,
@@ -55,3 +57,39 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     if first.ndim == 1 and third.ndim == 1:
         return result[0, 0]
     return result.ravel() if first.ndim == 1 or third.ndim == 1 else result
+
+
+# Eigenvalues of a real matrix are real or complex, depending on its elements: two arrays, by the path. Real ones are
+# a view of the complex numbers that LAPACK gives, as in NumPy. Single precision is rounded at the end, after that.
+
+
+@formula(np.linalg.eigvals)
+def eigvals(a: Any) -> Any:
+    a = np.asarray(a)
+    if a.dtype.kind == "c":
+        return complex_eigenvalues(a)
+    if a.dtype == np.float32:
+        w = complex_eigenvalues(a.astype(np.float64))
+        return w.real.astype(np.float32) if np.all(w.imag == 0) else w.astype(np.complex64)
+    w = complex_eigenvalues(a)
+    return w.real if np.all(w.imag == 0) else w
+
+
+@formula(np.linalg.eig)
+def eig(a: Any) -> Any:
+    a = np.asarray(a)
+    if a.dtype.kind == "c":
+        return complex_eigenvectors(a)
+    if a.dtype == np.float32:
+        found = complex_eigenvectors(a.astype(np.float64))
+        w, v = found
+        if np.all(w.imag == 0):
+            w, v = w.real.astype(np.float32), v.real.astype(np.float32)
+        else:
+            w, v = w.astype(np.complex64), v.astype(np.complex64)
+    else:
+        found = complex_eigenvectors(a)
+        w, v = found
+        if np.all(w.imag == 0):
+            w, v = w.real, v.real
+    return found._replace(eigenvalues=w, eigenvectors=v)
