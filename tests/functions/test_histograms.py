@@ -21,7 +21,8 @@ RULES = [
 ]  # fmt: skip
 SEVERAL = [
     "np.histogramdd(p)", "np.histogramdd(p, 4)", "np.histogramdd(p, (2, 3, 4), density=True)",
-    "np.histogramdd([x, y], 5)", "np.histogramdd((x, y), [k, 3])", "np.histogramdd(x)", "np.histogramdd(x, density=True)",
+    "np.histogramdd([x, y], 5)", "np.histogramdd((x, y), [k, 3])", "np.histogramdd(x)",
+    "np.histogramdd(x, density=True)",
     "np.histogramdd(p, [2, x[:0].size + 1, [-1.0, 0, 1.0]])", "np.histogramdd([x, y], [np.sort(y), 3], weights=x)",
     "np.histogramdd(p, range=[(0, 1)] * 3)", "np.histogramdd(p, range=((0, 1), None, (-1.0, 1)))",
     "np.histogramdd(p, (2, 3))", "np.histogramdd(p, 0)", "np.histogramdd(p[None])", "np.histogramdd(p, 2.5)",
