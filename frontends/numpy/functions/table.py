@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.arrays import complex_views, creation, shapes
+from tracebuf.frontends.numpy.arrays import as_strided, complex_views, creation, shapes
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.functions import inspection, namespaces, whole_arrays
 from tracebuf.frontends.numpy.functions.formulas import (
@@ -86,10 +86,10 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, mul
 
 MODULES = (
-    complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft, left_to_numpy,
-    linalg, scipys, sorting, histograms, declared, convolutions, einsum, matmul, vectors, builtins, cmath_functions,
-    math_functions, types, whole_arrays, as_written, joining, logic, lookup, mapping, padding, primitives,
-    formula_products, formula_vectors, sequences, statistics, transforms, inspection, namespaces,
+    as_strided, complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft,
+    left_to_numpy, linalg, scipys, sorting, histograms, declared, convolutions, einsum, matmul, vectors, builtins,
+    cmath_functions, math_functions, types, whole_arrays, as_written, joining, logic, lookup, mapping, padding,
+    primitives, formula_products, formula_vectors, sequences, statistics, transforms, inspection, namespaces,
 )  # fmt: skip
 """The modules that fill the tables when they are imported; those that these import do too."""
 
