@@ -28,6 +28,8 @@ SEVERAL = [
     "np.histogramdd(p, (2, 3))", "np.histogramdd(p, 0)", "np.histogramdd(p[None])", "np.histogramdd(p, 2.5)",
     "np.histogramdd(p.astype(np.float32), 2)", "np.histogramdd((x, x), 2)[0].T.sum(1)",
     "np.histogramdd(p[:, :2], 3, weights=x)", "np.histogramdd(p[::2, ::-1].astype(int), 3)", "np.histogramdd(p[:0], 2)",
+    "np.histogramdd(p[:, :2])", "np.histogramdd(p[:, :1], [e])", "np.histogramdd((x, y, x, y), 2)",
+    "np.histogram(x, 4, e[1:3])",
     "np.histogramdd([x[:0], y[:0]], bins=([0, 1], [0, 1]))", "np.histogramdd((x, y), bins=(e, e))",
     "np.histogramdd((x, y), bins=(e, e), density=True)[1][0]", "np.histogramdd((x, y), bins=(e[::-1], 2))",
 ]  # fmt: skip

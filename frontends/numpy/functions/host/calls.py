@@ -116,12 +116,16 @@ class HostEntry:
     """The size that stands for unknown ones where the dtypes are found."""
     complex_results: bool = False
     """Whether its results are taken as complex numbers, though the function gives real ones where it can."""
+    label: str = ""
+    """Its name, if it is not the function's."""
     of_sizes: bool = False
     """Whether a call that raises for stand-ins does so for its own sizes alone: they become part of the key."""
 
     @property
     def name(self) -> str:
         """Its name with its public module: of `scipy.linalg._basic.solve`, `scipy.linalg.solve`."""
+        if self.label:
+            return self.label
         module = ".".join(part for part in self.function.__module__.split(".") if part[:1] != "_")
         return f"{module}.{self.function.__name__}"
 

@@ -74,7 +74,7 @@ def number_of_bins(a: Any, rule: str, range: Any = None) -> int:
     return len(np.histogram_bin_edges(a, rule, range)) - 1
 
 
-NUMBER_OF_BINS = HostEntry(number_of_bins, ("a",), lambda r, given: [()], ("range",))
+NUMBER_OF_BINS = HostEntry(number_of_bins, ("a",), lambda r, given: [()], ("range",), label="numpy.histogram_bin_edges")
 
 
 class ByRule(HostEntry):
@@ -82,6 +82,9 @@ class ByRule(HostEntry):
 
     def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
         given = super().bind(r, args, kwargs)
+        ends = given.get("range")
+        if isinstance(ends, ArrayRef) and ends.ndim == 1 and r.ask_equal(ends.shape[0], 2) is True:
+            given["range"] = tuple(r.number(ends, (k,)) for k in range(2))
         if isinstance(given.get("bins"), str) and given.get("weights") is None:
             given["bins"] = NUMBER_OF_BINS(r, given["a"], given["bins"], given.get("range"))
         return given
@@ -102,14 +105,14 @@ def each_of(bins: Any, n: int) -> list[Any]:
 
 
 def histogramdd_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-    n = r.static_int(given["sample"].shape[1], "the number of dimensions")
+    n = given["sample"].shape[1]
     found = [bins_of(r, b) for b in each_of(given.get("bins", 10), n)]
     return [tuple(d for (d,), _ in found), *(edges for _, edges in found)]
 
 
 HISTOGRAMDD = HostEntry(
     flat_histogramdd, ("sample", "weights"), histogramdd_shapes, ("bins", "range"),
-    size=lambda given: given["sample"].shape[1] if isinstance(given["sample"].shape[1], int) else 3,
+    size=lambda given: given["sample"].shape[1], label="numpy.histogramdd",
 )  # fmt: skip
 
 
@@ -126,6 +129,7 @@ def histogramdd(
             a = a.derive(lambda view: view.new_axis(0))
         a = a.derive(lambda view: view.transpose((1, 0)))
     n = r.static_int(a.shape[1], "the number of dimensions")
+    a = a.derive(lambda view: view.narrow(1, 0, 1, n))
     if isinstance(bins, ArrayRef):
         raise r.refuse("`bins` that are an array", "a list with the bins of each dimension")
     given = each_of(bins, n)
