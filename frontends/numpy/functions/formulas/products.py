@@ -1,4 +1,5 @@
-"""Formulas of np.linalg.matrix_power, multi_dot, eig and eigvals (numpy/linalg/_linalg.py)."""
+"""Formulas of np.linalg.matrix_power, multi_dot, eig and eigvals (numpy/linalg/_linalg.py), np.roots
+and np.poly."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from tracebuf.frontends.numpy.functions.formulas.primitives import (
     matrix_power_by_numpy,
     multi_dot_by_numpy,
 )
+from tracebuf.frontends.numpy.functions.host.left_to_numpy import poly_by_numpy, roots_by_numpy
 from tracebuf.frontends.numpy.record.registry import formula
 
 MOST = 8
@@ -93,3 +95,27 @@ def eig(a: Any) -> Any:
         if np.all(w.imag == 0):
             w, v = w.real, v.real
     return found._replace(eigenvalues=w, eigenvectors=v)
+
+
+@formula(np.roots)
+def roots(p: Any) -> Any:
+    p = np.atleast_1d(p)
+    w, kind = roots_by_numpy(p)
+    if kind == 0:
+        return w.real.copy()
+    if p.dtype != np.float32 and p.dtype != np.complex64:
+        return w
+    return w.real.astype(np.float32) if kind == 1 else w.astype(np.complex64)
+
+
+@formula(np.poly)
+def poly(seq_of_zeros: Any) -> Any:
+    if np.ndim(seq_of_zeros) == 0:
+        raise TypeError("dispatcher for __array_function__ did not return an iterable")
+    zeros = np.atleast_1d(seq_of_zeros)
+    if zeros.ndim == 1 and zeros.shape[0] == 0:
+        return 1.0
+    w, kind = poly_by_numpy(zeros)
+    if zeros.dtype == np.float32 or zeros.dtype == np.complex64:
+        return w.real.astype(np.float32) if kind == 1 else w.astype(np.complex64)
+    return w.real.copy() if kind == 1 else w
