@@ -206,10 +206,54 @@ def test_in_place(strategy: Any) -> None:
         agree(tracebuf.bufferize(verify=True, strategy=strategy)(in_place), layout(matrix(4)), layout(matrix(4)))
 
 
-@pytest.mark.parametrize("f", [lambda a: np.linalg.eigvals(a), lambda a: np.linalg.eig(a)])
-def test_eigenvalues_of_real_matrices_are_refused(f: Callable[..., Any]) -> None:
-    with pytest.raises(tracebuf.UnsupportedError, match="depends on its elements"):
-        tracebuf.bufferize(f)(matrix(3))
+def eigen_of_any(a):
+    return np.linalg.eigvals(a), np.linalg.eig(a)
+
+
+def eigen_used(a):
+    w, v = np.linalg.eig(a)
+    r = np.linalg.eigvals(a)
+    k = np.argmax(np.abs(w))
+    v[0] = 0
+    return np.abs(w).max(), w.real, v[:, k] * 2, v, w.dtype, np.iscomplexobj(r), r[0], np.abs(r) < 1
+
+
+def eigen_in_expressions(a):
+    radius, total = np.abs(np.linalg.eigvals(a)).max(), np.linalg.eigvals(a).max()
+    first = np.linalg.eig(a)[0][0] == total
+    return radius, total, first, 1 - np.sort(np.linalg.eigvals(a)) * 2, -np.linalg.eig(a).eigenvectors[:, 0]
+
+
+def eigen_in_loop(a):
+    found = 0.0
+    for k in range(3):
+        if np.isrealobj(np.linalg.eigvals(a - k)):
+            found = found + np.linalg.eigvals(a * k).real.sum()
+    return found
+
+
+TURN, SWAP = np.array([[0.0, -1], [1, 0]]), np.array([[0.0, 1], [1, 0]])
+MATRICES = (
+    TURN, SWAP, matrix(4), matrix(4)[::-1].T, np.asfortranarray(np.vander(np.arange(4.0))), np.ones((1, 1)),
+    np.stack([TURN, np.eye(2)]), np.stack([SWAP, np.eye(2)]), np.zeros((0, 0)), np.zeros((0, 2, 2)), np.ones((2, 3)),
+    np.full((2, 2), np.nan), np.ones(3),
+)  # fmt: skip
+"""With real eigenvalues and with complex ones, and what has none."""
+
+
+@pytest.mark.parametrize("dtype", ["d", *slow_but((), list("fi?FDe"))])
+@pytest.mark.parametrize("f", [eigen_of_any, eigen_used, eigen_in_expressions, eigen_in_loop])
+def test_eigenvalues_of_real_matrices_are_real_or_complex(f: Callable[..., Any], dtype: str) -> None:
+    for a in MATRICES:
+        if (f is eigen_of_any or a.ndim == 2) and (dtype not in "i?" or np.isfinite(a).all()):
+            agree(f, a.astype(dtype))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", [eigen_of_any, eigen_used, eigen_in_expressions, eigen_in_loop])
+def test_eigenvalues_on_the_ladder(f: Callable[..., Any]) -> None:
+    for a in (TURN, SWAP, TURN.astype(np.float32), SWAP.astype(np.float32)):
+        climb(f, a)
 
 
 # -- NumPy's loops, called without the functions

@@ -72,6 +72,32 @@ def test_a_loop_carries_no_number_of_before_it() -> None:
     assert "-> (tensor<?xf64>) {" in text
 
 
+def picked(a: np.ndarray, x: float) -> Any:
+    """Of one type or another."""
+    if a[0] > x:
+        return a * 2.0
+    return a.astype(np.complex64) if a[1] > x else None
+
+
+def test_what_a_call_gives_may_be_of_several_types_within_an_expression() -> None:
+    def f(a: np.ndarray, x: float) -> Any:
+        big = np.abs(picked(a, x)).max() + 1
+        y = 1 - picked(a, x) * a
+        a[:] += picked(a, x).real
+        first = picked(a, x)[0]
+        return big, y, -picked(a, x), first == picked(a, x)[1], np.add(picked(a, x), 1, dtype=complex).sum()
+
+    def g(a: np.ndarray, x: float) -> Any:
+        made = picked(a, x).dtype.kind
+        return made, picked(a, x) is None, np.where(picked(a, x) == 0, 1.0, a), (lambda b: b.imag)(picked(a, x))
+
+    for h in (f, g):
+        for a in (np.arange(4.0), np.array([3.0, 1.0]), np.array([1.0, 4.0, 2.0])):
+            for x in (-2.5, 2.5):
+                if a[0] > x or a[1] > x:
+                    agree(h, a, x)
+
+
 def test_a_choice_of_a_loops_last_iteration() -> None:
     """The conditions of a value are carried only where the loop made them."""
 

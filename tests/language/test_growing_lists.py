@@ -510,7 +510,7 @@ def chosen_by_truths(x):
     return x[chosen]
 
 
-@pytest.mark.parametrize("f", [found, found_sums, found_used])
+@pytest.mark.parametrize("f", [found, found_sums, found_used, found_doubled])
 def test_the_array_of_an_empty_list_is_one_of_floats(f: Any) -> None:
     for x in (X, -np.abs(X), X[:0] if f is found else X[:1]):
         agree(f, x)
@@ -518,7 +518,7 @@ def test_the_array_of_an_empty_list_is_one_of_floats(f: Any) -> None:
 
 def test_where_the_dtype_of_an_empty_list_matters() -> None:
     """Before anything has run: an argument is as it was."""
-    for f in (found_doubled, found_many, chosen_by_truths):
+    for f in (found_many, chosen_by_truths):
         with pytest.raises(UnsupportedError, match=r"np.array\(.*, dtype="):
             tracebuf.bufferize(f)(X)
 

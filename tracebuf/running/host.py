@@ -148,6 +148,12 @@ def put_there(result: Any, outs: Sequence[np.ndarray]) -> None:
     outs[0][...] = result
 
 
+def put_converted(result: Any, outs: Sequence[np.ndarray]) -> None:
+    """Stores the results, real numbers into complex ones too."""
+    for x, out in zip(result if isinstance(result, tuple) else (result,), outs, strict=True):
+        out[...] = x
+
+
 # -- runs
 @frozen(eq=False)
 class Direct:
@@ -193,9 +199,7 @@ class ByLoop:
         except (FloatingPointError, ValueError):
             if self.call is None:
                 raise
-        result = self.call.result(ins)
-        for x, out in zip(result if isinstance(result, tuple) else (result,), outs, strict=True):
-            out[...] = x
+        put_converted(self.call.result(ins), outs)
 
 
 _IGNORED: dict[str, Any] = dict.fromkeys(("over", "divide", "under"), "ignore")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.arrays import complex_views, creation, shapes
+from tracebuf.frontends.numpy.arrays import as_strided, complex_views, creation, shapes
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.functions import inspection, namespaces, whole_arrays
 from tracebuf.frontends.numpy.functions.formulas import (
@@ -34,7 +34,16 @@ from tracebuf.frontends.numpy.functions.formulas import (
 )
 from tracebuf.frontends.numpy.functions.formulas import products as formula_products
 from tracebuf.frontends.numpy.functions.formulas import vectors as formula_vectors
-from tracebuf.frontends.numpy.functions.host import declared, extremes, fft, left_to_numpy, linalg, scipys, sorting
+from tracebuf.frontends.numpy.functions.host import (
+    declared,
+    extremes,
+    fft,
+    histograms,
+    left_to_numpy,
+    linalg,
+    scipys,
+    sorting,
+)
 from tracebuf.frontends.numpy.functions.indices import picking, sorted_indices
 from tracebuf.frontends.numpy.functions.joining import stacking
 from tracebuf.frontends.numpy.functions.parameters import taken_arguments
@@ -77,10 +86,10 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, mul
 
 MODULES = (
-    complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft, left_to_numpy,
-    linalg, scipys, sorting, declared, convolutions, einsum, matmul, vectors, builtins, cmath_functions, math_functions,
-    types, whole_arrays, as_written, joining, logic, lookup, mapping, padding, primitives, formula_products,
-    formula_vectors, sequences, statistics, transforms, inspection, namespaces,
+    as_strided, complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft,
+    left_to_numpy, linalg, scipys, sorting, histograms, declared, convolutions, einsum, matmul, vectors, builtins,
+    cmath_functions, math_functions, types, whole_arrays, as_written, joining, logic, lookup, mapping, padding,
+    primitives, formula_products, formula_vectors, sequences, statistics, transforms, inspection, namespaces,
 )  # fmt: skip
 """The modules that fill the tables when they are imported; those that these import do too."""
 

@@ -43,6 +43,7 @@ from tracebuf.frontends.numpy.numbers import subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
+from tracebuf.frontends.numpy.paths.choices import narrowed
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.paths.iteration import (
     Iterable,
@@ -238,9 +239,9 @@ class Expressions(Comprehensions):
 
     def expr_BinOp(self, node: ast.BinOp, env: Env) -> Any:
         self.consumed |= {node.left, node.right}
-        a, b = self.expr(node.left, env), self.expr(node.right, env)
+        a, b = self.any_expr(node.left, env), self.any_expr(node.right, env)
         self.at(node)
-        return self.operate(type(node.op).__name__, a, b)
+        return self.by_type(node, (a, b), env, lambda a, b: self.operate(type(node.op).__name__, a, b))
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
@@ -282,8 +283,12 @@ class Expressions(Comprehensions):
         return as_operand(self.r, x) if isinstance(other, ArrayRef) else x
 
     def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
-        a = self.expr(node.operand, env)
+        a = self.any_expr(node.operand, env)
         self.at(node)
+        return self.by_type(node, (a,), env, lambda a: self.unary(node, a))
+
+    def unary(self, node: ast.UnaryOp, a: Any) -> Any:
+        """`OP a`."""
         check_steady(self.r, a)
         if isinstance(a, Record) and not isinstance(node.op, ast.Not):
             found = operators.signed(self, node, type(node.op).__name__, a)
@@ -300,8 +305,10 @@ class Expressions(Comprehensions):
 
     def expr_Compare(self, node: ast.Compare, env: Env) -> Any:
         if len(node.ops) == 1:
-            read = self.any_expr if isinstance(node.ops[0], (ast.Is, ast.IsNot)) else self.expr
-            return self.compare_one(node, node.ops[0], read(node.left, env), read(node.comparators[0], env))
+            (op,), a, b = node.ops, self.any_expr(node.left, env), self.any_expr(node.comparators[0], env)
+            if isinstance(op, (ast.Is, ast.IsNot)):
+                return self.compare_one(node, op, a, b)
+            return self.by_type(node, (a, b), env, lambda a, b: self.compare_one(node, op, a, b))
         left = self.expr(node.left, env)
         return self.chain(node, left, list(zip(node.ops, node.comparators)), env)
 
@@ -432,6 +439,20 @@ class Expressions(Comprehensions):
         trace_if(self.r, condition, env, [arm(a) for a in arms], names, frozenset(env) | frozenset(names))
         return env.pop("<value>")
 
+    def by_type(self, node: ast.AST, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]) -> Any:
+        """`evaluate(*values)`, for each type that a path-dependent one of them may have."""
+        found: Cond[Any] | None = next((x for x in values if type(x) is Cond), None)
+        if found is None:
+            return evaluate(*values)
+        condition = found.condition
+
+        def arm(positive: bool) -> Callable[[Env], Any]:
+            return lambda inner: self.by_type(
+                node, [narrowed(x, condition, positive, self.r.heap) for x in values], inner, evaluate
+            )
+
+        return self.choose(node, PyBool(condition), [arm(True), arm(False)], env)
+
     def expr_IfExp(self, node: ast.IfExp, env: Env) -> Any:
         known = self.decided(node.test, operators.holds(self, node.test, env))
         if isinstance(known, bool):
@@ -442,9 +463,9 @@ class Expressions(Comprehensions):
         )
 
     def expr_Subscript(self, node: ast.Subscript, env: Env) -> Any:
-        base, index = self.place(node, env)
+        base, index = self.any_expr(node.value, env), as_slices(self.expr(node.slice, env))
         self.at(node)
-        return self.subscript(node, base, index)
+        return self.by_type(node, (base,), env, lambda base: self.subscript(node, base, index))
 
     def place(self, node: ast.Subscript, env: Env) -> tuple[Any, Any]:
         """What is indexed, and the index."""
@@ -535,9 +556,9 @@ class Expressions(Comprehensions):
         return self.r.static_int(whole_number(self.r, x), what)
 
     def expr_Attribute(self, node: ast.Attribute, env: Env) -> Any:
-        base = self.expr(node.value, env)
+        base = self.any_expr(node.value, env)
         self.at(node)
-        return self.attribute(node, base, node.attr)
+        return self.by_type(node, (base,), env, lambda base: self.attribute(node, base, node.attr))
 
     def attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         """`base.name`."""
@@ -655,7 +676,9 @@ class Expressions(Comprehensions):
 
     # -- calls
     def expr_Call(self, node: ast.Call, env: Env) -> Any:
-        function = self.expr(node.func, env)
+        base = self.any_expr(node.func.value, env) if isinstance(node.func, ast.Attribute) else None
+        of_several = type(base) is Cond
+        function = None if of_several else self.callee(node.func, base, env)
         args = self.items(node.args, env)
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
@@ -663,7 +686,22 @@ class Expressions(Comprehensions):
             self.add_named(node, kwargs, value if keyword.arg is None else {keyword.arg: value})
         self.at(node)
         call = operators.reshape_to_read if node in self.consumed else type(self).call
-        return call(self, node, function, args, kwargs)
+        if not of_several and takes_choices(function):
+            return call(self, node, function, args, kwargs)
+        places = tuple(kwargs)
+
+        def run(base: Any, *given: Any) -> Any:
+            called = self.callee(node.func, base, env) if of_several else function
+            return call(self, node, called, list(given[: len(args)]), dict(zip(places, given[len(args) :])))
+
+        return self.by_type(node, (base, *args, *kwargs.values()), env, run)
+
+    def callee(self, node: ast.expr, base: Any, env: Env) -> Any:
+        """What a call calls: an attribute of `base`, if it is one."""
+        if not isinstance(node, ast.Attribute):
+            return self.expr(node, env)
+        self.at(node)
+        return self.attribute(node, base, node.attr)
 
     def add_named(self, node: ast.Call, kwargs: dict[str, Any], more: Any) -> None:
         """Adds what `name=x` or `**x` gives to the named arguments of a call."""

@@ -179,7 +179,7 @@ class Interpreter(Statements):
             try:
                 node = scope.source.node
                 if isinstance(node, ast.Lambda):
-                    return self.expr(node.body, scope.env)
+                    return self.any_expr(node.body, scope.env)
                 self.block(node.body, scope.env)
                 with cycles_refused(self.r):
                     return self.returned(scope.env)

@@ -11,6 +11,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from importlib.util import resolve_name
 from typing import Any, NoReturn
@@ -224,8 +225,7 @@ class Statements(Expressions, Protected):
             if not isinstance(base, ArrayRef):
                 return self.store_into(target, base, index, value)
             index = self.as_index(target, index)
-            value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
-            subscripts.store(self.r, base, index, value)
+            self.by_type(target, (value,), env, lambda x: self.store_elements(target, base, index, x))
         elif isinstance(target, ast.Attribute) and target.attr == "shape":
             base = self.expr(target.value, env)
             self.at(target)
@@ -238,6 +238,11 @@ class Statements(Expressions, Protected):
             self.set_attribute(target, base, target.attr, value)
         else:
             raise self.refuse(target, *refusals.ATTRIBUTE_SET)
+
+    def store_elements(self, target: ast.Subscript, base: ArrayRef, index: Any, value: Any) -> None:
+        """base[index] = value, of an array."""
+        value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
+        subscripts.store(self.r, base, index, value)
 
     def store_into(self, target: ast.Subscript, base: Any, index: Any, value: Any) -> None:
         """base[index] = value, where base is not an array."""
@@ -320,25 +325,20 @@ class Statements(Expressions, Protected):
         target = node.target
         if isinstance(target, ast.Name):
             old = self.load_name(target.id, env, target)
-            right = self.expr(node.value, env)
+            right = self.any_expr(node.value, env)
             self.at(node)
-            env[target.id] = self.augmented(name, old, right)
+            env[target.id] = self.by_type(node, (right,), env, lambda x: self.augmented(name, old, x))
         elif isinstance(target, ast.Subscript):
             base, index = self.place(target, env)
             self.at(target)
             old = self.subscript(target, base, index)
             picked = isinstance(base, ArrayRef) and subscripts.is_advanced(index)
             state = subscripts.state(self.r, base, index) if picked else []
-            right = self.expr(node.value, env)
+            right = self.any_expr(node.value, env)
             self.at(node)
-            if picked:
-                self.augment_picked(name, base, index, old, right, state == subscripts.state(self.r, base, index))
-                return
-            new = self.augmented(name, old, right)
-            if not isinstance(base, ArrayRef):
-                self.store_into(target, base, index, new)
-            elif not isinstance(old, ArrayRef):
-                subscripts.store(self.r, base, index, new)
+            same = picked and state == subscripts.state(self.r, base, index)
+            store = partial(self.augment_item, target, name, base, index, old, picked, same)
+            self.by_type(node, (right,), env, store)
         else:
             base = self.expr(target.value, env)
             self.at(target)
@@ -349,6 +349,18 @@ class Statements(Expressions, Protected):
             if target.attr == "shape" and isinstance(base, ArrayRef):
                 raise self.refuse(node, *refusals.ATTRIBUTE_SET)
             self.set_attribute(target, base, target.attr, new)
+
+    def augment_item(
+        self, target: ast.Subscript, name: str, base: Any, index: Any, old: Any, picked: bool, same: bool, right: Any
+    ) -> None:
+        """`base[index] OP= right`, where `old` is what was there."""
+        if picked:
+            return self.augment_picked(name, base, index, old, right, same)
+        new = self.augmented(name, old, right)
+        if not isinstance(base, ArrayRef):
+            self.store_into(target, base, index, new)
+        elif not isinstance(old, ArrayRef):
+            subscripts.store(self.r, base, index, new)
 
     def augment_picked(self, name: str, base: ArrayRef, index: Any, old: Any, right: Any, same: bool) -> None:
         """`base[index] OP= right` where arrays are in the index: the gathered elements are changed and scattered back;

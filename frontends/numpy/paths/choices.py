@@ -1,7 +1,8 @@
 """Values whose type is path-dependent, and where they are used (rules C1, S8).
 
 A statement that does more with such a value than pass it on is traced once for each type, as the two branches of an
-`if`; where a test decides the type (`x is None`), names are narrowed to what they hold on that path.
+`if`; where a test decides the type (`x is None`), names are narrowed to what they hold on that path. What a call in the
+midst of an expression gives is in the same way used once for each (`by_type` of the interpreter's expressions).
 """
 
 from __future__ import annotations

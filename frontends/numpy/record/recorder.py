@@ -190,6 +190,8 @@ class Recorder(Sizes):
         if isinstance(ref, GuardedRef):
             return self.on_either(ref, self.store, new)
         self.check_writable(ref)
+        if any(step == 0 and size != 1 for step, size in ref.view.steps):
+            raise self.refuse("a store through a view that repeats elements", "store to the array")
         base = self._base(ref.storage, ref.view)
         stored = self.emit(tensor.InsertSlice.of(new, base, self.slice(ref.view)))
         self._set_base(ref.storage, ref.view, stored)
@@ -203,7 +205,8 @@ class Recorder(Sizes):
         if isinstance(over, Diagonal):
             self._store_diagonal(storage, over, value)
             return
-        assert not isinstance(over, Windows), "a store through a read-only view"
+        if isinstance(over, Windows):
+            raise self.refuse("a store through windows, which overlap", "store to the array")
         inner = over.view
         if isinstance(over, Regrouping):
             back = self._regrouped(value, inner.sizes, over.new, over.old, over.merged)

@@ -152,6 +152,11 @@ class View:
             and self.strides == (1,) * n
         )
 
+    @property
+    def steps(self) -> list[tuple[Dim, Dim]]:
+        """The stride in the base and the size of each axis that is no new one."""
+        return [(self.strides[d], n) for d, n in zip(self.dims, self.sizes) if d is not None]
+
     def transpose(self, axes: Sequence[int]) -> View:
         """The view with its axes permuted; axes of size 1 keep their strides among themselves, which moves no
         element."""

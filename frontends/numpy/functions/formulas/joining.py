@@ -72,8 +72,16 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     order = order_of_memory(arr)
     arr, axis = inserted_along(arr, axis)
     n = arr.shape[axis]
-    if isinstance(obj, slice) or (is_array(obj) and obj.ndim):
-        refuse("np.insert at the places of an array or slice", "a list of ints, or np.concatenate of the parts")
+    if isinstance(obj, slice):
+        obj = np.arange(n)[obj]
+    if is_array(obj) and obj.ndim:
+        if obj.ndim > 1:
+            raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+        if obj.dtype == bool and np.ndim(values):
+            refuse("np.insert of several values where a mask holds", "np.insert(a, np.flatnonzero(mask), values)")
+        if obj.dtype == bool or len(obj) != 1:
+            return insert_at(arr, np.flatnonzero(obj) if obj.dtype == bool else obj.copy(), values, axis, order)
+        obj = [obj[0]]
     single = isinstance(obj, (list, tuple)) and len(obj) == 1
     if isinstance(obj, (list, tuple)) and not single:
         return insert_several(arr, known_ints(obj), values, axis, order)
@@ -99,11 +107,25 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     return made
 
 
+def insert_at(arr: Any, places: Any, values: Any, axis: int, order: Any) -> Any:
+    """The array with one item of the values inserted at each of these indices, an array of the formula's own."""
+    n, more = arr.shape[axis], len(places)
+    places[places < 0] += n
+    rising = places.argsort(kind="stable")
+    places[rising] += np.arange(more)
+    old = np.ones(n + more, bool)
+    old[places] = False
+    made = np.empty(sized(arr.shape, axis, n + more), arr.dtype, order)
+    made[along(axis, places)] = np.asarray(values, dtype=arr.dtype)
+    made[along(axis, old)] = arr
+    return made
+
+
 def insert_several(arr: Any, places: Any, values: Any, axis: int, order: Any) -> Any:
     """The array with one item of the values inserted at each of these known indices, counted from the front."""
     n, more = arr.shape[axis], len(places)
     if any(p < 0 for p in places):
-        refuse("np.insert at negative places", "count them from the front")
+        return insert_at(arr, np.array(places), values, axis, order)
     for p in places:
         if p > n:
             raise IndexError(f"index {p} is out of bounds for axis {axis} with size {n}")
@@ -176,20 +198,27 @@ def check_size(dims: Any) -> None:
 
 @formula(np.ravel_multi_index)
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
-    if mode != "raise":
-        refuse("np.ravel_multi_index with mode=", "np.clip or % of the indices")
     if np.ndim(dims) == 0:
         dims = (dims,)
     if len(multi_index) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     check_size(dims)
+    modes = (mode,) * len(dims) if isinstance(mode, str) else mode
+    if len(modes) != len(dims):
+        raise ValueError(f"list of clipmodes has wrong length ({len(modes)} instead of {len(dims)})")
     at = 0
-    pairs = list(zip(multi_index, dims))
-    for index, n in pairs if order == "C" else pairs[::-1]:
+    pairs = list(zip(multi_index, dims, modes))
+    for index, n, how in pairs if order == "C" else pairs[::-1]:
         if np.asarray(index).dtype.kind not in "iub":
             raise TypeError("only int indices permitted")
         index = np.asarray(index).astype(np.intp)
-        if np.any((index < 0) | (index >= n)):
+        if how != "raise":
+            if how not in ("wrap", "clip"):
+                raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{how}')")
+            if n == 0:
+                raise ValueError("cannot unravel if shape has zero entries (is empty).")
+            index = index % n if how == "wrap" else np.clip(index, 0, n - 1)
+        elif np.any((index < 0) | (index >= n)):
             raise ValueError("invalid entry in coordinates array")
         at = at * n + index
     return at

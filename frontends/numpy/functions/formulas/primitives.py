@@ -75,6 +75,18 @@ def multi_dot_by_numpy(r: Recorder, arrays: Any, *, out: Any = None) -> Any:
     return linalg.MULTI_DOT(r, arrays, out=out)
 
 
+@primitive
+def complex_eigenvalues(r: Recorder, a: Any) -> Any:
+    """np.linalg.eigvals, called, as complex numbers."""
+    return linalg.EIGVALS(r, a)
+
+
+@primitive
+def complex_eigenvectors(r: Recorder, a: Any) -> Any:
+    """np.linalg.eig, called, as complex numbers."""
+    return linalg.EIG(r, a)
+
+
 def by_python(items: np.ndarray, reverse: bool) -> None:
     """Sorts as a list of the items is sorted."""
     items[:] = sorted(items.tolist(), reverse=reverse)

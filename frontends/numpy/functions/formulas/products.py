@@ -1,4 +1,5 @@
-"""Formulas of np.linalg.matrix_power and multi_dot (numpy/linalg/_linalg.py)."""
+"""Formulas of np.linalg.matrix_power, multi_dot, eig and eigvals (numpy/linalg/_linalg.py), np.roots
+and np.poly."""
 
 from __future__ import annotations
 
@@ -8,10 +9,13 @@ import numpy as np
 
 from tracebuf.frontends.numpy.functions.formulas.primitives import (
     bits_of,
+    complex_eigenvalues,
+    complex_eigenvectors,
     is_array,
     matrix_power_by_numpy,
     multi_dot_by_numpy,
 )
+from tracebuf.frontends.numpy.functions.host.left_to_numpy import poly_by_numpy, roots_by_numpy
 from tracebuf.frontends.numpy.record.registry import formula
 
 MOST = 8
@@ -55,3 +59,63 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     if first.ndim == 1 and third.ndim == 1:
         return result[0, 0]
     return result.ravel() if first.ndim == 1 or third.ndim == 1 else result
+
+
+# Eigenvalues of a real matrix are real or complex, depending on its elements: two arrays, by the path. Real ones are
+# a view of the complex numbers that LAPACK gives, as in NumPy. Single precision is rounded at the end, after that.
+
+
+@formula(np.linalg.eigvals)
+def eigvals(a: Any) -> Any:
+    a = np.asarray(a)
+    if a.dtype.kind == "c":
+        return complex_eigenvalues(a)
+    if a.dtype == np.float32:
+        w = complex_eigenvalues(a.astype(np.float64))
+        return w.real.astype(np.float32) if np.all(w.imag == 0) else w.astype(np.complex64)
+    w = complex_eigenvalues(a)
+    return w.real if np.all(w.imag == 0) else w
+
+
+@formula(np.linalg.eig)
+def eig(a: Any) -> Any:
+    a = np.asarray(a)
+    if a.dtype.kind == "c":
+        return complex_eigenvectors(a)
+    if a.dtype == np.float32:
+        found = complex_eigenvectors(a.astype(np.float64))
+        w, v = found
+        if np.all(w.imag == 0):
+            w, v = w.real.astype(np.float32), v.real.astype(np.float32)
+        else:
+            w, v = w.astype(np.complex64), v.astype(np.complex64)
+    else:
+        found = complex_eigenvectors(a)
+        w, v = found
+        if np.all(w.imag == 0):
+            w, v = w.real, v.real
+    return found._replace(eigenvalues=w, eigenvectors=v)
+
+
+@formula(np.roots)
+def roots(p: Any) -> Any:
+    p = np.atleast_1d(p)
+    w, kind = roots_by_numpy(p)
+    if kind == 0:
+        return w.real.copy()
+    if p.dtype != np.float32 and p.dtype != np.complex64:
+        return w
+    return w.real.astype(np.float32) if kind == 1 else w.astype(np.complex64)
+
+
+@formula(np.poly)
+def poly(seq_of_zeros: Any) -> Any:
+    if np.ndim(seq_of_zeros) == 0:
+        raise TypeError("dispatcher for __array_function__ did not return an iterable")
+    zeros = np.atleast_1d(seq_of_zeros)
+    if zeros.ndim == 1 and zeros.shape[0] == 0:
+        return 1.0
+    w, kind = poly_by_numpy(zeros)
+    if zeros.dtype == np.float32 or zeros.dtype == np.complex64:
+        return w.real.astype(np.float32) if kind == 1 else w.astype(np.complex64)
+    return w.real.copy() if kind == 1 else w

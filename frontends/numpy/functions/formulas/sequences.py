@@ -64,8 +64,11 @@ def as_double(x: Any) -> Any:
 def logspace(
     start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = 10.0, dtype: Any = None, axis: Any = 0
 ) -> Any:
-    if np.ndim(base):
-        refuse("np.logspace with several bases", "np.power(base, np.linspace(start, stop, num))")
+    if not isinstance(base, (float, int)) and np.ndim(base):
+        most = max(np.ndim(start), np.ndim(stop), np.ndim(base))
+        np.broadcast_shapes(np.shape(start), np.shape(stop), np.shape(base))  # or ValueError
+        start, stop = np.array(start, copy=None, ndmin=most), np.array(stop, copy=None, ndmin=most)
+        base = np.expand_dims(np.array(base, copy=None, ndmin=most), axis=axis)
     points = np.power(base, linspace(start, stop, num, endpoint, axis=axis))
     return points if dtype is None else points.astype(dtype, copy=False)
 
@@ -225,13 +228,17 @@ def diagflat(v: Any, k: Any = 0) -> Any:
 def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
-    if wrap:
-        refuse("np.fill_diagonal with wrap=", "fill a[k * (n + 1) : (k + 1) * (n + 1)] one by one")
     if a.ndim > 2 and not all(n == a.shape[0] for n in a.shape):
         raise ValueError("All dimensions of input must be of equal length")
     check_writable(a)
     values = np.ravel(val if isinstance(val, (np.ndarray, np.generic)) else np.array(val, a.dtype)).astype(a.dtype)
     if len(values) == 0:
+        return
+    if wrap and a.ndim == 2:
+        columns = a.shape[1]
+        for i in range((a.size + columns) // (columns + 1)):
+            at = i * (columns + 1)
+            a[at // columns, at % columns] = values[i % len(values)]
         return
     for i in range(min(a.shape)):
         a[(i,) * a.ndim] = values[i % len(values)]

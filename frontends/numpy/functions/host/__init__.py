@@ -1,9 +1,9 @@
 """Host calls: NumPy's own function, or one of the user's, called on the program's arrays.
 
 `calls` records the op `tracebuf.host_call` and checks what the function returns; `kinds` finds out what that is;
-`linalg`, `fft` and `sorting` give the shapes of results by function; `extremes` has argmax and argmin; `declared`
-traces `tracebuf.host_call`; `draws` has random numbers. SciPy's functions are rows of `scipys`, found by name without
-an import of SciPy; `sparse` has products of its matrices, `objects` distributions and interpolants. `left_to_numpy`
-has what formulas leave to NumPy. What a program calls when it runs is data (tracebuf/running/host.py).
+`linalg`, `fft`, `sorting` and `histograms` give the shapes of results by function; `extremes` has argmax and argmin;
+`declared` traces `tracebuf.host_call`; `draws` has random numbers. SciPy's functions are rows of `scipys`, found by
+name without an import of SciPy; `sparse` has products of its matrices, `objects` distributions and interpolants.
+`left_to_numpy` has what formulas leave to NumPy. What a program calls when it runs is data (tracebuf/running/host.py).
 May import: the rooms up to arrays, and functions/reductions, indices, joining.
 """

@@ -22,7 +22,14 @@ from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.talk import Filtered
-from tracebuf.frontends.numpy.functions.host.kinds import HostResult, describe, positional_of, signature, takes_out
+from tracebuf.frontends.numpy.functions.host.kinds import (
+    Described,
+    HostResult,
+    describe,
+    positional_of,
+    signature,
+    takes_out,
+)
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.record.judged import judged
@@ -49,7 +56,7 @@ from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I64, INDEX, ScalarType, scalar_type
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.scalars import arith
-from tracebuf.running.host import ByLoop, CoreLoop, Direct, HostFunction, Passed, Put, put_nothing
+from tracebuf.running.host import ByLoop, CoreLoop, Direct, HostFunction, Passed, Put, put_converted, put_nothing
 
 Shape = Sequence[Dim]
 Given = Mapping[str, Any]
@@ -107,12 +114,18 @@ class HostEntry:
     """What the results are, where some are no arrays of their own: from a call's arguments and its results."""
     size: int | Callable[[Given], int] = 3
     """The size that stands for unknown ones where the dtypes are found."""
+    complex_results: bool = False
+    """Whether its results are taken as complex numbers, though the function gives real ones where it can."""
+    label: str = ""
+    """Its name, if it is not the function's."""
     of_sizes: bool = False
     """Whether a call that raises for stand-ins does so for its own sizes alone: they become part of the key."""
 
     @property
     def name(self) -> str:
         """Its name with its public module: of `scipy.linalg._basic.solve`, `scipy.linalg.solve`."""
+        if self.label:
+            return self.label
         module = ".".join(part for part in self.function.__module__.split(".") if part[:1] != "_")
         return f"{module}.{self.function.__name__}"
 
@@ -127,6 +140,8 @@ class HostEntry:
                 return self.writes(r, given, out)
             size = self.size if isinstance(self.size, int) else self.size(given)
             found = describe(self.function, given, self.stand_ins or {}, size)
+            if self.complex_results:
+                found = in_complex(found)
             known = found.exact and not self.counts
             sizes = [leaf.shape for leaf in found.leaves] if known else self.shapes(r, self.shaped(given))
         except Raises as said:
@@ -245,7 +260,7 @@ class HostEntry:
         if not shapes:
             return Direct(self.function, arguments, tuple(named), None, (), (), put_nothing)
         places, bounds = tuple(shapes), tuple(bounded.axis for bounded in shapes.values())
-        put = Put(self.name, places, bounds)
+        put = put_converted if self.complex_results else Put(self.name, places, bounds)
         return Direct(self.function, arguments, tuple(named), kind, places, bounds, put)
 
     def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
@@ -266,6 +281,12 @@ class HostEntry:
                 if name in self.arrays and not isinstance(value, (*NUMBERS, type(None))):
                     raise r.refuse(f"a {name_of(value)} as `{name}` of {self.name}", "pass an array")
         return given
+
+
+def in_complex(found: Described) -> Described:
+    """The results with complex numbers in place of real ones."""
+    leaves = [replace(leaf, dtype=np.result_type(leaf.dtype, np.complex64)) for leaf in found.leaves]
+    return replace(found, leaves=tuple(leaves))
 
 
 @cache

@@ -1,22 +1,61 @@
 """What formulas and loops leave to NumPy itself, and functions of known numbers: np.interp of complex values, np.isin
-of a kind, np.i0, np.arange of complex numbers, np.einsum_path, numbers as texts."""
+of a kind, np.i0, np.roots, np.poly, np.arange of complex numbers, np.einsum_path, numbers as texts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays import creation
-from tracebuf.frontends.numpy.functions.host.calls import HostEntry, like, static
+from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, UpTo, dims, like, static
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import primitive, traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, is_traced
+from tracebuf.ir.dims import Dim, add, dim_max, sub
 
 INTERP = HostEntry(np.interp, ("x", "xp", "fp"), like("x"), values=("left", "right", "period"))
 ISIN = HostEntry(np.isin, ("element", "test_elements"), like("element"))
 traces(np.i0)(HostEntry(np.i0, ("x",), like("x")))
+
+
+def complex_roots(p: Any) -> tuple[Any, int]:
+    """The roots of a polynomial as complex numbers, and 0 where they are float64, 1 for other floats, else 2."""
+    found = np.roots(p)
+    return found.astype(complex), 2 if found.dtype.kind == "c" else int(found.dtype != float)
+
+
+def complex_poly(seq_of_zeros: Any) -> tuple[Any, int]:
+    """The coefficients of a polynomial as complex numbers, and 2 where they are such, else 1."""
+    found = np.poly(seq_of_zeros)
+    return found.astype(complex), 2 if found.dtype.kind == "c" else 1
+
+
+def roots_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
+    shape = dims(given["p"])
+    return [(UpTo(r.facts.simplify(dim_max(sub(shape[0], 1), 0)) if shape else 0),), ()]
+
+
+def poly_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
+    return [(add(dims(given["seq_of_zeros"])[0], 1),), ()]
+
+
+ROOTS = HostEntry(complex_roots, ("p",), roots_shapes, counts=True, label="numpy.roots")
+POLY = HostEntry(complex_poly, ("seq_of_zeros",), poly_shapes, label="numpy.poly")
+
+
+@primitive
+def roots_by_numpy(r: Recorder, p: Any) -> Any:
+    """np.roots, called: `complex_roots`."""
+    return ROOTS(r, p)
+
+
+@primitive
+def poly_by_numpy(r: Recorder, seq_of_zeros: Any) -> Any:
+    """np.poly, called: `complex_poly`."""
+    return POLY(r, seq_of_zeros)
 
 
 @primitive

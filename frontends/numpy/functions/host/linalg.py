@@ -84,15 +84,6 @@ def svdvals_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     return [(*batch, r.facts.simplify(dim_min(m, n)))]
 
 
-def only_complex(r: Recorder, given: Given) -> None:
-    """Eigenvalues of a real matrix are real or complex, depending on its elements."""
-    if isinstance(given["a"], ArrayRef) and given["a"].dtype.kind != "c":
-        raise r.refuse(
-            "eigenvalues of a real matrix have a dtype that depends on its elements",
-            "np.linalg.eigh for a symmetric matrix, else pass a.astype(np.complex128)",
-        )
-
-
 def leading(r: Recorder, given: Given) -> Sequence[Shape]:
     """The leading axes: a number for each matrix."""
     return [given["x"].shape[:-2]]
@@ -226,8 +217,6 @@ ENTRIES: tuple[HostEntry, ...] = (
     SINGULAR_VALUES,
     HostEntry(la.eigh, ("a",), of_square(1, 2), loop=by_loop(triangle("eigh"), "d", "t")),
     HostEntry(la.eigvalsh, ("a",), of_square(1), loop=by_loop(triangle("eigvalsh"), "d")),
-    HostEntry(la.eig, ("a",), of_square(1, 2), refuses=only_complex),
-    HostEntry(la.eigvals, ("a",), of_square(1), refuses=only_complex),
     HostEntry(la.matrix_rank, ("A", "tol", "rtol"), rank_shapes),
     HostEntry(la.cond, ("x",), leading, values=("p",)),
     HostEntry(la.lstsq, ("a", "b"), lstsq_shapes, values=("rcond",), counts=True),
@@ -242,6 +231,9 @@ NORM = HostEntry(la.norm, ("x",), norm_shapes, values=("ord",))
 """The norms that functions/products/matmul.norm does not record as loops, or by singular values."""
 MATRIX_POWER = HostEntry(la.matrix_power, ("a",), of_square(2))
 """What the formula of np.linalg.matrix_power leaves to NumPy."""
+EIG = HostEntry(la.eig, ("a",), of_square(1, 2), complex_results=True)
+EIGVALS = HostEntry(la.eigvals, ("a",), of_square(1), complex_results=True)
+"""Eigenvalues as complex numbers, which formulas make real where they are."""
 MULTI_DOT = HostEntry(la.multi_dot, (), dots_shapes, values=("arrays",))
 """What the formula of np.linalg.multi_dot leaves to NumPy."""
 for entry in ENTRIES:

@@ -1,4 +1,4 @@
-"""Sorting as host calls, and what NumPy computes by sorting: order statistics, sets, histograms."""
+"""Sorting as host calls, and what NumPy computes by sorting: order statistics, sets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
-from tracebuf.frontends.numpy.arrays.indexing import as_int, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import filled
 from tracebuf.frontends.numpy.arrays.reshape import flatten
 from tracebuf.frontends.numpy.functions.host.calls import (
@@ -27,7 +26,6 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     record,
     reduced,
 )
-from tracebuf.frontends.numpy.functions.joining.padding import pad_rows
 from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -105,54 +103,6 @@ def distinct_shapes(*names: str) -> Shapes:
         return unique_shapes(r, {"ar": given["x"], **{f"return_{name}": True for name in names}})
 
     return shapes
-
-
-def bins_of(r: Recorder, bins: Any) -> tuple[Shape, Shape]:
-    """The shapes of a histogram of one axis and of its edges."""
-    if isinstance(bins, (ArrayRef, tuple, list)) and (not isinstance(bins, ArrayRef) or bins.ndim):
-        edges = bins.shape[0] if isinstance(bins, ArrayRef) else len(bins)
-        if edges == 0:
-            raise r.refuse("no edges", "give their number: bins=10")
-        return (sub(edges, 1),), (edges,)
-    n = as_int(r, bins)
-    if n is None:  # though NumPy takes it
-        raise r.refuse("`bins` of this type", "give their number: bins=10")
-    r.require_nonneg(sub(n, 1), "ValueError", "`bins` must be positive, when an integer")
-    return (n,), (add(n, 1),)
-
-
-def histogram_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-    return bins_of(r, given.get("bins", 10))
-
-
-def edges_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-    return bins_of(r, given.get("bins", 10))[1:]
-
-
-def histogram2d_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-    bins = given.get("bins", 10)
-    one, other = bins if isinstance(bins, (tuple, list)) and len(bins) == 2 else (bins, bins)
-    (m, edges), (n, others) = bins_of(r, one), bins_of(r, other)
-    return [(*m, *n), edges, others]
-
-
-def histogram2d_results(r: Recorder, given: Given, results: Sequence[Any]) -> list[Any]:
-    """Those of np.histogram2d: the counts are the middle of an array with the outliers around it, unless they become
-    densities; edges that are given as an array are given back."""
-    counts, *edges = results
-    bins = given.get("bins")
-    if isinstance(bins, (tuple, list)) and len(bins) == 2:
-        edges = [b if isinstance(b, ArrayRef) and b.ndim else e for b, e in zip(bins, edges)]
-    if not given.get("density"):
-        middle = slice(1, -1)
-        counts = read_item(r, pad_rows(r, counts, 1, "constant"), (middle, middle))
-    return [counts, *edges]
-
-
-def not_a_rule(r: Recorder, given: Given) -> None:
-    """Refuses the name of a rule for bins: their number depends on the elements."""
-    if isinstance(given.get("bins"), str):
-        raise r.refuse("bins by a rule, whose number depends on the elements", "give their number: bins=10")
 
 
 def shape_of(name: str) -> Shapes:
@@ -275,15 +225,6 @@ ENTRIES: tuple[HostEntry, ...] = (
     *(
         HostEntry(f, ("a", "q", "weights"), of_reduced(), ("q",), refuses=not_over_the_input)
         for f in (np.percentile, np.quantile, np.nanpercentile, np.nanquantile)
-    ),
-    HostEntry(
-        np.histogram, ("a", "weights"), histogram_shapes, ("bins", "range"), refuses=not_a_rule,
-    ),
-    HostEntry(
-        np.histogram_bin_edges, ("a", "weights"), edges_shapes, ("bins", "range"), refuses=not_a_rule,
-    ),
-    HostEntry(
-        np.histogram2d, ("x", "y", "weights"), histogram2d_shapes, ("bins", "range"), given_back=histogram2d_results,
     ),
     *(
         HostEntry(f, names, set_shapes(most, *names), counts=True)
