@@ -41,6 +41,7 @@ from tracebuf.frontends.numpy.numbers import subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
+from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.paths.iteration import (
     Iterable,
@@ -51,7 +52,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
     make_range,
     range_item,
 )
-from tracebuf.frontends.numpy.paths.joins import bound_value, trace_if
+from tracebuf.frontends.numpy.paths.joins import bound_value
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
