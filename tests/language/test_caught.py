@@ -813,6 +813,481 @@ CHECKED = sections(
     except ValueError:
         x = y = z = 0.0
     return x + y + z
+    # finally that may raise
+    try:
+        x = a[int(a[0])]
+    finally:
+        x = a[int(a[1])]
+    return x
+    # what surely raises, in a branch
+    x = a[min(5, max(-5, int(a[0])))]
+    if x > 0:
+        try:
+            y = 1 // int(a[0] - a[0])
+        finally:
+            a + np.zeros(4)
+    return x
+    # finally raises instead
+    try:
+        try:
+            y = mine(a[0] - n)
+        finally:
+            y = check_positive(a[1] - n)
+    except ValueError:
+        y = 1
+    except KeyError:
+        y = 2
+    return y
+    """
+)
+
+# What NumPy's own functions raise, and indices in arrays.
+CALLED = sections(
+    """
+    # fancy
+    try:
+        y = a[np.array([0, n * 2])]
+    except IndexError:
+        y = a[:2]
+    return y
+    # fancy data
+    idx = np.abs(a[:2]).astype(int)
+    try:
+        y = a[idx]
+    except IndexError:
+        y = a[:2] * 10
+    return y
+    # fancy store
+    idx = np.array([0, n * 2, 2])
+    try:
+        a[idx] = [7.0, 8.0, 9.0]
+        a[1] = 4
+    except IndexError:
+        a[0] *= 10
+    return a
+    # add at
+    idx = np.array([0, n * 2, 2])
+    try:
+        np.add.at(a, idx, 5.0)
+        a[1] = 4
+    except IndexError:
+        a[0] *= 10
+    return a
+    # take
+    idx = np.array([0, n * 2, 2])
+    try:
+        y = np.take(a, idx)
+    except IndexError:
+        y = a
+    return y
+    # inverse
+    try:
+        y = np.linalg.inv(a[:4].reshape(2, 2))
+    except np.linalg.LinAlgError:
+        y = np.eye(2)
+    return y
+    # inverse of ones
+    m = np.ones((2, 2)) * n
+    m[0, 0] += a[0]
+    try:
+        y = np.linalg.inv(m)
+    except np.linalg.LinAlgError:
+        y = np.linalg.pinv(m)
+    return y
+    # cholesky
+    m = np.eye(3) * n
+    m[0, 1] = m[1, 0] = a[0]
+    k = 0
+    while True:
+        try:
+            c = np.linalg.cholesky(m)
+            break
+        except np.linalg.LinAlgError:
+            m = m + np.eye(3)
+            k += 1
+            if k > 10:
+                return None
+    return c, k
+    # solve in loop
+    out = np.zeros(3)
+    for k in range(3):
+        m = np.eye(2) * (k - 1)
+        m[1, 1] = a[k]
+        try:
+            out[k] = np.linalg.solve(m, a[:2])[0]
+        except np.linalg.LinAlgError:
+            out[k] = -7
+    return out
+    # solve exception
+    try:
+        y = np.linalg.solve(np.ones((2, 2)) * a[0], a[:2])
+    except Exception:
+        y = np.zeros(2)
+    return y
+    # solve raise from
+    try:
+        y = np.linalg.solve(np.ones((2, 2)) * a[0], a[:2])
+    except np.linalg.LinAlgError as e:
+        raise ValueError("singular") from e
+    return y
+    # solve in function
+    def g(m, b):
+        return np.linalg.solve(m, b)
+    try:
+        y = g(np.ones((2, 2)) * a[0], a[:2])
+        z = y + 1
+    except np.linalg.LinAlgError:
+        z = np.linalg.lstsq(np.ones((2, 2)), np.ones(2), rcond=None)[0]
+    return z
+    # outer takes
+    try:
+        try:
+            y = np.linalg.inv(np.ones((2, 2)) * a[0])
+        except (KeyError, IndexError):
+            y = None
+        finally:
+            a[1] = 7
+    except np.linalg.LinAlgError:
+        y = a[:1]
+    return y, a
+    # sort in try
+    try:
+        y = np.sort(a)
+        y[n] = 3
+    except IndexError:
+        y = a
+    return y
+    # print in try
+    try:
+        print(a[0])
+        y = a[n * 2]
+    except IndexError:
+        y = 0.0
+    return y
+    # errors of texts
+    try:
+        x = np.linalg.norm(a)
+        if x > 10:
+            raise ValueError(f"norm {x:.2f} too large")
+    except ValueError as e:
+        print(e)
+        return 1
+    return 2
+    """
+)
+
+# What is printed: texts, and the order in which handlers run.
+PRINTED = sections(
+    """
+    # print e
+    try:
+        y = mine(a[0] - n)
+    except MyError as e:
+        print("caught", e)
+        y = 1.0
+    except KeyError as e:
+        print("key", e, repr(e), type(e))
+        y = 2.0
+    return y
+    # errors of texts
+    try:
+        x = np.linalg.norm(a)
+        if x > 10:
+            raise ValueError(f"norm {x:.2f} too large", n)
+    except ValueError as e:
+        print(e)
+        print(f"{e!r} {e}")
+        return 1
+    return 2
+    # index text
+    try:
+        x = a[n * 2 + int(a[0])]
+    except IndexError as e:
+        print("index:", e)
+        return 1
+    return 2
+    # raise with text
+    try:
+        x = a[n * 2 + int(a[0])]
+    except IndexError as e:
+        raise ValueError(f"bad: {e}") from e
+    return "fine"
+    # finally prints
+    try:
+        x = a[n * 2 + int(a[0])]
+        print("found")
+    except IndexError:
+        print("handler")
+        x = 0
+    else:
+        print("else")
+    finally:
+        print("finally")
+    return x
+    # finally prints 2
+    try:
+        try:
+            x = a[n * 2 + int(a[0])]
+            print("found")
+        finally:
+            print("finally")
+    except IndexError:
+        print("handler")
+        x = 0
+    return x
+    # finally prints 3
+    try:
+        x = a[n * 2 + int(a[0])]
+        print("found")
+    finally:
+        print("finally")
+    return x
+    # loop prints
+    for i in range(n):
+        try:
+            print(i, mine(a[i] - 2))
+        except MyError:
+            print("mine")
+            continue
+        except KeyError as e:
+            print("key")
+            break
+        finally:
+            print("end")
+    else:
+        print("all")
+    return n
+    # LinAlg text
+    try:
+        x = np.linalg.inv(a[:4].reshape(2, 2) * 0)
+    except np.linalg.LinAlgError as e:
+        print(e)
+    return "fine"
+    # keep e
+    err = None
+    try:
+        x = a[n * 2 + int(a[0])]
+    except IndexError as e:
+        err = e
+    print(err)
+    return 1
+    # keep e const
+    err = None
+    try:
+        x = mine(a[0])
+    except ValueError as e:
+        err = e
+    except KeyError as e:
+        err = e
+    return err is None
+    # isinstance e
+    try:
+        x = a[n * 2 + int(a[0])]
+    except IndexError as e:
+        return isinstance(e, IndexError), type(e).__name__
+    return 1
+    # reraise host
+    try:
+        y = np.linalg.inv(a[:4].reshape(2, 2) * n)
+    except np.linalg.LinAlgError:
+        print("singular")
+        raise
+    return y
+    # reraise host e
+    try:
+        y = np.linalg.inv(a[:4].reshape(2, 2) * n)
+    except np.linalg.LinAlgError as e:
+        print("singular", e)
+        raise e
+    return y
+    # finally host
+    try:
+        y = np.linalg.inv(a[:4].reshape(2, 2) * n)
+    finally:
+        print("end")
+    return y
+    # finally host caught outside
+    try:
+        try:
+            y = np.linalg.inv(a[:4].reshape(2, 2) * n)
+            print("inner")
+        finally:
+            print("end")
+    except ValueError as e:
+        print("outer", e)
+        y = a
+    return y
+    # array in message
+    try:
+        if a[0] > n:
+            raise ValueError("bad array", a[:2])
+        y = 1
+    except ValueError:
+        y = 2
+    return y
+    # array in message shown
+    try:
+        if a[0] > n:
+            raise ValueError(f"bad array {a[:2]}")
+        y = 1
+    except ValueError as e:
+        print(e)
+        y = 2
+    return y
+    # array in message again
+    try:
+        if a[0] > n:
+            raise ValueError(f"bad array {a[:2]}")
+        y = 1
+    except ValueError as e:
+        print("x")
+        raise
+    return y
+    # suppress host
+    y = a
+    with contextlib.suppress(np.linalg.LinAlgError):
+        y = np.linalg.inv(a[:4].reshape(2, 2) * n)
+        print("inverted")
+    return y
+    # loop host
+    for k in range(n):
+        try:
+            y = np.linalg.inv(a[:4].reshape(2, 2) * (k - 1))
+            print(k)
+        except np.linalg.LinAlgError as e:
+            print(k, e)
+            last = e
+        finally:
+            print("end")
+    return k
+    # in a loop last
+    last = None
+    for k in range(n):
+        try:
+            y = a[k * 3 + int(a[0])]
+        except IndexError as e:
+            print(k, e)
+            last = k
+    return last
+    # exception with print
+    try:
+        print("begin")
+        y = math.sqrt(a[0])
+        print("middle")
+        y = mine(y - n)
+        print("done", y)
+    except KeyError:
+        print("key")
+        y = 0
+    except Exception as e:
+        print("failed:", e)
+        y = 1
+    return y
+    # nested finally
+    try:
+        try:
+            try:
+                y = mine(a[0] - n)
+            finally:
+                print("one")
+        except KeyError:
+            print("two")
+            y = 2
+        finally:
+            print("three")
+    except ValueError:
+        print("four")
+        y = 3
+    return y
+    # handler raises, finally
+    try:
+        try:
+            y = mine(a[0] - n)
+        except KeyError:
+            print("key")
+            raise ValueError("other")
+        finally:
+            print("three")
+    except ValueError as e:
+        print("four", e)
+        y = 3
+    return y
+    # warn and go on
+    def attempt(x):
+        try:
+            return mine(x)
+        except (MyError, KeyError) as e:
+            print("attempt failed", repr(e))
+            return None
+    y = attempt(a[0] - n)
+    if y is None:
+        return -1
+    return y
+    # return in finally try
+    def g(x):
+        try:
+            return mine(x)
+        finally:
+            print("left")
+    try:
+        return g(a[0] - n)
+    except Exception:
+        return 5
+    # class hierarchy
+    try:
+        y = a[n * 2]
+        y = {1: 2}[n]
+        y = 1 // n
+    except LookupError:
+        y = 5
+    except ArithmeticError:
+        y = 6
+    return y
+    # raise other class with args
+    try:
+        if a[0] > n:
+            raise MyError("code", n, a[0])
+        y = 1
+    except MyError as e:
+        print(e.args)
+        y = 2
+    return y
+    # string compare
+    try:
+        y = mine(a[0] - n)
+    except Exception as e:
+        if "mine" in str(e):
+            y = 10
+        else:
+            y = 20
+    return y
+    # hasattr
+    try:
+        y = mine(a[0] - n)
+    except Exception as e:
+        y = len(e.args)
+    return y
+    # reraise different
+    def g(x):
+        try:
+            return mine(x)
+        except KeyError as e:
+            raise ValueError("converted") from e
+        except ValueError:
+            raise RuntimeError("again") from None
+    try:
+        y = g(a[0] - n)
+    except ValueError:
+        y = 1
+    except RuntimeError:
+        y = 2
+    return y
+    # not caught host
+    try:
+        y = np.linalg.inv(a[:4].reshape(2, 2) * n)
+    except KeyError:
+        y = a
+    return y
     """
 )
 
@@ -821,8 +1296,23 @@ def made(body: str) -> Any:
     return program("def f(a, n):\n    " + body.replace("\n", "\n    "), **NAMES)
 
 
-@pytest.mark.parametrize("body", one_in(8, {**RAISED, **CHECKED}.values()), ids=lambda body: body[:40])
+@pytest.mark.parametrize("body", one_in(8, {**RAISED, **CHECKED, **CALLED}.values()), ids=lambda body: body[:40])
 def test_what_is_caught_at_run_time(body: str) -> None:
     f = bufferize(verify=True)(made(body))
     for a, n in ((A, 3), (A, 0), (A, 5), (-A, 3), (-A, 0), (A * 0, 3), (A * 0, 0), (A * np.nan, 3), (A * 2 + 1, 2)):
         agree(f, a, n)
+
+
+@pytest.mark.parametrize("body", one_in(8, PRINTED.values()), ids=lambda body: body[:40])
+def test_what_is_printed_of_what_is_caught(body: str, capsys: pytest.CaptureFixture[str]) -> None:
+    eager = made(body)
+    traced = bufferize(eager)
+    for a, n in ((A, 3), (A, 0), (A, 5), (-A, 3), (-A, 0), (A * 0, 3), (A * np.nan, 1), (A * 100, 2)):
+        found = []
+        for f in (eager, traced):
+            try:
+                result = repr(f(a.copy(), n))
+            except Exception as error:
+                result = repr(error)
+            found.append((result, capsys.readouterr().out))
+        assert found[0] == found[1]

@@ -16,22 +16,25 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.call.talk import Filter
+from tracebuf.frontends.numpy.call.talk import Filter, Talk
+from tracebuf.frontends.numpy.functions.host.calls import record
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, pushed
 from tracebuf.frontends.numpy.interpreter.texts import number_value
 from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, RETURN
 from tracebuf.frontends.numpy.paths.branches import trace_if
-from tracebuf.frontends.numpy.paths.landing import land, leave_by, raise_on, raised_names, surely_raised
+from tracebuf.frontends.numpy.paths.landing import land, raise_on, raised_names, surely_raised
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.callees import Caught
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, is_tracers
-from tracebuf.frontends.numpy.record.regions import LIMITS, RAISED, UNSAID, Site
+from tracebuf.frontends.numpy.record.regions import LIMITS, RAISED, Kept, Site
 from tracebuf.frontends.numpy.record.values import Env, PyBool, PyInt
 from tracebuf.frontends.numpy.source.liveness import leaves_by, stored
-from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Op
 from tracebuf.location import Location
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import checks
+from tracebuf.running.host import Attempt, HostFunction, raise_kept
 from tracebuf.running.raised import make_error, raised
 
 JUMPS = (ast.Return, ast.Break, ast.Continue)
@@ -51,14 +54,6 @@ ENTERED: dict[Any, tuple[str, ...]] = {np.errstate: ("raise", "call", "print", "
 """By context that does not change what compiled code does: the words among its arguments that would."""
 
 
-@frozen(eq=False)
-class Caught:
-    """An exception that was raised at run time, at one of these sites: the one with this number."""
-
-    number: int | PyInt
-    sites: frozenset[Site]
-
-
 class Protected(Evaluator):
     """Mixin: `try` and `with`."""
 
@@ -68,22 +63,28 @@ class Protected(Evaluator):
             raise self.refuse(node.finalbody[0], "a jump out of `finally`", "jump behind the `try`")
         if not node.finalbody:
             return self.raise_again(self.attempt(node, env))
-        block, error, live = self.r.frame.block, [], self.scope.source.live
+        block, error, live = self.r.frame.block, list[Error](), self.scope.source.live
         before = stops(block)
+        every: Kinds = (BaseException,) if calls_something(node.finalbody) else ()
         try:
-            with self.r.catch((), live.after[node]):
+            with self.r.catch(every, live.after[node]):
                 sites = land(self.r, env, lambda e: error.append(self.attempt(node, e)), live.after[node] | TRACERS)
         except DeadEnd:
             raise self.unforeseen(node) from None
-        inside = stops(block)
+        inside, ends = stops(block), may_catch(block, before, (BaseException,))
         kept = {name: env.pop(name) for name in (JUMP, RETURN, *raised_names(sites)) if name in env}
         try:
             self.block(node.finalbody, env)
         finally:
-            if len(inside) > len(before) and len(stops(block)) > len(inside):  # one exception may replace another
+            if ends and len(stops(block)) > len(inside):  # one exception may replace another
                 raise self.unforeseen(node) from None
+        raised = kept.pop(RAISED, 0)
+        operands = {n: kept.pop(n) for s in sites for n in s.operands if n in kept}
         env.update(kept)
-        raise_on(self.r, env, sites)
+        if not (isinstance(raised, int) and raised == 0):
+            self.raise_if(Caught(raised, sites, operands))
+            if surely_raised(self.r, raised):
+                raise DeadEnd
         self.raise_again(error[0] if error else None)
 
     def attempt(self, node: ast.Try, env: Env) -> Error:
@@ -152,9 +153,9 @@ class Protected(Evaluator):
         (handler, sites), rest = groups[0], groups[1:]
 
         def this(inner: Env) -> None:
-            caught = Caught(number, frozenset(sites))
+            caught = Caught(number, frozenset(sites), {n: inner[n] for s in sites for n in s.operands})
             if handler is None:
-                self.raise_caught(caught, inner)
+                self.raise_caught(caught)
             with self.scope.inside(inner):
                 self.handle(handler, caught, self.exception_of(handler, caught), inner)
 
@@ -180,28 +181,44 @@ class Protected(Evaluator):
         if len(caught.sites) > 1 or not asks_which(handler):
             return caught
         (site,) = caught.sites
-        if site.types or site.message is UNSAID:
-            reason = f"`{handler.name}`, an exception whose message only the run time knows"
-            raise self.refuse(handler, reason, "leave the name out, or raise one with a constant message")
-        return ask(make_error, site.exception, site.message, ())
+        known = not site.types and not isinstance(site.message, Kept)
+        return ask(make_error, site.exception, site.message, ()) if known else caught
 
-    def raise_caught(self, caught: Caught, env: Env) -> NoReturn:
+    def raise_caught(self, caught: Caught) -> NoReturn:
         """Raises again what a handler has caught, or no handler has."""
+        self.raise_if(caught)
+        raise DeadEnd
+
+    def raise_if(self, caught: Caught) -> None:
+        """Raises again what may have been caught."""
         r, number = self.r, caught.number
-        held = {n: env[n] for s in caught.sites for n in s.operands}
         further = frozenset(s for s in caught.sites if r.is_caught(s.kind))
         for site in sorted(caught.sites - further, key=lambda s: s.number):
-            values = [number_value(r, held[n]) for n in site.operands]
-            r.at(site.loc)
-            if site.message is UNSAID:
-                raise r.refuse("an exception with an array in its message is raised again", "leave the array out")
-            if len(caught.sites) == 1:
-                r.fail(site.exception, site.message, values)
-            other = r.compare("ne", number.expr if isinstance(number, PyInt) else number, site.number)
-            r.check(other, site.exception, site.message, values)
+            values = [number_value(r, caught.operands[n]) for n in site.operands]
+            with r.at(site.loc):
+                if isinstance(site.message, Kept):
+                    self.raise_kept(caught, site)
+                elif isinstance(number, int):
+                    r.fail(site.exception, site.message, values)
+                else:
+                    other = r.compare("ne", number.expr, site.number)
+                    r.check(other, site.exception, site.message, values)
         if further:
-            leave_by(r, number, held, further)
-        raise DeadEnd
+            raise_on(r, {RAISED: number, **caught.operands}, further)
+
+    def raise_kept(self, caught: Caught, site: Site) -> None:
+        """Raises an exception again that a host call has raised."""
+        assert isinstance(site.message, Kept)
+        function = HostFunction("raise", Talk(raise_kept, (site.message.name,), ()))
+
+        def again(env: Env) -> None:
+            record(self.r, function, [], [])
+
+        if isinstance(caught.number, int):
+            return again({})
+        one = PyBool(self.r.compare("eq", caught.number.expr, site.number))
+        trace_if(self.r, one, {}, [again, lambda env: None], (), frozenset())
+        return None
 
     def raise_again(self, error: Error) -> None:
         """Raises an exception that no handler caught, where it is reached."""
@@ -331,6 +348,11 @@ Group = tuple[ast.ExceptHandler | None, list[Site]]
 """A handler, and what it catches; None: what no handler catches."""
 
 
+def calls_something(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements may have effects that must not be skipped: prints, say."""
+    return any(isinstance(n, ast.Call) for statement in body for n in ast.walk(statement))
+
+
 def asks_which(handler: ast.ExceptHandler) -> bool:
     """Whether a handler does more with the exception than raise it again, or another one from it."""
     inside = [n for b in handler.body for n in ast.walk(b)]
@@ -353,7 +375,8 @@ def may_catch(block: Block, before: Sequence[Op], kinds: Kinds) -> bool:
 def raises(op: Op, kinds: Kinds) -> bool:
     """Whether an op may raise an exception of these classes."""
     if not isinstance(op, checks.Check):
-        return bool(kinds)
+        attempt = op.callee.run if isinstance(op, HostCall) and not isinstance(op.callee, str) else None
+        return not (isinstance(attempt, Attempt) and {*kinds} <= {*attempt.kinds}) and bool(kinds)
     if op.attrs["message"] in LIMITS:
         return False
     kind = raised(op.attrs["exception"])

@@ -30,7 +30,7 @@ from tracebuf.frontends.numpy.interpreter import dicts, growing, operators, reco
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.list_loops import over_alike, over_numbers
-from tracebuf.frontends.numpy.interpreter.protected import Caught, Protected
+from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import number_value, text_of
 from tracebuf.frontends.numpy.numbers import subclasses
 from tracebuf.frontends.numpy.numbers.lattice import (
@@ -64,14 +64,13 @@ from tracebuf.frontends.numpy.paths.iteration import (
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Progress, Text, escaped
+from tracebuf.frontends.numpy.record.callees import Caught, Progress, Text, escaped
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
-from tracebuf.frontends.numpy.record.raises import Raises, ask, by_signal, internal_error
-from tracebuf.frontends.numpy.record.regions import UNSAID
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -609,7 +608,7 @@ class Statements(Expressions, Protected):
         handled = self.handling[-1][0] if self.handling else None
         if (again := handled if node.exc is None else self.caught_by(node.exc, env)) is not None:
             if isinstance(again, Caught):
-                self.raise_caught(again, env)
+                self.raise_caught(again)
             self.r.fail(again)
         if node.exc is None or not self.plain_cause(node.cause, env):
             raise self.refuse(node, "`raise` without an exception, or with `from`", 'raise ValueError("...")')
@@ -626,12 +625,13 @@ class Statements(Expressions, Protected):
     def raises(self, node: ast.AST, kind: type[BaseException], args: Sequence[Any]) -> NoReturn:
         """Records that an exception is raised here. Where what it shows is more than numbers, Python raises it."""
         if any(has_elements(self, node, x) for x in args):
-            if self.r.landing_for(kind, UNSAID) is not None:
-                self.r.fail(kind, UNSAID)
-            if any(h.name for t in self.trying for h in t.handlers):
+            caught = self.r.landing_for(kind, None) is not None
+            if not caught and any(h.name for t in self.trying for h in t.handlers):
                 raise self.refuse(node, "`except ... as`, of a message with an array", "leave the name out")
-            if not (self.r.surely and self.r.certain):
+            if caught or not (self.r.surely and self.r.certain):
                 talk.say(self, node, raise_as, [kind, *args], {})
+            if caught:
+                raise DeadEnd
         self.r.fail(kind, *self.message(node, args))
 
     def plain_cause(self, cause: ast.expr | None, env: Env) -> bool:

@@ -187,8 +187,13 @@ RAISED = "<raised>"
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
 LIMITS = (OVERFLOW, "Python int too large to convert to C long", "Python integer {:.0f} out of bounds for int64")
 """Messages of compiled code's own limits, which eager does not know: no `try` catches them."""
-UNSAID: Message = ("",)
-"""Stands for the message of an exception that shows elements of arrays, which is not made where it is caught."""
+
+
+@frozen()
+class Kept:
+    """In the place of a message: the exception is one of Python's, kept under a name (`Attempt` of running/host)."""
+
+    name: str
 
 
 @frozen(eq=False)
@@ -197,7 +202,7 @@ class Site:
 
     number: int
     exception: type[BaseException] | BaseException
-    message: Message
+    message: Message | Kept
     types: tuple[Any, ...]
     """The types of the operands of the message."""
     loc: Location
@@ -290,7 +295,7 @@ class Landings(Regions):
         finally:
             self.unbound_there.pop()
 
-    def landing_for(self, exception: Raised, message: Message) -> Landing | None:
+    def landing_for(self, exception: Raised, message: Message | Kept) -> Landing | None:
         """Where an exception lands that is raised here; None where nothing catches it, or nothing can: then the program
         ends with it."""
         landing = self.landings[-1] if self.landings else None
@@ -315,7 +320,22 @@ class Landings(Regions):
                 return False
         return False
 
-    def site(self, exception: Raised, message: Message, values: Sequence[Value]) -> Site:
+    def caught_here(self) -> tuple[type[BaseException], ...]:
+        """The classes of what is caught where it is raised here, those of the innermost `try` first."""
+        if not self.landings or self.landings[-1].current is not self.frame:
+            return ()
+        return tuple(k for c in reversed(self.catching) if self.leads_to(c) for k in c.kinds)
+
+    @contextmanager
+    def uncaught(self) -> Iterator[None]:
+        """A context for what notes by itself what it raises."""
+        catching, self.catching = self.catching, []
+        try:
+            yield
+        finally:
+            self.catching = catching
+
+    def site(self, exception: Raised, message: Message | Kept, values: Sequence[Value]) -> Site:
         """The place that raises here; the same one where a line is traced again."""
         kind, types = raised(exception), tuple(v.type for v in values)
         key = (kind if isinstance(kind, type) else id(kind), repr(message), types, self.loc)
