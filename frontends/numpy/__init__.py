@@ -31,7 +31,7 @@ Where is ...?
                             and takes `where=` with `out=` all the same
     a @ b                   functions/products/matmul; whether c += a @ b accumulates in place is a pass:
                             tracebuf/optimize/tensors/accumulate_products
-    an `if`                 paths/joins (`trace_if`)
+    an `if`                 paths/branches (`trace_if`), paths/joins
     x.T if p else x         paths/joins: a `Cond` (record/cond), by `Join.arrays` one reference (`GuardedRef` of
                             record/values) or, of other axes or dtypes, by `Join.value` a `choice` (numbers/lattice);
                             tests/language/test_names.py, test_loop_identity.py
@@ -39,7 +39,8 @@ Where is ...?
                             Over a list, tuple or dict it is unrolled: paths/iteration (`iterable_of`),
                             interpreter/statements (`unrolled`); over many alike items traced once:
                             interpreter/list_loops. Names that exchange arrays: paths/loops/owned
-    try, with               interpreter/protected
+    try, with               interpreter/protected; what is raised at run time and caught: record/regions,
+                            paths/landing, paths/loops/raising
     a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
     lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
                             paths/container_joins

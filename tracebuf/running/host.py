@@ -7,9 +7,10 @@ does where it is not.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,6 +21,42 @@ from tracebuf.running.ufuncs import core_dims, generalised
 
 Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
 """Computes the outs in place from the inputs (arrays, NumPy scalars, ints)."""
+
+
+@frozen(eq=False)
+class Attempt:
+    """A call within a `try`: one more out, at `place`, gets the number of the first of these classes that the function
+    raises, from 1 on, or 0. The exception itself is kept until the next one, under the name `kept`."""
+
+    run: Run
+    kinds: tuple[type[BaseException], ...]
+    place: int
+    kept: str
+
+    def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        status = outs[self.place]
+        status[...] = 0
+        try:
+            self.run(ins, [*outs[: self.place], *outs[self.place + 1 :]])
+        except self.kinds as error:
+            if isinstance(error, TracebufError):
+                raise
+            vars(_KEPT)[self.kept] = error.with_traceback(None)
+            status[...] = 1 + next(k for k, kind in enumerate(self.kinds) if isinstance(error, kind))
+
+
+_KEPT = threading.local()
+"""The exceptions that calls within a `try` have raised."""
+
+
+def raise_kept(kept: str) -> NoReturn:
+    """Raises an exception again that was caught."""
+    raise vars(_KEPT).pop(kept)
+
+
+def text_kept(kept: str, quoted: bool, *number: object) -> str:
+    """The text of an exception that was caught, as `str` shows it or (`quoted`) as `repr` does."""
+    return (repr if quoted else str)(vars(_KEPT)[kept])
 
 
 # -- loops in the function's place

@@ -49,6 +49,12 @@ def make_error(exception: Raised, message: Message, values: Sequence[object]) ->
     return kind() if message is None else kind(message.format(*values))
 
 
+def error_text(exception: Raised, message: Message, quoted: bool, *values: object) -> str:
+    """The text of an exception, as `str` shows it or (`quoted`) as `repr` does."""
+    error = make_error(exception, message, values)
+    return repr(error) if quoted else str(error)
+
+
 def bare(exception: Raised) -> BaseException | None:
     """One of the exception's class, without arguments; None where making it runs code of the class."""
     kind = raised(exception)

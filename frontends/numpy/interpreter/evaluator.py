@@ -88,8 +88,8 @@ class Evaluator(ABC):
 
     r: Recorder
     scopes: list[Scope]
-    handling: list[BaseException]
-    """The exceptions whose handlers are being traced, innermost last."""
+    handling: list[tuple[Any, Any]]
+    """For each handler that is being traced, innermost last, the exception it has caught, and what the name holds."""
     bars: list[tuple[ast.For, Progress]]
     """The loops over progress bars that are being traced, innermost last."""
     trying: list[ast.Try]
@@ -292,6 +292,10 @@ class Evaluator(ABC):
     @abstractmethod
     def after_loop(self, node: ast.For, env: Env, exits: bool) -> None:
         """The `else` of a loop, and the effect of a `return` in it."""
+
+    @abstractmethod
+    def jump_targets(self) -> frozenset[str]:
+        """The names that may be read where a jump leads."""
 
     @abstractmethod
     def reached(self, said: Raises) -> None:

@@ -43,6 +43,7 @@ from tracebuf.frontends.numpy.numbers import subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
+from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.choices import narrowed
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.paths.iteration import (
@@ -54,10 +55,10 @@ from tracebuf.frontends.numpy.paths.iteration import (
     make_range,
     range_item,
 )
-from tracebuf.frontends.numpy.paths.joins import bound_value, trace_if
+from tracebuf.frontends.numpy.paths.joins import bound_value
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.callees import Caught, Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import is_growing
@@ -598,6 +599,8 @@ class Expressions(Comprehensions):
         if (found := texts.method(base, name)) is not NotImplemented:
             return found
         texts.check_known(self.r, base)
+        if isinstance(base, Caught):
+            return texts.exception_attribute(self, node, base, name)
         found = dicts.method(base, name)
         if found is None and is_growing(base):
             reason = f"`.{name}` of a list whose length is only known at run time"

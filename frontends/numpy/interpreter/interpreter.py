@@ -28,8 +28,8 @@ from tracebuf.frontends.numpy.interpreter.statements import Statements
 from tracebuf.frontends.numpy.interpreter.tracers import is_own
 from tracebuf.frontends.numpy.numbers.lattice import LEAVE, RETURN
 from tracebuf.frontends.numpy.paths.alike import Picks
+from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
-from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, goes_on, jump_of
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
@@ -81,7 +81,7 @@ class Interpreter(Statements):
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.taken: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.scopes: list[Scope] = []
-        self.handling: list[BaseException] = []
+        self.handling: list[tuple[Any, Any]] = []
         self.bars: list[tuple[ast.For, Progress]] = []
         self.trying: list[ast.Try] = []
         self.constants: ByIdentity[Any, None] = ByIdentity()
@@ -175,7 +175,7 @@ class Interpreter(Statements):
         if len(self.scopes) > 40:
             raise self.r.refuse("calls are nested more than 40 deep (recursion cannot be traced)", "use a loop")
         scope.called = self.r.loc
-        with self.r.at(self.r.loc), self.within(scope):
+        with self.r.at(self.r.loc), self.within(scope), self.r.of_a_call():
             try:
                 node = scope.source.node
                 if isinstance(node, ast.Lambda):

@@ -51,7 +51,9 @@ def may_be_one(i: Evaluator, node: ast.For, env: Env) -> bool:
     """Whether a `for` over items is traced as one loop if they are alike: not one that is left early or appends to a
     list, nor one whose target holds an item afterwards."""
     live = i.scope.source.live
-    if node.orelse or leaves_by(node.body, ast.Break, ast.Return) or any(appends(p, env) for p in parts(node.body)):
+    if i.r.catching or node.orelse or leaves_by(node.body, ast.Break, ast.Return):
+        return False
+    if any(appends(p, env) for p in parts(node.body)):
         return False
     return not frozenset(stored([node.target])) & (live.head[node] | live.after[node])
 

@@ -48,6 +48,7 @@ from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.iteration import (
@@ -61,17 +62,16 @@ from tracebuf.frontends.numpy.paths.iteration import (
     length,
     pulled,
 )
-from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Progress, Text, escaped
+from tracebuf.frontends.numpy.record.callees import Caught, Progress, Text, escaped
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
-from tracebuf.frontends.numpy.record.raises import Raises, ask, by_signal, internal_error
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -617,8 +617,11 @@ class Statements(Expressions, Protected):
 
     # -- checks
     def stmt_Raise(self, node: ast.Raise, env: Env) -> None:
-        if node.exc is None and self.handling:
-            self.r.fail(self.handling[-1])
+        handled = self.handling[-1][0] if self.handling else None
+        if (again := handled if node.exc is None else self.caught_by(node.exc, env)) is not None:
+            if isinstance(again, Caught):
+                self.raise_caught(again)
+            self.r.fail(again)
         if node.exc is None or not self.plain_cause(node.cause, env):
             raise self.refuse(node, "`raise` without an exception, or with `from`", 'raise ValueError("...")')
         call = node.exc if isinstance(node.exc, ast.Call) else None
@@ -634,15 +637,23 @@ class Statements(Expressions, Protected):
     def raises(self, node: ast.AST, kind: type[BaseException], args: Sequence[Any]) -> NoReturn:
         """Records that an exception is raised here. Where what it shows is more than numbers, Python raises it."""
         if any(has_elements(self, node, x) for x in args):
-            if any(h.name for t in self.trying for h in t.handlers):
+            caught = self.r.landing_for(kind, None) is not None
+            if not caught and any(h.name for t in self.trying for h in t.handlers):
                 raise self.refuse(node, "`except ... as`, of a message with an array", "leave the name out")
-            if not (self.r.surely and self.r.certain):
+            if caught or not (self.r.surely and self.r.certain):
                 talk.say(self, node, raise_as, [kind, *args], {})
+            if caught:
+                raise DeadEnd
         self.r.fail(kind, *self.message(node, args))
 
     def plain_cause(self, cause: ast.expr | None, env: Env) -> bool:
         """Whether the operand of `from` is one that no message shows: None, or the exception being handled."""
-        return cause is None or (x := self.expr(cause, env)) is None or any(x is e for e in self.handling)
+        return cause is None or self.expr(cause, env) is None or self.caught_by(cause, env) is not None
+
+    def caught_by(self, node: ast.expr, env: Env) -> BaseException | Caught | None:
+        """What has been caught, if a name holds it."""
+        x = env.get(node.id) if isinstance(node, ast.Name) else None
+        return next((caught for caught, held in self.handling if x is held), None)
 
     def stmt_Global(self, node: ast.Global | ast.Nonlocal, env: Env) -> None:
         """Names of outer scopes may be read."""

@@ -25,23 +25,28 @@ from tracebuf.frontends.numpy.call.talk import under
 from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Text, Untold
+from tracebuf.frontends.numpy.record.callees import Caught, Made, Part, Partial, Text, Untold
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import Kept
 from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     NpScalar,
     PyBool,
+    PyComplex,
+    PyFloat,
     PyInt,
     Scalar,
     stand_in,
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1
+from tracebuf.running.host import text_kept
 from tracebuf.running.kept import shown
+from tracebuf.running.raised import Number, Shown, error_text
 
 PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype, slice, type(Ellipsis))
 """Types of values whose text is known while tracing."""
@@ -87,6 +92,11 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
         return listed("{", [listed("", pair, "", ": ") for pair in items], "}")
     if isinstance(x, (set, frozenset)) and len(x) > 1:
         raise i.refuse(node, "the text of a set, whose items have no certain order", "use sorted(...) of it")
+    if isinstance(x, Caught) and len(x.sites) == 1:
+        (site,) = x.sites
+        if isinstance(site.message, Kept):
+            return made_text(text_kept, [site.message.name, quoted, x.number])
+        return made_text(error_text, [site.exception, site.message, quoted, *(x.operands[n] for n in site.operands)])
     if type(x).__module__.startswith("tracebuf."):
         raise i.refuse(node, f"the text of a {refusals.name_of(x)}", "use its parts")
     return Text((ask(repr if quoted else str, x),))
@@ -337,6 +347,25 @@ def percent_part(i: Evaluator, node: ast.AST, m: re.Match[str], x: Any) -> Text:
 def refused(r: Recorder, reason: str) -> UnsupportedError:
     """The refusal of text whose numbers only the run time knows."""
     return r.refuse(reason, "an f-string, in a message")
+
+
+def exception_attribute(i: Evaluator, node: ast.AST, x: Caught, name: str) -> Any:
+    """An attribute of an exception that was raised at run time: its arguments."""
+    site = next(iter(x.sites))
+    if name == "args" and len(x.sites) == 1 and type(site.message) is str:
+        return (text_of(i, node, x),)
+    if name == "args" and len(x.sites) == 1 and type(site.message) is tuple:
+        if not any(isinstance(part, Shown) for part in site.message):
+            rest = iter([x.operands[n] for n in site.operands])
+            return tuple(as_kind(part.kind, next(rest)) if isinstance(part, Number) else part for part in site.message)
+    raise i.refuse(node, f"`.{name}` of an exception that only the run time raises", "catch classes of your own")
+
+
+def as_kind(kind: type, x: PyInt | NpScalar) -> Scalar:
+    """The operand of a message as the number of Python's or NumPy's that it was."""
+    if isinstance(x, NpScalar) and kind in (float, complex, bool):
+        return {float: PyFloat, complex: PyComplex, bool: PyBool}[kind](x.value)
+    return x
 
 
 def check_known(r: Recorder, *values: Any) -> None:

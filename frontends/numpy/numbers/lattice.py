@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.record.cond import Cond, ways_of
 from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.heap import Fixed, Record, items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import RAISED
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_nan
 from tracebuf.frontends.numpy.record.values import (
     BOOL,
@@ -127,7 +128,8 @@ def from_values(r: Recorder, values: Sequence[Value], kind: Kind, name: str) -> 
     """The traced number for the SSA values that stand for it."""
     if kind == INT:
         shown = name if name == JUMP or name.isidentifier() else "length"  # of a list, which has no name
-        return PyInt(r.symbol(values[0], shown, *((GO_ON, DONE) if name == JUMP else ())))
+        bounds = {JUMP: (GO_ON, DONE), RAISED: (0,)}
+        return PyInt(r.symbol(values[0], shown, *bounds.get(name, ())))
     if kind.name == "np":
         return NpScalar(values[-1], kind.element, Unsure(values[0], kind.python) if kind.python else None)
     return {FLOAT: PyFloat, COMPLEX: PyComplex, BOOL: PyBool}[kind](values[0])

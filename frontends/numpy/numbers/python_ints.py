@@ -14,8 +14,9 @@ from tracebuf.frontends.numpy.numbers.weak_ints import surely_fits
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import BY_ZERO
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import OVERFLOW
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats
-from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN, OVERFLOW
+from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyComplex, PyFloat, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, constant_part, floordiv, mod, mul, neg, sub

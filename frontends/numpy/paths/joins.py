@@ -2,8 +2,8 @@
 
 Storages stored to on a path are joined by value. Names are paired: the same binding on both sides stays; numbers widen
 to one kind; two private arrays that nothing else refers to become one storage, carried by value; any other two arrays
-become a guarded reference, `cond ? r1 : r2`. Sizes and offsets that differ are carried as ints. `trace_if` is the door;
-container_joins does the same for the contents of containers, numbers/lattice knows the kinds of numbers.
+become a guarded reference, `cond ? r1 : r2`. Sizes and offsets that differ are carried as ints. `join_branches` is the
+door; container_joins does the same for the contents of containers, numbers/lattice knows the kinds of numbers.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     zero,
     zeros,
 )
-from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
-from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.holders import held_by, holding
 from tracebuf.frontends.numpy.paths.identity import identity
 from tracebuf.frontends.numpy.paths.iteration import Range
@@ -39,7 +37,6 @@ from tracebuf.frontends.numpy.paths.leaving import Finish, Leaving, is_known, is
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
-from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -59,7 +56,7 @@ from tracebuf.frontends.numpy.record.values import (
     storages_of,
     whole,
 )
-from tracebuf.ir.core import Block, Value
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import ScalarType, TensorType
 from tracebuf.ops.scalars import arith
@@ -68,32 +65,18 @@ MISSING = object()
 """Stands for a name that one side does not bind."""
 
 
-def trace_if(
+def join_branches(
     r: Recorder,
     condition: PyBool,
     env: Env,
-    run: Sequence[Callable[[Env], None]],
-    names: Iterable[str],
+    frames: Sequence[Frame],
+    envs: Sequence[Env | None],
+    changed: Sequence[ByIdentity[Any, Any]],
+    names: Sequence[str],
     live: frozenset[str],
-    unchecked: frozenset[str] = frozenset(),
+    unchecked: frozenset[str],
 ) -> None:
-    """Traces both branches (`run[0]` if true) and joins them into `env`: `names` are those assigned, `live` those live
-    after; those of `unchecked` are read only where they are known to be bound."""
-    if JUMP in live:
-        env.setdefault(JUMP, GO_ON)
-    frames: list[Frame] = []
-    envs: list[Env | None] = []
-    changed: list[ByIdentity[Any, Any]] = []
-    with r.at(r.loc):
-        for positive, body in zip((True, False), run):
-            changed.append(ByIdentity())
-            frame, after = trace_branch(r, condition, positive, env, body, changed[-1])
-            frames.append(frame)
-            envs.append(after)
-    if envs[0] is None and envs[1] is None:
-        r.close_if(condition.value, frames, [[], []])
-        raise DeadEnd
-    names = list(dict.fromkeys(names))
+    """Joins two traced branches into `env`, and records their `scf.if`."""
     for name in names:
         if name not in live:
             env.pop(name, None)
@@ -103,31 +86,6 @@ def trace_if(
     joined.close(env)
     if None in envs and condition.nonneg is not None:  # the other branch has raised
         r.facts.assume_nonneg(condition.nonneg if envs[1] is None else sub(-1, condition.nonneg), entry=False)
-
-
-def trace_branch(
-    r: Recorder,
-    condition: PyBool,
-    positive: bool,
-    env: Env,
-    body: Callable[[Env], None],
-    changed: ByIdentity[Any, Any],
-) -> tuple[Frame, Env | None]:
-    """Traces one branch in its own region; its names afterwards, None where its end cannot be reached. Adds to
-    `changed` the containers that it changes, with their contents at its end."""
-    with r.region("branch", Block()) as frame:
-        try:
-            if condition.nonneg is not None:
-                r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
-            r.assume_yielded(condition.value, positive)
-            after = narrow(env, condition.value, positive, r.heap)
-            with cycles_refused(r):
-                body(after)
-            return frame, after
-        except DeadEnd:
-            return frame, None
-        finally:
-            changed.update(r.heap.leave(frame))
 
 
 class Join:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.raises import ask
+from tracebuf.frontends.numpy.record.regions import Kept, Regions, Site
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyInt, Scalar
 from tracebuf.frontends.numpy.source.binding import parameters_in
 from tracebuf.frontends.numpy.source.source import Source
@@ -133,6 +134,29 @@ class Text:
     def numbers(self) -> list[Scalar]:
         """The numbers that its template is for."""
         return [p.value for p in self.open if p.template and isinstance(p.value, Scalar)]
+
+
+@frozen(eq=False, slots=False)
+class Caught:
+    """An exception that was raised at run time, at one of these sites: the one with this number. `operands`: what their
+    messages show, by name."""
+
+    number: int | PyInt
+    sites: frozenset[Site]
+    operands: Mapping[str, Any]
+
+    def exact_class(self, r: Regions) -> type[BaseException]:
+        """Its class. Raises UnsupportedError where only the run time knows it."""
+        found = {None if isinstance(site.message, Kept) else site.kind for site in self.sites}
+        if len(found) == 1 and (kind := found.pop()) is not None:
+            return kind
+        raise r.refuse("the class of an exception that only the run time raises", "write a handler for each class")
+
+    def is_a(self, r: Regions, kinds: Any) -> bool:
+        """Whether it is of one of these classes."""
+        if len(self.sites) == 1 and ask(issubclass, next(iter(self.sites)).kind, kinds):
+            return True
+        return ask(issubclass, self.exact_class(r), kinds)
 
 
 def escaped(text: str) -> str:

@@ -1,19 +1,23 @@
-"""Regions being recorded: where ops are appended, constants made once per region, and which ops are certain to be
-reached."""
+"""Regions being recorded: where ops are appended, constants made once per region, which ops are certain to be reached,
+and which exceptions are caught further out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Literal
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
 
-from tracebuf.errors import UnsupportedError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.record.values import Storage
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Op, OpT, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.control import checks
 from tracebuf.ops.scalars.complex import constant
+from tracebuf.running.raised import Message, Raised, raised
 
 
 class Frame:
@@ -175,3 +179,168 @@ class Regions:
                 return False
             frame = frame.parent
         return True
+
+
+# -- exceptions that a `try` catches
+RAISED = "<raised>"
+"""A name that only the tracer binds: the number of the `Site` that has raised, 0 for none."""
+OVERFLOW = "Python integers are limited to 64 bits in compiled code"
+LIMITS = (OVERFLOW, "Python int too large to convert to C long", "Python integer {:.0f} out of bounds for int64")
+"""Messages of compiled code's own limits, which eager does not know: no `try` catches them."""
+
+
+@frozen()
+class Kept:
+    """In the place of a message: the exception is one of Python's, kept under a name (`Attempt` of running/host)."""
+
+    name: str
+
+
+@frozen(eq=False)
+class Site:
+    """A place that may raise: its number, the exception with its message (as of `Sizes.check`), and the line."""
+
+    number: int
+    exception: type[BaseException] | BaseException
+    message: Message | Kept
+    types: tuple[Any, ...]
+    """The types of the operands of the message."""
+    loc: Location
+
+    @property
+    def kind(self) -> type[BaseException]:
+        return self.exception if isinstance(self.exception, type) else type(self.exception)
+
+    @property
+    def operands(self) -> list[str]:
+        """The names that hold the operands of the message where it has raised."""
+        return [f"<raised {self.number}.{k}>" for k in range(len(self.types))]
+
+
+@frozen(eq=False)
+class Catch:
+    """A `try` whose body is being traced: the region it stands in, the classes that it catches, and the names that may
+    be read where they are caught."""
+
+    frame: Frame
+    kinds: tuple[type[BaseException], ...]
+
+
+class Landing(ABC):
+    """Where raises of one region land."""
+
+    current: Frame
+    """The innermost of the open branches, else the region itself."""
+
+    @abstractmethod
+    def check(self, condition: Value, site: Site, values: Sequence[Value]) -> None:
+        """Goes on where the condition holds, and leaves the region with the site's number else."""
+
+    @abstractmethod
+    def throw(self, site: Site, values: Sequence[Value]) -> None:
+        """Notes that the region is left here, with the site's number."""
+
+
+class Landings(Regions):
+    """The part of the recorder that knows which exceptions a `try` catches at run time: within its body a check is no
+    end of the program but a jump.
+
+    A region in which one may be raised (the body of the `try`, a branch, an iteration) has a `Landing`. A check there
+    records an `scf.if` that stays open: the rest of the region is recorded in its first branch, and the other one
+    leaves with the number of what was raised (`Site`) and what names held then. The region's end closes them, and the
+    number goes on outwards until a handler takes it (paths/landing, interpreter/protected).
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.catching: list[Catch] = []
+        """The `try` statements whose bodies are being traced, innermost last."""
+        self.landings: list[Landing] = []
+        """The regions that may be left by a raise, innermost last."""
+        self.passable: set[Frame] = set()
+        """The regions that a raise may leave."""
+        self.read_if_raised: list[frozenset[str]] = [frozenset()]
+        """The names of the function being traced that may be read where an exception is caught."""
+        self.unbound_there: list[str] = []
+        """The names of the exceptions that are being handled."""
+        self.sites: list[Site] = []
+        self.site_numbers: dict[object, Site] = {}
+
+    @contextmanager
+    def catch(self, kinds: tuple[type[BaseException], ...], names: frozenset[str]) -> Iterator[None]:
+        """A context for what a `try` protects."""
+        self.catching.append(Catch(self.frame, kinds))
+        self.read_if_raised.append(self.read_if_raised[-1] | names)
+        try:
+            yield
+        finally:
+            self.catching.pop()
+            self.read_if_raised.pop()
+
+    @contextmanager
+    def of_a_call(self) -> Iterator[None]:
+        """A context for a function's body: its names are not read where its caller catches what it raises."""
+        self.read_if_raised.append(frozenset())
+        try:
+            yield
+        finally:
+            self.read_if_raised.pop()
+
+    @contextmanager
+    def unbound_if_raised(self, name: str | None) -> Iterator[None]:
+        """A context for a handler: the name of what it has caught is not bound any more where it raises."""
+        self.unbound_there.append(name or "")
+        try:
+            yield
+        finally:
+            self.unbound_there.pop()
+
+    def landing_for(self, exception: Raised, message: Message | Kept) -> Landing | None:
+        """Where an exception lands that is raised here; None where nothing catches it, or nothing can: then the program
+        ends with it."""
+        landing = self.landings[-1] if self.landings else None
+        if landing is None or landing.current is not self.frame or message in LIMITS:
+            return None
+        found = raised(exception)
+        return landing if self.is_caught(found if isinstance(found, type) else type(found)) else None
+
+    def is_caught(self, kind: type[BaseException]) -> bool:
+        """Whether a `try` catches what is raised here."""
+        if issubclass(kind, TracebufError):
+            return False
+        catch = next((c for c in reversed(self.catching) if issubclass(kind, c.kinds)), None)
+        return catch is not None and self.leads_to(catch)
+
+    def leads_to(self, catch: Catch) -> bool:
+        """Whether each region from here to a `try` may be left by a raise."""
+        for frame in self.frames():
+            if frame is catch.frame:
+                return True
+            if frame not in self.passable:
+                return False
+        return False
+
+    def caught_here(self) -> tuple[type[BaseException], ...]:
+        """The classes of what is caught where it is raised here, those of the innermost `try` first."""
+        if not self.landings or self.landings[-1].current is not self.frame:
+            return ()
+        return tuple(k for c in reversed(self.catching) if self.leads_to(c) for k in c.kinds)
+
+    @contextmanager
+    def uncaught(self) -> Iterator[None]:
+        """A context for what notes by itself what it raises."""
+        catching, self.catching = self.catching, []
+        try:
+            yield
+        finally:
+            self.catching = catching
+
+    def site(self, exception: Raised, message: Message | Kept, values: Sequence[Value]) -> Site:
+        """The place that raises here; the same one where a line is traced again."""
+        kind, types = raised(exception), tuple(v.type for v in values)
+        key = (kind if isinstance(kind, type) else id(kind), repr(message), types, self.loc)
+        found = self.site_numbers.get(key)
+        if found is None:
+            found = self.site_numbers[key] = Site(len(self.sites) + 1, kind, message, types, self.loc)
+            self.sites.append(found)
+        return found

@@ -13,7 +13,7 @@ from tracebuf.errors import note_location
 from tracebuf.frontends.numpy.call.conditions import Guard
 from tracebuf.frontends.numpy.record.conditions import either, negated, negation
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask
-from tracebuf.frontends.numpy.record.regions import Frame, Inside, Regions
+from tracebuf.frontends.numpy.record.regions import OVERFLOW, Frame, Inside, Landings
 from tracebuf.ir.core import Block, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import SizeFacts
@@ -25,7 +25,6 @@ from tracebuf.ops.scalars import arith, division, integers
 from tracebuf.running.raised import Message, Raised, bare, make_error
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
-OVERFLOW = "Python integers are limited to 64 bits in compiled code"
 USUAL = 2**40
 """The most elements along an axis of an array that exists, or of a part of one; such sizes need no check for memory."""
 
@@ -56,7 +55,7 @@ class Region(Inside):
         super().__exit__()
 
 
-class Sizes(Regions):
+class Sizes(Landings):
     """What is known of sizes. `hints` are the traced call's entry values of the size symbols."""
 
     def __init__(self, func: Func, hints: Mapping[Sym, int]) -> None:
@@ -273,7 +272,9 @@ class Sizes(Regions):
     def check(
         self, condition: Value, exception: Raised, message: Message, values: Sequence[Value] = ()
     ) -> None:
-        """Records an op that raises where the condition is false; `message` has a {} for each of `values`."""
+        """Records what raises where the condition is false; `message` has a {} for each of `values`."""
+        if (landing := self.landing_for(exception, message)) is not None:
+            return landing.check(condition, self.site(exception, message, values), values)
         self.add(checks.Check.of(condition, exception, message, values))
 
     def compare(self, predicate: str, a: Dim, b: Dim) -> Value:
@@ -309,5 +310,8 @@ class Sizes(Regions):
         if (sure := bare(exception) if self.certain else None) is not None:
             note_location(sure, self.loc)
         computed = [v if isinstance(v, Value) else self.index(v) for v in values]
+        if (landing := self.landing_for(exception, message)) is not None:
+            landing.throw(self.site(exception, message, computed), computed)
+            raise DeadEnd
         self.check(self.constant(False, I1), exception, message, computed)
         raise DeadEnd(sure)

@@ -41,6 +41,8 @@ class Liveness:
     head: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     ends: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     assigned: dict[ast.stmt, tuple[str, ...]] = field(default_factory=dict)
+    caught: dict[ast.Try, frozenset[str]] = field(default_factory=dict)
+    """Of a `try`: live at the end of its body, and where its handlers begin."""
     rebound: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     computed: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     floats: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
@@ -181,13 +183,16 @@ def _statement(s: ast.stmt, live: frozenset[str], place: JumpTargets, out: Liven
         return place.after if isinstance(s, ast.Break) else place.head
     if isinstance(s, ast.With):
         out.assigns(s, [s])
+        out.after[s] = live
         return _block(s.body, live, place, out).union(*map(out.reads, s.items))
     if isinstance(s, ast.Try):
         out.assigns(s, [s])
         after = _block(s.finalbody, live, place, out)
         handled = after.union(*(_block(h.body, after, place, out) for h in s.handlers))
         inside = JumpTargets(place.always | handled, place.head | handled, place.after | handled)
-        body = _block(s.body, _block(s.orelse, after, place, out) | handled, inside, out)
+        end = _block(s.orelse, after, place, out) | handled
+        out.after[s], out.caught[s] = after, end
+        body = _block(s.body, end, inside, out)
         return body.union(*(out.reads(h.type) for h in s.handlers if h.type is not None))
     return (live - out.binds(s)) | out.reads(s) | place.always
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import takewhile
 from typing import Any, NoReturn
+from uuid import uuid4
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from tracebuf.frontends.numpy.record.judged import judged
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.regions import Kept
 from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -56,7 +58,17 @@ from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I64, INDEX, ScalarType, scalar_type
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.scalars import arith
-from tracebuf.running.host import ByLoop, CoreLoop, Direct, HostFunction, Passed, Put, put_converted, put_nothing
+from tracebuf.running.host import (
+    Attempt,
+    ByLoop,
+    CoreLoop,
+    Direct,
+    HostFunction,
+    Passed,
+    Put,
+    put_converted,
+    put_nothing,
+)
 
 Shape = Sequence[Dim]
 Given = Mapping[str, Any]
@@ -410,8 +422,11 @@ def record(
     `fresh` gives new arrays by element type, shape and order; `written` are arrays that the call writes in place, of
     which it does not read those whose index is in `unread`.
     """
-    if filters := tuple(f for _, found in r.filters for f in found):
+    filters = tuple(f for _, found in r.filters for f in found)
+    if filters and not isinstance(function.run, Attempt):
         function = replace(function, run=Filtered(function.run, filters), returns=0)
+    if kinds := r.caught_here():
+        return attempted(r, function, kinds, ins, fresh, written, unread)
     outs = [r.empty(element, shape, order) for element, shape, order in fresh]
     not_read = [*range(len(fresh)), *(len(fresh) + k for k in unread)]
     results = r.add(HostCall.of(function, ins, [*outs, *map(r.read, written)], not_read)).results
@@ -420,6 +435,24 @@ def record(
     return [
         ArrayRef(r.new_storage(element, shape, order, value)) for (element, shape, order), value in zip(fresh, results)
     ]
+
+
+def attempted(
+    r: Recorder, function: HostFunction, kinds: tuple[type[BaseException], ...], ins: Sequence[Value],
+    fresh: Sequence[Fresh], written: Sequence[ArrayRef], unread: Sequence[int],
+) -> list[ArrayRef]:  # fmt: skip
+    """Records a call within a `try` that catches exceptions of these classes."""
+    kept = Kept(uuid4().hex)
+    attempt = Attempt(function.run, kinds, len(fresh), kept.name)
+    function = replace(function, run=attempt, returns=0, loop=None)
+    with r.uncaught():
+        *made, status = record(r, function, ins, [*fresh, (I64, (), ())], written, unread)
+    number = r.load(status, ())
+    for k, kind in enumerate(kinds):
+        if (landing := r.landing_for(kind, kept)) is not None:
+            is_other = r.emit(arith.CmpI.of("ne", number, r.constant(k + 1, I64)))
+            landing.check(is_other, r.site(kind, kept, []), [])
+    return made
 
 
 def loaded(r: Recorder, ref: ArrayRef, leaf: HostResult) -> ArrayRef | NpScalar | PyInt | PyFloat:

@@ -42,6 +42,14 @@ def checked(body: Body, index: Value, size: Value, axis: int) -> Value:
     return body.add(gather.CheckedIndex.of(index, size, axis))
 
 
+def from_end(body: Body, index: Value, size: Value, axis: int) -> Value:
+    """The index, which has been checked; negative ones counted from the end."""
+    n = body.add(arith.IndexCast.of(size, I64))
+    negative = body.add(arith.CmpI.of("slt", index, body.constant(0, I64)))
+    found = body.add(arith.Select.of(negative, body.add(arith.AddI.of(index, n)), index))
+    return body.add(arith.IndexCast.of(found, INDEX))
+
+
 def wrapped(body: Body, index: Value, size: Value, axis: int) -> Value:
     """The index modulo the size, as np.take with mode="wrap"."""
     n = body.add(arith.IndexCast.of(size, I64))
@@ -171,11 +179,11 @@ def indices_into_base(loops: Loops, at: Advanced, picked: Sequence[Dim], bring: 
     return found
 
 
-def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> None:
-    """Checks an index without loops over elements.
+def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> Bring:
+    """Checks an index without loops over elements; how the loops bring it within bounds.
 
     IndexError where there is an index but no element, and where a bad index picks only parts without elements: the
-    loops do not test it there.
+    loops do not test it there. Where a `try` catches it, the loops test nothing.
     """
     for axis in at.axes:
         size = at.base.shape[axis]
@@ -183,9 +191,11 @@ def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> None:
             continue
         ok = or_empty(r, r.compare("sge", size, 1), picked)
         r.check(ok, "IndexError", f"an index is out of bounds for axis {axis} with size 0")
-    if any(not r.facts.nonneg(sub(at.base.shape[a], 1)) for a in at.kept):
+    caught = r.landing_for("IndexError", None) is not None
+    if caught or any(not r.facts.nonneg(sub(at.base.shape[a], 1)) for a in at.kept):
         for array, axis in zip(at.arrays, at.axes):
             check_bounds(r, array, at.base.shape[axis], axis, picked)
+    return from_end if caught else checked
 
 
 def check_bounds(r: Recorder, array: ArrayRef, size: Dim, axis: int, picked: Sequence[Dim]) -> None:
@@ -209,7 +219,7 @@ def gathered(r: Recorder, at: Advanced, bring: Bring = checked, order: Sequence[
     """`a[i]` as a fresh array; `order`: its axes, outermost first, if not those of an index."""
     picked = common_shape(r, at.arrays)
     if bring is checked:
-        check_filled(r, at, picked)
+        bring = check_filled(r, at, picked)
     shape, order = at.shape(picked), at.order(len(picked)) if order is None else tuple(order)
     loops = Loops(r, shape)
     tell_sizes(loops, at, len(picked))
@@ -228,11 +238,11 @@ def scattered(r: Recorder, at: Advanced, value: Operand | None, combine: Combine
         value = fitting(r, value, shape, leading_ones=combine is None)
     elif combine is None and value is not None:
         check_number(r, value, at.base, as_array=True)
-    check_filled(r, at, picked)
+    bring = check_filled(r, at, picked)
     loops = Loops(r, shape)
     tell_sizes(loops, at, len(picked))
     given = loops.constant(0) if value is None else stored_element(loops, value, at.base, combine is not None)
-    place = indices_into_base(loops, at, picked)
+    place = indices_into_base(loops, at, picked, bring)
 
     def store(held: Value, step: Value) -> Stored:
         body = loops.body

@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.numbers.scalars import concrete, float_value
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import OVERFLOW
 from tracebuf.frontends.numpy.record.registry import Handler, traces
 from tracebuf.frontends.numpy.record.scalar_checks import (
     compare_floats,
@@ -31,7 +32,6 @@ from tracebuf.frontends.numpy.record.scalar_checks import (
     is_number,
     require_nonzero,
 )
-from tracebuf.frontends.numpy.record.sizes import OVERFLOW
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyFloat, PyInt, is_traced
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim

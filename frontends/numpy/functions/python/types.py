@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.functions.python.cmath import to_complex
 from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import concrete
-from tracebuf.frontends.numpy.record.callees import Drawer
+from tracebuf.frontends.numpy.record.callees import Caught, Drawer
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -64,6 +64,8 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool | PyBool:
         return by_origin(r, x, lambda number: ask(isinstance, number, kinds))
     if isinstance(x, Drawer):
         return ask(issubclass, x.kind, kinds)
+    if isinstance(x, Caught):
+        return x.is_a(r, kinds)
     if isinstance(x, Record):
         for kind in kinds if isinstance(kinds, tuple) else (kinds,):
             says = getattr(type(kind), "__instancecheck__", None)
@@ -123,4 +125,6 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
         memmaps.check_class(r, "the class", False, True)
     if isinstance(x, (Record, Drawer)):
         return x.kind
+    if isinstance(x, Caught):
+        return x.exact_class(r)
     return ask(type, x, *rest) if rest or not is_traced(x) else type(concrete(x))

@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.paths.joins import alike
 from tracebuf.frontends.numpy.paths.loops.alternatives import Kinds
 from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import Site
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, Kind, PyBool, PyInt, Storage
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Value
@@ -80,6 +81,7 @@ class LoopPlan:
     at first, and are asked which, with the places of other objects of before the loop that they may hold; `apart`:
     those of them that begin as one object and do not stay one; `sizes_diverge`: sizes that begin equal do not stay
     equal.
+    `raises`: what an iteration may raise that is caught outside of the loop, which it then leaves.
     `may_peel`: the first iteration may be traced by itself; `peel_first`: it is; `unrolled`: no iteration is like
     another, for the reason in `refusal`. `mends`: what has mended the plan.
     """
@@ -98,6 +100,7 @@ class LoopPlan:
     sizes_diverge: bool = False
     may_peel: bool = True
     peel_first: bool = False
+    raises: frozenset[Site] = frozenset()
     unrolled: bool = False
     refusal: UnsupportedError | None = None
     mends: tuple[Mend, ...] = ()

@@ -17,8 +17,10 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import BREAK, DONE, GO_ON, JUMP, RETURN, leaves, path_dependent, structure
+from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
-from tracebuf.frontends.numpy.paths.joins import anchored, plain, trace_if
+from tracebuf.frontends.numpy.paths.joins import anchored, plain
+from tracebuf.frontends.numpy.paths.landing import raise_on
 from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.close import LoopClose
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers
@@ -34,6 +36,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     goes_on,
     without_left_paths,
 )
+from tracebuf.frontends.numpy.paths.loops.raising import Raising
 from tracebuf.frontends.numpy.paths.loops.report import LoopReport
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.cond import nodes
@@ -86,6 +89,7 @@ def trace_loop(
         return unroll(r, spec, env, n, Budget(r.recorded + MAX_OPS, refused))
     if loop is not None:
         r.loops.append(replace(loop.close(), peeled=peeled))
+        raise_on(r, env, loop.plan.raises)
         return
     peel(r, spec, env, plans, peeled, plans[key])
 
@@ -101,8 +105,11 @@ def attempt(
     peel_for = ""
     for _ in range(0 if plans[key].peel_first else 8):
         plan = plans[key]
-        carried = CarriedContainers(r, spec, env, plan.containers, plan.rebound_containers)
+        raising = Raising(r, spec, plan.raises)
+        env |= raising.nothing()
+        carried = CarriedContainers(r, raising.spec, env, plan.containers, plan.rebound_containers)
         loop = Loop(r, carried.spec, env, plan, carried)
+        loop.raising = raising
         try:
             with r.at(r.loc):
                 loop.trace()
@@ -274,6 +281,8 @@ def conditionally(
 class Loop(LoopClose):
     """One attempt at a loop, traced."""
 
+    raising: Raising
+
     # -- tracing an iteration
     def trace(self) -> None:
         """Records the body in a region of its own, and what it shows about the plan."""
@@ -281,6 +290,7 @@ class Loop(LoopClose):
         made: dict[Callable[..., Any], Any] = {}
         given = self.env | {n: make(r, made) for n, make in self.plan.first_bound_inside.items()}
         with r.region("loop", self.block) as self.frame:
+            r.passable.add(self.frame)
             try:
                 with cycles_refused(r):
                     self.iteration(self.enter(given))
@@ -288,6 +298,7 @@ class Loop(LoopClose):
                 self.dead = True
                 self.note_end_values()
             finally:
+                r.passable.discard(self.frame)
                 r.heap.leave(self.frame)
 
     def iteration(self, inside: Env) -> None:
@@ -300,7 +311,15 @@ class Loop(LoopClose):
         else:
             return self.iterate(inside)
         self.after = inside
-        self.compare()
+        if not self.may_raise_more():
+            self.compare()
+
+    def may_raise_more(self) -> bool:
+        """Whether the plan is mended because the body may raise what is caught outside of the loop."""
+        if (sites := self.raising.sites) <= self.plan.raises:
+            return False
+        self.mend("", "may raise what is caught outside of it", raises=self.plan.raises | sites)
+        return True
 
     def iterate(self, inside: Env) -> None:
         """The body of an scf.for."""
@@ -316,6 +335,8 @@ class Loop(LoopClose):
             self.spec.run(inside, place)
             inside.pop(JUMP, None)
             self.after = inside
+            if self.may_raise_more():
+                return
             self.note_end_values()
             if not self.stops_asking():
                 self.rotate(inside, sym(iv))
