@@ -448,7 +448,7 @@ REFUSED = {
     "a search for anything but ints": "return 1.0 in out",
     "`reversed` of a list": "for v in reversed(out):\n    out[0] = v\nreturn out",
     "a list of a float and an int and np.float64": "out.append(1.0)\nout.append(1)\nreturn out",
-    "gets a tuple": "for v in x:\n    out.append((v, v))\nreturn out",
+    "a list of a tuple of": "for v in x:\n    out.append((v, v))\nreturn out",
 }
 
 
@@ -516,11 +516,36 @@ def test_the_array_of_an_empty_list_is_one_of_floats(f: Any) -> None:
         agree(f, x)
 
 
+def found_twice(x):
+    places = []
+    for k in range(len(x)):
+        if x[k] > 0:
+            places.append(k)
+    return np.array(places) * 2 + np.array(places), np.mean(np.concatenate([places, places]))
+
+
+def mixed_with_numpys(x):
+    out = [0]
+    for v in x:
+        if v > 0:
+            out.append(v)
+    return np.array(out)
+
+
 def test_where_the_dtype_of_an_empty_list_matters() -> None:
-    """Before anything has run: an argument is as it was."""
-    for f in (found_doubled, found_many, chosen_by_truths):
+    """A statement is traced for lists with items and without, but not a function's result."""
+    for x in (X, -abs(X)):
+        agree(found_many, x)
+        agree(found_twice, x)
+    for f in (found_doubled, chosen_by_truths):  # before anything has run: an argument is as it was
         with pytest.raises(UnsupportedError, match=r"np.array\(.*, dtype="):
             tracebuf.bufferize(f)(X)
+
+
+def test_where_the_dtype_depends_on_which_items_are_pythons() -> None:
+    agree(mixed_with_numpys, X)
+    assert "Python's numbers alone" in refused(mixed_with_numpys, -abs(X)).reason
+    assert "np.float32 and Python's numbers" in refused(mixed_with_numpys, X.astype(np.float32)).reason
 
 
 def test_nan_is_ordered_as_python_does() -> None:

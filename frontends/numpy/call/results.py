@@ -37,6 +37,8 @@ class ResultLeaf:
 
 SPREAD = ("*",)
 """The keys of a list whose items are those that its one plan gives."""
+SPREAD_PARTS = ("*", "*")
+"""The keys of what each item of such a list is, where it consists of parts; its plans give those of all items."""
 
 
 @frozen(slots=False)
@@ -167,6 +169,8 @@ class _Building:
         items = [self.build(i) for i in p.items]
         if p.keys == SPREAD and p.kind is list:
             return items[0]
+        if p.keys == SPREAD_PARTS:
+            return [made_of(p.kind, parts) for parts in zip(*items)]
         if p.keys is None:
             return items if p.kind is list else made_of(p.kind, items)
         if p.kind is dict:

@@ -227,16 +227,68 @@ def ordered(items: Any, reverse: bool, signed: bool) -> None:
         items[:] = np.sort(items, kind="stable")
 
 
+def order_of(columns: Any, reverse: bool) -> Any:
+    """The numbers of items in their order: by the first column, then by the next; equal ones as they are."""
+    order = np.arange(len(columns[0]))
+    for column in columns[::-1]:
+        found = column[order]
+        if reverse:
+            order = order[len(order) - 1 - np.argsort(found[::-1], kind="stable")[::-1]]
+        else:
+            order = order[np.argsort(found, kind="stable")]
+    return order
+
+
+def extreme_tuple(items: Any, columns: Any, n: int, high: bool, message: str, default: Any = ()) -> Any:
+    """min(items) or max(items) of tuples, whose parts are in columns; `default` holds what there is without items."""
+    if n == 0:
+        if default:
+            return default[0]
+        raise ValueError(message)
+    best = 0
+    for k in range(1, n):
+        for column in columns:
+            if column[k] != column[best]:
+                if (column[k] > column[best]) == high:
+                    best = k
+                break
+    return items[best]
+
+
+def taken(column: Any, order: Any) -> Any:
+    """The elements of a list in another order."""
+    return column[order]
+
+
+def backwards(column: Any, n: int) -> Any:
+    """The n elements of a list in reverse order."""
+    column[:n] = column[:n][::-1]
+    return column
+
+
 def copied(column: Any) -> Any:
     """The elements in memory of their own."""
     return column.copy()
 
 
-def array_of(items: Any, n: int) -> Any:
-    """np.array of a list of n items."""
+def are_some_of_numpys(flags: Any, n: int) -> Any:
+    """Whether some of n numbers are NumPy's, or there are none; flags say which are Python's."""
+    return n == 0 or not np.all(flags)
+
+
+def table_of(columns: Any, dtype: Any) -> Any:
+    """np.array of a list of tuples, whose parts are in columns."""
+    made = np.empty((len(columns[0]), len(columns)), dtype)
+    for k, column in enumerate(columns):
+        made[:, k] = column
+    return made
+
+
+def array_of(make: Any, parts: Any, n: int, dtype: Any) -> Any:
+    """np.array of a list of n items, which `make(*parts)` is where there are any."""
     if n == 0:
-        return np.empty(0)
-    return items.copy()
+        return np.empty(0, dtype)
+    return make(*parts)
 
 
 def check_fit(items: Any, low: int, high: int, dtype: str) -> None:
@@ -246,11 +298,11 @@ def check_fit(items: Any, low: int, high: int, dtype: str) -> None:
             raise OverflowError(f"Python integer {x} out of bounds for {dtype}")
 
 
-def called_with_array(f: Any, before: Any, items: Any, n: int, after: Any, named: Any) -> Any:
+def called_with_array(f: Any, before: Any, make: Any, parts: Any, n: int, after: Any, named: Any) -> Any:
     """A call of f with np.array of a list of n items among its arguments."""
     if n == 0:
         return f(*before, np.empty(0), *after, **named)
-    return f(*before, items.copy(), *after, **named)
+    return f(*before, make(*parts), *after, **named)
 
 
 def place_in(n: int, k: int, message: str) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.results import (
     SPREAD,
+    SPREAD_PARTS,
     ChosenResult,
     ContainerWrite,
     NewContainer,
@@ -30,7 +31,7 @@ from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
 from tracebuf.frontends.numpy.record.cond import Cond, ends
-from tracebuf.frontends.numpy.record.growing import filled, is_growing, kind_in
+from tracebuf.frontends.numpy.record.growing import Form, Several, filled, form_in, is_growing
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -150,11 +151,18 @@ class Results:
             made.items = (self.items_of(x, taken),) if is_growing(x) else tuple(self.leaf(i, taken) for i in items)
         return containers[x, found]
 
-    def items_of(self, x: Record, taken: ArmPath) -> ResultLeaf:
+    def items_of(self, x: Record, taken: ArmPath) -> ResultPlan:
         """The plan of the items of a list whose length only the run time knows."""
-        kind = kind_in(x)
-        found = [self.add(self.read_where(column, taken)) for column in filled(self.r.facts, x)]
-        return ResultLeaf("items", found[-1], (kind.python or kind.name, found[0]))
+        found = iter([self.add(self.read_where(column, taken)) for column in filled(self.r.facts, x)])
+
+        def plan(form: Form) -> ResultPlan:
+            if isinstance(form, Several):
+                number = self.new.setdefault(object(), len(self.new))
+                return NewContainer(form.of, SPREAD_PARTS, number, tuple(map(plan, form.parts)))
+            indices = [next(found) for _ in form.types]
+            return ResultLeaf("items", indices[-1], (form.python or form.name, indices[0]))
+
+        return plan(form_in(x))
 
     def changes(self) -> list[ContainerWrite]:
         """The plans of what the function has changed in the caller's containers."""

@@ -1,4 +1,6 @@
-"""Lists of numbers whose length only the run time knows: what is known of them while tracing.
+"""Lists whose length only the run time knows: what is known of them while tracing.
+
+Their items are numbers, or tuples and lists of such: a column for each number (two where its type depends on the path).
 
 A list is a list of values while a function is traced, unless a loop that is traced once changes its length, or an index
 that only the run time knows picks its items. Then the function is traced again, and where that list is made, an
@@ -12,27 +14,65 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, TypeGuard
 
+from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyInt, kind_of
+from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.facts import SizeFacts
+from tracebuf.ir.types import ScalarType
 from tracebuf.location import Location
 
 LENGTH = "length"
 """The attribute that holds the length; the columns are the others, by their numbers."""
 
 
-class GrowingList:
-    """The class of the objects that stand for such lists; its subclasses say of which kind the items are."""
+@frozen()
+class Several:
+    """What an item is that is a tuple, a named tuple or a list: its class, and what each of its parts is."""
 
-    items: Kind
+    of: type
+    parts: tuple[Form, ...]
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The types of the SSA values that stand for the item."""
+        return tuple(t for part in self.parts for t in part.types)
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f"a {self.of.__name__} of ({', '.join(part.words for part in self.parts)})"
+
+
+Form = Kind | Several
+"""What an item of a growing list is besides its value."""
+
+
+def form_of(x: Any) -> Form | None:
+    """The form of an item; None for what such a list does not hold."""
+    if type(x) not in (tuple, list) and not is_named_tuple(x):
+        return kind_of(x)
+    found = [f for f in map(form_of, x) if f is not None]
+    return Several(type(x), tuple(found)) if found and len(found) == len(x) else None
+
+
+def kinds_of(form: Form) -> tuple[Kind, ...]:
+    """The kinds of the numbers that an item consists of, in order."""
+    return (form,) if isinstance(form, Kind) else tuple(k for part in form.parts for k in kinds_of(part))
+
+
+class GrowingList:
+    """The class of the objects that stand for such lists; its subclasses say of which form the items are."""
+
+    items: Form
 
 
 @cache
-def growing_class(kind: Kind) -> type[GrowingList]:
-    """The class of growing lists of numbers of a kind; its name is for messages."""
-    return type("list", (GrowingList,), {"items": kind})
+def growing_class(form: Form) -> type[GrowingList]:
+    """The class of growing lists of items of a form; its name is for messages."""
+    return type("list", (GrowingList,), {"items": form})
 
 
 def is_growing(x: object) -> TypeGuard[Record]:
@@ -40,10 +80,10 @@ def is_growing(x: object) -> TypeGuard[Record]:
     return isinstance(x, Record) and issubclass(x.kind, GrowingList)
 
 
-def kind_in(x: Record) -> Kind:
-    """The kind of the items of such a list."""
-    kind: Kind = x.kind.items  # type: ignore[attr-defined]
-    return kind
+def form_in(x: Record) -> Form:
+    """The form of the items of such a list."""
+    form: Form = x.kind.items  # type: ignore[attr-defined]
+    return form
 
 
 def columns(x: Record) -> list[Any]:
@@ -72,30 +112,37 @@ class Regrow(Control):
 
 
 class Growth:
-    """What tracings of one call have found: the lists that grow, by where they are made, with the kinds of the numbers
-    in them."""
+    """What tracings of one call have found: the lists that grow, by where they are made, with the forms of their
+    items."""
 
     def __init__(self) -> None:
-        self.known: dict[Location, frozenset[Kind]] = {}
-        self.found: dict[Location, frozenset[Kind]] = {}
+        self.known: dict[Location, frozenset[Form]] = {}
+        self.found: dict[Location, frozenset[Form]] = {}
         """What is known from the next tracing on."""
         self.rolled: frozenset[Location] = frozenset()
         """Where lists are made item by item in a loop: of so many items, or of those that data select."""
         self.long: set[Location] = set()
         """Those of the next tracing."""
+        self.unsure: frozenset[Location] = frozenset()
+        """Where statements are that are traced once for a list with items and once without: the array of an empty list
+        is of float64, and has one axis."""
+        self.found_unsure: set[Location] = set()
+        """Those of the next tracing."""
+        self.unlike = False
+        """Whether the refusal that is on its way says that a value is of one type or another."""
         self.made = False
         """Whether there is any such list in the program."""
         self.stuck = False
         """Whether the refusal that is on its way says that items are too many, or that data select them."""
 
     def note(self, label: Any, items: Iterable[Any]) -> bool:
-        """Notes that the list made at a place grows, and what is in it; whether that is news. Lists of anything but
-        numbers are left as they are."""
-        kinds = list(map(kind_of, items))
-        if not isinstance(label, Location) or None in kinds:
+        """Notes that the list made at a place grows, and what is in it; whether that is news. Lists of items without a
+        form are left as they are."""
+        forms = list(map(form_of, items))
+        if not isinstance(label, Location) or None in forms:
             return False
         old = self.found.get(label, frozenset())
-        self.found[label] = old.union(k for k in kinds if k is not None)
+        self.found[label] = old.union(f for f in forms if f is not None)
         return self.found[label] != old
 
     def note_long(self, place: Location) -> None:
@@ -104,9 +151,17 @@ class Growth:
             self.long.add(place)
         self.stuck = False
 
+    def note_unsure(self, place: Location) -> None:
+        """Notes that the statement at a place is to be traced for lists with and without items, where a refusal says
+        so."""
+        if self.unlike:
+            self.found_unsure.add(place)
+        self.unlike = False
+
     def begin(self) -> bool:
         """Begins the next tracing; whether it knows anything new."""
-        news = {label: kinds for label, kinds in self.found.items() if kinds}
-        changed = news != self.known or not self.long <= self.rolled
+        news = {label: forms for label, forms in self.found.items() if forms}
+        changed = news != self.known or not self.long <= self.rolled or not self.found_unsure <= self.unsure
         self.known, self.rolled, self.stuck = news, self.rolled | self.long, False
+        self.unsure, self.unlike = self.unsure | self.found_unsure, False
         return changed
