@@ -25,7 +25,7 @@ class ResultLeaf:
     "array" or a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity`
     are one object; `read_only` arrays are views that must not be stored to. "items" are those of a list of run-time
     length: the elements of result `index`; `value` holds their kind, and the result with the flags where that depends
-    on the item.
+    on the item. "rows" are those of one of arrays.
     """
 
     kind: str
@@ -190,6 +190,8 @@ class _Building:
         value = self.raw[x.index]
         if x.kind == "items":
             return items_in(value, x.value[0], self.raw[x.value[1]], x.index != x.value[1])
+        if x.kind == "rows":
+            return [row.copy() for row in value]
         if x.kind == "array":
             if x.identity not in self.arrays:
                 self.arrays[x.identity] = self._array(x, value)

@@ -318,6 +318,8 @@ class Expressions(Comprehensions):
         self.at(node)
         name = type(op).__name__
         if name in ("Is", "IsNot"):
+            if self.r.held is not None:
+                self.r.held.check_identity(self.r, a, b)
             found = same_thing(self.r, a, b)
             if isinstance(found, bool):
                 return found == (name == "Is")

@@ -157,11 +157,16 @@ def list_of(items: Any, made: Any) -> None:
 def appended(column: Any, n: int, x: Any) -> Any:
     """The elements of a list and one more, in the same memory while there is room."""
     if n == column.shape[0]:
-        more = np.empty(2 * n + 16, column.dtype)
+        more = np.empty((2 * n + (16 if column.ndim == 1 else 4), *column.shape[1:]), column.dtype)
         more[:n] = column
         column = more
     column[n] = x
     return column
+
+
+def replaced(column: Any, k: int, x: Any) -> None:
+    """Puts another item at place k."""
+    column[k] = x
 
 
 def without(column: Any, n: int, k: int) -> Any:
@@ -264,6 +269,36 @@ def backwards(column: Any, n: int) -> Any:
     """The n elements of a list in reverse order."""
     column[:n] = column[:n][::-1]
     return column
+
+
+def converted(column: Any, dtype: Any) -> Any:
+    """The elements in memory of their own, in another dtype."""
+    return column.astype(dtype)
+
+
+def sum_of_arrays(column: Any, n: int, start: Any) -> Any:
+    """sum(items, start) of a list of n arrays."""
+    if n == 0:
+        return start
+    total = start + column[0]
+    for k in range(1, n):
+        total += column[k]
+    return total
+
+
+def stacked(make: Any, parts: Any, n: int) -> Any:
+    """np.stack of a list of n arrays or tuples, whose array is `make(*parts)`."""
+    if n == 0:
+        raise ValueError("need at least one array to stack")
+    return make(*parts)
+
+
+def joined(make: Any, parts: Any, n: int) -> Any:
+    """np.concatenate of such a list."""
+    if n == 0:
+        raise ValueError("need at least one array to concatenate")
+    found = make(*parts)
+    return found.reshape((found.shape[0] * found.shape[1], *found.shape[2:]))
 
 
 def copied(column: Any) -> Any:

@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
 from tracebuf.frontends.numpy.record.cond import Cond, ends
-from tracebuf.frontends.numpy.record.growing import Form, Several, filled, form_in, is_growing
+from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -64,6 +64,11 @@ class Results:
         self.made: defaultdict[ArmPath, PairsByIdentity[NewContainer]] = defaultdict(PairsByIdentity)
         self.places: PairsByIdentity[bool | PyBool] = PairsByIdentity()
         """By an array or an identity, and what it may be: where it is that."""
+        self.arrays_seen: ByIdentity[ArrayRef, None] = ByIdentity()
+        self.arrays_returned = False
+        """Whether a list of run-time length is returned that holds arrays."""
+        self.lists_returned = 0
+        """How many lists are, and lists of lists."""
         self.new: ByIdentity[Any, int] = ByIdentity()
         """The new containers, numbered."""
         self.objects: ByIdentity[ArrayRef, int] = ByIdentity()
@@ -147,6 +152,7 @@ class Results:
             kind, keys, items = (list, SPREAD, ()) if is_growing(x) else parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
                 raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
+            self.lists_returned += kind is list and not is_growing(x)
             made = containers[x, found] = NewContainer(kind, keys, self.new.setdefault(found, len(self.new)))
             made.items = (self.items_of(x, taken),) if is_growing(x) else tuple(self.leaf(i, taken) for i in items)
         return containers[x, found]
@@ -157,12 +163,31 @@ class Results:
 
         def plan(form: Form) -> ResultPlan:
             if isinstance(form, Several):
+                self.lists_returned += form.of is list
                 number = self.new.setdefault(object(), len(self.new))
                 return NewContainer(form.of, SPREAD_PARTS, number, tuple(map(plan, form.parts)))
+            if isinstance(form, Elements):
+                self.arrays_returned = True
+                return ResultLeaf("rows", next(found))
             indices = [next(found) for _ in form.types]
             return ResultLeaf("items", indices[-1], (form.python or form.name, indices[0]))
 
         return plan(form_in(x))
+
+    def check_identity(self) -> None:
+        """Refuses results of which one may be an item of a list of run-time length, where another result would tell:
+        such lists have copies (arrays/held)."""
+        held = self.r.held
+        if self.lists_returned > 1 and any(map(has_lists, self.r.growth.classes)):
+            raise self.r.refuse("a list is returned that may be an item of another", "append tuples")
+        if held is None:
+            return
+        touched = [x for x in self.arrays_seen if held.is_touched(x, held.held)]
+        again = self.arrays_returned and (held.shared or touched)
+        several = len({id(end.storage) for x in touched for end in ends(x)}) > 1
+        if again or (several and any(held.is_touched(x, held.read) for x in touched)):
+            reason = "an array is returned that may be in a list of run-time length, twice or beside another result"
+            raise self.r.refuse(reason, "return np.array(items), or copies: x.copy()")
 
     def changes(self) -> list[ContainerWrite]:
         """The plans of what the function has changed in the caller's containers."""
@@ -195,12 +220,14 @@ class Results:
             return self.chosen(found, lambda o, _: self.array(x, o, taken))
         for g, i in self.given:
             if found is g:
+                self.arrays_seen[x] = None
                 if self.r.maps is not None:
                     self.r.maps.check_result(self.r, x)
                 return ResultLeaf("argument", i)
         if self.r.maps is not None:
             self.r.maps.check_result(self.r, x)
         arrays = self.seen[taken]
+        self.arrays_seen[x] = None
         if x not in arrays:
             value = self.read_where(x, taken)
             arrays[x] = ResultLeaf("array", self.add(value), x.storage.arg, read_only=x.read_only)
@@ -254,3 +281,8 @@ def parts_in(x: Any) -> tuple[type, tuple[Any, ...] | None, tuple[Any, ...]]:
     if isinstance(x, dict):
         return dict, tuple(x), tuple(x.values())
     return type(x), None, tuple(x)
+
+
+def has_lists(form: Form) -> bool:
+    """Whether items of a growing list are lists, or hold some."""
+    return isinstance(form, Several) and (form.of is list or any(map(has_lists, form.parts)))

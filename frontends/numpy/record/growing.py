@@ -10,16 +10,16 @@ the list mostly, and a length; branches and loops join and carry them like the a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard
 
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.control import Control
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyInt, kind_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyInt, axis_order, kind_of
 from tracebuf.frozen import frozen
-from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.dims import Dim, Sym, sub, substitute, sym, symbols
 from tracebuf.ir.facts import SizeFacts
 from tracebuf.ir.types import ScalarType
 from tracebuf.location import Location
@@ -46,33 +46,60 @@ class Several:
         return f"a {self.of.__name__} of ({', '.join(part.words for part in self.parts)})"
 
 
-Form = Kind | Several
+@frozen()
+class Elements:
+    """What an item is that is an array in C order: its element type and shape."""
+
+    element: ScalarType
+    shape: tuple[Dim, ...]
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The type of its elements, of which there is one column."""
+        return (self.element,)
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f"an array of {self.element.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+Form = Kind | Several | Elements
 """What an item of a growing list is besides its value."""
 
 
-def form_of(x: Any) -> Form | None:
-    """The form of an item; None for what such a list does not hold."""
+def form_of(x: Any, canon: Callable[[Dim], Dim]) -> Form | None:
+    """The form of an item, of sizes in one expression each (`canon`); None for what such a list does not hold."""
+    if isinstance(x, ArrayRef):
+        fits = x.ndim and not any(end.storage.picked for end in ends(x)) and in_c_order(x)
+        return Elements(x.element, tuple(map(canon, x.shape))) if fits else None
     if type(x) not in (tuple, list) and not is_named_tuple(x):
         return kind_of(x)
-    found = [f for f in map(form_of, x) if f is not None]
+    found = [f for f in (form_of(part, canon) for part in x) if f is not None]
     return Several(type(x), tuple(found)) if found and len(found) == len(x) else None
 
 
-def kinds_of(form: Form) -> tuple[Kind, ...]:
-    """The kinds of the numbers that an item consists of, in order."""
-    return (form,) if isinstance(form, Kind) else tuple(k for part in form.parts for k in kinds_of(part))
+def in_c_order(x: ArrayRef) -> bool:
+    """Whether a copy of an array, in C order, has its axes as the array has them."""
+    return all(axis_order([(end, range(x.ndim))], x.ndim) == tuple(range(x.ndim)) for end in ends(x))
+
+
+def parts_of(form: Form) -> tuple[Kind | Elements, ...]:
+    """The numbers and arrays that an item consists of, in order."""
+    return tuple(k for part in form.parts for k in parts_of(part)) if isinstance(form, Several) else (form,)
+
+
+def with_sizes(form: Form, env: Mapping[Sym, Dim]) -> Form:
+    """A form with other symbols in the place of those of sizes."""
+    if isinstance(form, Elements):
+        return Elements(form.element, tuple(substitute(d, env) for d in form.shape))
+    return Several(form.of, tuple(with_sizes(p, env) for p in form.parts)) if isinstance(form, Several) else form
 
 
 class GrowingList:
     """The class of the objects that stand for such lists; its subclasses say of which form the items are."""
 
     items: Form
-
-
-@cache
-def growing_class(form: Form) -> type[GrowingList]:
-    """The class of growing lists of items of a form; its name is for messages."""
-    return type("list", (GrowingList,), {"items": form})
 
 
 def is_growing(x: object) -> TypeGuard[Record]:
@@ -119,6 +146,10 @@ class Growth:
         self.known: dict[Location, frozenset[Form]] = {}
         self.found: dict[Location, frozenset[Form]] = {}
         """What is known from the next tracing on."""
+        self.classes: dict[Form, type[GrowingList]] = {}
+        self.bindings: Mapping[Sym, Any] = {}
+        """What each symbol of a size is at a call."""
+        self.canon: Callable[[Dim], Dim] = lambda d: d
         self.rolled: frozenset[Location] = frozenset()
         """Where lists are made item by item in a loop: of so many items, or of those that data select."""
         self.long: set[Location] = set()
@@ -135,11 +166,33 @@ class Growth:
         self.stuck = False
         """Whether the refusal that is on its way says that items are too many, or that data select them."""
 
+    def enter(self, bindings: Mapping[Sym, Any], canon: Callable[[Dim], Dim]) -> bool:
+        """Begins a tracing, with symbols of its own; whether arrays are known to be in such lists."""
+        now = {binding: s for s, binding in bindings.items()}
+        env = {s: sym(now[binding]) for s, binding in self.bindings.items() if binding in now}
+        for forms in (self.known, self.found):
+            forms.update((label, frozenset(with_sizes(f, env) for f in old)) for label, old in forms.items())
+        self.bindings, self.canon, self.classes = bindings, canon, {}
+        return any(isinstance(p, Elements) for forms in self.known.values() for f in forms for p in parts_of(f))
+
+    def form_of(self, x: Any) -> Form | None:
+        """The form of an item; None for what such a list does not hold."""
+        return form_of(x, self.canon)
+
+    def class_of(self, form: Form) -> type[GrowingList]:
+        """The class of growing lists of items of a form; its name is for messages."""
+        return self.classes.setdefault(form, type("list", (GrowingList,), {"items": form}))
+
+    def is_known_size(self, form: Form) -> bool:
+        """Whether the sizes of the arrays in an item are known where a list is made: they are those of arguments."""
+        sizes = [d for p in parts_of(form) if isinstance(p, Elements) for d in p.shape]
+        return all(symbols(d) <= self.bindings.keys() for d in sizes)
+
     def note(self, label: Any, items: Iterable[Any]) -> bool:
         """Notes that the list made at a place grows, and what is in it; whether that is news. Lists of items without a
         form are left as they are."""
-        forms = list(map(form_of, items))
-        if not isinstance(label, Location) or None in forms:
+        forms = list(map(self.form_of, items))
+        if not isinstance(label, Location) or not all(f is not None and self.is_known_size(f) for f in forms):
             return False
         old = self.found.get(label, frozenset())
         self.found[label] = old.union(f for f in forms if f is not None)

@@ -12,7 +12,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.interpreter import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists.items import DTYPES, dtype_of, pythons
-from tracebuf.frontends.numpy.record.growing import LENGTH, Several, filled, form_in, is_growing, size
+from tracebuf.frontends.numpy.record.growing import LENGTH, Elements, Several, filled, form_in, is_growing, size
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.values import INT, ArrayRef, Kind, kind_of
@@ -21,6 +21,8 @@ from tracebuf.ir.types import F64, I1, scalar_type
 
 TYPED = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 """Functions that make an array of a list's items, in the dtype that is their second parameter."""
+JOINING = (np.stack, np.vstack, np.hstack, np.concatenate)
+"""Functions that take the items as arrays of their own."""
 FILLED = (np.require, np.full, np.full_like, np.fromiter, np.asarray_chkfinite)
 """Other functions that do."""
 
@@ -42,6 +44,9 @@ def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
     kinds: Sequence[Any] = form.parts if isinstance(form, Several) else [form]
     values, dtypes = [], []
     for kind in kinds:
+        if isinstance(form, Elements):
+            same = dtype is None or dtype == form.element.dtype
+            return (prelude.copied, tuple(held)) if same else converted(i, node, form, held, dtype)
         if not isinstance(kind, Kind):
             raise i.refuse(node, f"the array of a list of items that are {form.words}", "make an array of each part")
         (*flags, column), held = held[: len(kind.types)], held[len(kind.types) :]
@@ -57,6 +62,16 @@ def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
         reason = f"an array of {wanted} of a list of items that are {form.words}, which may not fit"
         raise i.refuse(node, reason, f"np.array(x).astype(np.{wanted}), which takes them as they fit")
     return prelude.table_of, (tuple(values), wanted)
+
+
+def converted(
+    i: Evaluator, node: ast.AST, form: Elements, held: Sequence[ArrayRef], dtype: Any
+) -> tuple[Any, tuple[Any, ...]]:
+    """As `maker`, for arrays in another dtype."""
+    if not np.can_cast(form.element.dtype, dtype, "safe"):
+        reason = f"an array of {dtype} of a list of arrays of {form.element.dtype}, which may not fit"
+        raise i.refuse(node, reason, f"np.array(x).astype(np.{dtype}), which takes them as they fit")
+    return prelude.converted, (held[0], dtype)
 
 
 def known_dtype(i: Evaluator, node: ast.AST, x: Record, kind: Kind, flags: Sequence[ArrayRef]) -> np.dtype:
@@ -76,7 +91,7 @@ def array(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
     """The array of the items, a copy; that of no items is of float64, whatever they would be, unless a dtype is given:
     where only the run time knows whether there are any, a value of either type."""
     make, parts = maker(i, node, x, dtype)
-    if isinstance(form_in(x), Several):
+    if not isinstance(form_in(x), Kind):
         differs = may_be_empty(i, x)
     else:
         differs = dtype is None and may_differ(i, x)
@@ -133,11 +148,13 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     dtype = None if wanted is None else ask(np.dtype, wanted)
     if dtype is not None and is_growing(args[0]):
         check_converts(i, node, args[0], dtype)
-        if arrays and isinstance(form_in(args[0]), Several) and not kwargs.keys() - {"dtype"}:
+        if arrays and not isinstance(form_in(args[0]), Kind) and not kwargs.keys() - {"dtype"}:
             return array(i, node, args[0], dtype)
     elif kwargs.get("dtype") is not None and function in FILLED:
         what = f"{getattr(function, '__name__', 'a call')} with dtype= of a list of run-time length"
         raise i.refuse(node, what, "use np.array(x)")
+    if any(function is f for f in JOINING) and (found := joined(i, node, function, args, kwargs)) is not None:
+        return found
     places = [k for k, x in enumerate(args) if is_growing(x)]
     others = [x for k, x in enumerate(args) if k not in places]
     alone = dtype is None and len(places) == 1 and not among([*others, *kwargs.values()])
@@ -150,6 +167,21 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return i.call_function(prelude.called_with_array, given, {})
     given = [as_arrays(i, node, x, dtype) for x in args]
     return i.call(node, function, given, {k: as_arrays(i, node, x, dtype) for k, x in kwargs.items()})
+
+
+def joined(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """np.stack, np.concatenate and kin of one list of arrays or tuples, along the first axis; None for others."""
+    if not args or not is_growing(x := args[0]) or isinstance(form := form_in(x), Kind):
+        return None
+    axis = args[1] if len(args) == 2 else kwargs.get("axis", 0)
+    ndim = len(form.shape) if isinstance(form, Elements) else 1
+    flat = function is np.concatenate or (function is np.hstack and ndim == 1) or (function is np.vstack and ndim > 1)
+    if len(args) > 2 or kwargs.keys() - {"axis"} or axis != 0 or (function is np.hstack and ndim > 1):
+        name = getattr(function, "__name__", "this")
+        reason = f"np.{name} of a list of arrays of run-time length along another axis than the first, or with out="
+        raise i.refuse(node, reason, "use np.array(x), and transpose that")
+    make, parts = maker(i, node, x)
+    return i.call_function(prelude.joined if flat else prelude.stacked, [make, parts, x.fields[LENGTH]], {})
 
 
 def as_arrays(i: Evaluator, node: ast.AST, x: Any, dtype: np.dtype | None) -> Any:

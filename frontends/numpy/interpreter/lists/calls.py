@@ -6,9 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from tracebuf.frontends.numpy.interpreter import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import arrays, growing, order
-from tracebuf.frontends.numpy.record.growing import Several, form_in, is_growing
+from tracebuf.frontends.numpy.record.growing import Elements, Several, filled, form_in, is_growing
 from tracebuf.frontends.numpy.record.heap import Record
 
 METHODS: dict[str, Callable[..., Any]] = {**growing.METHODS, **order.METHODS}
@@ -47,6 +48,11 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return order.ordered(i, node, first, **kwargs)
     if function is reversed:  # which sees what is stored meanwhile
         raise i.refuse(node, "`reversed` of a list whose length is only known at run time", "loop over x[::-1]")
+    if function is sum and 1 <= len(args) <= 2 and kwargs.keys() <= {"start"} and is_growing(first):
+        if isinstance(form_in(first), Elements):
+            start = args[1] if len(args) == 2 else kwargs.get("start", 0)
+            (column,) = filled(i.r.facts, first)
+            return i.call_function(prelude.sum_of_arrays, [column, growing.length(first), start], {})
     extreme = (function is min or function is max) and len(args) == 1 and kwargs.keys() <= {"default"}
     if extreme and is_growing(first) and isinstance(form_in(first), Several):
         return order.extreme(i, node, function, first, **kwargs)

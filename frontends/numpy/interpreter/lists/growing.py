@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.interpreter import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists.items import (
@@ -32,15 +31,14 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_i
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator
 from tracebuf.frontends.numpy.record.growing import (
     LENGTH,
+    Elements,
     Form,
     Regrow,
     columns,
     filled,
     form_in,
-    form_of,
-    growing_class,
     is_growing,
-    kinds_of,
+    parts_of,
     size,
 )
 from tracebuf.frontends.numpy.record.heap import Record
@@ -71,7 +69,7 @@ FIRST = 16
 def new(i: Evaluator, form: Form) -> Record:
     """The object that stands for a list of items of a form, without its attributes."""
     i.r.growth.made = True
-    return Record(growing_class(form))
+    return Record(i.r.growth.class_of(form))
 
 
 def replaced(i: Evaluator, made: Any) -> Any:
@@ -79,24 +77,25 @@ def replaced(i: Evaluator, made: Any) -> Any:
     forms = i.r.growth.known.get(i.r.loc)
     if forms is None or type(made) is not list:
         return made
-    form = common(forms)
-    if form is None or any(kind.python == EITHER for kind in kinds_of(form)):
+    form = common(i.r, forms)
+    if form is None or any(isinstance(p, Kind) and p.python == EITHER for p in parts_of(form)):
         names = " and ".join(sorted(f.words for f in forms))
         instead = "make them of one type: float(x), or 0.0 in place of 0"
         raise i.r.refuse(f"a list of {names} whose length is only known at run time", instead)
-    if any(form_of(x) is None or holds_list(x) for x in made):
+    if any(i.r.growth.form_of(x) is None or holds_list(x) for x in made):
         return made
     return begin(i, form, made)
 
 
 def begin(i: Evaluator, form: Form, items: Sequence[Any]) -> Record:
     """A list of these items, of a form."""
-    r, room = i.r, max(FIRST, 2 * len(items))
-    made = new(i, form)
+    r, made = i.r, new(i, form)
     made.fields[LENGTH] = 0
-    for k, type_ in enumerate(form.types):
-        element = element_of(type_)
-        made.fields[f"column{k}"] = ArrayRef(r.new_storage(element, (room,), (0,), r.empty(element, (room,))))
+    for part in parts_of(form):
+        shape = (len(items), *part.shape) if isinstance(part, Elements) else (max(FIRST, 2 * len(items)),)
+        for type_ in part.types:
+            element, name = element_of(type_), f"column{len(made.fields) - 1}"
+            made.fields[name] = ArrayRef(r.new_storage(element, shape, range(len(shape)), r.empty(element, shape)))
     r.heap.own(made, r)
     for x in items:
         append(i, ast.Pass(), made, x)
@@ -138,6 +137,18 @@ def change(i: Evaluator, node: ast.AST, x: Record) -> list[Any]:
     return found
 
 
+def on_column(i: Evaluator, change: Callable[..., Any], *args: Any) -> Any:
+    """Calls a function of `prelude` that changes a column: no store of the user's."""
+    held = i.r.held
+    if held is None:
+        return i.call_function(change, list(args), {})
+    held.paused += 1
+    try:
+        return i.call_function(change, list(args), {})
+    finally:
+        held.paused -= 1
+
+
 # -- items in, and their places
 def parts(i: Evaluator, node: ast.AST, x: Record, item: Any) -> list[Any]:
     """An item as what the columns hold of it."""
@@ -146,7 +157,7 @@ def parts(i: Evaluator, node: ast.AST, x: Record, item: Any) -> list[Any]:
         reason = "a list becomes an item of a list of run-time length, and may change later"
         raise i.refuse(node, reason, "append a tuple, or the list written out: append([a, b])")
     form, found = form_in(x), check_item(i, node, item)
-    if unify_forms(form, found) != form:
+    if unify_forms(i.r, form, found) != form:
         i.change(node, x)  # which is for a list only that is here, under one name
         label = i.r.heap.known[x].label
         if i.r.growth.note(label, [item]):
@@ -184,12 +195,14 @@ def at(i: Evaluator, x: Record, held: Sequence[ArrayRef], k: Any) -> Any:
     place = int_expr(bool_as_int(i.r, k) if isinstance(k, PyBool) else k)
     if place is None:
         raise i.r.refuse(f"a {name_of(k)} as an index of a list whose length is only known at run time", "use an int")
-    return from_columns(i, form_in(x), [i.r.number(column, (place,)) for column in held])
+    return from_columns(i, form_in(x), iter(held), place)
 
 
 def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice) -> Record:
     """x[start:stop:step], a new list."""
     made = new(i, form_in(x))
+    if i.r.held is not None and any(isinstance(p, Elements) for p in parts_of(form_in(x))):
+        i.r.held.shared = True
     found = [i.call_function(prelude.copied, [i.subscript(node, v, index)], {}) for v in filled(i.r.facts, x)]
     set_parts(i, made, found, as_int_value(found[0].shape[0]))
     return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
@@ -209,8 +222,9 @@ def items(i: Evaluator, x: Record) -> Items:
 
 def check_comparable(i: Evaluator, node: ast.AST, x: Record, value: Any) -> None:
     """Refuses to look for a value but an int or bool among such. A NaN is found by its identity, which is not kept."""
-    for kind in (*kinds_of(form_in(x)), *kinds_of(check_item(i, node, value))):
-        if kind.python == EITHER or not (kind in (INT, BOOL) or kind.element.dtype.kind in "iub"):
+    for kind in (*parts_of(form_in(x)), *parts_of(check_item(i, node, value))):
+        ints = kind in (INT, BOOL) or (isinstance(kind, Kind) and kind.element.dtype.kind in "iub")
+        if not ints or (isinstance(kind, Kind) and kind.python == EITHER):
             reason = "a search for anything but ints among ints, in a list whose length is only known at run time"
             raise i.refuse(node, reason, "compare with its array: np.any(np.array(x) == value)")
 
@@ -239,7 +253,7 @@ def append(i: Evaluator, node: ast.AST, x: Record, item: Any, /) -> None:
     """x.append(item)."""
     new = parts(i, node, x, item)
     n, held = length(x), change(i, node, x)
-    found = [i.call_function(prelude.appended, [c, n, value], {}) for c, value in zip(held, new)]
+    found = [on_column(i, prelude.appended, c, n, value) for c, value in zip(held, new)]
     set_parts(i, x, found, i.operate("Add", n, 1))
 
 
@@ -265,7 +279,7 @@ def pop(i: Evaluator, node: ast.AST, x: Record, index: Any = -1, /) -> Any:
     found, n = at(i, x, columns(x), k), length(x)
     held = change(i, node, x)
     if index != -1:
-        held = [i.call_function(prelude.without, [c, n, k], {}) for c in held]
+        held = [on_column(i, prelude.without, c, n, k) for c in held]
     set_parts(i, x, held, i.operate("Sub", n, 1))
     return found
 
@@ -273,7 +287,7 @@ def pop(i: Evaluator, node: ast.AST, x: Record, index: Any = -1, /) -> Any:
 def without(i: Evaluator, node: ast.AST, x: Record, k: Any) -> None:
     """Takes item k, which there is, out of the list."""
     n = length(x)
-    held = [i.call_function(prelude.without, [c, n, k], {}) for c in change(i, node, x)]
+    held = [on_column(i, prelude.without, c, n, k) for c in change(i, node, x)]
     set_parts(i, x, held, i.operate("Sub", n, 1))
 
 
@@ -295,8 +309,8 @@ def insert(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any, /) ->
     new, n = parts(i, node, x, value), length(x)
     k = i.call_function(prelude.place_to_insert, [n, whole(i, node, index)], {})
     held = change(i, node, x)
-    held = [i.call_function(prelude.appended, [c, n, part], {}) for c, part in zip(held, new)]
-    found = [i.call_function(prelude.inserted, [c, n, k, part], {}) for c, part in zip(held, new)]
+    held = [on_column(i, prelude.appended, c, n, part) for c, part in zip(held, new)]
+    found = [on_column(i, prelude.inserted, c, n, k, part) for c, part in zip(held, new)]
     set_parts(i, x, found, i.operate("Add", n, 1))
 
 
@@ -313,7 +327,7 @@ def store(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any) -> Non
     new = parts(i, node, x, value)
     n, held = length(x), change(i, node, x)
     for column, part in zip(held, new):
-        subscripts.store(i.r, column, k, part)
+        on_column(i, prelude.replaced, column, k, part)
     set_parts(i, x, held, n)
 
 

@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from functools import reduce
+from collections.abc import Iterator
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
+from tracebuf.frontends.numpy.arrays.indexing import read_item
 from tracebuf.frontends.numpy.call.containers import made_of
+from tracebuf.frontends.numpy.interpreter import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import check_one_type, from_values, to_values, unify
-from tracebuf.frontends.numpy.numbers.python_ints import int_of_value
-from tracebuf.frontends.numpy.record.growing import Form, Several, form_of, kinds_of
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_of_value
+from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, parts_of
+from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.values import BOOL, COMPLEX, FLOAT, INT, UNSURE_TYPES, Kind, NpScalar
+from tracebuf.frontends.numpy.record.values import BOOL, COMPLEX, FLOAT, INT, UNSURE_TYPES, ArrayRef, Kind, NpScalar
 from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I64, INDEX, ScalarType
 
 DTYPES = {INT: np.dtype(np.int64), FLOAT: np.dtype(float), COMPLEX: np.dtype(complex), BOOL: np.dtype(bool)}
 """By kind of Python's numbers: the dtype of the array of such."""
 
 
-def common(forms: frozenset[Form]) -> Form | None:
+def common(r: Recorder, forms: frozenset[Form]) -> Form | None:
     """The form of all items; None where there is none."""
-    return reduce(unify_forms, forms) if forms else None  # type: ignore[arg-type]
+    return reduce(partial(unify_forms, r), forms) if forms else None  # type: ignore[arg-type]
 
 
-def unify_forms(a: Form | None, b: Form | None) -> Form | None:
+def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
     """The form that both forms widen to, or None."""
+    if isinstance(a, Elements) or isinstance(b, Elements):
+        alike = isinstance(a, Elements) and isinstance(b, Elements) and a.element is b.element
+        alike = alike and len(a.shape) == len(b.shape) and all(map(r.facts.equal, a.shape, b.shape))  # type: ignore[union-attr]
+        return a if alike else None
     if not isinstance(a, Several) or not isinstance(b, Several):
         numbers = not isinstance(a, Several) and not isinstance(b, Several)
         return unify(a, b) if numbers else None  # type: ignore[arg-type]
-    parts = [p for p in map(unify_forms, a.parts, b.parts) if p is not None]
+    parts = [p for p in map(partial(unify_forms, r), a.parts, b.parts) if p is not None]
     alike = a.of is b.of and len(parts) == len(a.parts) == len(b.parts)
     return Several(a.of, tuple(parts)) if alike else None
 
@@ -56,13 +64,12 @@ def element_of(type_: ScalarType) -> ScalarType:
 
 def check_item(i: Evaluator, node: ast.AST, item: Any) -> Form:
     """The form of an item; refuses what such a list does not hold."""
-    for x in numbers_in(item):
+    for x in parts_in(item):
         check_one_type(i.r, x)
-    if (found := form_of(item)) is None:
+    if (found := i.r.growth.form_of(item)) is None:
         reason = f"a list whose length is only known at run time gets a {name_of(item)}"
-        raise i.refuse(
-            node, reason, "append numbers of one type, tuples of such, or store into an array that is made before"
-        )
+        instead = "append numbers or arrays (in C order) of one type, or store into an array that is made before"
+        raise i.refuse(node, reason, instead)
     return found
 
 
@@ -71,11 +78,11 @@ def holds_list(item: Any) -> bool:
     return isinstance(item, list) or (isinstance(item, tuple) and any(map(holds_list, item)))
 
 
-def numbers_in(item: Any) -> Iterator[Any]:
-    """The numbers that an item consists of, in order."""
+def parts_in(item: Any) -> Iterator[Any]:
+    """The numbers and arrays that an item consists of, in order."""
     if isinstance(item, (tuple, list)):
         for part in item:
-            yield from numbers_in(part)
+            yield from parts_in(part)
     else:
         yield item
 
@@ -83,7 +90,14 @@ def numbers_in(item: Any) -> Iterator[Any]:
 def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
     """An item as what the columns hold of it."""
     found: list[Any] = []
-    for x, kind in zip(numbers_in(item), kinds_of(form)):
+    for x, kind in zip(parts_in(item), parts_of(form)):
+        if isinstance(kind, Elements):
+            assert i.r.held is not None
+            if i.r.maps is not None:
+                raise i.r.refuse("a list of arrays of run-time length beside a memmap", "pass np.asarray(x)")
+            i.r.held.note_held(i.r, x)
+            found.append(x)
+            continue
         found += [x] if kind is INT else [number(value) for value in to_values(i.r, x, kind)]
     return found
 
@@ -94,14 +108,14 @@ def number(value: Value) -> Any:
     return NpScalar(value, value.type)
 
 
-def from_columns(i: Evaluator, form: Form, elements: Sequence[Any]) -> Any:
-    """The item that elements of the columns are."""
-    return built(i, form, iter([e.value for e in elements]))
-
-
-def built(i: Evaluator, form: Form, values: Iterator[Value]) -> Any:
-    """The item whose parts are the next values. A list that is an item is not owned: it cannot be changed."""
+def from_columns(i: Evaluator, form: Form, held: Iterator[ArrayRef], place: Dim) -> Any:
+    """The item at a place of the next columns. A list that is an item is not owned: it cannot be changed."""
     if isinstance(form, Several):
-        return made_of(form.of, [built(i, part, values) for part in form.parts])
-    taken = [next(values) for _ in form.types]
+        return made_of(form.of, [from_columns(i, part, held, place) for part in form.parts])
+    if isinstance(form, Elements):
+        made: ArrayRef = i.call_function(prelude.copied, [read_item(i.r, next(held), as_int_value(place))], {})
+        assert i.r.held is not None
+        i.r.held.note_read(i.r, made)
+        return made
+    taken = [i.r.load(next(held), (place,)) for _ in form.types]
     return int_of_value(i.r, taken[0]) if form == INT else from_values(i.r, taken, form, "item")

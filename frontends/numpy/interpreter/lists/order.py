@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.interpreter import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing
 from tracebuf.frontends.numpy.interpreter.lists.items import common
-from tracebuf.frontends.numpy.record.growing import filled, form_in, form_of, is_growing, kinds_of
+from tracebuf.frontends.numpy.record.growing import Elements, filled, form_in, is_growing, parts_of
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import NO_ITEMS
 from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyBool
@@ -51,7 +51,7 @@ def sort(i: Evaluator, node: ast.AST, x: Record, *, key: Any = None, reverse: An
     x.fields["column0"] = column
     (held,) = filled(i.r.facts, x)
     x.fields["column0"] = None
-    i.call_function(prelude.ordered, [held, bool(reverse), form.element.is_float], {})
+    growing.on_column(i, prelude.ordered, held, bool(reverse), form.element.is_float)
     growing.set_parts(i, x, [column], n)
 
 
@@ -61,8 +61,8 @@ def keys(i: Evaluator, node: ast.AST, x: Record, key: Any) -> Record | None:
         return x
     found = i.rolled(node, i.call_function(prelude.map_of, [key, growing.iterator(i, x)], {}))
     if not is_growing(found):
-        forms = frozenset(map(form_of, found))
-        form = None if None in forms else common(forms)  # type: ignore[arg-type]
+        forms = frozenset(map(i.r.growth.form_of, found))
+        form = None if None in forms else common(i.r, forms)  # type: ignore[arg-type]
         if form is None and found:
             raise i.refuse(node, "keys of several types, of a list of run-time length", "make them of one: float(x)")
         return growing.begin(i, form, found) if form is not None else None
@@ -76,14 +76,16 @@ def by_keys(i: Evaluator, node: ast.AST, x: Record, by: Record | None, reverse: 
     columns = comparable(i, node, by)
     order = i.call_function(prelude.order_of, [columns, reverse], {})
     n = growing.length(x)
-    found = [i.call_function(prelude.taken, [c, order], {}) for c in growing.change(i, node, x)]
+    found = [growing.on_column(i, prelude.taken, c, order) for c in growing.change(i, node, x)]
     growing.set_parts(i, x, found, n)
 
 
 def comparable(i: Evaluator, node: ast.AST, by: Record) -> tuple[ArrayRef, ...]:
     """The elements of the items, a column for each of their numbers; refused where a NaN is among them."""
     held, found = filled(i.r.facts, by), list[ArrayRef]()
-    for kind in kinds_of(form_in(by)):
+    for kind in parts_of(form_in(by)):
+        if isinstance(kind, Elements):
+            raise i.refuse(node, "an order of arrays", "use a key that is a number")
         column, held = held[len(kind.types) - 1], held[len(kind.types) :]
         if kind.element.is_complex:
             raise i.refuse(node, f"an order of {kind.words}", "complex numbers have none")
@@ -106,7 +108,7 @@ def extreme(i: Evaluator, node: ast.AST, function: Any, x: Record, **kwargs: Any
 def reverse(i: Evaluator, node: ast.AST, x: Record) -> None:
     """x.reverse()."""
     n = growing.length(x)
-    found = [i.call_function(prelude.backwards, [c, n], {}) for c in growing.change(i, node, x)]
+    found = [growing.on_column(i, prelude.backwards, c, n) for c in growing.change(i, node, x)]
     growing.set_parts(i, x, found, n)
 
 
