@@ -440,13 +440,47 @@ def test_inserted_in_order() -> None:
     agree(insertion_sort, X)
 
 
+def more_of_lists(digits, k):
+    out, pairs = [], []
+    for d in digits:
+        if d > k:
+            out.append(int(d))
+            pairs.append((int(d), k))
+    backwards, weighted = list(reversed(out)), 0
+    for j, v in enumerate(reversed(out)):
+        weighted += j * v
+    again = out * k + [k] + 2 * out
+    none = out * -1
+    turned = out[::-1]
+    out.reverse()
+    same = out == turned, turned == out[::-1], out != again, out == [], none == [], pairs == pairs[:], [k] == out
+    steps = sum(abs(b - a) for a, b in zip(out, out[1:]))
+    place = out.index(9), pairs.index((5, k))
+    return backwards, weighted, again, none, turned, out, same, steps, place, min(out, default=3), max(none, default=4)
+
+
+def not_there(digits, k):
+    out = []
+    for d in digits:
+        out.append(int(d))
+    digits[0] = 7
+    return out.index(k)
+
+
+def test_more_of_lists() -> None:
+    agree(more_of_lists, INTS, 3)
+    agree(not_there, INTS, 3)
+    assert isinstance(agree(not_there, INTS, 77), ValueError)
+    assert isinstance(agree(more_of_lists, INTS, 77), ValueError)
+
+
 # -- what is refused
 REFUSED = {
     "changes in a loop over it": "for v in out:\n    if v > 1:\n        out.append(0.0 * v)\nreturn out",
     "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n    chosen.append(v)",
-    "operator on a list": "return out * 2",
+    "operator on a list": "return out * 2.5",
     "a search for anything but ints": "return 1.0 in out",
-    "`reversed` of a list": "for v in reversed(out):\n    out[0] = v\nreturn out",
+    "changes in a loop": "for v in reversed(out):\n    out.append(v)\nreturn out",
     "a list of a float and an int and np.float64": "out.append(1.0)\nout.append(1)\nreturn out",
     "a list of a tuple of": "for v in x:\n    out.append((v, v))\nreturn out",
 }

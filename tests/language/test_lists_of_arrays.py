@@ -207,7 +207,7 @@ STORED = {
     "    z[0] = 3\nreturn np.array(out)",
     "in the list": "for k in range(n):\n    out.append(x * k)\nout[2][0] = 1\nreturn np.array(out)",
     "in a loop over it": "for k in range(n):\n    out.append(x * k)\nfor y in out:\n    y += 1\nreturn sum(out)",
-    "where the loop is tested": "x = x * 1\nwhile np.add(x, 1, out=x)[0] < 40:\n    out.append(x)\nreturn np.array(out)",
+    "where the loop is tested": "x = x * 1\nwhile np.add(x, 1, out=x)[0] < 40:\n    out.append(x)\nreturn sum(out)",
     "one made before": "y = x * 2\nfor k in range(n):\n    y[0] = k\n    out.append(y)\nreturn np.array(out)",
     "another name's": "y = x * 2\nfor k in range(n):\n    out.append(y)\n    y = y * 2\n    z = y\n    z[0] = 1\n"
     "    y = z\n    y[1] = 0\nz += 1\nreturn np.array(out)",

@@ -248,8 +248,8 @@ class Expressions(Comprehensions):
         if name != "MatMult":
             check_steady(self.r, a, b)
         if is_growing(a) or is_growing(b):
-            if name == "Add" and is_growing(a) and (is_growing(b) or type(b) is list):
-                return list_calls.added(self, node, a, b)
+            if (found := list_calls.operate(self, node, name, a, b)) is not NotImplemented:
+                return found
             a, b = list_arrays.beside(self, node, a, b)
         if isinstance(a, str) and name == "Mod":
             return texts.percent(self, node, a, b)
@@ -333,6 +333,8 @@ class Expressions(Comprehensions):
         """a == b, a < b ..., by the operator's name in the syntax tree."""
         check_steady(self.r, a, b)
         if is_growing(a) or is_growing(b):
+            if (found := list_calls.compared(self, node, name, a, b)) is not NotImplemented:
+                return found
             a, b = list_arrays.beside(self, node, a, b)
         if operators.is_operand(a) or operators.is_operand(b):
             found = operators.compared(self, node, name, a, b)

@@ -201,11 +201,11 @@ def first_place_of(items: Any, x: Any) -> int:
     return found
 
 
-def place_to_remove(items: Any, x: Any) -> int:
+def place_to_remove(items: Any, x: Any, message: str) -> int:
     """The number of the item that `remove` takes."""
     k = first_place_of(items, x)
     if k < 0:
-        raise ValueError("list.remove(x): x not in list")
+        raise ValueError(message)
     return k
 
 
@@ -269,6 +269,34 @@ def backwards(column: Any, n: int) -> Any:
     """The n elements of a list in reverse order."""
     column[:n] = column[:n][::-1]
     return column
+
+
+def at_least_0(n: int) -> int:
+    """How many items there are."""
+    if n < 0:
+        n = 0
+    return n
+
+
+def repeated(column: Any, n: int, times: int, total: int) -> Any:
+    """The n elements of a list `times` times, which are `total`."""
+    made = np.empty((total,), column.dtype)
+    for j in range(times):
+        for k in range(n):
+            made[j * n + k] = column[k]
+    return made
+
+
+def are_equal(a: Any, b: Any, n: int, m: int) -> bool:
+    """Whether a list of n items equals one of m, whose parts are in columns."""
+    same = n == m
+    if same:
+        for x, y in zip(a, b):
+            for k in range(n):
+                if x[k] != y[k]:
+                    same = False
+                    break
+    return same
 
 
 def converted(column: Any, dtype: Any) -> Any:

@@ -9,8 +9,10 @@ from typing import Any
 from tracebuf.frontends.numpy.interpreter import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import arrays, growing, order
-from tracebuf.frontends.numpy.record.growing import Elements, Several, filled, form_in, is_growing
+from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, reversed_of
+from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing
 from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.values import PyBool, PyInt
 
 METHODS: dict[str, Callable[..., Any]] = {**growing.METHODS, **order.METHODS}
 """By name of the method of a list: its handler."""
@@ -18,11 +20,42 @@ ITERATING = (sum, min, max, any, all, enumerate, zip, map, filter)
 """Builtins that go through the items of a list once, at once or while nothing has changed it."""
 
 
-def added(i: Evaluator, node: ast.AST, x: Record, more: Any) -> Record:
-    """x + more, of another list."""
-    made = growing.copy(i, node, x)
-    growing.extend(i, node, made, more)
-    return made
+def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+    """`a OP b` of lists, of which one is such a list, or of one and an int; NotImplemented for anything else."""
+    if name == "Add" and all(is_growing(x) or type(x) is list for x in (a, b)):
+        made = growing.copy(i, node, a) if is_growing(a) else growing.begin(i, form_in(b), a)
+        growing.extend(i, node, made, b)
+        return made
+    if name == "Mult":
+        x, times = (a, b) if is_growing(a) else (b, a)
+        if isinstance(times, (int, PyInt)):
+            return growing.repeated(i, node, x, times)
+    return NotImplemented
+
+
+def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+    """`a == b` and `a != b` of lists, of which one is such a list; NotImplemented for anything else."""
+    if name not in ("Eq", "NotEq") or not all(is_growing(x) or type(x) is list for x in (a, b)):
+        return NotImplemented
+    x, other = (a, b) if is_growing(a) else (b, a)
+    if not is_growing(other) and other:
+        other = growing.begin(i, form_in(x), other)
+    if not is_growing(other):
+        equal = i.compared(node, "Eq", growing.length(x), 0)
+    else:
+        if not same_parts(form_in(x), form_in(other)):
+            raise i.refuse(node, "an equality of lists of unlike items", "compare the items one by one")
+        columns = [order.comparable(i, node, y) for y in (x, other)]
+        given = [*columns, growing.length(x), growing.length(other)]
+        equal = i.truth(node, i.call_function(prelude.are_equal, given, {}))
+    return equal if name == "Eq" else i.negate(equal) if isinstance(equal, PyBool) else not equal
+
+
+def same_parts(a: Form, b: Form) -> bool:
+    """Whether items consist of as many numbers in the same tuples."""
+    if isinstance(a, Several) and isinstance(b, Several):
+        return a.of is b.of and len(a.parts) == len(b.parts) and all(map(same_parts, a.parts, b.parts))
+    return not isinstance(a, Several) and not isinstance(b, Several)
 
 
 def truth(i: Evaluator, node: ast.AST, x: Record) -> Any:
@@ -46,8 +79,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return list
     if function is sorted and len(args) == 1 and is_growing(first) and kwargs.keys() <= {"key", "reverse"}:
         return order.ordered(i, node, first, **kwargs)
-    if function is reversed:  # which sees what is stored meanwhile
-        raise i.refuse(node, "`reversed` of a list whose length is only known at run time", "loop over x[::-1]")
+    if function is reversed and len(args) == 1 and not kwargs:
+        found = reversed_of(i.r, growing.items(i, first))
+        return OneShotIterator("reversed", lambda _: found, i.r.frame)
     if function is sum and 1 <= len(args) <= 2 and kwargs.keys() <= {"start"} and is_growing(first):
         if isinstance(form_in(first), Elements):
             start = args[1] if len(args) == 2 else kwargs.get("start", 0)

@@ -208,6 +208,19 @@ def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice) -> Record:
     return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
 
 
+def repeated(i: Evaluator, node: ast.AST, x: Record, times: Any) -> Record:
+    """x * times, a new list."""
+    form = form_in(x)
+    if any(isinstance(p, Elements) for p in parts_of(form)) or form.words.startswith("a list"):
+        reason = f"a list of items that are {form.words} is repeated, each of which is then there again"
+        raise i.refuse(node, reason, "make an array of it: np.tile")
+    made = new(i, form)
+    total = i.call_function(prelude.at_least_0, [i.operate("Mult", length(x), times)], {})
+    found = [i.call_function(prelude.repeated, [c, length(x), times, total], {}) for c in columns(x)]
+    set_parts(i, made, found, total)
+    return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
+
+
 def items(i: Evaluator, x: Record) -> Items:
     """What a loop over the list goes through; its length may not change meanwhile."""
     held, n, inside = filled(i.r.facts, x), size(x), columns(x)
@@ -233,6 +246,12 @@ def contains(i: Evaluator, node: ast.AST, x: Record, value: Any) -> Any:
     """`value in x`."""
     check_comparable(i, node, x, value)
     return i.compared(node, "GtE", i.call_function(prelude.first_place_of, [x, value], {}), 0)
+
+
+def index(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> Any:
+    """x.index(value)."""
+    check_comparable(i, node, x, value)
+    return i.call_function(prelude.place_to_remove, [x, value, "list.index(x): x not in list"], {})
 
 
 def count(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> Any:
@@ -301,7 +320,7 @@ def delete(i: Evaluator, node: ast.AST, x: Record, index: Any) -> None:
 def remove(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> None:
     """x.remove(value)."""
     check_comparable(i, node, x, value)
-    without(i, node, x, i.call_function(prelude.place_to_remove, [x, value], {}))
+    without(i, node, x, i.call_function(prelude.place_to_remove, [x, value, "list.remove(x): x not in list"], {}))
 
 
 def insert(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any, /) -> None:
@@ -338,6 +357,6 @@ def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:
 
 METHODS: dict[str, Callable[..., Any]] = {
     "append": append, "extend": extend, "pop": pop, "clear": clear, "copy": copy,
-    "count": count, "insert": insert, "remove": remove,
+    "count": count, "index": index, "insert": insert, "remove": remove,
 }  # fmt: skip
 """By name of the method of a list: its handler."""
