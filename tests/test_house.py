@@ -97,6 +97,7 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.frontends.numpy": Rooms(
         ("source", "call", "record", "numbers", "arrays", frozenset({"paths", "functions"}), "interpreter")
     ),
+    "tracebuf.frontends.numpy.interpreter": Rooms((), beside={"lists": frozenset({""})}, free=frozenset({""})),
     "tracebuf.frontends.numpy.paths": Rooms(("", "loops")),
     "tracebuf.frontends.numpy.functions": Rooms(
         ("reductions", "indices", "joining", "host", "products", "python", "formulas", "")

@@ -48,7 +48,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     storages at their first touch: record/recorder.py (`_value_in`). A `for` over a
                                     list, tuple or dict: paths/iteration.py (`iterable_of`), unrolled by
                                     interpreter/statements.py (`unrolled`), but for many alike items:
-    a loop over a list, once        interpreter/list_loops.py; which items are alike: paths/alike.py; where it does not
+    a loop over a list, once        interpreter/lists/loops.py; which items are alike: paths/alike.py; where it does not
                                     pay: `check_pays` of paths/loops/compare.py; its op, `tracebuf.pick`:
                                     ops/arrays/pick.py, natively a table (`_tabulate` of backend/llvm/emit.py);
                                     tests/language/test_list_loops.py

@@ -38,13 +38,13 @@ Where is ...?
     a loop                  paths/loops/trace (`trace_loop`); what it carries: paths/loops/head and compare, close.
                             Over a list, tuple or dict it is unrolled: paths/iteration (`iterable_of`),
                             interpreter/statements (`unrolled`); over many alike items traced once:
-                            interpreter/list_loops. Names that exchange arrays: paths/loops/owned
+                            interpreter/lists/loops. Names that exchange arrays: paths/loops/owned
     try, with               interpreter/protected; what is raised at run time and caught: record/regions,
                             paths/landing, paths/loops/raising
     a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
     lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
                             paths/container_joins
-    a list that grows       record/growing, interpreter/growing; tests/language/test_growing_lists.py
+    a list that grows       record/growing, interpreter/lists; tests/language/test_growing_lists.py
     print, logging, tqdm    interpreter/talk, call/talk, call/progress; their text: interpreter/texts
     random numbers          functions/host/draws; tests/functions/test_draws.py
     scipy.linalg.solve ...  functions/host/scipys, a row; tests/functions/test_scipys.py

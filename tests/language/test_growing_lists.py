@@ -440,15 +440,49 @@ def test_inserted_in_order() -> None:
     agree(insertion_sort, X)
 
 
+def more_of_lists(digits, k):
+    out, pairs = [], []
+    for d in digits:
+        if d > k:
+            out.append(int(d))
+            pairs.append((int(d), k))
+    backwards, weighted = list(reversed(out)), 0
+    for j, v in enumerate(reversed(out)):
+        weighted += j * v
+    again = out * k + [k] + 2 * out
+    none = out * -1
+    turned = out[::-1]
+    out.reverse()
+    same = out == turned, turned == out[::-1], out != again, out == [], none == [], pairs == pairs[:], [k] == out
+    steps = sum(abs(b - a) for a, b in zip(out, out[1:]))
+    place = out.index(9), pairs.index((5, k))
+    return backwards, weighted, again, none, turned, out, same, steps, place, min(out, default=3), max(none, default=4)
+
+
+def not_there(digits, k):
+    out = []
+    for d in digits:
+        out.append(int(d))
+    digits[0] = 7
+    return out.index(k)
+
+
+def test_more_of_lists() -> None:
+    agree(more_of_lists, INTS, 3)
+    agree(not_there, INTS, 3)
+    assert isinstance(agree(not_there, INTS, 77), ValueError)
+    assert isinstance(agree(more_of_lists, INTS, 77), ValueError)
+
+
 # -- what is refused
 REFUSED = {
     "changes in a loop over it": "for v in out:\n    if v > 1:\n        out.append(0.0 * v)\nreturn out",
     "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n    chosen.append(v)",
-    "operator on a list": "return out * 2",
+    "operator on a list": "return out * 2.5",
     "a search for anything but ints": "return 1.0 in out",
-    "`reversed` of a list": "for v in reversed(out):\n    out[0] = v\nreturn out",
+    "changes in a loop": "for v in reversed(out):\n    out.append(v)\nreturn out",
     "a list of a float and an int and np.float64": "out.append(1.0)\nout.append(1)\nreturn out",
-    "gets a tuple": "for v in x:\n    out.append((v, v))\nreturn out",
+    "a list of a tuple of": "for v in x:\n    out.append((v, v))\nreturn out",
 }
 
 
@@ -516,11 +550,36 @@ def test_the_array_of_an_empty_list_is_one_of_floats(f: Any) -> None:
         agree(f, x)
 
 
+def found_twice(x):
+    places = []
+    for k in range(len(x)):
+        if x[k] > 0:
+            places.append(k)
+    return np.array(places) * 2 + np.array(places), np.mean(np.concatenate([places, places]))
+
+
+def mixed_with_numpys(x):
+    out = [0]
+    for v in x:
+        if v > 0:
+            out.append(v)
+    return np.array(out)
+
+
 def test_where_the_dtype_of_an_empty_list_matters() -> None:
-    """Before anything has run: an argument is as it was."""
-    for f in (found_many, chosen_by_truths):
+    """A statement is traced for lists with items and without, but not a function's result."""
+    for x in (X, -abs(X)):
+        agree(found_many, x)
+        agree(found_twice, x)
+    for f in (chosen_by_truths,):  # before anything has run: an argument is as it was
         with pytest.raises(UnsupportedError, match=r"np.array\(.*, dtype="):
             tracebuf.bufferize(f)(X)
+
+
+def test_where_the_dtype_depends_on_which_items_are_pythons() -> None:
+    agree(mixed_with_numpys, X)
+    assert "Python's numbers alone" in refused(mixed_with_numpys, -abs(X)).reason
+    assert "np.float32 and Python's numbers" in refused(mixed_with_numpys, X.astype(np.float32)).reason
 
 
 def test_nan_is_ordered_as_python_does() -> None:

@@ -25,7 +25,8 @@ class ResultLeaf:
     "array" or a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity`
     are one object; `read_only` arrays are views that must not be stored to. "items" are those of a list of run-time
     length: the elements of result `index`; `value` holds their kind, and the result with the flags where that depends
-    on the item. "kept" is the text or object whose number is result `index`.
+    on the item. "rows" are those of one of arrays. "kept" is the text or object whose
+    number is result `index`.
     """
 
     kind: str
@@ -37,6 +38,8 @@ class ResultLeaf:
 
 SPREAD = ("*",)
 """The keys of a list whose items are those that its one plan gives."""
+SPREAD_PARTS = ("*", "*")
+"""The keys of what each item of such a list is, where it consists of parts; its plans give those of all items."""
 
 
 @frozen(slots=False)
@@ -167,6 +170,8 @@ class _Building:
         items = [self.build(i) for i in p.items]
         if p.keys == SPREAD and p.kind is list:
             return items[0]
+        if p.keys == SPREAD_PARTS:
+            return [made_of(p.kind, parts) for parts in zip(*items)]
         if p.keys is None:
             return items if p.kind is list else made_of(p.kind, items)
         if issubclass(p.kind, tuple):
@@ -192,6 +197,8 @@ class _Building:
             return kept(int(value))
         if x.kind == "items":
             return items_in(value, x.value[0], self.raw[x.value[1]], x.index != x.value[1])
+        if x.kind == "rows":
+            return [row.copy() for row in value]
         if x.kind == "array":
             if x.identity not in self.arrays:
                 self.arrays[x.identity] = self._array(x, value)

@@ -52,6 +52,8 @@ def is_writable(r: Recorder, a: ArrayRef) -> bool:
 
 def flags_like(r: Recorder, a: ArrayRef, geometry: bool) -> Any:
     """The flags of an array of NumPy's of the same writability and, if that is asked for, contiguity."""
+    if r.held is not None:
+        r.held.check_layout(r, a)
     axes = range(a.ndim)
     by_rows, by_columns = (is_dense(r, a, axes), is_dense(r, a, axes[::-1])) if geometry else (True, True)
     whole = np.empty((4, 4))
@@ -98,6 +100,8 @@ def set_writable(r: Recorder, a: ArrayRef, value: Any, others: Iterable[Any]) ->
 # -- strides
 def strides(r: Recorder, a: ArrayRef) -> tuple[Any, ...]:
     """a.strides, in bytes. Those of an argument that is not contiguous are part of the key."""
+    if r.held is not None:
+        r.held.check_layout(r, a)
     for n in a.shape:
         if r.ask_nonneg(sub(n, 2)) is not True:  # NumPy keeps any stride there
             what = "`.strides` of an array with an axis of fewer than 2 elements"
@@ -178,6 +182,8 @@ def to_device(r: Recorder, a: ArrayRef, device: Any, /, *, stream: Any = None) -
 @traces(np.may_share_memory, of=False)
 def shares_memory(exact: bool, r: Recorder, a: Any, b: Any, /, max_work: Any = None) -> bool:
     """Whether two arrays share memory: known where one is all of the other's memory, or both are one part of it."""
+    if r.held is not None:
+        r.held.check_identity(r, a, b)
     if any(made_here(r, x) for x in (a, b)) and all(isinstance(x, ArrayRef) for x in (a, b)):
         if a.storage is not b.storage:
             return False

@@ -14,8 +14,9 @@ from typing import Any
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.functions import table
-from tracebuf.frontends.numpy.interpreter import growing
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
+from tracebuf.frontends.numpy.interpreter.lists import growing
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.paths.iteration import in_order
 from tracebuf.frontends.numpy.record import refusals
@@ -253,7 +254,7 @@ def method(x: Any, name: str) -> ContainerMethod | None:
 def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     """The table of the methods that a container has."""
     if is_growing(x):
-        return growing.METHODS
+        return list_calls.METHODS
     if isinstance(x, (dict, list)):
         return DICT if isinstance(x, dict) else LIST
     return {**TUPLE, **(NAMED if is_named_tuple(x) else {})} if isinstance(x, tuple) else {}

@@ -31,7 +31,6 @@ from tracebuf.frontends.numpy.interpreter import (
     callables,
     dicts,
     folds,
-    growing,
     operators,
     prelude,
     records,
@@ -39,6 +38,9 @@ from tracebuf.frontends.numpy.interpreter import (
     texts,
 )
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
+from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
+from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
+from tracebuf.frontends.numpy.interpreter.lists import growing
 from tracebuf.frontends.numpy.numbers import subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -250,9 +252,9 @@ class Expressions(Comprehensions):
         if name != "MatMult":
             check_steady(self.r, a, b)
         if is_growing(a) or is_growing(b):
-            if name == "Add" and is_growing(a) and (is_growing(b) or type(b) is list):
-                return growing.added(self, node, a, b)
-            a, b = growing.beside(self, node, a, b)
+            if (found := list_calls.operate(self, node, name, a, b)) is not NotImplemented:
+                return found
+            a, b = list_arrays.beside(self, node, a, b)
         if isinstance(a, str) and name == "Mod":
             return texts.percent(self, node, a, b)
         if name == "Mult" and (found := texts.repeated(self, node, a, b)) is not NotImplemented:
@@ -326,6 +328,8 @@ class Expressions(Comprehensions):
         self.at(node)
         name = type(op).__name__
         if name in ("Is", "IsNot"):
+            if self.r.held is not None:
+                self.r.held.check_identity(self.r, a, b)
             found = same_thing(self.r, a, b)
             if isinstance(found, bool):
                 return found == (name == "Is")
@@ -339,7 +343,9 @@ class Expressions(Comprehensions):
         """a == b, a < b ..., by the operator's name in the syntax tree."""
         check_steady(self.r, a, b)
         if is_growing(a) or is_growing(b):
-            a, b = growing.beside(self, node, a, b)
+            if (found := list_calls.compared(self, node, name, a, b)) is not NotImplemented:
+                return found
+            a, b = list_arrays.beside(self, node, a, b)
         if operators.is_operand(a) or operators.is_operand(b):
             found = operators.compared(self, node, name, a, b)
             if found is not NotImplemented:
@@ -739,8 +745,8 @@ class Expressions(Comprehensions):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
         if not hands_on(function):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
-        if growing.among([*args, *kwargs.values()]) and not is_inlined(function):
-            return growing.call(self, node, function, args, kwargs, records.is_numpys(function))
+        if list_arrays.among([*args, *kwargs.values()]) and not is_inlined(function):
+            return list_calls.call(self, node, function, args, kwargs, records.is_numpys(function))
         found = records.call_with_objects(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
@@ -780,7 +786,7 @@ class Expressions(Comprehensions):
             return self.list_of(node, args[0])
         if function is sorted and len(args) == 1 and isinstance(args[0], ArrayRef) and args[0].ndim == 1:
             listed = growing.of_array(self, node, args[0], False)
-            return growing.call(self, node, function, [listed], kwargs, False)
+            return list_calls.call(self, node, function, [listed], kwargs, False)
         if function is sorted and args:
             self.note_growth(args[0])
         for answer in (talk.call, callables.call, dicts.call_with_sets, records.call_enum):
@@ -896,7 +902,7 @@ class Expressions(Comprehensions):
         if not isinstance(index, Record):
             return index
         if is_growing(index):
-            return growing.as_index(self, node, index)
+            return list_arrays.as_index(self, node, index)
         if records.lacks(self, index.kind, "__index__"):
             if (asked := records.asked_of(index.kind)) is not None:
                 raise self.refuse(node, f"an object with `{asked}` as an index", "pass int(index) as an argument")

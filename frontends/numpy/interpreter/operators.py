@@ -16,8 +16,9 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.reshape import ViewOrCopy
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
-from tracebuf.frontends.numpy.interpreter import dicts, growing, records
+from tracebuf.frontends.numpy.interpreter import dicts, records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, SWAPPED, compare
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.record.callees import Drawer
@@ -162,7 +163,7 @@ def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
     if isinstance(a, DictView):
         return bool(a.items())
     if is_growing(a):
-        return growing.truth(i, node, a)
+        return list_calls.truth(i, node, a)
     for name in ("bool", "len"):
         found = method(i, node, a, name) if isinstance(a, Record) else None
         if found is not None:

@@ -157,11 +157,16 @@ def list_of(items: Any, made: Any) -> None:
 def appended(column: Any, n: int, x: Any) -> Any:
     """The elements of a list and one more, in the same memory while there is room."""
     if n == column.shape[0]:
-        more = np.empty(2 * n + 16, column.dtype)
+        more = np.empty((2 * n + (16 if column.ndim == 1 else 4), *column.shape[1:]), column.dtype)
         more[:n] = column
         column = more
     column[n] = x
     return column
+
+
+def replaced(column: Any, k: int, x: Any) -> None:
+    """Puts another item at place k."""
+    column[k] = x
 
 
 def without(column: Any, n: int, k: int) -> Any:
@@ -196,11 +201,11 @@ def first_place_of(items: Any, x: Any) -> int:
     return found
 
 
-def place_to_remove(items: Any, x: Any) -> int:
+def place_to_remove(items: Any, x: Any, message: str) -> int:
     """The number of the item that `remove` takes."""
     k = first_place_of(items, x)
     if k < 0:
-        raise ValueError("list.remove(x): x not in list")
+        raise ValueError(message)
     return k
 
 
@@ -227,16 +232,126 @@ def ordered(items: Any, reverse: bool, signed: bool) -> None:
         items[:] = np.sort(items, kind="stable")
 
 
+def order_of(columns: Any, reverse: bool) -> Any:
+    """The numbers of items in their order: by the first column, then by the next; equal ones as they are."""
+    order = np.arange(len(columns[0]))
+    for column in columns[::-1]:
+        found = column[order]
+        if reverse:
+            order = order[len(order) - 1 - np.argsort(found[::-1], kind="stable")[::-1]]
+        else:
+            order = order[np.argsort(found, kind="stable")]
+    return order
+
+
+def extreme_tuple(items: Any, columns: Any, n: int, high: bool, message: str, default: Any = ()) -> Any:
+    """min(items) or max(items) of tuples, whose parts are in columns; `default` holds what there is without items."""
+    if n == 0:
+        if default:
+            return default[0]
+        raise ValueError(message)
+    best = 0
+    for k in range(1, n):
+        for column in columns:
+            if column[k] != column[best]:
+                if (column[k] > column[best]) == high:
+                    best = k
+                break
+    return items[best]
+
+
+def taken(column: Any, order: Any) -> Any:
+    """The elements of a list in another order."""
+    return column[order]
+
+
+def backwards(column: Any, n: int) -> Any:
+    """The n elements of a list in reverse order."""
+    column[:n] = column[:n][::-1]
+    return column
+
+
+def at_least_0(n: int) -> int:
+    """How many items there are."""
+    if n < 0:
+        n = 0
+    return n
+
+
+def repeated(column: Any, n: int, times: int, total: int) -> Any:
+    """The n elements of a list `times` times, which are `total`."""
+    made = np.empty((total,), column.dtype)
+    for j in range(times):
+        for k in range(n):
+            made[j * n + k] = column[k]
+    return made
+
+
+def are_equal(a: Any, b: Any, n: int, m: int) -> bool:
+    """Whether a list of n items equals one of m, whose parts are in columns."""
+    same = n == m
+    if same:
+        for x, y in zip(a, b):
+            for k in range(n):
+                if x[k] != y[k]:
+                    same = False
+                    break
+    return same
+
+
+def converted(column: Any, dtype: Any) -> Any:
+    """The elements in memory of their own, in another dtype."""
+    return column.astype(dtype)
+
+
+def sum_of_arrays(column: Any, n: int, start: Any) -> Any:
+    """sum(items, start) of a list of n arrays."""
+    if n == 0:
+        return start
+    total = start + column[0]
+    for k in range(1, n):
+        total += column[k]
+    return total
+
+
+def stacked(make: Any, parts: Any, n: int) -> Any:
+    """np.stack of a list of n arrays or tuples, whose array is `make(*parts)`."""
+    if n == 0:
+        raise ValueError("need at least one array to stack")
+    return make(*parts)
+
+
+def joined(make: Any, parts: Any, n: int) -> Any:
+    """np.concatenate of such a list."""
+    if n == 0:
+        raise ValueError("need at least one array to concatenate")
+    found = make(*parts)
+    return found.reshape((found.shape[0] * found.shape[1], *found.shape[2:]))
+
+
 def copied(column: Any) -> Any:
     """The elements in memory of their own."""
     return column.copy()
 
 
-def array_of(items: Any, n: int) -> Any:
-    """np.array of a list of n items."""
+def are_some_of_numpys(flags: Any, n: int) -> Any:
+    """Whether some of n numbers are NumPy's, or there are none; flags say which are Python's."""
+    return n == 0 or not np.all(flags)
+
+
+def table_of(columns: Any, dtype: Any) -> Any:
+    """np.array of a list of tuples, whose parts are in columns."""
+    made = np.empty((len(columns[0]), len(columns)), dtype)
+    for k, column in enumerate(columns):
+        made[:, k] = column
+    return made
+
+
+def array_of(make: Any, parts: Any, n: int, dtype: Any) -> Any:
+    """np.array of a list of n items, which `make(*parts)` is where there are any."""
     if n == 0:
-        return np.empty(0)
-    return items.copy()
+        return np.empty(0, dtype)
+    return make(*parts)
 
 
 def check_fit(items: Any, low: int, high: int, dtype: str) -> None:
@@ -246,11 +361,11 @@ def check_fit(items: Any, low: int, high: int, dtype: str) -> None:
             raise OverflowError(f"Python integer {x} out of bounds for {dtype}")
 
 
-def called_with_array(f: Any, before: Any, items: Any, n: int, after: Any, named: Any) -> Any:
+def called_with_array(f: Any, before: Any, make: Any, parts: Any, n: int, after: Any, named: Any) -> Any:
     """A call of f with np.array of a list of n items among its arguments."""
     if n == 0:
         return f(*before, np.empty(0), *after, **named)
-    return f(*before, items.copy(), *after, **named)
+    return f(*before, make(*parts), *after, **named)
 
 
 def place_in(n: int, k: int, message: str) -> int:

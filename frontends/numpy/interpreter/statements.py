@@ -27,10 +27,12 @@ from tracebuf.frontends.numpy.call.talk import raise_as
 from tracebuf.frontends.numpy.functions import inspection
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
-from tracebuf.frontends.numpy.interpreter import dicts, growing, operators, records, talk
+from tracebuf.frontends.numpy.interpreter import dicts, operators, records, talk
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
-from tracebuf.frontends.numpy.interpreter.list_loops import over_alike, over_numbers
+from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
+from tracebuf.frontends.numpy.interpreter.lists import growing
+from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import number_value, text_of
 from tracebuf.frontends.numpy.numbers import subclasses
@@ -49,7 +51,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.branches import trace_if
-from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
+from tracebuf.frontends.numpy.paths.choices import SIMPLE, names_in, to_split
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.iteration import (
     UNROLLED,
@@ -68,7 +70,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Caught, Progress, Text, escaped
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
-from tracebuf.frontends.numpy.record.growing import is_growing
+from tracebuf.frontends.numpy.record.growing import is_growing, size
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
@@ -85,8 +87,9 @@ from tracebuf.frontends.numpy.record.values import (
 )
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim
+from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I64
+from tracebuf.location import Location
 from tracebuf.ops.scalars import arith
 from tracebuf.running.raised import Message, Number, Shown
 
@@ -109,7 +112,7 @@ class Statements(Expressions, Protected):
             method = getattr(self, f"stmt_{type(statement).__name__}", None)
             if method is None:
                 raise self.refuse(statement, *refusals.statement(statement))
-            self.at(statement)
+            place = self.at(statement)
             rest = body[k + 1 :]
             try:
                 with cycles_refused(self.r):
@@ -117,13 +120,17 @@ class Statements(Expressions, Protected):
                         if self.stmt_If(statement, env, rest):
                             return
                     elif isinstance(statement, SIMPLE) and (found := to_split(statement, env, self.r.heap)) is not None:
-                        self.split(statement, found, env)
+                        self.split(statement, PyBool(found.condition), env)
+                    elif (some := self.has_items(statement, place, env)) is not None:
+                        self.split(statement, some, env)
                     else:
                         method(statement, env)
             except Raises as said:
                 self.reached(said)
                 raise
             except UnsupportedError as refusal:
+                if isinstance(statement, SIMPLE):
+                    self.r.growth.note_unsure(place)
                 if refusal.location is not None:
                     raise
                 raise UnsupportedError(refusal.reason, instead=refusal.instead, location=self.r.loc) from None
@@ -140,12 +147,24 @@ class Statements(Expressions, Protected):
             if not on:
                 return
 
-    def split(self, statement: ast.stmt, choice: Cond[Any], env: Env) -> None:
-        """Traces a statement once for each type of a path-dependent value that it uses."""
+    def has_items(self, statement: ast.stmt, place: Location, env: Env) -> PyBool | None:
+        """Whether a growing list has items that a statement uses, where it is to be traced for both."""
+        if place not in self.r.growth.unsure or not isinstance(statement, SIMPLE):
+            return None
+        for name in names_in(statement):
+            x = env.get(name)
+            if is_growing(x) and list_arrays.may_differ(self, x):
+                some = self.compared(statement, "GtE", growing.length(x), 1)
+                if isinstance(some, PyBool) and self.r.ask_nonneg(sub(1, size(x))) is None:
+                    return some
+        return None
+
+    def split(self, statement: ast.stmt, condition: PyBool, env: Env) -> None:
+        """Traces a statement once where a condition holds, and once where not."""
         names = (*stored([statement]), JUMP, RETURN)
         arms = [self.branch([statement])] * 2
         live = frozenset(env) | frozenset(names)
-        trace_if(self.r, PyBool(choice.condition), env, arms, names, live, frozenset([RETURN]))
+        trace_if(self.r, condition, env, arms, names, live, frozenset([RETURN]))
 
     def test(self, node: ast.expr, env: Env) -> bool | PyBool:
         """The truth of an expression, for each type of a path-dependent value that it uses."""

@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.arrays.held import HeldArrays
 from tracebuf.frontends.numpy.arrays.memmaps import Maps
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Leaf, ScalarKey, StaticKey, is_generator
 from tracebuf.frontends.numpy.call.call import Call
@@ -146,6 +147,7 @@ def trace_once(
             given.append(entry.scalar(leaf, name, key, x) if isinstance(key, ScalarKey) else object_of(leaf, x))
     r = entry.begin()
     r.growth = growth
+    r.held = HeldArrays() if growth.enter(entry.bindings, r.facts.canon) else None
     mapped = frozenset(Leaf(i) for i, key in enumerate(call.keys) if isinstance(key, ArrayKey) and key.mapped)
     r.maps = Maps(mapped) if mapped else None
     r.given = [g for g in given if isinstance(g, ArrayRef)]
@@ -252,6 +254,7 @@ def finish(
         r.maps.check_identity(r)
     plan = results.leaf(result)
     writes = tuple(replace(w, items=tuple(map(results.kept_or_new, w.items))) for w in changes)
+    results.check_identity()
     r.add(func.Return.of(results.values))
     refuse_growth(r, entry.func)
     canonicalize_equal_sizes(entry.func, r)

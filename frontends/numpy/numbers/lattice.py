@@ -248,6 +248,7 @@ def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
 def check_one_type(r: Recorder, *values: Any, name: str = "<value>") -> None:
     """Refuses what is of different types on different paths."""
     if any(type(x) is Cond for x in values):
+        r.growth.unlike = r.growth.made
         raise path_dependent(r, name, "values of different types")
 
 

@@ -302,6 +302,8 @@ class Join:
         if made is None:
             made = self.joined[s, t] = Storage(s.element, s.shape, s.order, name=s.name or t.name)
             self.carry(made, (s, t))
+            if self.r.held is not None:
+                self.r.held.note_sources(made, (s, t))
         return made
 
     def carry(self, into: Storage, sources: Sequence[Storage | None]) -> None:
@@ -412,6 +414,8 @@ class BranchEnd(Leaving):
         if storage not in self.storages:
             made = Storage(storage.element, storage.shape, storage.order, name=storage.name)
             self.storages[storage], made.writable = made, storage.writable
+            if self.r.held is not None:
+                self.r.held.note_sources(made, (storage,))
             self.join.carry(made, (storage, None) if self.side == 0 else (None, storage))
         return self.storages[storage]
 

@@ -18,6 +18,7 @@ import numpy as np
 from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tuple
 from tracebuf.frontends.numpy.call.results import (
     SPREAD,
+    SPREAD_PARTS,
     ChosenResult,
     ContainerWrite,
     NewContainer,
@@ -32,7 +33,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
 from tracebuf.frontends.numpy.record.callees import Untold
 from tracebuf.frontends.numpy.record.cond import Cond, ends
-from tracebuf.frontends.numpy.record.growing import filled, is_growing, kind_in
+from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -65,6 +66,11 @@ class Results:
         self.made: defaultdict[ArmPath, PairsByIdentity[NewContainer]] = defaultdict(PairsByIdentity)
         self.places: PairsByIdentity[bool | PyBool] = PairsByIdentity()
         """By an array or an identity, and what it may be: where it is that."""
+        self.arrays_seen: ByIdentity[ArrayRef, None] = ByIdentity()
+        self.arrays_returned = False
+        """Whether a list of run-time length is returned that holds arrays."""
+        self.lists_returned = 0
+        """How many lists are, and lists of lists."""
         self.new: ByIdentity[Any, int] = ByIdentity()
         """The new containers, numbered."""
         self.objects: ByIdentity[ArrayRef, int] = ByIdentity()
@@ -150,15 +156,42 @@ class Results:
             kind, keys, items = (list, SPREAD, ()) if is_growing(x) else parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
                 raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
+            self.lists_returned += kind is list and not is_growing(x)
             made = containers[x, found] = NewContainer(kind, keys, self.new.setdefault(found, len(self.new)))
             made.items = (self.items_of(x, taken),) if is_growing(x) else tuple(self.leaf(i, taken) for i in items)
         return containers[x, found]
 
-    def items_of(self, x: Record, taken: ArmPath) -> ResultLeaf:
+    def items_of(self, x: Record, taken: ArmPath) -> ResultPlan:
         """The plan of the items of a list whose length only the run time knows."""
-        kind = kind_in(x)
-        found = [self.add(self.read_where(column, taken)) for column in filled(self.r.facts, x)]
-        return ResultLeaf("items", found[-1], (kind.python or kind.name, found[0]))
+        found = iter([self.add(self.read_where(column, taken)) for column in filled(self.r.facts, x)])
+
+        def plan(form: Form) -> ResultPlan:
+            if isinstance(form, Several):
+                self.lists_returned += form.of is list
+                number = self.new.setdefault(object(), len(self.new))
+                return NewContainer(form.of, SPREAD_PARTS, number, tuple(map(plan, form.parts)))
+            if isinstance(form, Elements):
+                self.arrays_returned = True
+                return ResultLeaf("rows", next(found))
+            indices = [next(found) for _ in form.types]
+            return ResultLeaf("items", indices[-1], (form.python or form.name, indices[0]))
+
+        return plan(form_in(x))
+
+    def check_identity(self) -> None:
+        """Refuses results of which one may be an item of a list of run-time length, where another result would tell:
+        such lists have copies (arrays/held)."""
+        held = self.r.held
+        if self.lists_returned > 1 and any(map(has_lists, self.r.growth.classes)):
+            raise self.r.refuse("a list is returned that may be an item of another", "append tuples")
+        if held is None:
+            return
+        touched = [x for x in self.arrays_seen if held.is_touched(x, held.held)]
+        again = self.arrays_returned and (held.shared or touched)
+        several = len({id(end.storage) for x in touched for end in ends(x)}) > 1
+        if again or (several and any(held.is_touched(x, held.read) for x in touched)):
+            reason = "an array is returned that may be in a list of run-time length, twice or beside another result"
+            raise self.r.refuse(reason, "return np.array(items), or copies: x.copy()")
 
     def changes(self) -> list[ContainerWrite]:
         """The plans of what the function has changed in the caller's containers."""
@@ -191,12 +224,14 @@ class Results:
             return self.chosen(found, lambda o, _: self.array(x, o, taken))
         for g, i in self.given:
             if found is g:
+                self.arrays_seen[x] = None
                 if self.r.maps is not None:
                     self.r.maps.check_result(self.r, x)
                 return ResultLeaf("argument", i)
         if self.r.maps is not None:
             self.r.maps.check_result(self.r, x)
         arrays = self.seen[taken]
+        self.arrays_seen[x] = None
         if x not in arrays:
             value = self.read_where(x, taken)
             arrays[x] = ResultLeaf("array", self.add(value), x.storage.arg, read_only=x.read_only)
@@ -251,3 +286,8 @@ def parts_in(x: Any) -> tuple[type, tuple[Any, ...] | None, tuple[Any, ...]]:
         return dict, tuple(x), tuple(x.values())
     more = attributes_of(x)
     return type(x), tuple(more) or None, (*x, *more.values())
+
+
+def has_lists(form: Form) -> bool:
+    """Whether items of a growing list are lists, or hold some."""
+    return isinstance(form, Several) and (form.of is list or any(map(has_lists, form.parts)))

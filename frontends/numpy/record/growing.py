@@ -1,4 +1,6 @@
-"""Lists of numbers whose length only the run time knows: what is known of them while tracing.
+"""Lists whose length only the run time knows: what is known of them while tracing.
+
+Their items are numbers, or tuples and lists of such: a column for each number (two where its type depends on the path).
 
 A list is a list of values while a function is traced, unless a loop that is traced once changes its length, or an index
 that only the run time knows picks its items. Then the function is traced again, and where that list is made, an
@@ -8,32 +10,97 @@ the list mostly, and a length; branches and loops join and carry them like the a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.control import Control
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyInt, kind_of
-from tracebuf.ir.dims import Dim, sub
+from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyInt, axis_order, kind_of
+from tracebuf.frozen import frozen
+from tracebuf.ir.dims import Dim, Sym, sub, substitute, sym, symbols
 from tracebuf.ir.facts import SizeFacts
+from tracebuf.ir.types import ScalarType
 from tracebuf.location import Location
 
 LENGTH = "length"
 """The attribute that holds the length; the columns are the others, by their numbers."""
 
 
+@frozen()
+class Several:
+    """What an item is that is a tuple, a named tuple or a list: its class, and what each of its parts is."""
+
+    of: type
+    parts: tuple[Form, ...]
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The types of the SSA values that stand for the item."""
+        return tuple(t for part in self.parts for t in part.types)
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f"a {self.of.__name__} of ({', '.join(part.words for part in self.parts)})"
+
+
+@frozen()
+class Elements:
+    """What an item is that is an array in C order: its element type and shape."""
+
+    element: ScalarType
+    shape: tuple[Dim, ...]
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The type of its elements, of which there is one column."""
+        return (self.element,)
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f"an array of {self.element.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+Form = Kind | Several | Elements
+"""What an item of a growing list is besides its value."""
+
+
+def form_of(x: Any, canon: Callable[[Dim], Dim]) -> Form | None:
+    """The form of an item, of sizes in one expression each (`canon`); None for what such a list does not hold."""
+    if isinstance(x, ArrayRef):
+        fits = x.ndim and not any(end.storage.picked for end in ends(x)) and in_c_order(x)
+        return Elements(x.element, tuple(map(canon, x.shape))) if fits else None
+    if type(x) not in (tuple, list) and not is_named_tuple(x):
+        return kind_of(x)
+    found = [f for f in (form_of(part, canon) for part in x) if f is not None]
+    return Several(type(x), tuple(found)) if found and len(found) == len(x) else None
+
+
+def in_c_order(x: ArrayRef) -> bool:
+    """Whether a copy of an array, in C order, has its axes as the array has them."""
+    return all(axis_order([(end, range(x.ndim))], x.ndim) == tuple(range(x.ndim)) for end in ends(x))
+
+
+def parts_of(form: Form) -> tuple[Kind | Elements, ...]:
+    """The numbers and arrays that an item consists of, in order."""
+    return tuple(k for part in form.parts for k in parts_of(part)) if isinstance(form, Several) else (form,)
+
+
+def with_sizes(form: Form, env: Mapping[Sym, Dim]) -> Form:
+    """A form with other symbols in the place of those of sizes."""
+    if isinstance(form, Elements):
+        return Elements(form.element, tuple(substitute(d, env) for d in form.shape))
+    return Several(form.of, tuple(with_sizes(p, env) for p in form.parts)) if isinstance(form, Several) else form
+
+
 class GrowingList:
-    """The class of the objects that stand for such lists; its subclasses say of which kind the items are."""
+    """The class of the objects that stand for such lists; its subclasses say of which form the items are."""
 
-    items: Kind
-
-
-@cache
-def growing_class(kind: Kind) -> type[GrowingList]:
-    """The class of growing lists of numbers of a kind; its name is for messages."""
-    return type("list", (GrowingList,), {"items": kind})
+    items: Form
 
 
 def is_growing(x: object) -> TypeGuard[Record]:
@@ -41,10 +108,10 @@ def is_growing(x: object) -> TypeGuard[Record]:
     return isinstance(x, Record) and issubclass(x.kind, GrowingList)
 
 
-def kind_in(x: Record) -> Kind:
-    """The kind of the items of such a list."""
-    kind: Kind = x.kind.items  # type: ignore[attr-defined]
-    return kind
+def form_in(x: Record) -> Form:
+    """The form of the items of such a list."""
+    form: Form = x.kind.items  # type: ignore[attr-defined]
+    return form
 
 
 def columns(x: Record) -> list[Any]:
@@ -73,41 +140,72 @@ class Regrow(Control):
 
 
 class Growth:
-    """What tracings of one call have found: the lists that grow, by where they are made, with the kinds of the numbers
-    in them."""
+    """What tracings of one call have found: the lists that grow, by where they are made, with the forms of their
+    items."""
 
     def __init__(self) -> None:
-        self.known: dict[Location, frozenset[Kind]] = {}
-        self.found: dict[Location, frozenset[Kind]] = {}
+        self.known: dict[Location, frozenset[Form]] = {}
+        self.found: dict[Location, frozenset[Form]] = {}
         """What is known from the next tracing on."""
+        self.classes: dict[Form, type[GrowingList]] = {}
+        self.bindings: Mapping[Sym, Any] = {}
+        """What each symbol of a size is at a call."""
+        self.canon: Callable[[Dim], Dim] = lambda d: d
         self.rolled: frozenset[Location] = frozenset()
         """Where lists are made item by item in a loop: of so many items, or of those that data select."""
         self.long: set[Location] = set()
         """Those of the next tracing."""
+        self.unsure: frozenset[Location] = frozenset()
+        """Where statements are that are traced once for a list with items and once without: the array of an empty list
+        is of float64, and has one axis."""
+        self.found_unsure: set[Location] = set()
+        """Those of the next tracing."""
+        self.unlike = False
+        """Whether the refusal that is on its way says that a value is of one type or another."""
         self.made = False
         """Whether there is any such list in the program."""
         self.stuck = False
         """Whether the refusal that is on its way says that items are too many, or that data select them."""
-
         self.untraced: dict[Any, UnsupportedError] = {}
         """The functions of SciPy that are called as they are, and why they cannot be traced."""
 
     def leave(self, function: Any, refusal: UnsupportedError) -> None:
         """Notes that a function of SciPy's cannot be traced, unless growing lists are why: traces again."""
-        news = {label: kinds for label, kinds in self.found.items() if kinds}
-        if news != self.known or not self.long <= self.rolled:
+        if self.has_news:
             raise refusal
         self.untraced[function] = refusal.with_traceback(None)
         raise Regrow
 
+    def enter(self, bindings: Mapping[Sym, Any], canon: Callable[[Dim], Dim]) -> bool:
+        """Begins a tracing, with symbols of its own; whether arrays are known to be in such lists."""
+        now = {binding: s for s, binding in bindings.items()}
+        env = {s: sym(now[binding]) for s, binding in self.bindings.items() if binding in now}
+        for forms in (self.known, self.found):
+            forms.update((label, frozenset(with_sizes(f, env) for f in old)) for label, old in forms.items())
+        self.bindings, self.canon, self.classes = bindings, canon, {}
+        return any(isinstance(p, Elements) for forms in self.known.values() for f in forms for p in parts_of(f))
+
+    def form_of(self, x: Any) -> Form | None:
+        """The form of an item; None for what such a list does not hold."""
+        return form_of(x, self.canon)
+
+    def class_of(self, form: Form) -> type[GrowingList]:
+        """The class of growing lists of items of a form; its name is for messages."""
+        return self.classes.setdefault(form, type("list", (GrowingList,), {"items": form}))
+
+    def is_known_size(self, form: Form) -> bool:
+        """Whether the sizes of the arrays in an item are known where a list is made: they are those of arguments."""
+        sizes = [d for p in parts_of(form) if isinstance(p, Elements) for d in p.shape]
+        return all(symbols(d) <= self.bindings.keys() for d in sizes)
+
     def note(self, label: Any, items: Iterable[Any]) -> bool:
-        """Notes that the list made at a place grows, and what is in it; whether that is news. Lists of anything but
-        numbers are left as they are."""
-        kinds = list(map(kind_of, items))
-        if not isinstance(label, Location) or None in kinds:
+        """Notes that the list made at a place grows, and what is in it; whether that is news. Lists of items without a
+        form are left as they are."""
+        forms = list(map(self.form_of, items))
+        if not isinstance(label, Location) or not all(f is not None and self.is_known_size(f) for f in forms):
             return False
         old = self.found.get(label, frozenset())
-        self.found[label] = old.union(k for k in kinds if k is not None)
+        self.found[label] = old.union(f for f in forms if f is not None)
         return self.found[label] != old
 
     def note_long(self, place: Location) -> None:
@@ -116,9 +214,25 @@ class Growth:
             self.long.add(place)
         self.stuck = False
 
+    def note_unsure(self, place: Location) -> None:
+        """Notes that the statement at a place is to be traced for lists with and without items, where a refusal says
+        so."""
+        if self.unlike:
+            self.found_unsure.add(place)
+        self.unlike = False
+
+    @property
+    def news(self) -> dict[Location, frozenset[Form]]:
+        return {label: forms for label, forms in self.found.items() if forms}
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the next tracing would know anything new."""
+        return self.news != self.known or not self.long <= self.rolled or not self.found_unsure <= self.unsure
+
     def begin(self) -> bool:
         """Begins the next tracing; whether it knows anything new."""
-        news = {label: kinds for label, kinds in self.found.items() if kinds}
-        changed = news != self.known or not self.long <= self.rolled
-        self.known, self.rolled, self.stuck = news, self.rolled | self.long, False
+        changed = self.has_news
+        self.known, self.rolled, self.stuck = self.news, self.rolled | self.long, False
+        self.unsure, self.unlike = self.unsure | self.found_unsure, False
         return changed

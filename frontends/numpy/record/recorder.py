@@ -60,6 +60,8 @@ class Recorder(Sizes):
         """Whether the program makes random generators (functions/host/draws)."""
         self.heap = Heap()
         self.growth = Growth()
+        self.held: Any = None
+        """The arrays in growing lists (arrays/held); None where these hold none."""
         self.loops: list[Any] = []
         """What is said of the loops (paths/loops/report)."""
         self.filters: list[tuple[Frame, list[Filter]]] = []
@@ -81,6 +83,8 @@ class Recorder(Sizes):
         storage = Storage(element, shape, order, name=name)
         self.frame.values[storage] = value
         self.frame.locals.add(storage)
+        if self.held is not None:
+            self.held.note_made(self, storage)
         return storage
 
     def empty(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int] | None = None) -> Value:
@@ -192,6 +196,8 @@ class Recorder(Sizes):
         self.check_writable(ref)
         if any(step == 0 and size != 1 for step, size in ref.view.steps):
             raise self.refuse("a store through a view that repeats elements", "store to the array")
+        if self.held is not None:
+            self.held.note_store(self, ref.storage)
         base = self._base(ref.storage, ref.view)
         stored = self.emit(tensor.InsertSlice.of(new, base, self.slice(ref.view)))
         self._set_base(ref.storage, ref.view, stored)
@@ -272,6 +278,8 @@ class Recorder(Sizes):
         if isinstance(ref, GuardedRef):
             return self.on_either(ref, self.store_element, index, scalar)
         self.check_writable(ref)
+        if self.held is not None:
+            self.held.note_store(self, ref.storage)
         base = self._base(ref.storage, ref.view)
         places = self.element_view(ref.view, index)
         made = self.emit(tensor.Insert.of(scalar, base, places))

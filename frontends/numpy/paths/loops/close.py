@@ -529,6 +529,8 @@ class LastIteration(Leaving):
         shape = [(d, lambda d=d: d) if isinstance(d, int) else self.size(d, 0) for d in storage.shape]
         made = self.storages[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
         made.writable = storage.writable
+        if r.held is not None:
+            r.held.note_sources(made, (storage,))
         phi = loop.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
         init = r.placeholder(storage.element, storage.shape, storage.order)
 

@@ -1,0 +1,99 @@
+"""Operators, and calls of functions that are not the user's, with growing lists."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from tracebuf.frontends.numpy.interpreter import prelude
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists import arrays, growing, order
+from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, reversed_of
+from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing
+from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.values import PyBool, PyInt
+
+METHODS: dict[str, Callable[..., Any]] = {**growing.METHODS, **order.METHODS}
+"""By name of the method of a list: its handler."""
+ITERATING = (sum, min, max, any, all, enumerate, zip, map, filter)
+"""Builtins that go through the items of a list once, at once or while nothing has changed it."""
+
+
+def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+    """`a OP b` of lists, of which one is such a list, or of one and an int; NotImplemented for anything else."""
+    if name == "Add" and all(is_growing(x) or type(x) is list for x in (a, b)):
+        made = growing.copy(i, node, a) if is_growing(a) else growing.begin(i, form_in(b), a)
+        growing.extend(i, node, made, b)
+        return made
+    if name == "Mult":
+        x, times = (a, b) if is_growing(a) else (b, a)
+        if isinstance(times, (int, PyInt)):
+            return growing.repeated(i, node, x, times)
+    return NotImplemented
+
+
+def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+    """`a == b` and `a != b` of lists, of which one is such a list; NotImplemented for anything else."""
+    if name not in ("Eq", "NotEq") or not all(is_growing(x) or type(x) is list for x in (a, b)):
+        return NotImplemented
+    x, other = (a, b) if is_growing(a) else (b, a)
+    if not is_growing(other) and other:
+        other = growing.begin(i, form_in(x), other)
+    if not is_growing(other):
+        equal = i.compared(node, "Eq", growing.length(x), 0)
+    else:
+        if not same_parts(form_in(x), form_in(other)):
+            raise i.refuse(node, "an equality of lists of unlike items", "compare the items one by one")
+        columns = [order.comparable(i, node, y) for y in (x, other)]
+        given = [*columns, growing.length(x), growing.length(other)]
+        equal = i.truth(node, i.call_function(prelude.are_equal, given, {}))
+    return equal if name == "Eq" else i.negate(equal) if isinstance(equal, PyBool) else not equal
+
+
+def same_parts(a: Form, b: Form) -> bool:
+    """Whether items consist of as many numbers in the same tuples."""
+    if isinstance(a, Several) and isinstance(b, Several):
+        return a.of is b.of and len(a.parts) == len(b.parts) and all(map(same_parts, a.parts, b.parts))
+    return not isinstance(a, Several) and not isinstance(b, Several)
+
+
+def truth(i: Evaluator, node: ast.AST, x: Record) -> Any:
+    """The truth of a list."""
+    return i.compared(node, "NotEq", growing.length(x), 0)
+
+
+def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any], numpys: bool) -> Any:
+    """A call of a function that is not the user's, with such lists among its arguments. `numpys`: whether it is
+    NumPy's."""
+    first = args[0] if args else None
+    if function is len and len(args) == 1 and not kwargs and is_growing(first):
+        return growing.length(first)
+    if function is list and len(args) == 1 and not kwargs and is_growing(first):
+        return growing.copy(i, node, first)
+    if function is bool and len(args) == 1 and not kwargs and is_growing(first):
+        return truth(i, node, first)
+    if function is isinstance and len(args) == 2 and is_growing(first) and not arrays.among(args[1:]):
+        return isinstance([], args[1])
+    if function is type and len(args) == 1 and is_growing(first):
+        return list
+    if function is sorted and len(args) == 1 and is_growing(first) and kwargs.keys() <= {"key", "reverse"}:
+        return order.ordered(i, node, first, **kwargs)
+    if function is reversed and len(args) == 1 and not kwargs and is_growing(first):
+        found = reversed_of(i.r, growing.items(i, first))
+        return OneShotIterator("reversed", lambda _: found, i.r.frame)
+    if function is sum and 1 <= len(args) <= 2 and kwargs.keys() <= {"start"} and is_growing(first):
+        if isinstance(form_in(first), Elements):
+            start = args[1] if len(args) == 2 else kwargs.get("start", 0)
+            (column,) = filled(i.r.facts, first)
+            return i.call_function(prelude.sum_of_arrays, [column, growing.length(first), start], {})
+    extreme = (function is min or function is max) and len(args) == 1 and kwargs.keys() <= {"default"}
+    if extreme and is_growing(first) and isinstance(form_in(first), Several):
+        return order.extreme(i, node, function, first, **kwargs)
+    direct = ITERATING if isinstance(function, type) or callable(function) else ()
+    if any(function is f for f in direct):
+        return i.call(node, function, [growing.iterator(i, x) for x in args], kwargs)
+    if numpys:
+        return arrays.call(i, node, function, args, kwargs)
+    name = getattr(function, "__name__", "this")
+    raise i.refuse(node, f"a call of {name} with a list whose length is only known at run time", "use np.array(x)")

@@ -1,0 +1,362 @@
+"""Lists whose length only the run time knows (record/growing): how they are made, changed and read.
+
+What happens to elements is written in Python, in `prelude`. While a list is changed its columns are taken from it, so
+that nothing else refers to them and they are changed in place. NumPy's functions take the array of the items
+(`list_arrays`). Limitations: items are of one form (a number or tuple of NumPy's and Python's numbers of the same
+type), a list is an item only where it is written out (`append([a, b])`), and what is not listed in `METHODS` and `call`
+is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.interpreter import prelude
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists.items import (
+    check_item,
+    common,
+    element_of,
+    from_columns,
+    holds_list,
+    into_columns,
+    unify_forms,
+)
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
+from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator
+from tracebuf.frontends.numpy.record.growing import (
+    LENGTH,
+    Elements,
+    Form,
+    Regrow,
+    columns,
+    filled,
+    form_in,
+    is_growing,
+    parts_of,
+    size,
+)
+from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.values import (
+    BOOL,
+    COMPLEX,
+    EITHER,
+    FLOAT,
+    INT,
+    ArrayRef,
+    Kind,
+    PyBool,
+    PyInt,
+    Scalar,
+    kind_of,
+)
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.types import UI64
+
+PYTHONS = ((INT, "iu"), (FLOAT, "f"), (COMPLEX, "c"), (BOOL, "b"))
+"""The kinds of Python's numbers, with those of the dtypes whose elements they hold."""
+FIRST = 16
+"""The number of elements that there is room for at first."""
+
+
+# -- making
+def new(i: Evaluator, form: Form) -> Record:
+    """The object that stands for a list of items of a form, without its attributes."""
+    i.r.growth.made = True
+    return Record(i.r.growth.class_of(form))
+
+
+def replaced(i: Evaluator, made: Any) -> Any:
+    """A list that was made just now; where it is known to grow, what stands for it."""
+    forms = i.r.growth.known.get(i.r.loc)
+    if forms is None or type(made) is not list:
+        return made
+    form = common(i.r, forms)
+    if form is None or any(isinstance(p, Kind) and p.python == EITHER for p in parts_of(form)):
+        names = " and ".join(sorted(f.words for f in forms))
+        instead = "make them of one type: float(x), or 0.0 in place of 0"
+        raise i.r.refuse(f"a list of {names} whose length is only known at run time", instead)
+    if any(i.r.growth.form_of(x) is None or holds_list(x) for x in made):
+        return made
+    return begin(i, form, made)
+
+
+def begin(i: Evaluator, form: Form, items: Sequence[Any]) -> Record:
+    """A list of these items, of a form."""
+    r, made = i.r, new(i, form)
+    made.fields[LENGTH] = 0
+    for part in parts_of(form):
+        shape = (len(items), *part.shape) if isinstance(part, Elements) else (max(FIRST, 2 * len(items)),)
+        for type_ in part.types:
+            element, name = element_of(type_), f"column{len(made.fields) - 1}"
+            made.fields[name] = ArrayRef(r.new_storage(element, shape, range(len(shape)), r.empty(element, shape)))
+    r.heap.own(made, r)
+    for x in items:
+        append(i, ast.Pass(), made, x)
+    return made
+
+
+def of_array(i: Evaluator, node: ast.AST, a: ArrayRef, python: bool) -> Record:
+    """The list of the elements of an array of one axis: NumPy's numbers, or Python's (`tolist`)."""
+    kind = Kind("np", a.element)
+    if not python:
+        column = i.call_function(prelude.copied, [a], {})
+    elif a.element is UI64:
+        raise i.refuse(node, "`.tolist` of an array of uint64", "convert it first: a.astype(int).tolist()")
+    else:
+        kind = next(k for k in PYTHONS if a.element.dtype.kind in k[1])[0]
+        column = i.call(node, i.attribute(node, a, "astype"), [element_of(kind.element).dtype], {})
+    made = new(i, kind)
+    set_parts(i, made, [column], as_int_value(a.shape[0]))
+    return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
+
+
+# -- parts
+def length(x: Record) -> Any:
+    """The length: an int."""
+    return x.fields[LENGTH]
+
+
+def set_parts(i: Evaluator, x: Record, held: Sequence[Any], n: Any) -> None:
+    """Puts columns and a length into a list."""
+    x.fields.update((f"column{k}", c) for k, c in enumerate(held))
+    x.fields[LENGTH] = n
+
+
+def change(i: Evaluator, node: ast.AST, x: Record) -> list[Any]:
+    """Notes that the list is changed; its columns, taken from it."""
+    i.change(node, x)
+    found = columns(x)
+    x.fields.update((f"column{k}", None) for k in range(len(found)))
+    return found
+
+
+def on_column(i: Evaluator, change: Callable[..., Any], *args: Any) -> Any:
+    """Calls a function of `prelude` that changes a column: no store of the user's."""
+    held = i.r.held
+    if held is None:
+        return i.call_function(change, list(args), {})
+    held.paused += 1
+    try:
+        return i.call_function(change, list(args), {})
+    finally:
+        held.paused -= 1
+
+
+# -- items in, and their places
+def parts(i: Evaluator, node: ast.AST, x: Record, item: Any) -> list[Any]:
+    """An item as what the columns hold of it."""
+    written = isinstance(node, ast.Call) and bool(node.args) and isinstance(node.args[-1], ast.List)
+    if holds_list(item) and not (written and not any(map(holds_list, item))):
+        reason = "a list becomes an item of a list of run-time length, and may change later"
+        raise i.refuse(node, reason, "append a tuple, or the list written out: append([a, b])")
+    form, found = form_in(x), check_item(i, node, item)
+    if unify_forms(i.r, form, found) != form:
+        i.change(node, x)  # which is for a list only that is here, under one name
+        label = i.r.heap.known[x].label
+        if i.r.growth.note(label, [item]):
+            raise Regrow
+        raise i.refuse(node, f"a list of {form.words} gets {found.words}", "make the items of one type: float(x)")
+    return into_columns(i, item, form)
+
+
+def whole(i: Evaluator, node: ast.AST, index: Any) -> Any:
+    """An index as an int of Python's."""
+    if isinstance(index, (int, PyInt, PyBool)) and not isinstance(index, bool):
+        return index
+    if isinstance(index, (Scalar, np.integer)) and kind_of(index).element.is_integer:  # type: ignore[union-attr]
+        return i.call(node, int, [index], {})
+    raise i.refuse(node, f"a {name_of(index)} as the index of a list of run-time length", "use an int")
+
+
+def checked(i: Evaluator, node: ast.AST, x: Record, index: Any, what: str) -> Any:
+    """An index as the number of an item; IndexError as Python's."""
+    index = whole(i, node, index)
+    return i.call_function(prelude.place_in, [length(x), index, what], {})
+
+
+# -- reading
+def item(i: Evaluator, node: ast.AST, x: Record, index: Any) -> Any:
+    """x[index]."""
+    if isinstance(index, slice):
+        return sliced(i, node, x, index)
+    k = checked(i, node, x, index, "list index out of range")
+    return at(i, x, columns(x), k)
+
+
+def at(i: Evaluator, x: Record, held: Sequence[ArrayRef], k: Any) -> Any:
+    """Item k, which there is."""
+    place = int_expr(bool_as_int(i.r, k) if isinstance(k, PyBool) else k)
+    if place is None:
+        raise i.r.refuse(f"a {name_of(k)} as an index of a list whose length is only known at run time", "use an int")
+    return from_columns(i, form_in(x), iter(held), place)
+
+
+def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice) -> Record:
+    """x[start:stop:step], a new list."""
+    made = new(i, form_in(x))
+    if i.r.held is not None and any(isinstance(p, Elements) for p in parts_of(form_in(x))):
+        i.r.held.shared = True
+    found = [i.call_function(prelude.copied, [i.subscript(node, v, index)], {}) for v in filled(i.r.facts, x)]
+    set_parts(i, made, found, as_int_value(found[0].shape[0]))
+    return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
+
+
+def repeated(i: Evaluator, node: ast.AST, x: Record, times: Any) -> Record:
+    """x * times, a new list."""
+    form = form_in(x)
+    if any(isinstance(p, Elements) for p in parts_of(form)) or form.words.startswith("a list"):
+        reason = f"a list of items that are {form.words} is repeated, each of which is then there again"
+        raise i.refuse(node, reason, "make an array of it: np.tile")
+    made = new(i, form)
+    total = i.call_function(prelude.at_least_0, [i.operate("Mult", length(x), times)], {})
+    found = [i.call_function(prelude.repeated, [c, length(x), times, total], {}) for c in columns(x)]
+    set_parts(i, made, found, total)
+    return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
+
+
+def items(i: Evaluator, x: Record) -> Items:
+    """What a loop over the list goes through; its length may not change meanwhile."""
+    held, n, inside = filled(i.r.facts, x), size(x), columns(x)
+
+    def get(k: Dim) -> Any:
+        if size(x) != n or any(a is not b for a, b in zip(inside, columns(x))):
+            raise i.r.refuse("a list changes in a loop over it", "loop over a copy: for x in list(items)")
+        return at(i, x, held, as_int_value(k))
+
+    return Items(n, get, held)
+
+
+def check_comparable(i: Evaluator, node: ast.AST, x: Record, value: Any) -> None:
+    """Refuses to look for a value but an int or bool among such. A NaN is found by its identity, which is not kept."""
+    for kind in (*parts_of(form_in(x)), *parts_of(check_item(i, node, value))):
+        ints = kind in (INT, BOOL) or (isinstance(kind, Kind) and kind.element.dtype.kind in "iub")
+        if not ints or (isinstance(kind, Kind) and kind.python == EITHER):
+            reason = "a search for anything but ints among ints, in a list whose length is only known at run time"
+            raise i.refuse(node, reason, "compare with its array: np.any(np.array(x) == value)")
+
+
+def contains(i: Evaluator, node: ast.AST, x: Record, value: Any) -> Any:
+    """`value in x`."""
+    check_comparable(i, node, x, value)
+    return i.compared(node, "GtE", i.call_function(prelude.first_place_of, [x, value], {}), 0)
+
+
+def index(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> Any:
+    """x.index(value)."""
+    check_comparable(i, node, x, value)
+    return i.call_function(prelude.place_to_remove, [x, value, "list.index(x): x not in list"], {})
+
+
+def count(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> Any:
+    """x.count(value)."""
+    check_comparable(i, node, x, value)
+    return i.call_function(prelude.count_of, [x, value], {})
+
+
+def iterator(i: Evaluator, x: Any) -> Any:
+    """An iterator over the items of such a list; anything else as it is."""
+    if not is_growing(x):
+        return x
+    return OneShotIterator("iterator", lambda _: items(i, x), i.r.frame)
+
+
+# -- changing
+def append(i: Evaluator, node: ast.AST, x: Record, item: Any, /) -> None:
+    """x.append(item)."""
+    new = parts(i, node, x, item)
+    n, held = length(x), change(i, node, x)
+    found = [on_column(i, prelude.appended, c, n, value) for c, value in zip(held, new)]
+    set_parts(i, x, found, i.operate("Add", n, 1))
+
+
+def extend(i: Evaluator, node: ast.AST, x: Record, more: Any, /) -> None:
+    """x.extend(more), of items whose number is known."""
+    if is_growing(more) and more is x:
+        raise i.refuse(node, "a list of run-time length is extended by itself", "x.extend(list(x))")
+    place = i.r.loc
+    if place in i.r.growth.rolled:
+        return i.append_all(node, x, more)
+    try:
+        known = i.iterate_static(node, more)
+    except UnsupportedError:
+        i.r.growth.note_long(place)
+        raise
+    for value in known:
+        append(i, node, x, value)
+
+
+def pop(i: Evaluator, node: ast.AST, x: Record, index: Any = -1, /) -> Any:
+    """x.pop(index)."""
+    k = i.call_function(prelude.place_to_pop, [length(x), index], {})
+    found, n = at(i, x, columns(x), k), length(x)
+    held = change(i, node, x)
+    if index != -1:
+        held = [on_column(i, prelude.without, c, n, k) for c in held]
+    set_parts(i, x, held, i.operate("Sub", n, 1))
+    return found
+
+
+def without(i: Evaluator, node: ast.AST, x: Record, k: Any) -> None:
+    """Takes item k, which there is, out of the list."""
+    n = length(x)
+    held = [on_column(i, prelude.without, c, n, k) for c in change(i, node, x)]
+    set_parts(i, x, held, i.operate("Sub", n, 1))
+
+
+def delete(i: Evaluator, node: ast.AST, x: Record, index: Any) -> None:
+    """del x[index]."""
+    if isinstance(index, slice):
+        raise i.refuse(node, "a slice of a list of run-time length is deleted", "make a list of what remains")
+    without(i, node, x, checked(i, node, x, index, "list assignment index out of range"))
+
+
+def remove(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> None:
+    """x.remove(value)."""
+    check_comparable(i, node, x, value)
+    without(i, node, x, i.call_function(prelude.place_to_remove, [x, value, "list.remove(x): x not in list"], {}))
+
+
+def insert(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any, /) -> None:
+    """x.insert(index, value)."""
+    new, n = parts(i, node, x, value), length(x)
+    k = i.call_function(prelude.place_to_insert, [n, whole(i, node, index)], {})
+    held = change(i, node, x)
+    held = [on_column(i, prelude.appended, c, n, part) for c, part in zip(held, new)]
+    found = [on_column(i, prelude.inserted, c, n, k, part) for c, part in zip(held, new)]
+    set_parts(i, x, found, i.operate("Add", n, 1))
+
+
+def clear(i: Evaluator, node: ast.AST, x: Record) -> None:
+    """x.clear()."""
+    set_parts(i, x, change(i, node, x), 0)
+
+
+def store(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any) -> None:
+    """x[index] = value."""
+    if isinstance(index, slice):
+        raise i.refuse(node, "a slice of a list of run-time length is replaced", "store into an array")
+    k = checked(i, node, x, index, "list assignment index out of range")
+    new = parts(i, node, x, value)
+    n, held = length(x), change(i, node, x)
+    for column, part in zip(held, new):
+        on_column(i, prelude.replaced, column, k, part)
+    set_parts(i, x, held, n)
+
+
+def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:
+    """x.copy()."""
+    return sliced(i, node, x, slice(None))
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "append": append, "extend": extend, "pop": pop, "clear": clear, "copy": copy,
+    "count": count, "index": index, "insert": insert, "remove": remove,
+}  # fmt: skip
+"""By name of the method of a list: its handler."""

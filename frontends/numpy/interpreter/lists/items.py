@@ -1,0 +1,121 @@
+"""What the columns of a growing list (record/growing) hold of its items, and items from them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.arrays.indexing import read_item
+from tracebuf.frontends.numpy.call.containers import made_of
+from tracebuf.frontends.numpy.interpreter import prelude
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.numbers.lattice import check_one_type, from_values, to_values, unify
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_of_value
+from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, parts_of
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.values import BOOL, COMPLEX, FLOAT, INT, UNSURE_TYPES, ArrayRef, Kind, NpScalar
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.types import I64, INDEX, ScalarType
+
+DTYPES = {INT: np.dtype(np.int64), FLOAT: np.dtype(float), COMPLEX: np.dtype(complex), BOOL: np.dtype(bool)}
+"""By kind of Python's numbers: the dtype of the array of such."""
+
+
+def common(r: Recorder, forms: frozenset[Form]) -> Form | None:
+    """The form of all items; None where there is none."""
+    return reduce(partial(unify_forms, r), forms) if forms else None  # type: ignore[arg-type]
+
+
+def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
+    """The form that both forms widen to, or None."""
+    if isinstance(a, Elements) or isinstance(b, Elements):
+        alike = isinstance(a, Elements) and isinstance(b, Elements) and a.element is b.element
+        alike = alike and len(a.shape) == len(b.shape) and all(map(r.facts.equal, a.shape, b.shape))  # type: ignore[union-attr]
+        return a if alike else None
+    if not isinstance(a, Several) or not isinstance(b, Several):
+        numbers = not isinstance(a, Several) and not isinstance(b, Several)
+        return unify(a, b) if numbers else None  # type: ignore[arg-type]
+    parts = [p for p in map(partial(unify_forms, r), a.parts, b.parts) if p is not None]
+    alike = a.of is b.of and len(parts) == len(a.parts) == len(b.parts)
+    return Several(a.of, tuple(parts)) if alike else None
+
+
+def dtype_of(kind: Kind) -> np.dtype | None:
+    """The dtype of np.array of numbers of a kind, if some are NumPy's; None where it depends on which are Python's."""
+    found = DTYPES.get(kind, kind.element.dtype)
+    return found if all(np.promote_types(found, other) == found for other in pythons(kind)) else None
+
+
+def pythons(kind: Kind) -> list[np.dtype]:
+    """The dtypes of arrays of the Python numbers that numbers of a kind may be, where NumPy has others."""
+    return [np.dtype(python) for python in UNSURE_TYPES.get(kind.python, ())]
+
+
+def element_of(type_: ScalarType) -> ScalarType:
+    """The element type of a column."""
+    return I64 if type_ is INDEX else type_
+
+
+def check_item(i: Evaluator, node: ast.AST, item: Any) -> Form:
+    """The form of an item; refuses what such a list does not hold."""
+    for x in parts_in(item):
+        check_one_type(i.r, x)
+    if (found := i.r.growth.form_of(item)) is None:
+        reason = f"a list whose length is only known at run time gets a {name_of(item)}"
+        instead = "append numbers or arrays (in C order) of one type, or store into an array that is made before"
+        raise i.refuse(node, reason, instead)
+    return found
+
+
+def holds_list(item: Any) -> bool:
+    """Whether an item is a list, or a tuple that holds one."""
+    return isinstance(item, list) or (isinstance(item, tuple) and any(map(holds_list, item)))
+
+
+def parts_in(item: Any) -> Iterator[Any]:
+    """The numbers and arrays that an item consists of, in order."""
+    if isinstance(item, (tuple, list)):
+        for part in item:
+            yield from parts_in(part)
+    else:
+        yield item
+
+
+def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
+    """An item as what the columns hold of it."""
+    found: list[Any] = []
+    for x, kind in zip(parts_in(item), parts_of(form)):
+        if isinstance(kind, Elements):
+            assert i.r.held is not None
+            if i.r.maps is not None:
+                raise i.r.refuse("a list of arrays of run-time length beside a memmap", "pass np.asarray(x)")
+            i.r.held.note_held(i.r, x)
+            found.append(x)
+            continue
+        found += [x] if kind is INT else [number(value) for value in to_values(i.r, x, kind)]
+    return found
+
+
+def number(value: Value) -> Any:
+    """An SSA value as a number to store."""
+    assert isinstance(value.type, ScalarType)
+    return NpScalar(value, value.type)
+
+
+def from_columns(i: Evaluator, form: Form, held: Iterator[ArrayRef], place: Dim) -> Any:
+    """The item at a place of the next columns. A list that is an item is not owned: it cannot be changed."""
+    if isinstance(form, Several):
+        return made_of(form.of, [from_columns(i, part, held, place) for part in form.parts])
+    if isinstance(form, Elements):
+        made: ArrayRef = i.call_function(prelude.copied, [read_item(i.r, next(held), as_int_value(place))], {})
+        assert i.r.held is not None
+        i.r.held.note_read(i.r, made)
+        return made
+    taken = [i.r.load(next(held), (place,)) for _ in form.types]
+    return int_of_value(i.r, taken[0]) if form == INT else from_values(i.r, taken, form, "item")

@@ -1,0 +1,244 @@
+"""Lists of run-time length whose items are tuples, named tuples and lists of numbers."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree, program
+from tracebuf.errors import UnsupportedError
+
+X = np.random.default_rng(3).normal(size=40)
+Y = np.random.default_rng(4).integers(0, 4, size=30)
+Point = namedtuple("Point", "x y")
+
+
+def peaks(x):
+    out = []
+    for i in range(1, len(x) - 1):
+        if x[i - 1] < x[i] > x[i + 1]:
+            out.append((i, x[i]))
+    return out
+
+
+def peaks_used(x):
+    out = peaks(x)
+    total = 0.0
+    for i, v in out:
+        total += i * v
+    for k in range(len(out)):
+        i, v = out[k]
+        total += i * v - out[k][1]
+    places = [p[0] for p in out]
+    last = out[-1]
+    return total, out[-1][0], len(out), places, last, out[1:3], out[0], sum(v for i, v in out)
+
+
+def folds(more):
+    return np.mean(more, axis=0), np.max(more)
+
+
+def arrays(x):
+    out, more = [], [(0.5, -1.0)]
+    for i, v in enumerate(x):
+        out.append((i, v))
+        more.append((v, float(i)))
+    a = np.array(out)
+    columns = np.asarray(more)[:, 0], np.asarray(out)[:, 0] * 2
+    return a, columns, folds(more), np.array(out, dtype=float), np.array(out).T, a[:, 0].sum()
+
+
+def ints(x):
+    out = []
+    for i in range(len(x)):
+        out.append((i, i * i, i > 3))
+    return np.array(out), out
+
+
+def quicksort(x):
+    x = x.copy()
+    stack = [(0, len(x) - 1)]
+    while stack:
+        lo, hi = stack.pop()
+        if lo >= hi:
+            continue
+        pivot, i = x[hi], lo
+        for j in range(lo, hi):
+            if x[j] < pivot:
+                x[i], x[j] = x[j], x[i]
+                i += 1
+        x[i], x[hi] = x[hi], x[i]
+        stack.append((lo, i - 1))
+        stack.append((i + 1, hi))
+    return x
+
+
+def breadth_first(grid):
+    rows, columns = grid.shape
+    distance = np.full(grid.shape, -1)
+    distance[0, 0] = 0
+    queue = [(0, 0)]
+    while queue:
+        r, c = queue.pop(0)
+        for dr, dc in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            i, j = r + dr, c + dc
+            if 0 <= i < rows and 0 <= j < columns and grid[i, j] == 0 and distance[i, j] < 0:
+                distance[i, j] = distance[r, c] + 1
+                queue.append((i, j))
+    return distance
+
+
+def run_lengths(y):
+    out = []
+    count = 1
+    for k in range(1, len(y)):
+        if y[k] == y[k - 1]:
+            count += 1
+        else:
+            out.append((y[k - 1], count))
+            count = 1
+    out.append((y[-1], count))
+    return out
+
+
+def intervals(x):
+    out, start = [], -1
+    for k in range(len(x)):
+        if x[k] > 0 and start < 0:
+            start = k
+        elif x[k] <= 0 and start >= 0:
+            out.append((start, k))
+            start = -1
+    if start >= 0:
+        out.append((start, len(x)))
+    longest = max(out, key=lambda p: p[1] - p[0])
+    return out, longest, [b - a for a, b in out]
+
+
+def changed(x):
+    out = []
+    for i, v in enumerate(x):
+        out.append((i, v))
+        if len(out) > 6:
+            out.pop(2)
+        out[0] = (i + 1, v)
+        out.insert(1, (7, v + v))
+    del out[1]
+    more = out + [(1, x[0])]
+    more += out
+    copied = out.copy()
+    copied.clear()
+    more.extend(((2, x[1]), (3, x[2])))
+    return out, more, copied, bool(copied), len(more)
+
+
+def visited(y):
+    seen = []
+    for k in range(len(y) - 1):
+        pair = (int(y[k]), int(y[k + 1]))
+        if pair not in seen:
+            seen.append(pair)
+    return seen, (1, 2) in seen, seen.count((0, 0))
+
+
+def nested(x):
+    out = []
+    for k in range(len(x)):
+        out.append((k, (x[k], k > 3), complex(x[k], k)))
+    a, (b, c), d = out[-1]
+    return out, a, b, c, d
+
+
+def named(x):
+    out = []
+    for k in range(len(x)):
+        out.append(Point(x[k], k))
+    return out, out[2].x + out[-1].y, out[0]
+
+
+def written_lists(x):
+    out = []
+    for k in range(len(x)):
+        out.append([k, x[k]])
+    a, b = out[-1]
+    return out, a, b, np.array(out)
+
+
+def with_python_numbers(x):
+    out = [(0, 0.0)]
+    for k in range(len(x)):
+        if x[k] > 0:
+            out.append((k, x[k]))
+    return out, np.array(out)
+
+
+TUPLES = (peaks, peaks_used, arrays, ints, quicksort, intervals, changed, nested, named, written_lists,
+          with_python_numbers)  # fmt: skip
+
+
+@pytest.mark.parametrize("f", TUPLES)
+def test_tuples(f: Any) -> None:
+    agree(f, X)
+
+
+def test_of_ints() -> None:
+    agree(run_lengths, Y)
+    agree(visited, Y)
+    agree(breadth_first, (np.random.default_rng(1).random((9, 11)) > 0.7).astype(int))
+
+
+# -- in order
+def in_order(x):
+    out, whole = [], []
+    for k, v in enumerate(x):
+        out.append((k * 7 % 5, v))
+        whole.append((k % 3, k % 2 == 0, -k))
+    falling = sorted(out, reverse=True)
+    by_value = sorted(out, key=lambda p: p[1])
+    by_both = sorted(whole, key=lambda p: (p[2] % 4, p[0]), reverse=True)
+    whole.sort()
+    out.sort(key=lambda p: p[0])
+    low, high = min(whole), max(out)
+    return out, falling, by_value, by_both, whole, low, high, min(out, key=lambda p: p[1])
+
+
+def numbers_by_key(x):
+    out = []
+    for v in x:
+        out.append(v)
+    out.sort(key=lambda v: abs(v))
+    return out, sorted(out, key=lambda v: -v)
+
+
+@pytest.mark.parametrize("f", [in_order, numbers_by_key])
+def test_in_order(f: Any) -> None:
+    agree(f, X)
+    agree(f, np.concatenate([X[:5], [0.0, -0.0, 0.0], X[:5]]))
+
+
+def test_order_among_nan_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="NaN"):
+        tracebuf.bufferize(in_order)(np.append(X, np.nan))
+
+
+# -- what is refused
+REFUSED = {
+    "a list becomes an item": "for v in x:\n    row = [v, v]\n    out.append(row)\n    row[0] = 1.0\nreturn out",
+    "changed that is one or another": "for v in x:\n    out.append([v, v])\nout[-1][0] = 1.0\nreturn out",
+    "of a list of items that are a tuple of": "for v in x:\n    out.append((v, (v, v)))\nreturn np.array(out)",
+    "and a tuple of": "for v in x:\n    out.append((v, v))\n    out.append((v, v, v))\nreturn out",
+    "a list of a tuple of": "for v in x:\n    out.append((v, 1))\n    out.append((v, 1.0))\nreturn out",
+    "changes its length": "for v in x:\n    out.append((v, 'up'))\nreturn out",
+    "a search for anything but ints": "for v in x:\n    out.append((v, 1))\nreturn (x[0], 1) in out",
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_refused(reason: str) -> None:
+    f = program("def f(x):\n    out = []\n" + "\n".join("    " + line for line in REFUSED[reason].splitlines()))
+    with pytest.raises(UnsupportedError, match=reason):
+        tracebuf.bufferize(f)(X)
