@@ -967,6 +967,10 @@ class BufferizedFunction(NativeCallable):
                 if kept is None and call.presumed:
                     raise Misled
                 spec = kept or self._compile(call, raised.append, early=raising)
+            except RunOriginal as reason:
+                if reason.under is not None:
+                    self._refuse(call, _Refusal(str(reason), None, reason.under, reason.under.guard_function()))
+                raise
             except UnsupportedError as error:
                 if error._under is not None and current_fallback(self.options.fallback) == "numpy":
                     self._refuse(call, _Refusal.of(error))

@@ -102,7 +102,8 @@ COMPILED: dict[str, Callable[[], Any]] = {
     "ufunc": lambda: np.sin,
     "function": lambda: plus, "np.sum": lambda: np.sum, "bufferized": lambda: bufferize(plus),
     "frozen buffer": lambda: np.frombuffer(b"abcdefgh" * 3),
-    "complex": lambda: np.arange(3) - 1j, "complex64": lambda: np.ones(4, np.complex64)[::2],
+    "longlong": lambda: np.array([1, 2], np.longlong), "complex": lambda: np.arange(3) - 1j,
+    "complex64": lambda: np.ones(4, np.complex64)[::2],
     "np.complex128": lambda: np.complex128(1j), "1j": lambda: 1j, "tuple of complex": lambda: (1j, -0j),
 }  # fmt: skip
 ORIGINAL: dict[str, Callable[[], Any]] = {
@@ -110,7 +111,7 @@ ORIGINAL: dict[str, Callable[[], Any]] = {
     "one value": lambda: np.broadcast_to(1.0, (5,)),
     "repeated, writable": lambda: as_strided(np.arange(12.0), (4, 3), (0, 8)),
     "overlapping itself": lambda: as_strided(np.arange(12.0), (4, 3), (8, 8)),
-    "longlong": lambda: np.array([1, 2], np.longlong), "np.ulonglong": lambda: np.ulonglong(3),
+    "np.ulonglong": lambda: np.ulonglong(3),
     "odd strides": lambda: np.zeros(64, np.uint8)[:60].view([("a", "f8"), ("b", "i4")])["a"],
 }  # fmt: skip
 CONTAINERS: dict[str, Callable[[], Any]] = {

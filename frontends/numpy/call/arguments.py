@@ -78,7 +78,10 @@ Key = ArrayKey | ScalarKey | StaticKey
 
 class RunOriginal(Control):
     """Control flow, not an error: a call with these arguments has to run the original function; the reason is shown by
-    `specializations()`."""
+    `specializations()`. `under`: what tracing assumed of the call, where it was tracing that found it."""
+
+    under: Any = None
+    """Conditions, or None."""
 
 
 _STATIC = (str, np.dtype, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum))
@@ -215,15 +218,19 @@ def has_supported_dtype(x: np.ndarray) -> bool:
 
 
 def check_own_type(name: str, dtype: np.dtype) -> None:
-    """Raises RunOriginal for longlong and the like, which equal a supported dtype but have scalars of another class
-    (rule C1)."""
+    """Raises RunOriginal for numbers of longlong and the like, whose class is another than that of the supported dtype
+    that theirs equals (rule C1)."""
     if dtype in SUPPORTED_DTYPES and dtype.char not in CHARS:
         raise RunOriginal(f"argument `{name}` is of type {dtype.type.__name__}, which NumPy tells apart from {dtype}")
 
 
+def name_of(dtype: np.dtype) -> str:
+    """The name of a dtype in a key: longlong, which equals int64, has its own (numbers/longlongs)."""
+    return dtype.name if dtype.char in CHARS else dtype.type.__name__
+
+
 def array_key(name: str, x: np.ndarray) -> ArrayKey:
     """The key of an exact ndarray."""
-    check_own_type(name, x.dtype)
     if not has_supported_dtype(x):
         note = "" if x.dtype.isnative else " (byte-swapped)"
         note += "" if x.dtype.metadata is None else " with metadata"
@@ -248,7 +255,7 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     if not flags.aligned:
         raise RunOriginal(f"argument `{name}` is not aligned to its elements")
     repeated = tuple(a for a in range(x.ndim) if x.strides[a] == 0 and x.shape[a] > 1)
-    return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable, repeated, type(x) is np.memmap)
+    return ArrayKey(name_of(x.dtype), dims, order, layout, flags.writeable, repeated, type(x) is np.memmap)
 
 
 def is_map(x: Any) -> bool:

@@ -37,7 +37,7 @@ from tracebuf.frontends.numpy.interpreter import (
     texts,
 )
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
-from tracebuf.frontends.numpy.numbers import subclasses
+from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
@@ -316,6 +316,8 @@ class Expressions(Comprehensions):
         self.at(node)
         name = type(op).__name__
         if name in ("Is", "IsNot"):
+            if isinstance(a, np.dtype) and isinstance(b, np.dtype):
+                longlongs.check_dtype(self.r, a, "which object a dtype is")
             found = same_thing(self.r, a, b)
             if isinstance(found, bool):
                 return found == (name == "Is")
@@ -613,6 +615,8 @@ class Expressions(Comprehensions):
         if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
             plain = records.in_class(base.__mro__, name) is value and not hasattr(type(base), name)
             return self.capture(name, OfClass(base, name) if plain else Attribute(base, name), value, base)
+        if isinstance(base, np.dtype):
+            longlongs.check_answer(self.r, lambda dtype: ask(getattr, dtype, name), base, f"`.{name}` of a dtype")
         if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice, types.CodeType)):
             return value
         if isinstance(base, (tuple, list, dict, set, type(None))) and not records.has_fields(base):
@@ -675,6 +679,8 @@ class Expressions(Comprehensions):
 
     def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A call; of a program that has memmaps, it is noted which arrays may be such after it."""
+        if is_of_libraries(function):
+            longlongs.note(self.r, function, [*args, *kwargs.values()])
         made = self.dispatch(node, function, args, kwargs)
         if self.r.maps is not None and not self.is_fixed_here() and is_of_libraries(function):
             of = [function.ref] if isinstance(function, Method) else []

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
+
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.arrays.memmaps import Maps
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Leaf, ScalarKey, StaticKey, is_generator
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Leaf, RunOriginal, ScalarKey, StaticKey, is_generator
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.conditions import Conditions
@@ -21,6 +23,7 @@ from tracebuf.frontends.numpy.call.outputs import arranged as as_given
 from tracebuf.frontends.numpy.call.results import CallPlan
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
+from tracebuf.frontends.numpy.numbers.longlongs import is_longlong
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.identity import container_identity, objects
 from tracebuf.frontends.numpy.paths.loops.report import Loops
@@ -147,6 +150,8 @@ def trace_once(
     r.growth = growth
     mapped = frozenset(Leaf(i) for i, key in enumerate(call.keys) if isinstance(key, ArrayKey) and key.mapped)
     r.maps = Maps(mapped) if mapped else None
+    longlong = any(isinstance(key, ArrayKey) and is_longlong(np.dtype(key.dtype)) for key in call.keys)
+    r.longlong = "given" if longlong else ""
     r.given = [g for g in given if isinstance(g, ArrayRef)]
     tops = arranged(call.tree, given, call.containers, call.paths, r.heap)
     r.heap.begin(r.frame)
@@ -180,6 +185,9 @@ def trace_once(
         r.at(interpreter.returned_at)
         with cycles_refused(r):
             return finish(entry, r, interpreter, given, result, call.donated)
+    except RunOriginal as reason:
+        reason.under = assumed(entry, r, interpreter)
+        raise
     except UnsupportedError as refusal:
         refusal._under = assumed(entry, r, interpreter)
         raise

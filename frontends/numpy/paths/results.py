@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.call.results import (
     ResultPlan,
 )
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, same_value
+from tracebuf.frontends.numpy.numbers.longlongs import check_dtype, check_number
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, select_truth
 from tracebuf.frontends.numpy.paths.leaving import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_known_origin
@@ -93,6 +94,7 @@ class Results:
             return self.array(x, identity(x), taken)
         if isinstance(x, Scalar):
             return self.scalar(x)
+        check_dtype(self.r, x, "a dtype is returned")
         if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type, Enum)):
             return ResultLeaf("const", value=x)
         name = "slice" if type(x) is SliceOf else refusals.name_of(x)
@@ -153,6 +155,7 @@ class Results:
     def items_of(self, x: Record, taken: ArmPath) -> ResultLeaf:
         """The plan of the items of a list whose length only the run time knows."""
         kind = kind_in(x)
+        check_dtype(self.r, kind.element.dtype if kind.name == "np" else None, "a list of numbers is returned")
         found = [self.add(self.read_where(column, taken)) for column in filled(self.r.facts, x)]
         return ResultLeaf("items", found[-1], (kind.python or kind.name, found[0]))
 
@@ -226,6 +229,7 @@ class Results:
             return ResultLeaf("int", self.add(self.r.i64(e)))
         if not isinstance(x, NpScalar):
             return ResultLeaf(x.kind.name, self.add(x.value))  # type: ignore[attr-defined]
+        check_number(self.r, x, "a number is returned")
         found = ResultLeaf("numpy", self.add(x.value))
         if x.python is None:
             return found

@@ -12,6 +12,7 @@ from tracebuf.frontends.numpy.arrays.indexing import check_int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, as_array_function
 from tracebuf.frontends.numpy.functions.python.cmath import to_complex
+from tracebuf.frontends.numpy.numbers import longlongs
 from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import concrete
@@ -60,6 +61,7 @@ def length(r: Recorder, x: Any) -> Any:
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool | PyBool:
     """isinstance(x, kinds), by the type that x has in eager Python."""
     kinds = without_methods(kinds)
+    longlongs.check_answer(r, lambda like: ask(isinstance, like, kinds), x, "isinstance")
     if isinstance(x, NpScalar) and x.maybe_python:
         return by_origin(r, x, lambda number: ask(isinstance, number, kinds))
     if isinstance(x, Drawer):
@@ -117,6 +119,7 @@ def astype_of_number(r: Recorder, x: NpScalar, dtype: Any, *, subok: bool = True
 def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
     """type(x), by the type that x has in eager Python."""
     check_origin(r, x)
+    longlongs.check_answer(r, type, x, "a class")
     if isinstance(x, FlatIterator):
         x.refuse()
     if isinstance(x, ArrayRef):
