@@ -8,6 +8,7 @@ are static.
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import types
 from array import array
@@ -99,6 +100,28 @@ def is_static(x: Any) -> bool:
     return plain and (isinstance(x, _STATIC) or getattr(kind, "__tracebuf__", False) is True)
 
 
+BUFFERS = (bytes, bytearray, memoryview, array, mmap.mmap)
+"""Python's own classes with the buffer protocol."""
+INTERFACES = ("__array_struct__", "__array_interface__", "__dlpack__")
+"""By which an object says where its memory is; NumPy asks them before `__array__`, but for the last."""
+_OWN_RULES = ("__array_ufunc__", "__array_function__", "__array_priority__", "__array_wrap__", "__array_prepare__")
+
+
+@lru_cache(maxsize=512)
+def defers(kind: Any) -> bool:
+    """Whether NumPy's functions and operators leave objects of a class to it: pandas, xarray, subclasses of ndarray."""
+    return any(hasattr(kind, name) for name in _OWN_RULES)
+
+
+@lru_cache(maxsize=512)
+def is_buffer(kind: Any) -> bool:
+    """Whether objects of a class are buffers, of which nothing but their arrays is asked."""
+    if kind in BUFFERS or issubclass(kind, ctypes.Array):
+        return True
+    own = not issubclass(kind, (np.ndarray, np.generic)) and not defers(kind) and type(kind) is type
+    return own and any(hasattr(kind, name) for name in INTERFACES[:2])
+
+
 def key_of(name: str, x: Any) -> Key:
     """The part of the key that belongs to the argument `name`.
 
@@ -130,6 +153,8 @@ def key_of(name: str, x: Any) -> Key:
         return StaticKey(kind, repr(x))  # 0.0 is not -0.0, and True is not 1
     if (key := static_key_of(x)) is not None:
         return key
+    if is_buffer(kind):  # type: ignore[arg-type]
+        return StaticKey(kind, None, f"a {kind.__name__}", any=True)
     raise refused_argument(name, x)
 
 
@@ -164,10 +189,8 @@ def in_its_place(name: str, x: Any) -> str:
     if hasattr(kind, "__array_ufunc__"):
         text = f"pass np.asarray({name}), for which the result is an array, or"
         return f'{text} bufferize(fallback="numpy"), by which calls with objects of {kind.__name__} run as they are'
-    if hasattr(kind, "__array__") or isinstance(x, (memoryview, bytearray, array, ctypes.Array)):
+    if hasattr(kind, "__array__"):
         return f"pass np.asarray({name})"
-    if isinstance(x, bytes):
-        return f"pass np.frombuffer({name}, np.uint8)"
     if kind.__hash__ is None or isinstance(x, np.random.Generator):
         return "pass an array or a number"
     return f'pass an array or a number; or name "{name}" in static_argnames: then each value has a program of its own'
@@ -307,7 +330,7 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
             parts.append(kind)
         elif kind in _STATIC_KINDS:
             parts.append((kind, x))
-        elif is_generator(x):
+        elif is_generator(x) or kind in BUFFERS:
             parts.append(kind)
         elif kind in (range, slice) and all(type(i) in (int, types.NoneType) for i in (x.start, x.stop, x.step)):
             parts.append((kind, x.start, x.stop, x.step))

@@ -19,6 +19,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table
+from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.host import draws, objects, sparse
 from tracebuf.frontends.numpy.functions.host.objects import check_steady
@@ -26,12 +27,12 @@ from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
 from tracebuf.frontends.numpy.interpreter import (
+    array_likes,
     callables,
     dicts,
     folds,
     growing,
     operators,
-    prelude,
     records,
     talk,
     texts,
@@ -54,7 +55,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
 from tracebuf.frontends.numpy.paths.joins import bound_value, trace_if
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.callees import Buffer, Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import is_growing
@@ -243,6 +244,7 @@ class Expressions(Comprehensions):
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
         node = ast.Pass()
+        a, b = array_likes.operands(self, node, a, b)
         if name != "MatMult":
             check_steady(self.r, a, b)
         if is_growing(a) or is_growing(b):
@@ -329,6 +331,7 @@ class Expressions(Comprehensions):
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
+        a, b = array_likes.operands(self, node, a, b)
         check_steady(self.r, a, b)
         if is_growing(a) or is_growing(b):
             a, b = growing.beside(self, node, a, b)
@@ -592,6 +595,8 @@ class Expressions(Comprehensions):
         for attribute in (sparse.attribute, objects.method):
             if (found := attribute(base, name)) is not NotImplemented:
                 return found
+        if isinstance(base, Buffer):
+            return array_likes.attribute(self, node, base, name)
         if is_tracers(base):
             kind = base.of.T if isinstance(base, sparse.Transposed) else EAGER.get(type(base), object)
             if not hasattr(kind, name):
@@ -698,6 +703,10 @@ class Expressions(Comprehensions):
             return draws.call(self.r, draw, [as_plain(x) for x in args], kwargs)
         if isinstance(function, NO_CALLEES):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
+        found = array_likes.call(self, node, function, args, kwargs)
+        if found is not NotImplemented:
+            return found
+        args, kwargs = array_likes.given(self, node, function, args, kwargs)
         if not hands_on(function):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
         if growing.among([*args, *kwargs.values()]) and not is_inlined(function):

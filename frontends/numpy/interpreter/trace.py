@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import types
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
@@ -31,7 +32,7 @@ from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.paths.results import Results
 from tracebuf.frontends.numpy.record.arguments import ArgumentMaker
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
-from tracebuf.frontends.numpy.record.callees import Drawer
+from tracebuf.frontends.numpy.record.callees import Buffer, Drawer
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.growing import Growth, Regrow
 from tracebuf.frontends.numpy.record.heap import Heap, Record
@@ -145,7 +146,7 @@ def trace_once(
         elif isinstance(key, ArrayKey):
             given.append(entry.array(leaf, name, key, x))
         else:
-            given.append(entry.scalar(leaf, name, key, x) if isinstance(key, ScalarKey) else object_of(leaf, x))
+            given.append(entry.scalar(leaf, name, key, x) if isinstance(key, ScalarKey) else object_of(call, leaf))
     r = entry.begin()
     r.growth = growth
     mapped = frozenset(Leaf(i) for i, key in enumerate(call.keys) if isinstance(key, ArrayKey) and key.mapped)
@@ -207,9 +208,16 @@ def trace_once(
         del raised  # a frame of its traceback that names it would keep the arguments
 
 
-def object_of(leaf: Leaf, x: Any) -> Any:
+def object_of(call: Call, leaf: Leaf) -> Any:
     """The value of an argument that is neither array nor number: itself, unless the program serves others too."""
-    return Drawer(type(x), Handed(leaf)) if is_generator(x) else x
+    x, key = call.values[leaf], call.keys[leaf]
+    if is_generator(x):
+        return Drawer(type(x), Handed(leaf))
+    if not (isinstance(key, StaticKey) and key.any):
+        return x
+    top = bisect_right(call.starts, leaf) - 1
+    alone = call.tree is None or call.tree[top] is None
+    return Buffer(type(x), leaf, x, call.paths[top] if alone else None)
 
 
 def constants_in(values: Iterable[Any]) -> Iterator[Any]:

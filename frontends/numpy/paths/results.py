@@ -30,6 +30,7 @@ from tracebuf.frontends.numpy.paths.leaving import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
+from tracebuf.frontends.numpy.record.callees import Buffer
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import filled, is_growing, kind_in
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
@@ -94,6 +95,8 @@ class Results:
             return self.array(x, identity(x), taken)
         if isinstance(x, Scalar):
             return self.scalar(x)
+        if isinstance(x, Buffer):
+            return ResultLeaf("argument", x.leaf)
         check_dtype(self.r, x, "a dtype is returned")
         if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type, Enum)):
             return ResultLeaf("const", value=x)

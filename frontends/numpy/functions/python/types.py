@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.numbers import longlongs
 from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import concrete
-from tracebuf.frontends.numpy.record.callees import Drawer
+from tracebuf.frontends.numpy.record.callees import Buffer, Drawer
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -64,7 +64,7 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool | PyBool:
     longlongs.check_answer(r, lambda like: ask(isinstance, like, kinds), x, "isinstance")
     if isinstance(x, NpScalar) and x.maybe_python:
         return by_origin(r, x, lambda number: ask(isinstance, number, kinds))
-    if isinstance(x, Drawer):
+    if isinstance(x, (Drawer, Buffer)):
         return ask(issubclass, x.kind, kinds)
     if isinstance(x, Record):
         for kind in kinds if isinstance(kinds, tuple) else (kinds,):
@@ -124,6 +124,6 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
         x.refuse()
     if isinstance(x, ArrayRef):
         memmaps.check_class(r, "the class", False, True)
-    if isinstance(x, (Record, Drawer)):
+    if isinstance(x, (Record, Drawer, Buffer)):
         return x.kind
     return ask(type, x, *rest) if rest or not is_traced(x) else type(concrete(x))
