@@ -36,7 +36,7 @@ from tracebuf.frontends.numpy.record.callees import Buffer, Drawer
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.growing import Growth, Regrow
 from tracebuf.frontends.numpy.record.heap import Heap, Record
-from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error, noting
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import late_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef
@@ -102,8 +102,9 @@ def arranged(
 
 
 def trace(
-    function: types.FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None, early: bool = False
-) -> Traced:
+    function: types.FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None, early: bool = False,
+    warns: bool = False,
+) -> Traced:  # fmt: skip
     """Traces one call: again where that shows that lists grow whose length only the run time knows (record/growing).
     The rest as `trace_once`.
     """
@@ -111,7 +112,15 @@ def trace(
     why: tuple[str, str, Location | None] = ("", "", None)
     while True:
         try:
-            return trace_once(function, call, growth, raises, early)
+            if not warns:
+                return trace_once(function, call, growth, raises, early, warns)
+            with noting() as errors:
+                traced = trace_once(function, call, growth, raises, early, warns)
+            if errors:
+                found = RunOriginal(f'warnings="numpy": {errors[0]} in what is known while tracing')
+                found.under = traced
+                raise found
+            return traced
         except UnsupportedError as refusal:
             first = not growth.rolled and not growth.known
             if not growth.begin():
@@ -126,13 +135,15 @@ def trace(
 
 
 def trace_once(
-    function: types.FunctionType, call: Call, growth: Growth, raises: Callable[[Conditions], None] | None, early: bool
-) -> Traced:
+    function: types.FunctionType, call: Call, growth: Growth, raises: Callable[[Conditions], None] | None, early: bool,
+    warns: bool,
+) -> Traced:  # fmt: skip
     """Traces one call, with the lists that are known to grow.
 
     Raises UnsupportedError where the function is outside the language, NewCapture for an array from outside that is not
     in the call, and what such calls raise: `raises` is told which. `early`: also where it needs the run time to tell
-    the exception's arguments, which it has none of then.
+    the exception's arguments, which it has none of then. `warns`: NumPy's warnings are to be given: RunOriginal where
+    tracing itself computes what NumPy would warn of.
     """
     entry = ArgumentMaker(function.__name__, heading(function))
     given: list[Any] = []
@@ -148,7 +159,7 @@ def trace_once(
         else:
             given.append(entry.scalar(leaf, name, key, x) if isinstance(key, ScalarKey) else object_of(call, leaf))
     r = entry.begin()
-    r.growth = growth
+    r.growth, r.warns = growth, warns
     mapped = frozenset(Leaf(i) for i, key in enumerate(call.keys) if isinstance(key, ArrayKey) and key.mapped)
     r.maps = Maps(mapped) if mapped else None
     longlong = any(isinstance(key, ArrayKey) and is_longlong(np.dtype(key.dtype)) for key in call.keys)
