@@ -23,7 +23,7 @@ with importing():
 
 if TYPE_CHECKING:
     from tracebuf.frontends.numpy.call.host_call import host_call
-    from tracebuf.frontends.numpy.interpreter.prelude import cond, fori_loop, while_loop
+    from tracebuf.frontends.numpy.functions.formulas.prelude import cond, fori_loop, while_loop
     from tracebuf.persist.compiled import Compiled, load
     from tracebuf.specs import spec
 
@@ -57,7 +57,7 @@ _LATE = {
     "host_call": "tracebuf.frontends.numpy.call.host_call",
     "spec": "tracebuf.specs",
     **dict.fromkeys(("Compiled", "load"), "tracebuf.persist.compiled"),
-    **dict.fromkeys(("cond", "fori_loop", "while_loop"), "tracebuf.frontends.numpy.interpreter.prelude"),
+    **dict.fromkeys(("cond", "fori_loop", "while_loop"), "tracebuf.frontends.numpy.functions.formulas.prelude"),
 }
 """Names that few processes need, by module: they are loaded when they are first asked for (PEP 562)."""
 

@@ -95,6 +95,9 @@ MANY_REFUSED = 200
 """After how many refused calls, of a function of which nothing was compiled, arguments of such types are not looked at
 any more: whatever their sizes and the names from outside are by then."""
 
+MAY_WARN = "NumPy may warn, or the call raises"
+"""Why the original function has run a call that compiled code has begun, under `warnings="numpy"`."""
+
 _NOTHING = nullcontext()
 MAX_RAISING = 16
 """Of how many calls that raise, of arguments with one key, it is remembered that they do."""
@@ -242,6 +245,26 @@ class _Raises(Control):
         self.error, self.refusal = error, refusal
 
 
+class _MayWarn(Control):
+    """A call, under `warnings="numpy"`, for which the original function has to run: NumPy may warn, or it raises."""
+
+
+class _Saved:
+    """What the arguments hold that a program may change, under `warnings="numpy"`."""
+
+    def __init__(self, spec: Specialization, values: Sequence[Any]) -> None:
+        if np.geterr()["under"] != "ignore":
+            raise _MayWarn
+        changed = {*spec.traced.stored, *spec.call.donated}
+        self.held = [(x, x.copy(order="K")) for x in (values[i] for i in changed) if isinstance(x, np.ndarray)]
+
+    def restored(self) -> _MayWarn:
+        """Gives the arguments back what they held."""
+        for x, before in self.held:
+            x[...] = before
+        return _MayWarn()
+
+
 @frozen(slots=False)
 @displayed
 class OriginalCalls:
@@ -276,6 +299,7 @@ class BufferizedFunction(NativeCallable):
         self._all_positional = len(parameters.all) == self._positional
         self.takes_out = "out" not in parameters.all and self._stars is None
         self._static = tuple(Position(i) for i, name in enumerate(self._names) if name in options.static_argnames)
+        self._warns = options.warnings is not None
         self._hidden: tuple[Hidden, ...] = ()
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
@@ -359,6 +383,8 @@ class BufferizedFunction(NativeCallable):
             self._make_original_native(why, given, form)
         except _Raises as said:
             raises, traced = said.refusal, said.error is not None
+        except _MayWarn:
+            self._originals[MAY_WARN] += 1
         if raises is None:
             return self.eager(*args, **kwargs)
         if not traced:
@@ -413,6 +439,7 @@ class BufferizedFunction(NativeCallable):
         self, spec: Specialization, values: Sequence[Any], containers: Sequence[Any], known: _Recent | None = None
     ) -> Any:
         """A native call; the frame is prepared once per known signature."""
+        saved = None if self.options.warnings is None else _Saved(spec, values)
         spec.by_python += 1
         if not spec.settled and spec.by_python >= NATIVE_AFTER:
             self._make_native(spec)
@@ -426,11 +453,16 @@ class BufferizedFunction(NativeCallable):
         except UnsupportedError as refusal:
             refusal._stored = bool(spec.traced.stored) or spec.calls_users
             raise
+        except Exception:
+            if saved is None:
+                raise
+            spec.by_python -= 1
+            raise saved.restored() from None
         return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes)
 
     def _make_native(self, spec: Specialization, at_once: bool = False) -> None:
         """Lets machine code take calls of a program, where it can, once that is worth it."""
-        if not NATIVE or spec.opens_bars:
+        if not NATIVE or spec.opens_bars or self.options.warnings is not None:
             spec.settled = True
         elif spec.kernel.refuses and current_fallback(self.options.fallback) == "numpy":
             spec.settled = True
@@ -505,7 +537,7 @@ class BufferizedFunction(NativeCallable):
         why.settled = True
         call = None if why.refused else self._call(values, ((), None), hidden)
         by_name = self._names[self._positional :]
-        under = why.under if isinstance(why, _Refusal) and why.raises is not None else None
+        under = why.under if isinstance(why, _Refusal) and why.error is None else None
         entry = original_of(self.__wrapped__, values, by_name, call, under)
         if entry is not None:
             if self._native is None:
@@ -547,8 +579,15 @@ class BufferizedFunction(NativeCallable):
         function = c_calls.c_callable(self, args, c_calls.of_signature(signature, args))
         return LowLevelCallable(function, signature=c_calls.canonical(signature))
 
+    def _check_alone(self) -> None:
+        """Raises UnsupportedError where a program must not be called without the function."""
+        if self.options.warnings is not None:
+            reason = 'a program of a function with warnings="numpy", which may need the function itself'
+            raise UnsupportedError(reason, instead="call the function, or bufferize it without warnings=")
+
     def _for_c(self, args: tuple[Any, ...]) -> Specialization | None:
         """The program for these arguments, with its entry if it has one; None where the original function runs."""
+        self._check_alone()
         found = self._specialization(args, {}, count=False)
         if found is None or not NATIVE:
             return None
@@ -605,9 +644,20 @@ class BufferizedFunction(NativeCallable):
         if found is None:
             return self.eager(*args, **kwargs), None
         spec, values, containers = found
-        spec.by_python += 1
-        with self._watched(spec, values, args, kwargs), _handing(spec, values):
-            raw, counters = spec.kernel.run_counted([values[i] for i in spec.traced.arguments])
+        saved = None
+        try:
+            saved = None if self.options.warnings is None else _Saved(spec, values)
+            spec.by_python += 1
+            with self._watched(spec, values, args, kwargs), _handing(spec, values):
+                raw, counters = spec.kernel.run_counted([values[i] for i in spec.traced.arguments])
+        except _MayWarn:
+            return self.eager(*args, **kwargs), None
+        except Exception:
+            if saved is None:
+                raise
+            spec.by_python -= 1
+            saved.restored()
+            return self.eager(*args, **kwargs), None
         return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes), counters
 
     def trace(self, *args: Any, **kwargs: Any) -> tuple[Call, Traced]:
@@ -621,7 +671,8 @@ class BufferizedFunction(NativeCallable):
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, Traced]:
         """What `trace` gives; RunOriginal where the original function runs."""
-        return self._complete(args, kwargs, lambda call: (call, stages.trace(self.__wrapped__, call)))
+        function, warns = self.__wrapped__, self._warns
+        return self._complete(args, kwargs, lambda call: (call, stages.trace(function, call, warns=warns)))
 
     @hides_frames(UnsupportedError)
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
@@ -641,6 +692,7 @@ class BufferizedFunction(NativeCallable):
 
     def _program_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Specialization:
         """The program for these arguments, compiled if it has not been, with its fast code."""
+        self._check_alone()
         with stages.examples(args, kwargs) as (args, kwargs, _):
             found = self._specialization(args, kwargs, count=False)
         if found is None:
@@ -967,6 +1019,10 @@ class BufferizedFunction(NativeCallable):
                 if kept is None and call.presumed:
                     raise Misled
                 spec = kept or self._compile(call, raised.append, early=raising)
+            except RunOriginal as reason:
+                if reason.under is not None:
+                    self._refuse(call, _Refusal(str(reason), None, reason.under, reason.under.guard_function()))
+                raise
             except UnsupportedError as error:
                 if error._under is not None and current_fallback(self.options.fallback) == "numpy":
                     self._refuse(call, _Refusal.of(error))
@@ -1015,7 +1071,7 @@ class BufferizedFunction(NativeCallable):
             raise RunOriginal(
                 f"compiled {made} times, the limit (max_specializations); is a size or an int part of the key?"
             )
-        traced = stages.trace(self.__wrapped__, call, raises, early)
+        traced = stages.trace(self.__wrapped__, call, raises, early, self._warns)
         program = stages.bufferized(traced, self.options)
         kernel = program.compile(self.__wrapped__.__name__, self.options.tier)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))

@@ -351,6 +351,8 @@ class _Walking:
 
     def part(self, how: Any, x: int, key: Any) -> int:
         """The number of an item or an attribute of an object (`item_of`, `attribute_of`, `own_attribute_of`)."""
+        if how not in (item_of, attribute_of, own_attribute_of):
+            raise _NoPlan  # an array that is made of an object
         way = how, x, type(key), key
         if way not in self.known:
             if x in self.nodes:

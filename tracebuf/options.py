@@ -62,6 +62,7 @@ def names_in(field: str, given: Any) -> tuple[str, ...]:
 
 
 Fallback = Literal["error", "numpy"]
+Warnings = Literal["numpy"]
 _settings: dict[str, Any] = {}
 """What `options` has set, by field."""
 
@@ -104,7 +105,7 @@ class Options:
     """What can be chosen for a bufferized function; `bufferize` takes the fields as keyword arguments. What is not
     given is what `tracebuf.options` has set, else what an environment variable says (TRACEBUF_STRATEGY,
     TRACEBUF_HEURISTIC, TRACEBUF_MAX_SPECIALIZATIONS, TRACEBUF_VERIFY, TRACEBUF_COMPAT, TRACEBUF_TIER,
-    TRACEBUF_FALLBACK), else the default.
+    TRACEBUF_FALLBACK, TRACEBUF_WARNINGS), else the default.
 
     Args:
         strategy: who decides what is in place. "one-shot": the analysis. "optimal": the decisions of least cost,
@@ -131,6 +132,10 @@ class Options:
         fallback: "error" raises UnsupportedError where a call is outside the language; "numpy" runs the original
             function instead, with a TracebufWarning for each reason; what was compiled stays, and takes the calls that
             it can. None: what `tracebuf.options` or TRACEBUF_FALLBACK say at the call, else "error".
+        warnings: "numpy" gives NumPy's floating-point warnings and obeys `np.errstate`: compiled code that meets an
+            infinity or a NaN, in any result of arithmetic, ends; the arguments get back what they held, and the
+            original function runs. It runs at once where calls are made, integers or complex numbers divided. None:
+            compiled code does not warn.
 
     Raises ValueError for a value that is not among these, or a parameter named by two of the fields that name
     parameters, TypeError for names that are not strings.
@@ -154,6 +159,7 @@ class Options:
     static_argnames: tuple[str, ...] = ()
     tier: Tier = setting_field("tier", "auto")
     fallback: Fallback | None = None
+    warnings: Warnings | None = setting_field("warnings", None)
 
     @property
     def improved(self) -> frozenset[Improvement]:
@@ -172,6 +178,8 @@ class Options:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
         if self.compat not in (None, "mlir"):
             raise ValueError(f"compat is 'mlir' or None, not {self.compat!r}")
+        if self.warnings not in (None, "numpy"):
+            raise ValueError(f"warnings is 'numpy' or None, not {self.warnings!r}")
         if self.fallback is not None:
             check_fallback(self.fallback)
         if unknown := sorted(set(self.improvements) - IMPROVEMENTS):

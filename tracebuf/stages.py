@@ -59,10 +59,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def trace(
-    function: FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None, early: bool = False
-) -> Traced:
+    function: FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None, early: bool = False,
+    warns: bool = False,
+) -> Traced:  # fmt: skip
     """The tensor program of one call, as recorded. `raises` is told which calls raise, before an exception of theirs;
-    `early`: also where it takes the run time to tell the exception's arguments.
+    `early`: also where it takes the run time to tell the exception's arguments. `warns`: the program ends where NumPy
+    may warn (optimize/tensors/check_finite).
 
     Raises UnsupportedError where the function is outside the language, and the exceptions that restart tracing or run
     the original function (docs/architecture.md).
@@ -71,7 +73,17 @@ def trace(
         with importing():
             from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
-        return run(function, call, raises, early)
+        traced = run(function, call, raises, early, warns)
+        if warns:
+            with importing():
+                from tracebuf.frontends.numpy.call.arguments import RunOriginal
+                from tracebuf.optimize.tensors.check_finite import insert_checks
+
+            if (unseen := insert_checks(traced.func)) is not None:
+                reason = RunOriginal(f'warnings="numpy": {unseen[0]} (line {unseen[1].line}) may warn unseen')
+                reason.under = traced
+                raise reason
+        return traced
 
 
 @contextmanager

@@ -308,8 +308,46 @@ def test_c1_longlong_is_not_int64() -> None:
     for dtype in ("int64", "longlong", "uint64", "ulonglong"):
         for _ in range(2):
             agree(f, np.arange(3).astype(dtype))
-    error = refused(program("def f(n): return np.zeros(n, np.longlong)"), 3)
-    assert "longlong" in error.reason and "np.int64" in error.instead
+    for made in ("np.zeros(n, np.longlong)", "np.arange(n, dtype='q') / 2", "np.ones(n, int).astype('Q', copy=False)"):
+        agree(program(f"def f(n): return {made}"), 3)
+    for made in ("np.zeros(n, 'q')[0]", "np.sum(np.ones(n, int), dtype='q')", "np.asarray(np.ones(n, int), 'q')"):
+        error = refused(program(f"def f(n): return {made}"), 3)
+        assert "longlong" in error.reason and "np.int64" in error.instead
+
+
+LONGLONG = (
+    "a + 1", "a[::2]", "(a / 2, a * 1.5)", "int(a.sum())", "a.tolist()", "np.sort(a)", "a[a > 1]",
+    "isinstance(a[0], np.integer)", "np.issubdtype(a.dtype, np.integer)", "np.array([x + 1 for x in a])",
+    "a.view('u8')", "a.astype(np.int64, copy=False)", "np.bincount(a)", "float(a[0]), a.mean()", "a.dtype.name",
+    "a.dtype == np.int64",
+)  # fmt: skip
+"""Programs of which it is not seen that an array is of longlong, which compiled code runs."""
+SEEN = (
+    "a.dtype", "a.dtype.char", "a.dtype.type(3)", "a.dtype.__class__", "type(a[0])", "a[0].__class__", "[a.max()]",
+    "isinstance(a[0], np.int64)", "np.issubdtype(a.dtype, np.int64)", "np.asarray(a, np.int64)", "a @ a",
+    "a.dtype is np.dtype(int)", "np.asarray(a, np.int64) is a", "[x for x in a]", "a.argmax()",
+)  # fmt: skip
+"""Others: the original function runs."""
+
+
+def test_c1_arrays_of_longlong() -> None:
+    """They have int64's memory and an equal dtype: compiled code takes them where nothing tells which one it was."""
+    a = np.array([3, 1, 2], np.longlong)
+    for text in (*LONGLONG, *SEEN):
+        f = tracebuf.bufferize(verify=True)(program(f"def f(a): return {text}"))
+        for _ in range(2):
+            agree(f, a)
+        share = f.specializations().native_share
+        assert share == (text in LONGLONG), f"{text}: {f.specializations()}"
+    f = tracebuf.bufferize(verify=True)(program("""
+        def f(a, b):
+            a[1:] += b[:-1]
+            b *= 2
+        """))
+    agree(f, a, np.arange(3))
+    agree(f, np.arange(3), a)
+    agree(f, a, a)
+    assert f.specializations().native_share == 1
 
 
 @pytest.mark.slow

@@ -269,7 +269,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] =
     "too few": ((SQUARE,), {}, TypeError, "missing 2 required positional arguments"),
     "an unknown name": ((SQUARE, SQUARE + 1), {"step": 0.1}, TypeError, "unexpected keyword argument"),
     "no argument at all": ((SQUARE, {1}, 0.1), {}, UnsupportedError, "argument `v` is of type set"),
-    "longlong": ((SQUARE, SQUARE.astype("q").view("longlong"), 0.1), {}, TypeError, "which NumPy tells apart"),
+    "longlong": ((SQUARE, SQUARE.astype("q").view("longlong"), 0.1), {}, TypeError, "longlong[n, n]"),
 }
 
 

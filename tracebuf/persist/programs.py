@@ -164,7 +164,8 @@ def options_of(options: Options) -> Data:
         raise NotEncodable("an analysis of the user's")
     return repr(
         (options.strategy, options.heuristic, options.seed, options.verify, options.donate, options.donate_optional,
-         options.compat, sorted(options.improvements), options.static_argnames, options.fallback, options.tier)
+         options.compat, sorted(options.improvements), options.static_argnames, options.fallback, options.tier,
+         options.warnings)
     )  # fmt: skip
 
 

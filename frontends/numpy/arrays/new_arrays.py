@@ -30,7 +30,7 @@ from tracebuf.frontends.numpy.record.values import (
 )
 from tracebuf.ir.core import Block
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import CHARS, I1, SUPPORTED_DTYPES, ScalarType, scalar_type
+from tracebuf.ir.types import I1, ScalarType, scalar_type
 from tracebuf.ops.arrays import linalg
 
 
@@ -65,9 +65,6 @@ def one_or_more(r: Recorder, e: Dim) -> Dim:
 def element_of(r: Recorder, dtype: Any) -> ScalarType:
     """The element type of a `dtype=`; UnsupportedError where there is none."""
     wanted = ask(np.dtype, dtype)
-    if wanted in SUPPORTED_DTYPES and wanted.char not in CHARS:
-        reason = f"the array has dtype {wanted.type.__name__}, which NumPy tells apart from {wanted}"
-        raise r.refuse(reason, f"use np.{wanted}")
     return supported(wanted, "the array", r.loc)
 
 

@@ -18,6 +18,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import refuse_unread
 from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int, normalise, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, element_of, k_order, one_or_more
+from tracebuf.frontends.numpy.numbers.longlongs import check_dtype
 from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
@@ -365,6 +366,8 @@ def as_array_function(
     if change and copy is False:
         r.fail("ValueError", "Unable to avoid copy while creating an array as requested.")
     if not change and not copy:
+        if dtype is not None and ref is a:
+            check_dtype(r, element.dtype, "whether an array is the same one")
         return ref
     if order == "A" and element is ref.element:  # a conversion keeps the order
         axes = c_or_fortran(r, ref)

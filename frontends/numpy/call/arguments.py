@@ -8,6 +8,7 @@ are static.
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import types
 from array import array
@@ -78,7 +79,10 @@ Key = ArrayKey | ScalarKey | StaticKey
 
 class RunOriginal(Control):
     """Control flow, not an error: a call with these arguments has to run the original function; the reason is shown by
-    `specializations()`."""
+    `specializations()`. `under`: what tracing assumed of the call, where it was tracing that found it."""
+
+    under: Any = None
+    """Conditions, or None."""
 
 
 _STATIC = (str, np.dtype, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum))
@@ -94,6 +98,28 @@ def is_static(x: Any) -> bool:
         return True
     plain = not isinstance(x, type) or all(getattr(kind, n) is getattr(type, n) for n in ("__hash__", "__eq__"))
     return plain and (isinstance(x, _STATIC) or getattr(kind, "__tracebuf__", False) is True)
+
+
+BUFFERS = (bytes, bytearray, memoryview, array, mmap.mmap)
+"""Python's own classes with the buffer protocol."""
+INTERFACES = ("__array_struct__", "__array_interface__", "__dlpack__")
+"""By which an object says where its memory is; NumPy asks them before `__array__`, but for the last."""
+_OWN_RULES = ("__array_ufunc__", "__array_function__", "__array_priority__", "__array_wrap__", "__array_prepare__")
+
+
+@lru_cache(maxsize=512)
+def defers(kind: Any) -> bool:
+    """Whether NumPy's functions and operators leave objects of a class to it: pandas, xarray, subclasses of ndarray."""
+    return any(hasattr(kind, name) for name in _OWN_RULES)
+
+
+@lru_cache(maxsize=512)
+def is_buffer(kind: Any) -> bool:
+    """Whether objects of a class are buffers, of which nothing but their arrays is asked."""
+    if kind in BUFFERS or issubclass(kind, ctypes.Array):
+        return True
+    own = not issubclass(kind, (np.ndarray, np.generic)) and not defers(kind) and type(kind) is type
+    return own and any(hasattr(kind, name) for name in INTERFACES[:2])
 
 
 def key_of(name: str, x: Any) -> Key:
@@ -127,6 +153,8 @@ def key_of(name: str, x: Any) -> Key:
         return StaticKey(kind, repr(x))  # 0.0 is not -0.0, and True is not 1
     if (key := static_key_of(x)) is not None:
         return key
+    if is_buffer(kind):  # type: ignore[arg-type]
+        return StaticKey(kind, None, f"a {kind.__name__}", any=True)
     raise refused_argument(name, x)
 
 
@@ -161,10 +189,8 @@ def in_its_place(name: str, x: Any) -> str:
     if hasattr(kind, "__array_ufunc__"):
         text = f"pass np.asarray({name}), for which the result is an array, or"
         return f'{text} bufferize(fallback="numpy"), by which calls with objects of {kind.__name__} run as they are'
-    if hasattr(kind, "__array__") or isinstance(x, (memoryview, bytearray, array, ctypes.Array)):
+    if hasattr(kind, "__array__"):
         return f"pass np.asarray({name})"
-    if isinstance(x, bytes):
-        return f"pass np.frombuffer({name}, np.uint8)"
     if kind.__hash__ is None or isinstance(x, np.random.Generator):
         return "pass an array or a number"
     return f'pass an array or a number; or name "{name}" in static_argnames: then each value has a program of its own'
@@ -215,15 +241,19 @@ def has_supported_dtype(x: np.ndarray) -> bool:
 
 
 def check_own_type(name: str, dtype: np.dtype) -> None:
-    """Raises RunOriginal for longlong and the like, which equal a supported dtype but have scalars of another class
-    (rule C1)."""
+    """Raises RunOriginal for numbers of longlong and the like, whose class is another than that of the supported dtype
+    that theirs equals (rule C1)."""
     if dtype in SUPPORTED_DTYPES and dtype.char not in CHARS:
         raise RunOriginal(f"argument `{name}` is of type {dtype.type.__name__}, which NumPy tells apart from {dtype}")
 
 
+def name_of(dtype: np.dtype) -> str:
+    """The name of a dtype in a key: longlong, which equals int64, has its own (numbers/longlongs)."""
+    return dtype.name if dtype.char in CHARS else dtype.type.__name__
+
+
 def array_key(name: str, x: np.ndarray) -> ArrayKey:
     """The key of an exact ndarray."""
-    check_own_type(name, x.dtype)
     if not has_supported_dtype(x):
         note = "" if x.dtype.isnative else " (byte-swapped)"
         note += "" if x.dtype.metadata is None else " with metadata"
@@ -248,7 +278,7 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     if not flags.aligned:
         raise RunOriginal(f"argument `{name}` is not aligned to its elements")
     repeated = tuple(a for a in range(x.ndim) if x.strides[a] == 0 and x.shape[a] > 1)
-    return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable, repeated, type(x) is np.memmap)
+    return ArrayKey(name_of(x.dtype), dims, order, layout, flags.writeable, repeated, type(x) is np.memmap)
 
 
 def is_map(x: Any) -> bool:
@@ -300,7 +330,7 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
             parts.append(kind)
         elif kind in _STATIC_KINDS:
             parts.append((kind, x))
-        elif is_generator(x):
+        elif is_generator(x) or kind in BUFFERS:
             parts.append(kind)
         elif kind in (range, slice) and all(type(i) in (int, types.NoneType) for i in (x.start, x.stop, x.step)):
             parts.append((kind, x.start, x.stop, x.step))

@@ -66,6 +66,10 @@ class Hidden:
         place = (*self.place, "attribute", name, "own")
         return Hidden(f"{self.label}.{name}", place, partial(own_attribute_of, self.fetch, name), self.root)
 
+    def made(self, function: Callable[..., Any], how: Any) -> Hidden:
+        """What `function` makes of this value, at each call."""
+        return Hidden(self.label, (*self.place, function, how), partial(function, self.fetch, how), self.root)
+
     @property
     def from_object(self) -> bool:
         """Whether it is an attribute of an object, which may be absent, and may be anything."""
@@ -151,6 +155,29 @@ def changes_unseen(x: Any) -> bool:
 def itself(x: Any) -> Any:
     """Fetches an argument: the value itself."""
     return x
+
+
+@frozen()
+class Making:
+    """How an array is made of an object: by np.asarray, np.from_dlpack, or np.frombuffer with these arguments."""
+
+    function: str
+    dtype: str = ""
+    count: int = -1
+    offset: int = 0
+
+    def __call__(self, x: Any) -> Any:
+        more = (self.dtype, self.count, self.offset) if self.function == "frombuffer" else ()
+        return getattr(np, self.function)(x, *more)
+
+
+def array_of(fetch: Callable[..., Any], how: Making, *given: Any) -> Any:
+    """A function that fetches the array of what `fetch` gives; None where there is none."""
+    x = fetch(*given)
+    try:
+        return how(x)
+    except (BufferError, RuntimeError, OverflowError, MemoryError):
+        return None
 
 
 def item_of(fetch: Callable[..., Any], key: Any, *given: Any) -> Any:

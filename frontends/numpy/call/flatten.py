@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import Leaf, Position, is_static, key_of
+from tracebuf.frontends.numpy.call.arguments import Leaf, Position, defers, is_static, key_of
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.static import exact
 from tracebuf.location import Location
@@ -64,7 +64,8 @@ def has_plain_objects(kind: type) -> bool:
     if kind is types.SimpleNamespace:
         return True
     package = kind.__module__.partition(".")[0]
-    ours = kind is object or hasattr(kind, "__array__") or package in ("numpy", "scipy", "tracebuf", "logging")
+    ours = kind is object or package in ("numpy", "scipy", "tracebuf", "logging")
+    ours = ours or (hasattr(kind, "__array__") and defers(kind))
     if ours or issubclass(kind, (BaseException, Enum, str, int, float, complex, type)):
         return False
     if "__getattribute__" in {n for c in kind.__mro__[:-1] for n in vars(c)} or getattr(kind, "__tracebuf__", False):

@@ -53,6 +53,7 @@ from tracebuf.frontends.numpy.functions.python import cmath as cmath_functions
 from tracebuf.frontends.numpy.functions.python import math as math_functions
 from tracebuf.frontends.numpy.functions.reductions import aggregates
 from tracebuf.frontends.numpy.functions.ufunc_calls import call_method, call_ufunc
+from tracebuf.frontends.numpy.numbers import longlongs
 from tracebuf.frontends.numpy.numbers.lattice import check_one_type
 from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int
@@ -153,6 +154,7 @@ def by_numpy(
 def attribute(r: Recorder, x: Any, name: str) -> Any:
     """x.name for a traced x: a data attribute, or NotImplemented for a method or an unknown name."""
     if name == "__class__" and not (isinstance(x, NpScalar) and x.maybe_python):
+        longlongs.check_answer(r, type, x, "a class")
         return inspection.class_of(x)
     if isinstance(x, ArrayRef):
         if name == "shape":

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table
+from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.host import draws, objects, sparse, untraced
 from tracebuf.frontends.numpy.functions.host.callbacks import with_callbacks
@@ -28,11 +29,11 @@ from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
 from tracebuf.frontends.numpy.interpreter import (
+    array_likes,
     callables,
     dicts,
     folds,
     operators,
-    prelude,
     records,
     talk,
     texts,
@@ -41,7 +42,7 @@ from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import growing
-from tracebuf.frontends.numpy.numbers import subclasses
+from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
@@ -60,7 +61,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
 from tracebuf.frontends.numpy.paths.joins import bound_value
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Caught, Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import is_growing
@@ -249,6 +250,7 @@ class Expressions(Comprehensions):
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
         node = ast.Pass()
+        a, b = array_likes.operands(self, node, a, b)
         if name != "MatMult":
             check_steady(self.r, a, b)
         if is_growing(a) or is_growing(b):
@@ -330,6 +332,8 @@ class Expressions(Comprehensions):
         if name in ("Is", "IsNot"):
             if self.r.held is not None:
                 self.r.held.check_identity(self.r, a, b)
+            if isinstance(a, np.dtype) and isinstance(b, np.dtype):
+                longlongs.check_dtype(self.r, a, "which object a dtype is")
             found = same_thing(self.r, a, b)
             if isinstance(found, bool):
                 return found == (name == "Is")
@@ -341,6 +345,7 @@ class Expressions(Comprehensions):
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
+        a, b = array_likes.operands(self, node, a, b)
         check_steady(self.r, a, b)
         if is_growing(a) or is_growing(b):
             if (found := list_calls.compared(self, node, name, a, b)) is not NotImplemented:
@@ -624,6 +629,8 @@ class Expressions(Comprehensions):
         for attribute in (sparse.attribute, objects.method):
             if (found := attribute(base, name)) is not NotImplemented:
                 return found
+        if isinstance(base, Buffer):
+            return array_likes.attribute(self, node, base, name)
         if is_tracers(base):
             kind = base.of.T if isinstance(base, sparse.Transposed) else EAGER.get(type(base), object)
             if not hasattr(kind, name):
@@ -647,6 +654,8 @@ class Expressions(Comprehensions):
         if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
             plain = records.in_class(base.__mro__, name) is value and not hasattr(type(base), name)
             return self.capture(name, OfClass(base, name) if plain else Attribute(base, name), value, base)
+        if isinstance(base, np.dtype):
+            longlongs.check_answer(self.r, lambda dtype: ask(getattr, dtype, name), base, f"`.{name}` of a dtype")
         if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice, types.CodeType)):
             return value
         if isinstance(base, (tuple, list, dict, set, type(None))) and not records.has_fields(base):
@@ -726,6 +735,8 @@ class Expressions(Comprehensions):
 
     def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A call; of a program that has memmaps, it is noted which arrays may be such after it."""
+        if is_of_libraries(function):
+            longlongs.note(self.r, function, [*args, *kwargs.values()])
         made = self.dispatch(node, function, args, kwargs)
         if self.r.maps is not None and not self.is_fixed_here() and is_of_libraries(function):
             of = [function.ref] if isinstance(function, Method) else []
@@ -743,6 +754,10 @@ class Expressions(Comprehensions):
             return draws.call(self.r, draw, [as_plain(x) for x in args], kwargs)
         if isinstance(function, NO_CALLEES):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
+        found = array_likes.call(self, node, function, args, kwargs)
+        if found is not NotImplemented:
+            return found
+        args, kwargs = array_likes.given(self, node, function, args, kwargs)
         if not hands_on(function):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
         if list_arrays.among([*args, *kwargs.values()]) and not is_inlined(function):

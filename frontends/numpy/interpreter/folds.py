@@ -22,7 +22,8 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.functions import table
-from tracebuf.frontends.numpy.interpreter import dicts, prelude
+from tracebuf.frontends.numpy.functions.formulas import prelude
+from tracebuf.frontends.numpy.interpreter import dicts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range, pulled
 from tracebuf.frontends.numpy.record import refusals

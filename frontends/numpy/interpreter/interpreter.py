@@ -21,7 +21,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, FreeName
 from tracebuf.frontends.numpy.functions.formulas import is_formula
-from tracebuf.frontends.numpy.interpreter import prelude, records
+from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.direct import Direct
 from tracebuf.frontends.numpy.interpreter.evaluator import Scope
 from tracebuf.frontends.numpy.interpreter.statements import Statements
@@ -57,7 +57,7 @@ def is_internal(file: str) -> bool:
 
 def is_fixed(file: str) -> bool:
     """Whether code belongs to this package, NumPy or SciPy, whose globals nobody binds anew."""
-    return file == prelude.FILE or is_formula(file) or is_numpys(file)
+    return is_formula(file) or is_numpys(file)
 
 
 @cache

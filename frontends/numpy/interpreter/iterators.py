@@ -18,7 +18,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
-from tracebuf.frontends.numpy.interpreter import prelude
+from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.paths.iteration import (
     ENDLESS,

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.talk import Filter, Talk
 from tracebuf.frontends.numpy.functions.host.calls import record
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, pushed
@@ -312,6 +313,8 @@ class Protected(Evaluator):
         words = ENTERED.get(function) if isinstance(function, (type, type(np.printoptions))) else None
         if words is None:
             raise self.refuse(node, *refusals.statement(node))
+        if function is np.errstate and self.r.warns and any(x != "ignore" for x in (*args, *(x for _, x in named))):
+            raise RunOriginal('warnings="numpy": np.errstate that asks for more than "ignore"')
         if not any(is_tracers(x) for x in (*args, *(x for _, x in named))) and all(name for name, _ in named):
             ask(entered, function, args, dict(named))
         if function is np.printoptions:

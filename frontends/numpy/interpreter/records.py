@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import RunOriginal
+from tracebuf.frontends.numpy.call.arguments import BUFFERS, RunOriginal
 from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, NewCapture, attribute_of, item_of
 from tracebuf.frontends.numpy.call.conditions import same_capture
 from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tuple
@@ -35,7 +35,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import choice
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Method, Partial
+from tracebuf.frontends.numpy.record.callees import Buffer, Method, Partial
 from tracebuf.frontends.numpy.record.heap import Record, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin
@@ -414,6 +414,10 @@ def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool | P
         if isinstance(base, ArrayRef):
             inspection.check_attribute(i.r, name)
         return inspection.has(base, name)
+    if isinstance(base, Buffer):
+        if base.kind not in BUFFERS:
+            raise i.refuse(node, f"hasattr of a {base.kind.__name__}", "ask outside")
+        return ask(hasattr, base.kind, name)
     try:
         asked_attribute(i, node, base, name)
     except Raises as said:

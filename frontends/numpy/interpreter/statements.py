@@ -27,7 +27,7 @@ from tracebuf.frontends.numpy.call.talk import raise_as
 from tracebuf.frontends.numpy.functions import inspection
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
-from tracebuf.frontends.numpy.interpreter import dicts, operators, records, talk
+from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, records, talk
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
@@ -67,7 +67,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Caught, Progress, Text, escaped
+from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Progress, Text, escaped
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.growing import is_growing, size
@@ -310,6 +310,7 @@ class Statements(Expressions, Protected):
     def storable(self, node: ast.AST, value: Any) -> Any:
         """A value that may be stored into elements."""
         check_one_type(self.r, value)
+        value = array_likes.converted(self, node, value) if isinstance(value, Buffer) else value
         numbers = (Scalar, *NUMBERS)
         if isinstance(value, (ArrayRef, *numbers)):
             return value
@@ -408,6 +409,7 @@ class Statements(Expressions, Protected):
             return self.operate(name, old, right) if found is NotImplemented else found
         if not isinstance(old, ArrayRef):
             return self.operate(name, old, right)
+        right = array_likes.operands(self, ast.Pass(), old, right)[1]
         right = as_operand(self.r, subclasses.operands(self.r, old, right)[1])
         if name == "MatMult":
             return inplace_matmul(self.r, old, right)

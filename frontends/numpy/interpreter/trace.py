@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import ast
 import types
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
+
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.arrays.held import HeldArrays
 from tracebuf.frontends.numpy.arrays.memmaps import Maps
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Leaf, ScalarKey, StaticKey, is_generator
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Leaf, RunOriginal, ScalarKey, StaticKey, is_generator
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.conditions import Conditions
@@ -23,6 +26,7 @@ from tracebuf.frontends.numpy.call.results import CallPlan
 from tracebuf.frontends.numpy.functions.host.untraced import takes
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
+from tracebuf.frontends.numpy.numbers.longlongs import is_longlong
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.identity import container_identity, objects
 from tracebuf.frontends.numpy.paths.loops.report import Loops
@@ -30,11 +34,11 @@ from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.paths.results import Results
 from tracebuf.frontends.numpy.record.arguments import ArgumentMaker
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
-from tracebuf.frontends.numpy.record.callees import Drawer
+from tracebuf.frontends.numpy.record.callees import Buffer, Drawer
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.growing import Growth, Regrow
 from tracebuf.frontends.numpy.record.heap import Heap, Record
-from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error, noting
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import late_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef
@@ -100,8 +104,9 @@ def arranged(
 
 
 def trace(
-    function: types.FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None, early: bool = False
-) -> Traced:
+    function: types.FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None, early: bool = False,
+    warns: bool = False,
+) -> Traced:  # fmt: skip
     """Traces one call: again where that shows that lists grow whose length only the run time knows (record/growing).
     The rest as `trace_once`.
     """
@@ -109,7 +114,15 @@ def trace(
     why: tuple[str, str, Location | None] = ("", "", None)
     while True:
         try:
-            return trace_once(function, call, growth, raises, early)
+            if not warns:
+                return trace_once(function, call, growth, raises, early, warns)
+            with noting() as errors:
+                traced = trace_once(function, call, growth, raises, early, warns)
+            if errors:
+                found = RunOriginal(f'warnings="numpy": {errors[0]} in what is known while tracing')
+                found.under = traced
+                raise found
+            return traced
         except UnsupportedError as refusal:
             first = not growth.rolled and not growth.known
             if not growth.begin():
@@ -124,13 +137,15 @@ def trace(
 
 
 def trace_once(
-    function: types.FunctionType, call: Call, growth: Growth, raises: Callable[[Conditions], None] | None, early: bool
-) -> Traced:
+    function: types.FunctionType, call: Call, growth: Growth, raises: Callable[[Conditions], None] | None, early: bool,
+    warns: bool,
+) -> Traced:  # fmt: skip
     """Traces one call, with the lists that are known to grow.
 
     Raises UnsupportedError where the function is outside the language, NewCapture for an array from outside that is not
     in the call, and what such calls raise: `raises` is told which. `early`: also where it needs the run time to tell
-    the exception's arguments, which it has none of then.
+    the exception's arguments, which it has none of then. `warns`: NumPy's warnings are to be given: RunOriginal where
+    tracing itself computes what NumPy would warn of.
     """
     entry = ArgumentMaker(function.__name__, heading(function))
     given: list[Any] = []
@@ -144,12 +159,14 @@ def trace_once(
         elif isinstance(key, ArrayKey):
             given.append(entry.array(leaf, name, key, x))
         else:
-            given.append(entry.scalar(leaf, name, key, x) if isinstance(key, ScalarKey) else object_of(leaf, x))
+            given.append(entry.scalar(leaf, name, key, x) if isinstance(key, ScalarKey) else object_of(call, leaf))
     r = entry.begin()
-    r.growth = growth
+    r.growth, r.warns = growth, warns
     r.held = HeldArrays() if growth.enter(entry.bindings, r.facts.canon) else None
     mapped = frozenset(Leaf(i) for i, key in enumerate(call.keys) if isinstance(key, ArrayKey) and key.mapped)
     r.maps = Maps(mapped) if mapped else None
+    longlong = any(isinstance(key, ArrayKey) and is_longlong(np.dtype(key.dtype)) for key in call.keys)
+    r.longlong = "given" if longlong else ""
     r.given = [g for g in given if isinstance(g, ArrayRef)]
     tops = arranged(call.tree, given, call.containers, call.paths, r.heap)
     r.heap.begin(r.frame)
@@ -183,6 +200,9 @@ def trace_once(
         r.at(interpreter.returned_at)
         with cycles_refused(r):
             return finish(entry, r, interpreter, given, result, call.donated)
+    except RunOriginal as reason:
+        reason.under = assumed(entry, r, interpreter)
+        raise
     except UnsupportedError as refusal:
         refusal._under = assumed(entry, r, interpreter)
         raise
@@ -202,9 +222,16 @@ def trace_once(
         del raised  # a frame of its traceback that names it would keep the arguments
 
 
-def object_of(leaf: Leaf, x: Any) -> Any:
+def object_of(call: Call, leaf: Leaf) -> Any:
     """The value of an argument that is neither array nor number: itself, unless the program serves others too."""
-    return Drawer(type(x), Handed(leaf)) if is_generator(x) else x
+    x, key = call.values[leaf], call.keys[leaf]
+    if is_generator(x):
+        return Drawer(type(x), Handed(leaf))
+    if not (isinstance(key, StaticKey) and key.any):
+        return x
+    top = bisect_right(call.starts, leaf) - 1
+    alone = call.tree is None or call.tree[top] is None
+    return Buffer(type(x), leaf, x, call.paths[top] if alone else None)
 
 
 def constants_in(values: Iterable[Any]) -> Iterator[Any]:

@@ -25,10 +25,10 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
+from tracebuf.frontends.numpy.functions.formulas.prelude import fori_loop, while_loop
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.table import ScalarMethod
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.prelude import fori_loop, while_loop
 from tracebuf.frontends.numpy.numbers.lattice import check_one_type
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, SPECIAL, UNARY, compare, concrete, unary
 from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, each, iterable_of

@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.call.arguments import is_generator
 from tracebuf.frontends.numpy.numbers.lattice import is_container
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
-from tracebuf.frontends.numpy.record.callees import Drawer
+from tracebuf.frontends.numpy.record.callees import Buffer, Drawer
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, Scalar, kind_of
@@ -131,14 +131,14 @@ def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
         return one_object(r, identity(a), identity(b))
     if is_container(a) and is_container(b):
         return one_object(r, container_identity(r, a), container_identity(r, b))
-    if a is not b and any(isinstance(x, Drawer) for x in (a, b)) and all(map(is_drawer, (a, b))):
-        raise r.refuse("`is` of two random generators", "compare them outside")
+    if a is not b and any(isinstance(x, (Drawer, Buffer)) for x in (a, b)) and all(map(is_drawer, (a, b))):
+        raise r.refuse("`is` of two random generators or buffers", "compare them outside")
     return a is b or same_number(r, a, b)
 
 
 def is_drawer(x: Any) -> bool:
     """Whether a value is a random generator, of the trace or from outside."""
-    return isinstance(x, Drawer) or is_generator(x)
+    return isinstance(x, (Drawer, Buffer)) or is_generator(x)
 
 
 def container_identity(r: Recorder, x: Any) -> Any:

@@ -26,12 +26,13 @@ from tracebuf.frontends.numpy.call.results import (
     ResultPlan,
 )
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, same_value
+from tracebuf.frontends.numpy.numbers.longlongs import check_dtype, check_number
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, select_truth
 from tracebuf.frontends.numpy.paths.leaving import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
-from tracebuf.frontends.numpy.record.callees import Untold
+from tracebuf.frontends.numpy.record.callees import Buffer, Untold
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
@@ -103,6 +104,9 @@ class Results:
             return self.scalar(x)
         if isinstance(x, Untold):
             return ResultLeaf("kept", self.add(self.r.i64(x.number.expr)))
+        if isinstance(x, Buffer):
+            return ResultLeaf("argument", x.leaf)
+        check_dtype(self.r, x, "a dtype is returned")
         if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type, ModuleType, Enum)):
             return ResultLeaf("const", value=x)
         name = "slice" if type(x) is SliceOf else refusals.name_of(x)
@@ -173,6 +177,7 @@ class Results:
             if isinstance(form, Elements):
                 self.arrays_returned = True
                 return ResultLeaf("rows", next(found))
+            check_dtype(self.r, form.element.dtype if form.name == "np" else None, "a list of numbers is returned")
             indices = [next(found) for _ in form.types]
             return ResultLeaf("items", indices[-1], (form.python or form.name, indices[0]))
 
@@ -265,6 +270,7 @@ class Results:
             return ResultLeaf("int", self.add(self.r.i64(e)))
         if not isinstance(x, NpScalar):
             return ResultLeaf(x.kind.name, self.add(x.value))  # type: ignore[attr-defined]
+        check_number(self.r, x, "a number is returned")
         found = ResultLeaf("numpy", self.add(x.value))
         if x.python is None:
             return found

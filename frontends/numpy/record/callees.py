@@ -61,6 +61,17 @@ class Drawer:
 
 
 @frozen(eq=False, slots=False)
+class Buffer:
+    """An argument that is no array, and of which NumPy makes one (`is_buffer` of call/arguments): its class, its leaf,
+    itself in the call that is traced, and how it is fetched, if it stands in no container."""
+
+    kind: type
+    leaf: int
+    of: Any
+    path: Any
+
+
+@frozen(eq=False, slots=False)
 class Draw:
     """A method of a random generator."""
 

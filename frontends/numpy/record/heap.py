@@ -216,6 +216,10 @@ class Heap:
         self.note_change(x, r)
         return True
 
+    def has_changed(self) -> bool:
+        """Whether a container of the caller's has been changed."""
+        return any(self.known[x].changed is not None for x, _ in self.originals)
+
     def note_change(self, x: Any, r: Regions) -> None:
         """Keeps the contents of a container that is about to change here, if it belongs to a region around this
         one."""

@@ -124,7 +124,13 @@ class _Inside:
         return "_inside"  # some libraries send the filters to their workers
 
 
-_inside = _Inside()
+class _Noted(threading.local):
+    """The floating-point errors of what this thread computes in `quiet()`; None where nobody asks for them."""
+
+    kinds: list[str] | None = None
+
+
+_inside, _noted = _Inside(), _Noted()
 _FILTER: Any = ("ignore", _inside, Warning, None, 0)
 
 
@@ -141,8 +147,12 @@ def quiet() -> Iterator[None]:
     if filters[:1] != [_FILTER]:
         filters.insert(0, _FILTER)
     try:
-        with np.errstate(all="ignore"):
-            yield
+        if _noted.kinds is None:
+            with np.errstate(all="ignore"):
+                yield
+        else:
+            with np.errstate(all="call", call=lambda kind, _: _noted.kinds.append(kind), under="ignore"):
+                yield
     finally:
         if outer:
             depths[me] = outer
@@ -151,6 +161,16 @@ def quiet() -> Iterator[None]:
         if not depths:
             while _FILTER in filters:
                 filters.remove(_FILTER)
+
+
+@contextmanager
+def noting() -> Iterator[list[str]]:
+    """The floating-point errors, as NumPy calls them, of what this thread computes inside of this and of `quiet()`."""
+    outer, _noted.kinds = _noted.kinds, []
+    try:
+        yield _noted.kinds
+    finally:
+        _noted.kinds = outer
 
 
 def ask(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:

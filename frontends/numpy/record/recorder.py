@@ -72,6 +72,10 @@ class Recorder(Sizes):
         """The options of each `with np.printoptions(...)` that is being traced."""
         self.maps: Any = None
         """Which arguments are memmaps (arrays/memmaps); None where none is."""
+        self.warns = False
+        """Whether NumPy's floating-point warnings are to be given (`Options.warnings`)."""
+        self.longlong = ""
+        """Whether arrays of longlong are arguments ("given"), or are made ("made"; numbers/longlongs)."""
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
 

@@ -10,6 +10,7 @@ import ast
 
 import numpy as np
 
+from tracebuf.frontends.numpy.record.callees import Buffer
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, stand_in
 
@@ -68,7 +69,7 @@ def name_of(x: object) -> str:
     if isinstance(x, (ArrayRef, Scalar)):
         kind: type = type(stand_in(x)) if isinstance(x, Scalar) else np.ndarray
         return f"numpy.{kind.__name__}" if isinstance(x, ArrayRef) or kind.__module__ == "numpy" else kind.__name__
-    kind = x.kind if isinstance(x, Record) else type(x)
+    kind = x.kind if isinstance(x, (Record, Buffer)) else type(x)
     return _NAMES.get(kind.__name__, kind.__name__)
 
 

@@ -3,7 +3,7 @@
 `@formula(np.f)` registers one. A formula has NumPy's own parameters and follows the arithmetic of NumPy's Python code,
 so that the bits are the same, but makes no array that the result does not need: what is elementwise fuses. Errors in it
 are reported at the caller's line. `as_written` lists functions that need none: NumPy's own code is traced. `primitives`
-has what NumPy's functions cannot express.
+has what NumPy's functions cannot express; `prelude` is the like for Python's iterators and folds.
 May import: the rooms up to arrays, and functions/reductions, indices, joining, host, products, python.
 """
 

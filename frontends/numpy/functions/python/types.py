@@ -12,10 +12,11 @@ from tracebuf.frontends.numpy.arrays.indexing import check_int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, as_array_function
 from tracebuf.frontends.numpy.functions.python.cmath import to_complex
+from tracebuf.frontends.numpy.numbers import longlongs
 from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import concrete
-from tracebuf.frontends.numpy.record.callees import Caught, Drawer
+from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Drawer
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -60,9 +61,10 @@ def length(r: Recorder, x: Any) -> Any:
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool | PyBool:
     """isinstance(x, kinds), by the type that x has in eager Python."""
     kinds = without_methods(kinds)
+    longlongs.check_answer(r, lambda like: ask(isinstance, like, kinds), x, "isinstance")
     if isinstance(x, NpScalar) and x.maybe_python:
         return by_origin(r, x, lambda number: ask(isinstance, number, kinds))
-    if isinstance(x, Drawer):
+    if isinstance(x, (Drawer, Buffer)):
         return ask(issubclass, x.kind, kinds)
     if isinstance(x, Caught):
         return x.is_a(r, kinds)
@@ -119,11 +121,12 @@ def astype_of_number(r: Recorder, x: NpScalar, dtype: Any, *, subok: bool = True
 def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
     """type(x), by the type that x has in eager Python."""
     check_origin(r, x)
+    longlongs.check_answer(r, type, x, "a class")
     if isinstance(x, FlatIterator):
         x.refuse()
     if isinstance(x, ArrayRef):
         memmaps.check_class(r, "the class", False, True)
-    if isinstance(x, (Record, Drawer)):
+    if isinstance(x, (Record, Drawer, Buffer)):
         return x.kind
     if isinstance(x, Caught):
         return x.exact_class(r)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from tracebuf.frontends.numpy.interpreter import prelude
+from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import arrays, growing, order
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, reversed_of

@@ -11,7 +11,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import read_item
 from tracebuf.frontends.numpy.call.containers import made_of
-from tracebuf.frontends.numpy.interpreter import prelude
+from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import check_one_type, from_values, to_values, unify
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_of_value
