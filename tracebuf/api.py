@@ -451,7 +451,7 @@ class BufferizedFunction(NativeCallable):
             with _handing(spec, values):
                 raw = spec.kernel.run(args, prepared)
         except UnsupportedError as refusal:
-            refusal._stored = bool(spec.traced.stored) or spec.calls_users
+            refusal._stored = bool(spec.traced.stored) or spec.calls_users or spec.kernel.draws
             raise
         except Exception:
             if saved is None:

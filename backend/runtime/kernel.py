@@ -123,6 +123,9 @@ class Kernel:
         """Whether references of ops are among them."""
         self.calls_users = any(c.function.may_keep for c in callbacks)
         """Whether functions of the user's are, whose effects are unknown."""
+        self.draws = any(c.function.name.startswith("numpy.random.") for c in callbacks)
+        """Whether random numbers are drawn."""
+        self._may_refuse = any(c.function.may_refuse for c in callbacks)
         self.name, self.frame = image.name, image.frame
         self.calls_blas = any(what[0] in ("blas", "core", "sort", "extreme") for what in image.imports.values())
         self._alone = all(kind not in ("runtime", "roaming") for kind, *_ in image.imports.values())
@@ -154,8 +157,8 @@ class Kernel:
 
     @property
     def refuses(self) -> bool:
-        """Whether one of its checks stands for what is outside the language."""
-        return self.image.refuses
+        """Whether one of its checks, or of what it calls, stands for what is outside the language."""
+        return self.image.refuses or self._may_refuse
 
     @property
     def library(self) -> Library:

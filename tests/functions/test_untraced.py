@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -207,6 +208,27 @@ def test_what_is_refused() -> None:
     refused(lambda x: sp.CubicSpline(np.arange(200.0), x)(0.5), X)
     refused(lambda x: sp.splev(x, (x, x, 3)), X)
     assert "depend on its arguments" in refused(lambda m: sl.logm(m), M).reason
+
+
+def test_types_that_depend_on_the_numbers_are_refused_late() -> None:
+    def f(x: np.ndarray) -> Any:
+        return kind_of_sum(x) * 2
+
+    with tracebuf.options(fallback="numpy"):
+        g = tracebuf.bufferize(f)
+        assert g(X) == f(X)
+        with pytest.warns(tracebuf.TracebufWarning, match="gives int; for stand-ins of these types it gives float"):
+            assert g(-np.ones(7)) == f(-np.ones(7)) == -2
+        assert g(X) == f(X) and g(-np.ones(7)) == -2
+    error = refused(f, -np.ones(7))
+    assert "gives int" in error.reason and "fallback" in error.instead
+
+
+kind_of_sum: Any = types.FunctionType(
+    compile("def f(x):\n    return -1 if (x == -1).all() else float(x.sum())", "<scipy>", "exec").co_consts[0],
+    {"__name__": "scipy.signal.made"},
+)
+kind_of_sum.__module__ = "scipy.signal.made"
 
 
 def test_settings_are_no_computations() -> None:

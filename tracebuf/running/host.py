@@ -259,6 +259,11 @@ class HostFunction:
         """The call as native code makes it, if it can."""
         return self.run if isinstance(self.run, Direct) else None
 
+    @property
+    def may_refuse(self) -> bool:
+        """Whether a call may raise UnsupportedError."""
+        return getattr(getattr(self.run, "run", self.run), "may_refuse", False)
+
     def __str__(self) -> str:
         return self.name
 

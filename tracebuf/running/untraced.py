@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import lru_cache
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tracebuf.errors import TracebufError
+from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.running.host import fill, read_only
 from tracebuf.running.kept import keep
@@ -188,6 +188,7 @@ class UntracedCall:
     arguments: tuple[Any, ...]
     names: tuple[str, ...]
     form: Form
+    may_refuse: ClassVar[bool] = True
 
     def arrays(self, ins: Sequence[Any]) -> list[np.ndarray]:
         """Makes the call; the arrays and numbers in its result."""
@@ -206,9 +207,10 @@ class UntracedCall:
             raise self.other("memory of its arguments, or the same memory twice")
         return found
 
-    def other(self, what: str) -> TracebufError:
-        text = f"{self.name} gives {what}; for arguments of these types it gave {told(self.form)} so far"
-        return TracebufError(f"{text}\nInstead: call it outside of the compiled function")
+    def other(self, what: str) -> UnsupportedError:
+        """What a result raises that is of other types than those for stand-ins."""
+        reason = f"{self.name} gives {what}; for stand-ins of these types it gives {told(self.form)}"
+        return UnsupportedError(reason, instead='call it outside of the compiled function, or use fallback="numpy"')
 
     def store(self, found: Sequence[np.ndarray], outs: Sequence[np.ndarray]) -> None:
         for x, out in zip(found, outs, strict=True):
@@ -252,6 +254,7 @@ class Begun:
 
     call: UntracedCall
     sizes: tuple[tuple[int, int], ...]
+    may_refuse: ClassVar[bool] = True
 
     def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
         found = self.call.arrays(ins)
