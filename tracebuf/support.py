@@ -15,7 +15,7 @@ import re
 import sys
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -42,9 +42,11 @@ PAGE = Path(__file__).parents[1] / "docs" / "support.md"
 CALLS, EACH, MORE = 10, 3, 60
 """How many calls of each function are traced; with each of its optional parameters; and more where none was traced so
 far."""
+OF_METHODS = 4, 1
+"""`CALLS` and `EACH` of a ufunc's method, which all ufuncs' have one handler of, and share the limits of."""
 OFTEN = {"order": 30, "ord": 30}
 """By parameter that is drawn more often than `EACH`, because few of its arguments meet a limit (`order` of ufuncs), or
-a host call (`ord`): how often."""
+a host call (`ord`): how often, until one does."""
 METHODS = "Methods of ufuncs"
 NATIVE, HOSTED, BOTH, KNOWN, REFUSED = "native", "host call", "native or host call", "known values", "not supported"
 
@@ -103,7 +105,7 @@ def row(name: str) -> Row:
         how = KNOWN if table.is_pure(value) and not isinstance(value, np.ufunc) else REFUSED
         return Row(name, how, instead=instead_of(name))
     ways, limits, instead = set[str](), dict[str, Limit](), ""
-    for example in itertools.chain(examples(name), more_examples(name, ways)):
+    for example in itertools.chain(examples(name, limits), more_examples(name, ways)):
         way, error = traced(example)
         ways.add(way)
         if error is not None and (text := brief(name, error.reason)) not in limits and is_refused(example):
@@ -116,14 +118,17 @@ def row(name: str) -> Row:
     return Row(name, how, tuple(sorted(limits.values(), key=lambda limit: (len(limit.text), limit.text))))
 
 
-def examples(name: str) -> Iterator[Call]:
-    """Example calls of a function, with each of its parameters."""
+def examples(name: str, limits: Container[str] = ()) -> Iterator[Call]:
+    """Example calls of a function, with each of its parameters; `limits`: those met so far, by their texts."""
     spec = spec_of(name)
-    for number in range(CALLS):
+    calls, each = OF_METHODS if names.section(name) == METHODS else (CALLS, EACH)
+    for number in range(calls):
         yield drawn(name, picker(random.Random(f"{name} {number}")))
     for parameter in (*(p for p, _ in spec.optional), *((OUT,) if spec.out else ())):
         often = parameter == "ord" or isinstance(names.object_of(name), np.ufunc)
-        for number in range(OFTEN.get(parameter, EACH) if often else EACH):
+        for number in range(OFTEN.get(parameter, each) if often else each):
+            if number >= each and f"`{parameter}=`" in limits:
+                break
             yield drawn(name, picker(random.Random(f"{name} {parameter} {number}")), parameter)
 
 

@@ -68,7 +68,7 @@ def test_the_corpus(words: str, before: Sequence[str], after: Sequence[str]) -> 
 @cache
 def random_texts() -> dict[str, str]:
     """Random programs in generic form, by their numbers."""
-    texts = generic([program(random.Random(f"cbw-{i}")) for i in range(400)])
+    texts = generic([program(random.Random(f"cbw-{i}")) for i in range(160)])
     return {str(i): text for i, text in enumerate(texts) if text is not None}
 
 

@@ -14,6 +14,7 @@ from tests.support.params import slow_but
 from tracebuf.backend.runtime.guard import Guard, chosen
 
 OUTSIDE = """
+import os
 import sys
 import numpy as np
 from tests.native.test_native import N, Program
@@ -22,20 +23,28 @@ from tracebuf.ir.types import F64, INDEX
 from tracebuf.location import UNKNOWN as L
 from tracebuf.ops.memory import memref
 
-p = Program(INDEX, INDEX, F64)
-size, at, value = p.args
-alloc = memref.Alloc.of((N,), F64, [size], (0,), "test", L)
-buffer = p.add(alloc)
-if sys.argv[1] == "arena":
-    p.func.symbols = {s: size for s in symbols(N)}
-p.add(memref.Store.of(value, buffer, [at], L))
-p.add(memref.Load.of(buffer, [at], L))
-p.result(*[buffer] * (sys.argv[1] == "result"), places=True)
-for size in (1, 3, 512, 1000):
-    p(size, 0, 1.0), p(size, size - 1, 1.0)
-print("inside", flush=True)
-p(3, int(sys.argv[2]), 1.0)
-print("outside")
+def store(kind, beyond):
+    p = Program(INDEX, INDEX, F64)
+    size, at, value = p.args
+    alloc = memref.Alloc.of((N,), F64, [size], (0,), "test", L)
+    buffer = p.add(alloc)
+    if kind == "arena":
+        p.func.symbols = {s: size for s in symbols(N)}
+    p.add(memref.Store.of(value, buffer, [at], L))
+    p.add(memref.Load.of(buffer, [at], L))
+    p.result(*[buffer] * (kind == "result"), places=True)
+    for size in (1, 3, 512, 1000):
+        p(size, 0, 1.0), p(size, size - 1, 1.0)
+    print("inside", kind, flush=True)
+    p(3, beyond, 1.0)
+    print("outside", kind, flush=True)
+
+for kind in ("arena", "slot", "result"):
+    child = os.fork()
+    if child == 0:
+        store(kind, int(sys.argv[1]))
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 PROGRAMS = """
 import sys
@@ -81,11 +90,12 @@ def run(script: str, guard: str, *args: object, tier: str = "fast") -> subproces
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["arena", "slot", "result"])
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.parametrize("guard, at", [("1", 3), ("after", 500), ("before", -1), ("before", -400)])
-def test_a_store_outside_of_a_buffer_ends_the_process(guard: str, at: int, kind: str) -> None:
-    done = run(OUTSIDE, guard, kind, at)
-    assert done.returncode == -signal.SIGSEGV and done.stdout == "inside\n", done.stderr
+def test_a_store_outside_of_a_buffer_ends_the_process(guard: str, at: int) -> None:
+    done = run(OUTSIDE, guard, at)
+    ends = [line for kind in ("arena", "slot", "result") for line in (f"inside {kind}", str(-signal.SIGSEGV))]
+    assert done.stdout.splitlines() == ends, done.stderr
 
 
 @pytest.mark.slow

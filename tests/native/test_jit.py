@@ -151,7 +151,7 @@ def test_compiling_keeps_no_memory(text: str, linker: str, monkeypatch: pytest.M
         except RuntimeError:
             pass
 
-    assert kept(attempt, 300) < 8 * 1024
+    assert kept(attempt, 100) < 8 * 1024
 
 
 def test_equal_texts_are_compiled_once() -> None:

@@ -105,13 +105,13 @@ def test_many_processes_start_at_once_and_some_are_killed(script: Path) -> None:
         if entry.is_file():
             entry.unlink()
     for _ in range(2):
-        at_work = [started(script) for _ in range(8)]
+        at_work = [started(script) for _ in range(6)]
         for process in at_work[::3]:
             time.sleep(draw.uniform(0, 0.5))
             process.kill()
         found = [answers(process) for process in at_work]
         assert {answer[0] for answer in found if answer[0]} == {wanted}
-        assert sum(not answer[0] for answer in found) <= 3
+        assert sum(not answer[0] for answer in found) <= 2
     assert answers(started(script)) == [wanted, *LOADED]
 
 

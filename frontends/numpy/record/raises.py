@@ -92,10 +92,13 @@ def by_signal(error: BaseException | None) -> BaseException | None:
     return None
 
 
+_SIGNALS = tuple(signal.valid_signals())  # asked once: each time it makes an object of every signal
+
+
 def signal_handlers() -> set[CodeType]:
     """The code of the functions that handle signals now."""
     codes: set[CodeType] = set()
-    for number in signal.valid_signals():
+    for number in _SIGNALS:
         handler: Any = signal.getsignal(number)
         while isinstance(handler, partial):
             handler = handler.func
