@@ -18,7 +18,18 @@ from tests.support.params import slow_but
 from tracebuf.testing import probe
 from tracebuf.testing.alarm import Alarm
 from tracebuf.testing.boxes import check_boxed
-from tracebuf.testing.fuzz import Report, attempt, calls, exits, kinds, objects, peaks, threads
+from tracebuf.testing.fuzz import (
+    Report,
+    attempt,
+    calls,
+    exits,
+    kinds,
+    libraries,
+    objects,
+    peaks,
+    talk,
+    threads,
+)
 from tracebuf.testing.fuzz.driver import MODULE, Drawn, drive, in_a_child, smaller
 from tracebuf.testing.fuzz.patience import Patience, finished, within
 from tracebuf.testing.guard import guarded
@@ -47,6 +58,22 @@ def test_programs_over_objects_climb_the_ladder(seed: int) -> None:
 @pytest.mark.parametrize("seed", slow_but(range(1), range(40)))
 def test_calls_in_turn_do_what_they_do_in_numpy(seed: int) -> None:
     check(calls.generate(random.Random(f"calls {seed}")))
+
+
+@pytest.mark.parametrize("seed", slow_but(range(1), range(20)))
+def test_programs_of_libraries_climb_the_ladder(seed: int) -> None:
+    check(libraries.generate(random.Random(f"libraries {seed}")))
+
+
+@pytest.mark.parametrize("seed", slow_but(range(2), range(40)))
+def test_what_is_said_is_what_eager_says(seed: int) -> None:
+    check(talk.generate(random.Random(f"talk {seed}")))
+
+
+def test_another_text_is_found() -> None:
+    body = "def program(a):\n    print(__file__)\n    return a\n\n\ndef steps(call):\n    call(np.ones(3))\n"
+    report = attempt(Program(f"import numpy as np\n\n\n{body}"))  # each side is loaded from a file of its own
+    assert report.kind == "failed" and "what is said" in report.what
 
 
 @pytest.mark.parametrize("seed", slow_but((), range(12)))

@@ -7,6 +7,10 @@ Kinds of programs, and what is compared:
   what the containers among the arguments hold
 - `calls`: many calls of one function, arguments of all kinds in turn, captured values changed meanwhile
   (`fuzz/calls.py`); results, errors, arguments, captured values, and which are one object
+- `talk`: calls that print, warn and make texts of numbers, with texts and slices as arguments (`fuzz/talk.py`); the
+  same, and what is said
+- `lists`: lists whose length only the run time knows (`fuzz/lists.py`); the ladder
+- `libraries`: SciPy's functions between NumPy's (`fuzz/libraries.py`); the ladder
 - `threads`: calls from threads, captured values rebound meanwhile (`fuzz/threads.py`); each answer is one that eager
   gives for some of the values
 - `exits`: a script that ends while threads call or compile (`fuzz/exits.py`); return code, stdout, stderr

@@ -11,6 +11,8 @@ from __future__ import annotations
 import random
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -24,6 +26,9 @@ from tracebuf.testing.programs import Program, loaded
 __all__ = ["check_calls", "generate"]
 
 STATE = ("TABLE", "SCALE", "CONFIG", "MODEL", "ITEMS", "X", "Y", "DEFAULT")
+"""The names that a function may capture."""
+WHAT = ("outcome", "what is said", "arguments", "names", "objects")
+"""What is compared of each call."""
 _HEAD = """
 import numpy as np
 
@@ -186,29 +191,34 @@ def check_calls(source: str) -> None:
             f = bufferize(fallback="numpy")(module.program)
             native = list(done(module, f))
     for k, (theirs, ours) in enumerate(zip(eager, native, strict=True)):
-        for what, x, y in zip(("outcome", "arguments", "names", "objects"), theirs, ours, strict=True):
+        for what, x, y in zip(WHAT, theirs, ours, strict=True):
             if x != y:
                 raise Mismatch("calls", f"call {k}, {what}: {y}, eager {x}", source)
     if all("original" in str(s) for s in f.specializations()):
         raise UnsupportedError("each call is refused")
 
 
-def done(module: ModuleType, function: Callable[..., Any]) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Of each call in a module's steps: what it gives or raises, and what its arguments and the captured names are
-    then, and which of all these are one object."""
+def done(module: ModuleType, function: Callable[..., Any]) -> Iterator[tuple[Any, ...]]:
+    """Of each call in a module's steps: what it gives or raises, what it prints and warns of, what its arguments and
+    the captured names are then, and which of all these are one object."""
     found = []
 
     def call(*args: Any, **kwargs: Any) -> None:
         result: Any = None
-        try:
-            result = function(*args, **kwargs)
-            outcome = described(result)
-        except TracebufError:
-            raise
-        except Exception as error:
-            outcome = type(error).__name__, str(error)
-        names = [getattr(module, name) for name in STATE]
-        found.append((outcome, described([args, kwargs]), described(names), objects([result, args, kwargs, names])))
+        with redirect_stdout(StringIO()) as printed, warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", UserWarning)
+            try:
+                result = function(*args, **kwargs)
+                outcome = described(result)
+            except TracebufError:
+                raise
+            except Exception as error:
+                outcome = type(error).__name__, str(error)
+        said = printed.getvalue(), [(str(w.message), w.lineno) for w in warned if w.category is UserWarning]
+        names = [getattr(module, name, None) for name in STATE]
+        held = objects([result, args, kwargs, names])
+        found.append((outcome, said, described([args, kwargs]), described(names), held))
 
     module.steps(call)
     yield from found
