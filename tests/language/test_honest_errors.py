@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.functions import extension, table
 from tracebuf.frontends.numpy.interpreter import callables, dicts, statements
 from tracebuf.frontends.numpy.numbers import rules
-from tracebuf.frontends.numpy.paths import joins
+from tracebuf.frontends.numpy.paths import branches
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.loops import trace as loop_trace
 from tracebuf.frontends.numpy.record.heap import Changed
@@ -194,7 +194,7 @@ def test_a_fault_under_a_function_that_is_run_on_tracers_is_internal(
 
 @pytest.mark.parametrize("head", ["if a[0] > 5:", "while n > 0:", "for i in range(n):"])
 def test_a_fault_where_paths_meet_is_internal(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joins, "narrow", planted(KeyError))
+    monkeypatch.setattr(branches, "narrow", planted(KeyError))
     monkeypatch.setattr(loop_trace, "attempt", planted(KeyError))
     f = program(f"def f(a, n):\n    {head}\n        a = a + 1\n        n -= 1\n    return a")
     with pytest.raises(InternalError) as seen:
