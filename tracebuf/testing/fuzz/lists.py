@@ -2,7 +2,8 @@
 
 Drawn are two lists and a stack, from statements within one another: loops over ranges, arrays and the lists themselves,
 `while` loops with a bound, branches on data, calls of a helper that changes its argument. Items are floats, mostly
-NumPy's. Some programs are refused, and some raise, as eager does.
+NumPy's; some programs have a list of tuples too, or one of arrays. Loops over a list take no more than its first items,
+so that no list grows exponentially. Some programs are refused, and some raise, as eager does.
 """
 
 from __future__ import annotations
@@ -26,23 +27,47 @@ SIMPLE = (
     "{a}.clear()", "{a}.sort()",
     "{a} = sorted({b}, reverse=True)", "{a} += {b}[:3]", "{a} = [y * 0.5 for y in {b} if y > {n}]", "{a}.extend(w)",
     "v[k % 7] = {n}", "s.append(k)", "k = s.pop()", "s.append(len({a}))",
+    "{a}.reverse()", "{a} = {a}[::-1]", "{a} = {a}[:3] * 2", "t = t + min({a}, default=0.5)", "k = s.index(1)",
 )  # fmt: skip
+TUPLES = (
+    "p.append((k, {n}))", "p.append((len({a}), {n}))", "k, t = p.pop()", "k, t = p[-1]", "p.sort()", "p.reverse()",
+    "p = sorted(p, key=lambda q: q[1])", "t = t + p[0][1]", "p[-1] = (k, {n})", "p = p[1:]", "del p[0]",
+    "p.insert(0, (k, {n}))", "{a} = [q[1] for q in p if q[0] > k]", "k, t = max(p)", "p += [(k, t), (0, {n})]",
+)  # fmt: skip
+"""Statements of the list of tuples."""
+ARRAYS = (
+    "h.append(v.copy())", "h.append(w * {n})", "h.append(z)", "z = z + {n}", "z = w * t", "z[k % 7] = {n}", "h.pop()",
+    "t = t + h[-1][k % 7]", "z = z + h[0]", "h = h[1:]", "h[-1] = w + {n}", "h.append(h[-1] * 0.5)", "z = sum(h, z)",
+)  # fmt: skip
+"""Statements of the list of arrays."""
 PROGRESS = {"while len(a)": ["a.append(t)"], "while len(b)": ["b.append(t)"], "while s:": ["x = v[s.pop() % 7]"],
-            "while a and ": ["b.append(a.pop())"], "while b and ": ["a.append(b.pop())"]}  # fmt: skip
+            "while a and ": ["b.append(a.pop())"], "while b and ": ["a.append(b.pop())"],
+            "while p and ": ["k, t = p.pop()"]}  # fmt: skip
 """By the beginning of a loop: what makes it end."""
 BLOCKS = ("for k in range(n):", "for x in w:", "for k, x in enumerate(v):", "if x > 0:", "if len({a}) > k:",
           "if not {a}:",
-          "while len({a}) < 12:", "while {a} and len({b}) < 20:", "for x in list({b}):",
+          "while len({a}) < 12:", "while {a} and len({b}) < 20:", "for x in list({b}[:9]):",
+          "for x in reversed({a}[:9]):", "for x, t in zip({b}[:5], {b}[1:]):",
           "for x, t in zip({a}[:4], {b}):",
           "while s:", "for k in range(n):", "for x in v:", "if x > t:", "if x > 0 and len({a}) < 9:")  # fmt: skip
+TUPLE_BLOCKS = ("for k, t in p[:9]:", "if p and p[-1][0] > k:", "while p and len({b}) < 20:", "if (k, 1) in [(1, 1)]:",
+                "for j, (k, t) in enumerate(p[:5]):")  # fmt: skip
+ARRAY_BLOCKS = ("for y in h[:5]:", "if h and h[0][1] > t:", "for y, x in zip(h[:4], {a}):")
 RESULTS = ("a", "a, b, s", "np.array(a), b", "np.array(b).sum(), len(a)", "np.sum(a) + t, s", "a[1:], b[-1], v",
            "a, a, b",
            "np.concatenate([a, b]), len(s)", "{{'a': a, 'b': b}}")  # fmt: skip
+TUPLE_RESULTS = ("p", "np.array(p), b", "p, {a}", "len(p), max(p, key=lambda q: q[1])", "[q[0] for q in p], {b}[-1]")
+ARRAY_RESULTS = ("np.array(h)", "h", "h, {a}", "h[-1]", "np.stack(h), z", "sum(h, z)", "z, len(h)", "np.array(h), w")
 HELPER = "def push(items, x):\n    if x > 0:\n        items.append(x)\n    else:\n        items.append(-x)"
 
 
 def generate(draw: random.Random) -> Program:
-    """A program of the lists a and b and the stack s, over the arrays v and w, and its arguments."""
+    """A program of the lists a and b, the stack s, and p or h, over the arrays v and w, and its arguments."""
+    kind = draw.choice(("numbers", "numbers", "tuples", "tuples", "tuples", "arrays", "arrays"))
+    more = {"tuples": TUPLES, "arrays": ARRAYS}.get(kind, ())
+    simple = (*SIMPLE, *more, *more)
+    blocks = (*BLOCKS, *{"tuples": TUPLE_BLOCKS, "arrays": ARRAY_BLOCKS}.get(kind, ()))
+    results = {"tuples": TUPLE_RESULTS, "arrays": ARRAY_RESULTS}.get(kind, ())
 
     def filled(text: str) -> str:
         names = draw.sample(["a", "b"], 2) if draw.random() < 0.8 else ["a", "a"]
@@ -54,19 +79,24 @@ def generate(draw: random.Random) -> Program:
         lines = []
         for _ in range(draw.randint(1, 3)):
             if depth < 3 and draw.random() < (0.8 if depth == 0 else 0.35):
-                head = filled(draw.choice(BLOCKS))
+                head = filled(draw.choice(blocks))
                 while head.startswith(("while a and len(a)", "while b and len(b)")):  # which may have no end
-                    head = filled(draw.choice(BLOCKS))
+                    head = filled(draw.choice(blocks))
                 inner = [filled(draw.choice(SIMPLE[:6]))] if head.startswith("while") else block(depth + 1)
                 lines += [head, *("    " + line for line in [*inner, *PROGRESS.get(head[:12], [])])]
             else:
-                lines.append(filled(draw.choice(SIMPLE)))
+                lines.append(filled(draw.choice(simple)))
         return lines
 
     begin = [f"a, b, s = {draw.choice(BEGIN)}, [], []" if draw.random() < 0.3 else f"a = {draw.choice(BEGIN)}"]
     if not begin[0].startswith("a, b"):
         begin += [f"b = {draw.choice(BEGIN)}", f"s = {draw.choice(('[]', '[1]', '[k]'))}"]
-    lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {draw.choice(RESULTS).format()}"]
+    if kind == "tuples":
+        begin.append(f"p = {draw.choice(('[]', '[]', '[(1, v[0])]'))}")
+    if kind == "arrays":
+        begin += ["z = v * 2", f"h = {draw.choice(('[]', '[]', '[w.copy()]', '[z]', '[v]'))}"]
+    result = filled(draw.choice(results)) if results and draw.random() < 0.7 else draw.choice(RESULTS).format()
+    lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {result}"]
     text = [HEADER, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, "def program(v, w, n):\n    " + "\n    ".join(lines)]
     for name, seed in (("arguments", 0), ("arguments_again", 5)):
         made = ", ".join(f'array("float64", ({SMALL},), {seed + k}, "C")' for k in range(2))

@@ -36,8 +36,8 @@ def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
     """The form that both forms widen to, or None."""
     if isinstance(a, Elements) or isinstance(b, Elements):
         alike = isinstance(a, Elements) and isinstance(b, Elements) and a.element is b.element
-        alike = alike and len(a.shape) == len(b.shape) and all(map(r.facts.equal, a.shape, b.shape))  # type: ignore[union-attr]
-        return a if alike else None
+        alike = alike and len(a.shape) == len(b.shape)  # type: ignore[union-attr]
+        return a if alike and all(map(r.ask_equal, a.shape, b.shape)) else None  # type: ignore[union-attr]
     if not isinstance(a, Several) or not isinstance(b, Several):
         numbers = not isinstance(a, Several) and not isinstance(b, Several)
         return unify(a, b) if numbers else None  # type: ignore[arg-type]
