@@ -11,7 +11,7 @@ import copy
 import types
 from collections.abc import Iterator
 
-from tracebuf.frontends.numpy.source.liveness import nodes, own_nodes, stored
+from tracebuf.frontends.numpy.source.liveness import own_nodes, stored
 
 Function = ast.FunctionDef | ast.Lambda
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -24,8 +24,6 @@ class Untold(Exception):
 def converted(node: ast.FunctionDef) -> ast.FunctionDef:
     """A function whose names that inner functions bind are attributes; itself where there are none, or where one is
     bound in a form that is not known: a `nonlocal` stays, and is refused where it is met."""
-    if not any(isinstance(n, ast.Nonlocal) for n in nodes(node)):
-        return node
     names = parameters(node) | frozenset(stored(node.body))
     names = (names - declared(node)) & bound_inside(node)
     made = copy.deepcopy(node)
