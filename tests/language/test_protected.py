@@ -327,7 +327,7 @@ REFUSED = sections(
     # nonlocal: `nonlocal`
     def g():
         nonlocal n
-        n = 1
+        (n := 1)
     g()
     return a * n
     """

@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.source.matching import without_match
 from tracebuf.frozen import frozen
 from tracebuf.location import Location
 from tracebuf.process.aside import aside
+from tracebuf.process.late import importing
 
 _BEGAN = time.time() - 1
 """When this module was imported, and what file systems round."""
@@ -214,6 +215,10 @@ def matches(node: Definition, code: types.CodeType) -> bool:
 
 def make_source(node: Definition, file: str) -> Source:
     """The source of a definition met while tracing."""
+    if isinstance(node, ast.FunctionDef) and any(isinstance(n, ast.Nonlocal) for n in nodes(node)):
+        with importing():
+            from tracebuf.frontends.numpy.source.cells import converted
+        node = converted(node)
     rest = [a for a in (node.args.vararg, node.args.kwarg) if a is not None]
     names = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, *rest]}
     body = node.body if isinstance(node, ast.FunctionDef) else []
