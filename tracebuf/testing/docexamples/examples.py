@@ -14,6 +14,7 @@ import doctest
 import functools
 import inspect
 import io
+import linecache
 import sys
 import types
 import warnings
@@ -77,9 +78,11 @@ def examples_of(module: types.ModuleType, name: str, seconds: float = 60.0) -> l
     for home in homes:
         setattr(home, name, beside)
     try:
-        for example in examples:
+        for k, example in enumerate(examples):
+            file = f"<example {k} of {name}>"  # functions in it can be read, as in a notebook's cell
+            linecache.cache[file] = len(example.source), None, example.source.splitlines(True), file
             with contextlib.suppress(Exception, Alarm, SystemExit), _quiet(), alarm(4 * seconds):
-                exec(compile(example.source, f"<{name}>", "exec"), names)
+                exec(compile(example.source, file, "exec"), names)
     finally:
         for home in homes:
             setattr(home, name, function)
