@@ -210,8 +210,9 @@ _HEAD = """# What is supported, name by name
 Of `np.random`, draws are supported ([language.md](language.md#random-numbers)), of `np.ma` questions about plain
 arrays, of `ndarray.flags` each flag; of `np.testing` the assertions, of `scipy.special` the ufuncs with one result.
 Functions that are written in Python, of other modules (`np.polynomial`, `np.lib`, SciPy) and of those that stand below
-as not supported, are traced as they are written, and refused where that cannot be done. All else is called outside, or
-through `tracebuf.host_call`.
+as not supported, are traced as they are written. Where that cannot be done, those of SciPy and of libraries built on it
+are called as they are ([language.md](language.md)), and others refused. All else is called outside, or through
+`tracebuf.host_call`.
 """
 
 
