@@ -439,6 +439,16 @@ class BufferizedFunction(NativeCallable):
         self, spec: Specialization, values: Sequence[Any], containers: Sequence[Any], known: _Recent | None = None
     ) -> Any:
         """A native call; the frame is prepared once per known signature."""
+        if not spec.kernel.keeps:
+            return self._run_once(spec, values, containers, known)
+        from tracebuf.running.kept import keeping
+
+        with keeping():
+            return self._run_once(spec, values, containers, known)
+
+    def _run_once(
+        self, spec: Specialization, values: Sequence[Any], containers: Sequence[Any], known: _Recent | None
+    ) -> Any:
         saved = None if self.options.warnings is None else _Saved(spec, values)
         spec.by_python += 1
         if not spec.settled and spec.by_python >= NATIVE_AFTER:
@@ -462,7 +472,7 @@ class BufferizedFunction(NativeCallable):
 
     def _make_native(self, spec: Specialization, at_once: bool = False) -> None:
         """Lets machine code take calls of a program, where it can, once that is worth it."""
-        if not NATIVE or spec.opens_bars or self.options.warnings is not None:
+        if not NATIVE or spec.opens_bars or spec.kernel.keeps or self.options.warnings is not None:
             spec.settled = True
         elif spec.kernel.refuses and current_fallback(self.options.fallback) == "numpy":
             spec.settled = True

@@ -125,6 +125,8 @@ class Kernel:
         """Whether functions of the user's are, whose effects are unknown."""
         self.draws = any(c.function.name.startswith("numpy.random.") for c in callbacks)
         """Whether random numbers are drawn."""
+        self.keeps = any(c.function.keeps_some for c in callbacks)
+        """Whether texts or objects are kept while a call runs."""
         self._may_refuse = any(c.function.may_refuse for c in callbacks)
         self.name, self.frame = image.name, image.frame
         self.calls_blas = any(what[0] in ("blas", "core", "sort", "extreme") for what in image.imports.values())

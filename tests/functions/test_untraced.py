@@ -16,6 +16,7 @@ import scipy.optimize as so
 import scipy.signal as sg
 import scipy.spatial.distance as sd
 import scipy.stats as st
+from scipy.spatial import KDTree
 
 import tracebuf
 from tests.support.agreement import agree, refused
@@ -194,6 +195,41 @@ def test_results_of_optimizations_are_returned_and_shown(capsys: pytest.CaptureF
         assert [type(a) for a in eager] == [type(a) for a in mine]
 
 
+def objects_in_a_loop(t: np.ndarray, d: np.ndarray) -> Any:
+    f, total = sp.CubicSpline(t, d), 0.0
+    for k in range(len(t)):
+        total += float(f(t[k] * 0.3))
+    return total, f
+
+
+OBJECTS: dict[str, Callable[..., Any]] = {
+    "calls": lambda t, d: (sp.CubicSpline(t, d)(t * 0.5), sp.interp1d(t, d, kind="cubic")(t[:5] + 0.01)),
+    "methods": lambda t, d: (sp.CubicSpline(t, d).derivative()(0.3), sp.CubicSpline(t, d).integrate(0, 1.0)),
+    "twice": lambda t, d: (lambda f: f(t) - f(t * 0.5, 1))(sp.CubicSpline(t, d)),
+    "attributes": lambda t, d: sp.CubicSpline(t, d).c * 2,
+    "of functions": lambda t, d: sp.make_interp_spline(t, d)(t[:3]),
+    "fits": lambda t, d: (sp.UnivariateSpline(t, d, s=0.1)(t), st.gaussian_kde(d)(t)),
+    "trees": lambda t, d: KDTree(np.stack([t, d], 1)).query(np.array([[0.5, 0.5], [1.0, 1.0]]), k=2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", one_in(2, OBJECTS))
+def test_objects_of_libraries(name: str) -> None:
+    f = OBJECTS[name]
+    g = tracebuf.bufferize(f)
+    for n in (40, 30):
+        eager, mine = list(leaves(f(T[:n], D[:n]))), list(leaves(g(T[:n], D[:n])))
+        assert [path for path, _ in eager] == [path for path, _ in mine]
+        assert not [text for (_, a), (_, b) in zip(eager, mine, strict=True) if (text := different(a, b, 1e-9))]
+        assert [type(x) for _, x in eager] == [type(x) for _, x in mine]
+
+
+def test_objects_are_handed_on() -> None:
+    eager, mine = objects_in_a_loop(T, D), tracebuf.bufferize(objects_in_a_loop)(T, D)
+    assert mine[0] == pytest.approx(eager[0], rel=1e-12)
+    assert type(mine[1]) is sp.CubicSpline and mine[1](0.5) == eager[1](0.5)
+
+
 def test_what_is_refused() -> None:
     seen: list[Any] = []
 
@@ -205,7 +241,6 @@ def test_what_is_refused() -> None:
     for callback in (lambda p: print(p), lambda p: np.save("f", p), lambda p: X.__setitem__(0, 1)):
         refused(lambda x: so.minimize(callback, x).x, X[:2])  # noqa: B023
     assert not seen
-    refused(lambda x: sp.CubicSpline(np.arange(200.0), x)(0.5), X)
     refused(lambda x: sp.splev(x, (x, x, 3)), X)
     assert "depend on its arguments" in refused(lambda m: sl.logm(m), M).reason
 

@@ -262,7 +262,17 @@ class HostFunction:
     @property
     def may_refuse(self) -> bool:
         """Whether a call may raise UnsupportedError."""
-        return getattr(getattr(self.run, "run", self.run), "may_refuse", False)
+        return getattr(self._called, "may_refuse", False)
+
+    @property
+    def keeps_some(self) -> bool:
+        """Whether a call may keep texts or objects by number."""
+        return getattr(self._called, "keeps_some", False)
+
+    @property
+    def _called(self) -> Any:
+        run = getattr(self.run, "run", self.run)
+        return getattr(run, "function", run)
 
     def __str__(self) -> str:
         return self.name

@@ -1,7 +1,9 @@
-"""Texts and objects that a run hands on by number: those in the results of libraries' functions (`untraced`)."""
+"""Texts and objects that a run hands on by number: those that libraries' functions give (`untraced`)."""
 
 from __future__ import annotations
 
+import threading
+from contextlib import AbstractContextManager
 from itertools import count
 from typing import Any
 
@@ -10,27 +12,63 @@ import numpy as np
 from tracebuf.errors import TracebufError
 
 MOST_KEPT = 4096
-"""Of so many texts and objects, the last ones, results and messages may be made."""
-_kept_objects: dict[int, Any] = {}
+"""Outside of a call, the last ones of so many texts and objects are kept."""
 _numbers = count()
+
+
+class _Scopes(threading.local):
+    """What this thread's calls that are under way keep, the innermost last; first what is kept outside of any."""
+
+    def __init__(self) -> None:
+        self.held: list[dict[int, Any]] = [{}]
+
+
+_scopes = _Scopes()
+
+
+class keeping(AbstractContextManager[None]):
+    """`with keeping()`: what is kept is let go at the end."""
+
+    def __enter__(self) -> None:
+        _scopes.held.append({})
+
+    def __exit__(self, *error: object) -> None:
+        _scopes.held.pop()
 
 
 def keep(x: Any) -> np.ndarray:
     """The number of a text or an object that is kept."""
-    number = next(_numbers)
-    _kept_objects[number] = x
-    _kept_objects.pop(number - MOST_KEPT, None)
+    number, scopes = next(_numbers), _scopes.held
+    scopes[-1][number] = x
+    if len(scopes) == 1:
+        scopes[0].pop(number - MOST_KEPT, None)
     return np.asarray(number)
 
 
 def kept(number: int) -> Any:
     """The text or object of a number."""
-    try:
-        return _kept_objects[number]
-    except KeyError:
-        raise TracebufError(f"a text or object of a library's result is gone: {MOST_KEPT} more were made") from None
+    for held in reversed(_scopes.held):
+        if number in held:
+            return held[number]
+    raise TracebufError("a text or object of a library's result is gone: too many were made since")
 
 
 def shown(number: int, quoted: bool) -> str:
     """What a kept text or object looks like."""
     return repr(kept(number)) if quoted else str(kept(number))
+
+
+# -- what is asked of kept objects
+def call_method(of: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    """of.name(...)"""
+    return getattr(of, name)(*args, **kwargs)
+
+
+def call_object(of: Any, *args: Any, **kwargs: Any) -> Any:
+    """of(...)"""
+    return of(*args, **kwargs)
+
+
+def attribute_of(of: Any, name: str) -> Any:
+    """of.name"""
+    return getattr(of, name)

@@ -8,19 +8,20 @@ sizes; `Delivered` stores the results.
 from __future__ import annotations
 
 import ast
+import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from functools import lru_cache
 from types import CodeType, ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
-from tracebuf.running.host import fill, read_only
-from tracebuf.running.kept import keep
+from tracebuf.running.host import Direct, Passed, fill, read_only
+from tracebuf.running.kept import keep, kept
 
 # -- the form of a result
 CONSTANTS = (Enum, np.dtype, type, ModuleType)
@@ -67,51 +68,74 @@ class FormOfUntold:
 Form = FormOfNumber | FormOfConstant | FormOfContainer | FormOfUntold
 
 
-def taken_apart(x: Any, arrays: list[np.ndarray], private: bool = False) -> Form:
-    """The form of a result, whose arrays and numbers are appended to `arrays`; TypeError for what is none of those."""
-    kind = type(x)
-    if kind is np.ndarray or isinstance(x, np.generic) or kind in (bool, int, float, complex):
-        array = np.asarray(x)
-        arrays.append(array)
-        return FormOfNumber(None if array is x else kind, array.dtype, array.ndim, private)
-    if x is None or kind is str or isinstance(x, CONSTANTS):
-        return FormOfConstant(kind, x)
-    if isinstance(x, tuple) and (kind is tuple or hasattr(kind, "_fields")):
-        more = getattr(x, "__dict__", {})
-        items = [item_of(item, arrays, private) for item in x]
-        return FormOfContainer(kind, tuple(more), (*items, *attributes(more, arrays, private)))
-    if kind is list or (kind is dict and all(type(key) in (str, int) for key in x)):
-        held = x.values() if kind is dict else x
-        names = tuple(x) if kind is dict else ()
-        return FormOfContainer(kind, names, tuple([item_of(item, arrays, private) for item in held]))
-    if isinstance(x, dict) and all(type(key) is str for key in x):  # SciPy's results of optimizations
-        return FormOfContainer(kind, tuple(x), tuple([told_or_not(item, arrays) for item in x.values()]))
-    if is_plain_object(kind):
-        return FormOfContainer(kind, tuple(vars(x)), attributes(vars(x), arrays, private))
-    raise TypeError(f"a {kind.__name__} among the results")
+Keeps = Literal["", "texts", "all"]
+"""What of a result is kept, and not taken apart: nothing, the texts in it, or all of it (an object)."""
 
 
-def item_of(x: Any, arrays: list[np.ndarray], private: bool) -> Form:
-    """The form of an item of a container; a text differs from call to call."""
-    if type(x) is str:
-        arrays.append(keep(x))
-        return FormOfUntold()
-    return taken_apart(x, arrays, private)
+class Parts:
+    """Takes a result apart: its form, and the arrays and numbers in it."""
 
+    def __init__(self, keeps: Keeps) -> None:
+        self.keeps, self.arrays = keeps, list[np.ndarray]()
 
-def told_or_not(x: Any, arrays: list[np.ndarray]) -> Form:
-    """The form of an item of a dict of a library's class, which may be anything, and have the memory of another."""
-    before = len(arrays)
-    try:
-        return item_of(x, arrays, True)
-    except TypeError:
-        del arrays[before:]
-        arrays.append(keep(x))
+    def whole(self, x: Any) -> Form:
+        """The form of a whole result; TypeError where it holds what is neither array, number nor constant."""
+        try:
+            if self.keeps != "all":
+                return self.form(x)
+        except TypeError:
+            if not of_library(type(x)):
+                raise
+            self.arrays.clear()
+        return self.kept(x)
+
+    def kept(self, x: Any) -> FormOfUntold:
+        self.arrays.append(keep(x))
         return FormOfUntold()
 
+    def form(self, x: Any, private: bool = False) -> Form:
+        kind = type(x)
+        if kind is np.ndarray or isinstance(x, np.generic) or kind in (bool, int, float, complex):
+            array = np.asarray(x)
+            self.arrays.append(array)
+            return FormOfNumber(None if array is x else kind, array.dtype, array.ndim, private)
+        if x is None or kind is str or isinstance(x, CONSTANTS):
+            return FormOfConstant(kind, x)
+        if isinstance(x, tuple) and (kind is tuple or hasattr(kind, "_fields")):
+            more = getattr(x, "__dict__", {})
+            return FormOfContainer(kind, tuple(more), (*self.items(x, private), *self.attributes(more, private)))
+        if kind is list or (kind is dict and all(type(key) in (str, int) for key in x)):
+            names = tuple(x) if kind is dict else ()
+            return FormOfContainer(kind, names, self.items(x.values() if kind is dict else x, private))
+        if isinstance(x, dict) and all(type(key) is str for key in x):  # SciPy's results of optimizations
+            return FormOfContainer(kind, tuple(x), tuple([self.item_or_kept(item) for item in x.values()]))
+        if is_plain_object(kind):
+            return FormOfContainer(kind, tuple(vars(x)), self.attributes(vars(x), private))
+        raise TypeError(f"a {kind.__name__} among the results")
 
-def attributes(held: dict[str, Any], arrays: list[np.ndarray], private: bool) -> tuple[Form, ...]:
-    return tuple([item_of(item, arrays, private or name[:1] == "_") for name, item in held.items()])
+    def items(self, held: Iterable[Any], private: bool) -> tuple[Form, ...]:
+        return tuple([self.item(item, private) for item in held])
+
+    def attributes(self, held: dict[str, Any], private: bool) -> tuple[Form, ...]:
+        return tuple([self.item(item, private or name[:1] == "_") for name, item in held.items()])
+
+    def item(self, x: Any, private: bool) -> Form:
+        return self.kept(x) if self.keeps and type(x) is str else self.form(x, private)
+
+    def item_or_kept(self, x: Any) -> Form:
+        """The form of an item of a dict of a library's class, which may be anything, and have the memory of another."""
+        before = len(self.arrays)
+        try:
+            return self.kept(x) if type(x) is str else self.form(x, True)
+        except TypeError:
+            del self.arrays[before:]
+            return self.kept(x)
+
+
+def of_library(kind: type) -> bool:
+    """Whether a class is of a library that is not Python's own, or NumPy's."""
+    root = kind.__module__.partition(".")[0]
+    return root not in ("builtins", "numpy") and root not in sys.stdlib_module_names
 
 
 def numbers_in(form: Form) -> Iterator[FormOfNumber | FormOfUntold]:
@@ -177,60 +201,78 @@ class MadeFunction:
     values: tuple[Any, ...]
 
 
-# -- runs
+@frozen(eq=False)
+class KeptArgument:
+    """An argument that is a kept object; its number, as arguments have it."""
+
+    number: Any
+
+
+# -- calls, as functions that native code calls (`Direct`)
 @frozen(eq=False)
 class UntracedCall:
-    """The function, its arguments as `Direct` has them, and the form of its result: stores the arrays and numbers in
-    the result into the outs."""
+    """The function, its arguments by the operands (as `Direct` has them), and the form of its result. A call gives the
+    arrays and numbers in the result, as arrays."""
 
     function: Callable[..., Any]
     name: str
     arguments: tuple[Any, ...]
     names: tuple[str, ...]
     form: Form
+    keeps: Keeps = ""
     may_refuse: ClassVar[bool] = True
 
-    def arrays(self, ins: Sequence[Any]) -> list[np.ndarray]:
-        """Makes the call; the arrays and numbers in its result."""
-        operands = list(map(writable, ins))
-        given = [filled(p, operands) for p in self.arguments]
+    @property
+    def keeps_some(self) -> bool:
+        """Whether some of the result is kept by number."""
+        return any(isinstance(leaf, FormOfUntold) for leaf in numbers_in(self.form))
+
+    def __call__(self, *operands: Any) -> tuple[np.ndarray, ...]:
+        ins = [x if type(x) is not np.ndarray or x.flags.writeable else x.copy() for x in operands]
+        given = [filled(p, ins) for p in self.arguments]
         positional = len(given) - len(self.names)
         result = self.function(*given[:positional], **dict(zip(self.names, given[positional:])))
-        found: list[np.ndarray] = []
+        parts = Parts(self.keeps)
         try:
-            form = taken_apart(result, found)
+            form = parts.whole(result)
         except TypeError as error:
             raise self.other(str(error)) from None
         if form != self.form:
             raise self.other(told(form))
-        if shared(form, found, ins):
+        if shared(form, parts.arrays, operands):
             raise self.other("memory of its arguments, or the same memory twice")
-        return found
+        return tuple(parts.arrays)
 
     def other(self, what: str) -> UnsupportedError:
         """What a result raises that is of other types than those for stand-ins."""
         reason = f"{self.name} gives {what}; for stand-ins of these types it gives {told(self.form)}"
         return UnsupportedError(reason, instead='call it outside of the compiled function, or use fallback="numpy"')
 
-    def store(self, found: Sequence[np.ndarray], outs: Sequence[np.ndarray]) -> None:
+
+def direct(function: Callable[..., Any], call: UntracedCall, count: int, operands: int) -> Direct:
+    arguments = tuple([Passed(k) for k in range(operands)])
+    return Direct(function, arguments, (), tuple, tuple(range(count)), (None,) * count, Stored(call))
+
+
+@frozen(eq=False)
+class Stored:
+    """Stores results that native code does not store itself, or refuses them."""
+
+    call: UntracedCall
+
+    def __call__(self, found: Any, outs: Sequence[np.ndarray]) -> None:
         for x, out in zip(found, outs, strict=True):
             if x.shape != out.shape:
-                raise self.other(f"an array of shape {x.shape} where {out.shape} was expected")
+                raise self.call.other(f"an array of shape {x.shape} where {out.shape} was expected")
             out[...] = x
-
-    def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        self.store(self.arrays(ins), outs)
-
-
-def writable(x: Any) -> Any:
-    """An array that may be stored to, as code in C wants it that stores nothing: in the interpreters none may be."""
-    return x.copy() if isinstance(x, np.ndarray) and not x.flags.writeable else x
 
 
 def filled(pattern: Any, operands: Sequence[Any]) -> Any:
     """An argument as the function gets it: lists and dicts of its own, functions made."""
     if isinstance(pattern, MadeFunction):
         return pattern.text.made([read_only(filled(p, operands)) for p in pattern.values])
+    if isinstance(pattern, KeptArgument):
+        return kept(fill(pattern.number, operands))
     if isinstance(pattern, dict):
         return {key: filled(p, operands) for key, p in pattern.items()}
     if isinstance(pattern, (tuple, list)) and type(pattern) in (tuple, list):
@@ -242,7 +284,7 @@ class _Kept(threading.local):
     """The results of calls that are begun and not delivered."""
 
     def __init__(self) -> None:
-        self.results: list[list[np.ndarray]] = []
+        self.results: list[tuple[np.ndarray, ...]] = []
 
 
 _kept = _Kept()
@@ -250,27 +292,28 @@ _kept = _Kept()
 
 @frozen(eq=False)
 class Begun:
-    """Makes the call, keeps its results, and tells their sizes: for each of `sizes` (result, axis) one out."""
+    """Makes the call, keeps its results, and gives their sizes: those of `sizes` (result, axis)."""
 
     call: UntracedCall
     sizes: tuple[tuple[int, int], ...]
     may_refuse: ClassVar[bool] = True
 
-    def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        found = self.call.arrays(ins)
-        for (k, axis), out in zip(self.sizes, outs, strict=True):
-            out[...] = found[k].shape[axis]
+    @property
+    def keeps_some(self) -> bool:
+        return self.call.keeps_some
+
+    def __call__(self, *operands: Any) -> tuple[np.ndarray, ...]:
+        found = self.call(*operands)
         _kept.results.append(found)
+        return tuple([np.asarray(found[k].shape[axis]) for k, axis in self.sizes])
 
 
 @frozen(eq=False)
 class Delivered:
-    """Stores the results of the call that was begun last."""
+    """Gives the results of the call that was begun last."""
 
-    call: UntracedCall
-
-    def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        self.call.store(_kept.results.pop(), outs)
+    def __call__(self) -> tuple[np.ndarray, ...]:
+        return _kept.results.pop()
 
 
 def told(form: Form) -> str:

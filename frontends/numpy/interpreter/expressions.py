@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, Of
 from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
-from tracebuf.frontends.numpy.functions.host import draws, objects, sparse, untraced
+from tracebuf.frontends.numpy.functions.host import draws, made_objects, objects, sparse, untraced
 from tracebuf.frontends.numpy.functions.host.callbacks import with_callbacks
 from tracebuf.frontends.numpy.functions.host.objects import check_steady
 from tracebuf.frontends.numpy.functions.indices import subscripts
@@ -61,7 +61,16 @@ from tracebuf.frontends.numpy.paths.iteration import (
 from tracebuf.frontends.numpy.paths.joins import bound_value
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.callees import (
+    Buffer,
+    Caught,
+    Method,
+    NestedFunction,
+    Partial,
+    Text,
+    Untold,
+    UntoldMethod,
+)
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import is_growing
@@ -626,6 +635,8 @@ class Expressions(Comprehensions):
             return inspection.flag(self.r, base, name)
         if (drawer := draws.drawer_of(base)) is not None:
             return draws.attribute(self.r, drawer, name)
+        if isinstance(base, Untold):
+            return made_objects.attribute(self.r, base, name)
         for attribute in (sparse.attribute, objects.method):
             if (found := attribute(base, name)) is not NotImplemented:
                 return found
@@ -790,6 +801,11 @@ class Expressions(Comprehensions):
             return dicts.call(self, node, function, args, kwargs)
         if function is range:
             return make_range(self.r, args)
+        if not self.is_in_library() and untraced.takes_class(function):
+            return made_objects.make(self.r, function, *with_callbacks(self.r, [args, kwargs], self.global_lookup))
+        if isinstance(function, (Untold, UntoldMethod)):
+            given = with_callbacks(self.r, [args, kwargs], self.global_lookup)
+            return made_objects.called(self.r, function, *given)
         for make in (draws.make, objects.call):
             found = make(self.r, function, args, kwargs)
             if found is not NotImplemented:
@@ -824,7 +840,7 @@ class Expressions(Comprehensions):
         if (formula := table.formula_of(function)) is not None:
             named, wanted = static_flags(self.r, kwargs), formula
             return table.by_numpy(function, self.r, args, kwargs, lambda: self.call_function(wanted, args, named))
-        leaves = untraced.takes(function) and not (self.scopes and untraced.is_librarys(self.scope.source.file))
+        leaves = untraced.takes(function) and not self.is_in_library()
         if leaves and (function in self.r.growth.untraced or not isinstance(function, types.FunctionType)):
             return self.call_as_it_is(node, function, args, kwargs)
         try:
@@ -854,6 +870,10 @@ class Expressions(Comprehensions):
             return records.construct(self, node, function, args, kwargs)
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
+
+    def is_in_library(self) -> bool:
+        """Whether the code being traced is a library's own."""
+        return bool(self.scopes) and untraced.is_librarys(self.scope.source.file)
 
     def call_or_leave(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A call of a library's function from the user's code, traced; where it cannot be, it is made as it is in the

@@ -11,7 +11,7 @@ from tracebuf.frontends.numpy.record.regions import Kept, Regions, Site
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyInt, Scalar
 from tracebuf.frontends.numpy.source.binding import parameters_in
 from tracebuf.frontends.numpy.source.source import Source
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 
 
 @frozen(slots=False)
@@ -79,11 +79,32 @@ class Draw:
     name: str
 
 
+@plain(eq=False)
+class Recipe:
+    """How an object of a library's was made, so that one can be made of stand-ins: a function or class, its arguments,
+    and the methods that were called since."""
+
+    function: Any
+    args: list[Any]
+    names: tuple[str, ...]
+    then: list[tuple[str, list[Any], tuple[str, ...]]]
+
+
 @frozen(eq=False, slots=False)
 class Untold:
-    """A text or an object in the result of a library's function, which only the run time knows, by its number."""
+    """A text or an object that a library's function gives, which only the run time knows, by its number."""
 
     number: PyInt
+    kind: type = object
+    recipe: Recipe | None = None
+
+
+@frozen(eq=False, slots=False)
+class UntoldMethod:
+    """A method of such an object."""
+
+    of: Untold
+    name: str
 
 
 @frozen(eq=False, slots=False)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.callees import NestedFunction, Untold
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar
@@ -167,9 +167,11 @@ def computes(x: Any) -> bool:
 
 
 def values_in(x: Any) -> Iterator[Any]:
-    """The values within an argument: of lists, tuples, dicts and callbacks."""
+    """The values within an argument: of lists, tuples, dicts and callbacks, and what objects were made of."""
     if isinstance(x, Callback):
         x = x.values
+    if isinstance(x, Untold) and x.recipe is not None:
+        x = [*x.recipe.args, *(arg for _, args, _ in x.recipe.then for arg in args)]
     if isinstance(x, (tuple, list, dict)) and type(x) in (tuple, list, dict):
         for item in x.values() if isinstance(x, dict) else x:
             yield from values_in(item)

@@ -9,14 +9,14 @@ taken to leave their arguments as they are, and to keep none.
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABCMeta
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations, product
-from math import prod
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -25,9 +25,22 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.functions.host.callbacks import Callback, computes, values_in
 from tracebuf.frontends.numpy.functions.host.calls import Fresh, number, pass_on, record, static
-from tracebuf.frontends.numpy.functions.host.kinds import order_of
+from tracebuf.frontends.numpy.functions.host.stand_ins import (
+    FILLINGS,
+    LONG,
+    LONGEST,
+    OTHERS,
+    SHORT,
+    SHORTEST,
+    SIZES,
+    Filling,
+    StandIns,
+    arrays_in,
+    dims_in,
+    nothing_said,
+)
 from tracebuf.frontends.numpy.numbers.operands import supported
-from tracebuf.frontends.numpy.record.callees import Untold
+from tracebuf.frontends.numpy.record.callees import Recipe, Untold
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -35,19 +48,18 @@ from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
-    NpScalar,
     PyBool,
     PyComplex,
     PyFloat,
     PyInt,
     Scalar,
-    stand_in,
 )
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, evaluate, symbols
+from tracebuf.ir.dims import Dim, evaluate
 from tracebuf.ir.types import I64, INDEX
 from tracebuf.ops.scalars import arith
-from tracebuf.running.host import HostFunction, read_only
+from tracebuf.running.host import HostFunction
+from tracebuf.running.kept import keeping
 from tracebuf.running.untraced import (
     Begun,
     Delivered,
@@ -55,11 +67,14 @@ from tracebuf.running.untraced import (
     FormOfConstant,
     FormOfNumber,
     FormOfUntold,
+    Keeps,
+    KeptArgument,
     MadeFunction,
+    Parts,
     UntracedCall,
+    direct,
     numbers_in,
     shared,
-    taken_apart,
 )
 
 LIBRARIES = frozenset({"scipy", "skimage", "sklearn", "statsmodels", "librosa", "astropy"})
@@ -73,16 +88,6 @@ NOT_COMPUTING = frozenset((
 OTHER_SUBJECTS = ("set", "get", "test", "register", "skip", "show", "err", "plot", "dendrogram",
                   "load", "fetch", "save")  # fmt: skip
 """How the names of functions begin that have settings, figures or files for their subject."""
-SIZES = ((12, 9), (90, 70))
-"""The least sizes of stand-ins: of short ones, and, where the function raises for these, of others."""
-LONG = (3, 1500, 130, 40)
-"""By number of axes: the least size of long stand-ins."""
-SHORT, SHORTEST = 8, 4
-"""Sizes up to these become part of the key: up to SHORT where the function raises for others."""
-LARGEST = 4096
-"""The most elements of a stand-in that has its operand's sizes."""
-
-
 UNCHECKED = ("scipy.interpolate._fitpack", "scipy.interpolate._dfitpack", "scipy.spatial._qhull")
 """Modules whose functions believe what they are given: stand-ins could make them read memory that is not theirs."""
 CHECKED = frozenset({("scipy.optimize._lsap", "linear_sum_assignment")})
@@ -115,10 +120,20 @@ def is_librarys(file: str) -> bool:
     return any(file.startswith(os.path.dirname(home) + os.sep) for home in homes if home)
 
 
-def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def takes_class(kind: Any) -> bool:
+    """Whether a value is a class of a library's whose objects can be made by a call."""
+    if type(kind) not in (type, ABCMeta) or issubclass(kind, (BaseException, tuple, dict, np.ndarray, np.generic)):
+        return False
+    root, *packages = str(kind.__module__).split(".")
+    return root in LIBRARIES and NOT_COMPUTING.isdisjoint(packages) and not kind.__name__.startswith("_")
+
+
+def call(
+    r: Recorder, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], name: str = "", keeps: Keeps = ""
+) -> Any:
     """Records a call. Raises UnsupportedError where its arguments are not arrays, numbers and known values, or what it
     gives cannot be told."""
-    name = public_name(function)
+    name = name or public_name(function)
     named = {k: x for k, x in kwargs.items() if not k.startswith("overwrite_")}
     for x in (*args, *named.values()):
         check_argument(r, x, name)
@@ -127,19 +142,20 @@ def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: Mapping[str, A
             raise r.refuse(f"`{parameter}=` of {name}", "assign the result: x[...] = ...")
     given = [static(r, x, f"a bool as an argument of {name}") if isinstance(x, PyBool) else x
              for x in (*args, *named.values())]  # fmt: skip
-    probes = probe(r, function, given, tuple(named), name)
+    probes = probe(r, function, given, tuple(named), name, keeps)
+    keeps = probes[0].keeps
     leaves = list(numbers_in(probes[0].form))
     sizes = sizes_of(r, given, probes) if len(probes) > 2 else []
     shapes = [known_shape([p.arrays[k].shape for p in probes], sizes) for k in range(len(leaves))]
     ins: list[Value] = []
     pattern = tuple([patterned(r, x, ins) for x in given])
-    made = UntracedCall(function, name, pattern, tuple(named), probes[0].form)
+    made = UntracedCall(function, name, pattern, tuple(named), probes[0].form, keeps)
     unknown = [(k, axis) for k, shape in enumerate(shapes) for axis, n in enumerate(shape) if n is None]
-    run: Any = made
+    called: Any = made
     if unknown:
-        counts = record(r, HostFunction(name, Begun(made, tuple(unknown)), returns=len(unknown)), ins,
-                        [(I64, (), ())] * len(unknown))  # fmt: skip
-        run, ins = Delivered(made), []
+        begun = direct(Begun(made, tuple(unknown)), made, len(unknown), len(ins))
+        counts = record(r, HostFunction(name, begun, returns=len(unknown)), ins, [(I64, (), ())] * len(unknown))
+        called, ins = Delivered(), []
         for (k, axis), count in zip(unknown, counts, strict=True):
             index = r.emit(arith.IndexCast.of(r.load(count, ()), INDEX))
             shapes[k][axis] = r.symbol(index, "found", 0)
@@ -147,8 +163,12 @@ def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: Mapping[str, A
         (supported(leaf.dtype, f"the result of {name}", r.loc), [0 if n is None else n for n in shape], order(x))
         for leaf, shape, x in zip(leaves, shapes, probes[0].arrays, strict=True)
     ]
+    run = direct(called, made, len(fresh), len(ins))
     results = iter(record(r, HostFunction(name, run, returns=len(fresh)), ins, fresh))
-    return put_together(r, probes[0].form, results)
+    result = put_together(r, probes[0].form, results)
+    if isinstance(result, Untold):
+        result = replace(result, kind=probes[0].kind, recipe=Recipe(function, given, tuple(named), []))
+    return result
 
 
 def public_name(function: Any) -> str:
@@ -162,12 +182,15 @@ def check_argument(r: Recorder, x: Any, name: str) -> None:
     for item in values_in(x):
         of_classes = isinstance(item, type) and issubclass(item, (np.generic, *NUMBERS))
         of_libraries = not isinstance(item, type) and callable(item) and computes(item)
+        of_libraries = of_libraries or (isinstance(item, Untold) and item.recipe is not None)
         if not (isinstance(item, (ArrayRef, Scalar, *known)) or of_classes or of_libraries):
             raise r.refuse(f"a {name_of(item)} as an argument of {name}", "pass arrays, numbers and texts")
 
 
 def patterned(r: Recorder, x: Any, ins: list[Value]) -> Any:
     """`pass_on`, of dicts and of functions of the user's too."""
+    if isinstance(x, Untold):
+        return KeptArgument(pass_on(r, x.number, ins))
     if isinstance(x, Callback):
         return MadeFunction(x.text, tuple([patterned(r, item, ins) for item in x.values]))
     if type(x) is dict:
@@ -185,42 +208,27 @@ def order(x: np.ndarray) -> tuple[int, ...]:
 # -- stand-ins
 class Probe(NamedTuple):
     """What a call gave for stand-ins, where symbols had the sizes in `env`, and large sizes those in `small`; how long
-    it took."""
+    it took; the class of the result."""
 
     form: Form
     arrays: list[np.ndarray]
     env: Mapping[Any, int]
     small: Mapping[int, int]
     seconds: float
+    kind: type
+    keeps: Keeps
 
 
-def dims_in(x: Any) -> Iterator[Dim]:
-    """The sizes and ints of an argument, and the lengths of its lists."""
-    if isinstance(x, (tuple, list)):
-        for item in x:
-            yield from dims_in(item)
-        yield len(x)
-        return
-    for item in values_in(x):
-        if isinstance(item, ArrayRef):
-            yield from item.shape
-        elif isinstance(item, PyInt) or type(item) is int:
-            yield item.expr if isinstance(item, PyInt) else item
-
-
-def arrays_in(x: Any) -> list[ArrayRef]:
-    """The arrays in an argument."""
-    return [item for item in values_in(x) if isinstance(item, ArrayRef)]
-
-
-def probe(r: Recorder, function: Any, given: Sequence[Any], names: tuple[str, ...], name: str) -> list[Probe]:
+def probe(
+    r: Recorder, function: Any, given: Sequence[Any], names: tuple[str, ...], name: str, keeps: Keeps
+) -> list[Probe]:
     """What the function gives for stand-ins of several sizes, for the first fillings for which it does not raise."""
     said: Raises | None = None
     short_sizes(r, given, SHORTEST)
     for narrowed, least, filling in product((free, known_ints, equal_sizes, short_sizes), SIZES, FILLINGS):
         if filling is FILLINGS[0] and least is SIZES[0] and not narrowed(r, given):
             continue
-        called, forms = partial(probed, r, function, given, names, name, filling), list[Form]()
+        called, forms = partial(probed, r, function, given, names, name, keeps, filling), list[Form]()
         try:
             found = [called(size) for size in least]
         except Raises as error:
@@ -233,8 +241,10 @@ def probe(r: Recorder, function: Any, given: Sequence[Any], names: tuple[str, ..
         if seconds < LONGEST:
             for other in OTHERS:
                 with contextlib.suppress(Raises):
-                    forms.append(probed(r, function, given, names, name, other, least[0]).form)
+                    forms.append(probed(r, function, given, names, name, keeps, other, least[0]).form)
         if any(form != found[0].form for form in (*forms, *(p.form for p in found))):
+            if not keeps:  # perhaps the texts do
+                return probe(r, function, given, names, name, "texts")
             raise r.refuse(f"the types of what {name} gives depend on its arguments", "call it outside")
         return found
     assert said is not None
@@ -272,117 +282,30 @@ def equal_sizes(r: Recorder, given: Sequence[Any]) -> bool:
 
 
 def probed(
-    r: Recorder, function: Any, given: Sequence[Any], names: tuple[str, ...], name: str, how: Filling, least: int
-) -> Probe:
+    r: Recorder, function: Any, given: Sequence[Any], names: tuple[str, ...], name: str, keeps: Keeps, how: Filling,
+    least: int,
+) -> Probe:  # fmt: skip
     """What the function gives for stand-ins whose sizes are at least `least`."""
-    fill, real = how.fill, how.real
-    step = least // 3 + 1
-    dims = [r.facts.canon(d) for x in given for d in dims_in(x)]
-    found = sorted({s for d in dims for s in symbols(d)}, key=lambda s: s.serial)
-    env = {s: least + step * k for k, s in enumerate(found)}
-    known = {d for x in arrays_in(tuple(given)) for d in x.shape if isinstance(d, int)}
-    large = sorted(d for d in known if d > 8)
-    small = {d: least + step * (len(found) + k) for k, d in enumerate(large)}
-
-    def size(d: Dim) -> int:
-        return max(0, evaluate(r.facts.canon(d), env))
-
-    def made(x: Any) -> Any:
-        if isinstance(x, ArrayRef):
-            shape = [size(d) for d in x.shape]
-            if prod(shape) > LARGEST:
-                shape = [small.get(n, n) for n in shape]
-            axes = order_of(x)
-            dense = fill(tuple(shape[axis] for axis in axes), x.dtype)
-            return dense.transpose(np.argsort(axes)) if x.ndim else dense
-        if isinstance(x, PyInt):
-            return evaluate(r.facts.canon(x.expr), env)
-        if isinstance(x, (PyFloat, PyComplex)):
-            return type(stand_in(x))(real)
-        if isinstance(x, NpScalar):
-            return x.element.dtype.type(real if x.element.dtype.kind in "fc" else 1)
-        if isinstance(x, Scalar):
-            return stand_in(x)
-        if isinstance(x, Callback):
-            return x.text.made([read_only(made(item)) for item in x.values])
-        if type(x) is dict:
-            return {key: made(item) for key, item in x.items()}
-        return type(x)(map(made, x)) if type(x) in (tuple, list) else x
-
-    arguments = [made(x) for x in given]
+    stand_ins = StandIns(r, given, how, least)
+    arguments = [ask(stand_ins.of, x) for x in given]
     kept = [x.copy() if isinstance(x, np.ndarray) else None for x in arguments]
     positional = len(arguments) - len(names)
     begin = perf_counter()
-    with nothing_said():
+    with nothing_said(), keeping():
         result = ask(function, *arguments[:positional], **dict(zip(names, arguments[positional:])))
     seconds = perf_counter() - begin
-    arrays: list[np.ndarray] = []
+    parts = Parts(keeps)
     try:
-        form = taken_apart(result, arrays)
+        with keeping():
+            form = parts.whole(result)
     except TypeError as error:
         raise r.refuse(f"{error} of {name}", "call it outside") from None
     inputs = [x for x in arguments if isinstance(x, np.ndarray)]
     if any(a.tobytes() != b.tobytes() for a, b in zip(arguments, kept) if b is not None):
         raise r.refuse(f"{name} writes to its arguments", "call it outside")
-    if shared(form, arrays, inputs):
+    if shared(form, parts.arrays, inputs):
         raise r.refuse(f"{name} gives memory of its arguments, or the same twice", "call it outside")
-    return Probe(form, arrays, env, small, seconds)
-
-
-@contextlib.contextmanager
-def nothing_said() -> Iterator[None]:
-    """Nothing is printed, and the numbers that NumPy's generator draws are not used up."""
-    state = np.random.get_state()
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            yield
-    finally:
-        np.random.set_state(state)
-
-
-def varied(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Numbers in no order, in (0, 1) or 1 to 5; a square matrix is positive definite."""
-    parts = np.random.default_rng(0).random(shape)
-    if dtype.kind == "b":
-        return np.asarray(parts > 0.4, dtype)
-    if dtype.kind in "iu":
-        return np.asarray(1 + np.floor(parts * 5), dtype)
-    if len(shape) >= 2 and shape[-1] == shape[-2]:
-        parts = parts @ np.swapaxes(parts, -1, -2) + np.eye(shape[-1])
-    return np.asarray(parts, dtype)
-
-
-def rising(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Rising numbers, in (0, 1] or from 0."""
-    n = prod(shape)
-    if dtype.kind == "b":
-        return np.asarray(np.arange(n) * 2 >= n, dtype).reshape(shape)
-    return np.asarray(np.arange(n) if dtype.kind in "iu" else np.arange(1, n + 1) / max(n, 1), dtype).reshape(shape)
-
-
-def ones(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    return np.ones(shape, dtype)
-
-
-def of_both_signs(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Numbers in no order around 0."""
-    if dtype.kind in "bu":
-        return varied(shape, dtype)
-    return np.asarray(np.random.default_rng(1).random(shape) * 4 - 2, dtype)
-
-
-class Filling(NamedTuple):
-    """How arrays are filled, and what real numbers are."""
-
-    fill: Callable[[tuple[int, ...], np.dtype], np.ndarray]
-    real: float
-
-
-FILLINGS = (Filling(varied, 0.5), Filling(rising, 0.5), Filling(varied, 2.0), Filling(rising, 2.0), Filling(ones, 1.0))
-OTHERS = (Filling(of_both_signs, 0.5), Filling(varied, 2.0))
-"""For these a function gives the same types, or raises; for matrices of low rank, say, it may give others."""
-LONGEST = 0.5
-"""Seconds of the first calls for stand-ins, beyond which there are no more."""
+    return Probe(form, parts.arrays, stand_ins.env, stand_ins.small, seconds, type(result), keeps)
 
 
 # -- sizes
