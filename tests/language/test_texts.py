@@ -108,7 +108,7 @@ def test_the_arguments_of_an_exception(raised: str) -> None:
 
 @pytest.mark.parametrize("dtype", slow_but("dF?", "fbe"))
 def test_percent_formats_of_numbers(dtype: str) -> None:
-    """A complex number of NumPy's loses its imaginary part, with a warning: refused, as all that is not surely right."""
+    """A complex number of NumPy's loses its imaginary part, with a warning: that is refused."""
     for text in ("%f", "%5.1f", "%d", "%+d", "%g", "%05d", "%s", "%r", "%8s", "%.2g", "%3d%%"):
         for x in ("a[0]", "a[0].item()"):
             f = program(f"def f(a):\n    raise ValueError({text!r} % {x})")
