@@ -185,7 +185,8 @@ def test_in_loops_and_branches() -> None:
 
 
 def test_refused() -> None:
-    assert "`output`" in refused(lambda a, o: nd.gaussian_filter(a, 1.5, output=o), R, R.copy()).reason
+    assert "`output`" in refused(lambda a, o: nd.label(a > 0, output=o), R, R.astype(int)).reason
+    assert "may overlap" in refused(lambda a: nd.gaussian_filter(a[1:], 1.5, output=a[:-1]), R).reason
     agree(lambda a, p: np.float32(1) * sl.norm(a, p), np.eye(2), 2)
     assert "a function" in refused(lambda a: sd.cdist(a, a, print), S).reason
 
@@ -271,3 +272,22 @@ def test_wrong_products_of_sparse_matrices() -> None:
         with pytest.raises(ValueError, match="mismatch") as ours:
             tracebuf.bufferize(of_a_matrix)(np.ones(n))
         assert str(ours.value).splitlines()[0] == str(eager.value)
+
+
+INTO = [
+    "nd.gaussian_filter(a, 1, output=o)", "nd.gaussian_filter(a, 1, output=a)", "nd.gaussian_filter(a, 1, 0, o[:])",
+    "nd.correlate1d(a[0], [1.0, 2, 1], -1, a[0])", "nd.median_filter(a, 3, output=o)", "nd.sobel(a, 0, output=o)",
+    "nd.uniform_filter(a.T, 3, output=o.T)", "nd.laplace(a, output=o.astype(np.float32))", "nd.shift(a, 1.0, o)",
+    "nd.convolve(a, a[:3, :3], o)", "nd.percentile_filter(a, 30, 3, output=o)", "nd.gaussian_filter(a, 1, output=None)",
+    "nd.rotate(a, 30.0, reshape=False, output=o)", "nd.grey_closing(a, 3, output=o)", "nd.spline_filter(a, 3, o)",
+    "nd.map_coordinates(a, np.array([[0.5, 1], [1, 2]]), output=o[0, :2])", "nd.white_tophat(a, 3, output=o)",
+    "nd.gaussian_filter(a, 1, output=o.astype(int))", "nd.affine_transform(a, np.eye(2) * 0.5, output=o)",
+    "nd.gaussian_filter(a + 1j, 1, output=o)", "nd.gaussian_filter(a, 1, output=o[1:])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", one_in(7, INTO))
+def test_filters_write_into_an_array(text: str) -> None:
+    f = program(f"def f(a, o):\n    r = {text}\n    return r, r is o, r is a, o", nd=nd)
+    agree(f, R, np.zeros(R.shape))
+    agree(f, R, np.zeros(R.shape[::-1]).T)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import namedtuple
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,8 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
-from tests.support.params import one_in
-from tracebuf import bufferize
+from tests.support.params import one_in, slow_but
+from tracebuf import UnsupportedError, bufferize
 
 
 class Point:
@@ -103,6 +104,23 @@ def test_the_arguments_of_an_exception(raised: str) -> None:
         eager, ours = found
         assert type(ours) is type(eager) and repr(ours.args) == repr(eager.args)
         assert [type(x) for x in ours.args] == [type(x) for x in eager.args]
+
+
+@pytest.mark.parametrize("dtype", slow_but("dF?", "fbe"))
+def test_percent_formats_of_numbers(dtype: str) -> None:
+    """A complex number of NumPy's loses its imaginary part, with a warning: that is refused."""
+    for text in ("%f", "%5.1f", "%d", "%+d", "%g", "%05d", "%s", "%r", "%8s", "%.2g", "%3d%%"):
+        for x in ("a[0]", "a[0].item()"):
+            f = program(f"def f(a):\n    raise ValueError({text!r} % {x})")
+            a, found = np.array([1, 0], dtype), []
+            for g in (f, bufferize(f)):
+                with warnings.catch_warnings(), pytest.raises(Exception) as info:
+                    warnings.simplefilter("ignore")
+                    g(a)
+                found.append(info.value)
+            eager, ours = found
+            assert isinstance(ours, UnsupportedError) or repr(ours) == repr(eager), (text, x)
+            assert not isinstance(ours, UnsupportedError) or text[-1] not in "sr"
 
 
 @pytest.mark.slow

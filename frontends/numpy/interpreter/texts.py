@@ -337,11 +337,15 @@ def percent_part(i: Evaluator, node: ast.AST, m: re.Match[str], x: Any) -> Text:
         if isinstance(x, (Text, list, tuple, dict)):
             ask(operator.mod, m.group(), ("" if isinstance(x, Text) else type(x)(),))
         raise refused(i.r, "a format of numbers, of what is no number")
+    if isinstance(x, PyComplex):
+        ask(operator.mod, m.group(), (0j,))  # which raises TypeError
+    if isinstance(x, NpScalar) and (x.element.is_complex or x.element is I1):  # NumPy discards the imaginary part
+        raise refused(i.r, f"a {x.element.dtype} in a `%` format of numbers")
     whole = isinstance(x, (PyInt, PyBool)) or (isinstance(x, NpScalar) and x.element.is_integer)
     if kind in "di" and not whole or "-" in flags or "#" in flags:
         raise refused(i.r, "this format of what only the run time knows")
     spec = flags + m["width"] + places + ("d" if kind == "i" else kind)
-    return formatted_value(i, node, x, "" if spec == "d" else spec)
+    return formatted_value(i, node, x, "" if spec == "d" and not isinstance(x, PyBool) else spec)
 
 
 def refused(r: Recorder, reason: str) -> UnsupportedError:

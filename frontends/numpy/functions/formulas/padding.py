@@ -17,6 +17,8 @@ OPTIONS = {
 }  # fmt: skip
 """By mode: the one option that it has."""
 
+STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
+
 
 @formula(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
@@ -27,9 +29,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         raise ValueError(f"unsupported keyword arguments for mode '{mode}'")
     array = np.asarray(array)
     option = list(kwargs.values())[0] if len(kwargs) else None
-    if mode == "median" or option == "odd":
-        refuse("np.pad with medians, or odd reflections", "pad with a constant, then store into the margins")
-    if mode not in ("linear_ramp", "maximum", "minimum", "mean"):
+    if option == "odd" and mode in ("reflect", "symmetric"):
+        return odd(array, pad_pairs(pad_width, array.ndim), pad_width, 1 if mode == "reflect" else 0)
+    if mode not in ("linear_ramp", "maximum", "minimum", "mean", "median"):
         return pad_rows(array, pad_width, mode, 0 if option is None else option)
     widths = pad_pairs(pad_width, array.ndim)
     padded = pad_rows(array, pad_width, "empty", 0)
@@ -49,9 +51,32 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         else:
             middle, (first, last) = inner[along(axis, slice(before, before + n))], ends[axis]
             start = 0 if last is None or last > n else n - last
-            statistic = np.max if mode == "maximum" else np.min if mode == "minimum" else np.mean
+            statistic = STATISTICS[mode]
             left[...] = rounded(statistic(middle[along(axis, slice(0, first))], axis=axis, keepdims=True), array.dtype)
             right[...] = rounded(statistic(middle[along(axis, slice(start, n))], axis=axis, keepdims=True), array.dtype)
+    return padded
+
+
+def odd(array: Any, widths: Any, pad_width: Any, skipped: int) -> Any:
+    """The array with margins that are twice its edge less what is as far on its other side; `skipped`: 1 where the edge
+    is no part of that."""
+    padded = pad_rows(array, pad_width, "empty", 0)
+    for axis, (before, after) in enumerate(widths):
+        n = array.shape[axis]
+        if n == 0 and (before > 0 or after > 0):
+            raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+        if n > 1 and (before > n - skipped or after > n - skipped):
+            refuse("np.pad with odd reflections that are wider than the array", "pad several times")
+        inner = padded[middle_of(array, widths, axis)]
+        left, right = inner[along(axis, slice(0, before))], inner[along(axis, slice(before + n, None))]
+        first = inner[along(axis, slice(before, before + 1))]
+        last = inner[along(axis, slice(before + n - 1, before + n))]
+        if n == 1 and skipped:  # as in NumPy
+            left[...], right[...] = first, last
+        elif n > 0:
+            begin, end = before + skipped, before + n - skipped
+            left[...] = 2 * first - np.flip(inner[along(axis, slice(begin, begin + before))], axis)
+            right[...] = 2 * last - np.flip(inner[along(axis, slice(end - after, end))], axis)
     return padded
 
 

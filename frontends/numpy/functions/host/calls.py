@@ -128,6 +128,8 @@ class HostEntry:
     """The size that stands for unknown ones where the dtypes are found."""
     complex_results: bool = False
     """Whether its results are taken as complex numbers, though the function gives real ones where it can."""
+    out: str = "out"
+    """The parameter for an array that the result is written into; of SciPy's filters `output`, which may be a dtype."""
     label: str = ""
     """Its name, if it is not the function's."""
     of_sizes: bool = False
@@ -146,11 +148,13 @@ class HostEntry:
         given = self.bind(r, args, kwargs)
         if self.refuses is not None:
             self.refuses(r, given)
-        out = given.pop("out", None)
+        out = given.pop(self.out, None) if self.out == "out" or is_out(given.get(self.out)) else None
         try:
-            if out is not None and takes_out(self.function, given, self.stand_ins or {}):
-                return self.writes(r, given, out)
             size = self.size if isinstance(self.size, int) else self.size(given)
+            if out is not None and takes_out(self.function, given, self.stand_ins or {}, self.out, size):
+                return self.writes(r, given, out)
+            if out is not None and self.out != "out":
+                raise r.refuse(f"`{self.out}=` of {self.name}", "store the result: out[...] = ...")
             found = describe(self.function, given, self.stand_ins or {}, size)
             if self.complex_results:
                 found = in_complex(found)
@@ -238,6 +242,9 @@ class HostEntry:
         by the function."""
         if not isinstance(out, ArrayRef):
             raise Raises(TypeError("return arrays must be of ArrayType"))
+        for x in given.values() if self.out != "out" else ():
+            if isinstance(x, ArrayRef) and not x.same(out) and not set(storages_of(x)).isdisjoint(storages_of(out)):
+                raise r.refuse(f"`{self.out}=` of {self.name} that may overlap an argument", "another array")
         ins: list[Value] = []
         function = self.writer({k: pass_on(r, v, ins) for k, v in given.items()}, len(ins))
         writable = not out.read_only and all(s.writable for s in storages_of(out))
@@ -247,7 +254,7 @@ class HostEntry:
 
     def writer(self, pattern: Given, place: int) -> HostFunction:
         """The call with `out=`, the operand at `place`: an out, or the last input, which may not be written."""
-        return HostFunction(self.name, self.call({**pattern, "out": Passed(place)}))
+        return HostFunction(self.name, self.call({**pattern, self.out: Passed(place)}))
 
     def fails(self, r: Recorder, given: Given, error: BaseException) -> NoReturn:
         """Records a call that raises by all that is known now: the function is called, for other errors may come
@@ -261,7 +268,7 @@ class HostEntry:
 
     def laid_out(self, pattern: Given) -> tuple[list[Any], Arguments]:
         """The arguments that are passed by position, and those by name."""
-        leading = list(takewhile(lambda name: name in pattern and name != "out", positional_of(self.function)))
+        leading = list(takewhile(lambda name: name in pattern and name != self.out, positional_of(self.function)))
         return [pattern[name] for name in leading], {k: p for k, p in pattern.items() if k not in leading}
 
     def call(self, pattern: Given, kind: type | None = None, shapes: Mapping[int, Bounded] | None = None) -> Direct:
@@ -284,7 +291,7 @@ class HostEntry:
                 self.function(*[None] * len(args), **dict.fromkeys(kwargs))  # raises the same, in its own words
                 raise
         for name, value in given.items():
-            if name == "out" and (value is None or isinstance(value, ArrayRef)):
+            if name == self.out and is_out(value):
                 continue
             if name in self.arrays and isinstance(value, (list, tuple)):
                 given[name] = value if name in self.values and is_constant(value) else asarray(r, value)
@@ -299,6 +306,11 @@ def in_complex(found: Described) -> Described:
     """The results with complex numbers in place of real ones."""
     leaves = [replace(leaf, dtype=np.result_type(leaf.dtype, np.complex64)) for leaf in found.leaves]
     return replace(found, leaves=tuple(leaves))
+
+
+def is_out(x: Any) -> bool:
+    """Whether an argument may be an array that the result goes to, or None."""
+    return x is None or isinstance(x, ArrayRef)
 
 
 @cache

@@ -211,16 +211,19 @@ def describe(
     return first_that_works([partial(described, function, tuple(k.items()), n) for k, n in attempts(kinds, size)])
 
 
-def takes_out(function: Callable[..., Any], given: Mapping[str, Any], instead: Mapping[str, Any]) -> bool:
-    """Whether the function uses `out=`; some of np.fft have the parameter and ignore it."""
+def takes_out(
+    function: Callable[..., Any], given: Mapping[str, Any], instead: Mapping[str, Any], name: str = "out",
+    size: int = 3,
+) -> bool:  # fmt: skip
+    """Whether the function uses `out=`, or what it calls that; some of np.fft have the parameter and ignore it."""
     kinds, exact = kinds_of(given, instead)
 
     def attempt(kinds: Mapping[str, Any], size: int) -> bool:
         arguments = {name: made(kind, size) for name, kind in kinds.items()}
         out = np.empty_like(ask(call_by_name, function, arguments))
-        return ask(call_by_name, function, {**arguments, "out": out}) is out
+        return ask(call_by_name, function, {**arguments, name: out}) is out
 
-    return first_that_works([partial(attempt, *x) for x in ([(kinds, 3)] if exact else attempts(kinds))])
+    return first_that_works([partial(attempt, *x) for x in ([(kinds, size)] if exact else attempts(kinds, size))])
 
 
 def kinds_of(given: Mapping[str, Any], instead: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:

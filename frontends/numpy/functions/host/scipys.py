@@ -378,24 +378,24 @@ def labels_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 FILTERS, MORPHOLOGY, INTERPOLATION = (f"scipy.ndimage._{n}" for n in ("filters", "morphology", "interpolation"))
 INPUT = like("input")
 row(FILTERS, "gaussian_filter gaussian_filter1d gaussian_laplace gaussian_gradient_magnitude", "input", INPUT,
-    "sigma cval truncate")  # fmt: skip
+    "sigma cval truncate", out="output")  # fmt: skip
 row(FILTERS, "uniform_filter uniform_filter1d median_filter minimum_filter maximum_filter minimum_filter1d "
-    "maximum_filter1d sobel prewitt laplace", "input footprint", INPUT, "cval")  # fmt: skip
-row(FILTERS, "percentile_filter rank_filter", "input footprint", INPUT, "percentile cval")
-row(FILTERS, "convolve convolve1d correlate correlate1d", "input weights", INPUT, "cval")
+    "maximum_filter1d sobel prewitt laplace", "input footprint", INPUT, "cval", out="output")  # fmt: skip
+row(FILTERS, "percentile_filter rank_filter", "input footprint", INPUT, "percentile cval", out="output")
+row(FILTERS, "convolve convolve1d correlate correlate1d", "input weights", INPUT, "cval", out="output")
 row(MORPHOLOGY, "binary_erosion binary_dilation binary_opening binary_closing", "input structure mask", INPUT)
 row(MORPHOLOGY, "binary_fill_holes", "input structure", INPUT)
 row(MORPHOLOGY, "grey_erosion grey_dilation grey_opening grey_closing morphological_gradient white_tophat "
-    "black_tophat", "input footprint structure", INPUT, "cval")  # fmt: skip
+    "black_tophat", "input footprint structure", INPUT, "cval", out="output")  # fmt: skip
 row(MORPHOLOGY, "distance_transform_edt distance_transform_cdt", "input", INPUT,
     check=without(return_indices=False, return_distances=True, distances=None, indices=None))  # fmt: skip
-row(INTERPOLATION, "shift", "input", INPUT, "shift cval")
+row(INTERPOLATION, "shift", "input", INPUT, "shift cval", out="output")
 row(INTERPOLATION, "rotate", "input", INPUT, "angle cval", check=lambda r, given: without(reshape=False)(
-    r, {"reshape": True, **given}))  # fmt: skip
+    r, {"reshape": True, **given}), out="output")  # fmt: skip
 row(INTERPOLATION, "map_coordinates", "input coordinates", coordinates_shapes, "cval",
-    size=lambda given: len(dims(given["input"])))  # fmt: skip
-row(INTERPOLATION, "affine_transform", "input matrix", INPUT, "offset cval", without(output_shape=None))
-row(INTERPOLATION, "spline_filter spline_filter1d", "input", INPUT)
+    size=lambda given: len(dims(given["input"])), out="output")  # fmt: skip
+row(INTERPOLATION, "affine_transform", "input matrix", INPUT, "offset cval", without(output_shape=None), out="output")
+row(INTERPOLATION, "spline_filter spline_filter1d", "input", INPUT, out="output")
 row("scipy.ndimage._measurements", "label", "input structure", labels_shapes)
 
 # -- scipy.spatial.distance
