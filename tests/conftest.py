@@ -3,8 +3,8 @@
 `ci`, the default, is deterministic; `pytest --hypothesis-profile=explore` draws anew each time. Neither has a deadline:
 the first example of a program pays for its compilation. What tests trace is verified after tracing and after each pass.
 One test in four runs fast code, which takes LLVM seven times as long, the others quickly made code, chosen by their
-names (`TRACEBUF_TIER=fast` or `quick`: all); `climb` and what is marked `fast_tier` run fast code. Machine code is kept
-for the other tests of a run, and for no other run.
+names (`TRACEBUF_TIER=fast` or `quick`: all); half of those that `climb` run fast code, and all that are marked
+`fast_tier`. Machine code is kept for the other tests of a run, and for no other run.
 The collector looks seldom at what is new, and never at the tests themselves: a tenth of a run's time.
 """
 
@@ -96,8 +96,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    drawn = TIERS[zlib.crc32(item.nodeid.encode()) % len(TIERS)]
-    os.environ["TRACEBUF_TIER"] = "fast" if item.get_closest_marker("fast_tier") else drawn
+    from tracebuf.testing import ladder
+
+    number, marked = zlib.crc32(item.nodeid.encode()), item.get_closest_marker("fast_tier") is not None
+    os.environ["TRACEBUF_TIER"] = "fast" if marked else TIERS[number % len(TIERS)]
+    ladder.TIER = "fast" if marked else TIERS[:2][number % len(TIERS[:2])]
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:

@@ -437,6 +437,7 @@ def compiles(name: str) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.fast_tier  # the quick code is not kept
 def test_a_program_out_of_the_cache_loads_nothing_that_compiles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

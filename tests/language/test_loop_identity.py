@@ -770,7 +770,7 @@ def test_s9_names_that_exchange_views_beside_one_first_bound_in_the_loop(n):
         a -= 1
         return a, r, a is r
 
-    strategies = STRATEGIES[: -1 if n > 1 else None]  # the search for the optimum takes long
+    strategies = [s for s in STRATEGIES if n > 1 or s.strategy != "optimal"]  # of one element its search takes long
     climb(f, (np.arange(3.0), np.ones(n)), again=[(np.arange(4.0), np.ones(n + 1))], strategies=strategies)
 
 

@@ -46,7 +46,7 @@ from tracebuf.ir.clone import clone_func
 from tracebuf.ir.func import Func
 from tracebuf.measure import attributes_of, clone_arguments, kept_in_place, restored
 from tracebuf.ops.scalars import casts
-from tracebuf.options import Options
+from tracebuf.options import Options, Tier
 from tracebuf.testing import guard
 
 __all__ = ["STRATEGIES", "Mismatch", "climb", "copy_first"]
@@ -63,6 +63,8 @@ STRATEGIES: tuple[Options, ...] = (
     Options(strategy="optimal"),
     Options(strategy="copy-before-write"),
 )
+TIER: Tier = "fast"
+"""The tier of the native rung's code. The repository's tests have half of the ladders end in the quick one's."""
 
 
 class Mismatch(AssertionError):
@@ -120,7 +122,7 @@ def climb(
         tolerance: 0 for equal bits (NaN equals NaN); else the largest difference relative to the largest magnitude, for
             programs in float64 alone (those with float32 in them get 10 000 times more).
         donate: names of parameters that may be overwritten.
-        quick: whether the quick tier's code is a rung too.
+        quick: whether the quick tier's code is a rung too, beside the fast one's.
 
     Returns the bufferized function, so that the compiled program can be inspected. Raises Mismatch, naming the rung,
     where one differs or fails with an InternalError or an unexpected error; UnsupportedError where the program is
@@ -136,7 +138,7 @@ def climb(
     source = source_of(function)
     args = with_defaults(function, args)
     alike, again = ([with_defaults(function, values) for values in calls] for calls in (alike, again))
-    f = bufferize(donate_optional=donate, tier="fast")(function)
+    f = bufferize(donate_optional=donate, tier="fast" if quick else TIER)(function)
     assert isinstance(f, BufferizedFunction)
     traced = traced_call(f, args, source)
     captured = captured_arrays(traced[0]) if isinstance(traced, tuple) else []
