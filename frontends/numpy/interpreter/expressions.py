@@ -6,6 +6,7 @@ import ast
 import inspect
 import operator
 import types
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import cache, partial
@@ -38,7 +39,7 @@ from tracebuf.frontends.numpy.interpreter import (
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import growing
+from tracebuf.frontends.numpy.interpreter.lists import deques, growing
 from tracebuf.frontends.numpy.numbers import subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -700,6 +701,8 @@ class Expressions(Comprehensions):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
         if not hands_on(function):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
+        if function is deque:
+            return deques.call(self, node, args, kwargs)
         if list_arrays.among([*args, *kwargs.values()]) and not is_inlined(function):
             return list_calls.call(self, node, function, args, kwargs, records.is_numpys(function))
         found = records.call_with_objects(self, node, function, args, kwargs)
