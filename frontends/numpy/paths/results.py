@@ -185,9 +185,9 @@ class Results:
         if held is None:
             return
         touched = [x for x in self.arrays_seen if held.is_touched(x, held.held)]
-        again = self.arrays_returned and (held.shared or touched)
+        read = any(held.is_touched(x, held.read) for x in touched)
         several = len({id(end.storage) for x in touched for end in ends(x)}) > 1
-        if again or (several and any(held.is_touched(x, held.read) for x in touched)):
+        if (self.arrays_returned and (held.shared or touched)) or (read and (held.shared or several)):
             reason = "an array is returned that may be in a list of run-time length, twice or beside another result"
             raise self.r.refuse(reason, "return np.array(items), or copies: x.copy()")
 
