@@ -82,7 +82,7 @@ def returned(x, n):
 
 
 def by_itself(x, n):
-    out = [x]
+    out = [x * 1.0]
     while len(out) < n:
         out.append(out[-1] * 0.5 + out[0])
     return out[-1]
