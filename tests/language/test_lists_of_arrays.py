@@ -82,7 +82,7 @@ def returned(x, n):
 
 
 def by_itself(x, n):
-    out = [x]
+    out = [x * 1.0]
     while len(out) < n:
         out.append(out[-1] * 0.5 + out[0])
     return out[-1]
@@ -246,6 +246,13 @@ def read_twice(x, n):
     return out[-1], out[3]
 
 
+def an_argument(x, n):
+    out = [x]
+    if x[0] < n:
+        out.append(x)
+    return out[-1]
+
+
 def asked(x, n):
     out = []
     for k in range(n):
@@ -270,7 +277,7 @@ def lists_in_a_list(x, n):
     return out, out[-1]
 
 
-@pytest.mark.parametrize("f", [list_and_last, one_twice, read_twice, asked, two_lists, lists_in_a_list])
+@pytest.mark.parametrize("f", [list_and_last, one_twice, read_twice, an_argument, asked, two_lists, lists_in_a_list])
 def test_which_object_is_which_is_refused(f: Any) -> None:
     assert "may be" in (found := refused(f, X, N)).reason or "may hold" in found.reason
 

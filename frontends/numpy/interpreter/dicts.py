@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,11 +17,11 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import growing
+from tracebuf.frontends.numpy.interpreter.lists import deques, growing
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.paths.iteration import in_order
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.growing import is_growing
+from tracebuf.frontends.numpy.record.growing import is_growing, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, Record, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -254,7 +255,7 @@ def method(x: Any, name: str) -> ContainerMethod | None:
 def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     """The table of the methods that a container has."""
     if is_growing(x):
-        return list_calls.METHODS
+        return list_calls.METHODS if python_of(x) is list else deques.METHODS
     if isinstance(x, (dict, list)):
         return DICT if isinstance(x, dict) else LIST
     return {**TUPLE, **(NAMED if is_named_tuple(x) else {})} if isinstance(x, tuple) else {}
@@ -262,8 +263,8 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
 
 def call(i: Evaluator, node: ast.AST, method: ContainerMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a container's method."""
-    kind = list if is_growing(method.of) else type(method.of)
-    python = getattr(next((k() for k in (list, dict) if kind is k), ()), method.name, None)
+    kind = python_of(method.of) if is_growing(method.of) else type(method.of)
+    python = getattr(next((k() for k in (list, dict, deque) if kind is k), ()), method.name, None)
     return call_as(python, methods_of(method.of)[method.name], (i, node, method.of), args, kwargs)
 
 

@@ -7,6 +7,7 @@ import inspect
 import operator
 import threading
 import types
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import cache, partial
@@ -41,7 +42,7 @@ from tracebuf.frontends.numpy.interpreter import (
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import growing
+from tracebuf.frontends.numpy.interpreter.lists import deques, growing
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -771,6 +772,8 @@ class Expressions(Comprehensions):
         args, kwargs = array_likes.given(self, node, function, args, kwargs)
         if not hands_on(function):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
+        if function is deque:
+            return deques.call(self, node, args, kwargs)
         if list_arrays.among([*args, *kwargs.values()]) and not is_inlined(function):
             return list_calls.call(self, node, function, args, kwargs, records.is_numpys(function))
         found = records.call_with_objects(self, node, function, args, kwargs)

@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
 from tracebuf.frontends.numpy.record.callees import Buffer, Untold
 from tracebuf.frontends.numpy.record.cond import Cond, ends
-from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing
+from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing, python_of
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -157,6 +157,8 @@ class Results:
         occurs."""
         containers = self.made[taken]
         if (x, found) not in containers:
+            if is_growing(x) and python_of(x) is not list:
+                raise self.r.refuse(f"a {python_of(x).__name__} is returned", "return list(x)")
             kind, keys, items = (list, SPREAD, ()) if is_growing(x) else parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
                 raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
@@ -187,15 +189,16 @@ class Results:
         """Refuses results of which one may be an item of a list of run-time length, where another result would tell:
         such lists have copies (arrays/held)."""
         held = self.r.held
-        if self.lists_returned > 1 and any(map(has_lists, self.r.growth.classes)):
+        if self.lists_returned > 1 and any(has_lists(form) for form, *_ in self.r.growth.classes):
             raise self.r.refuse("a list is returned that may be an item of another", "append tuples")
         if held is None:
             return
         touched = [x for x in self.arrays_seen if held.is_touched(x, held.held)]
-        again = self.arrays_returned and (held.shared or touched)
+        read = any(held.is_touched(x, held.read) for x in touched)
         several = len({id(end.storage) for x in touched for end in ends(x)}) > 1
-        if again or (several and any(held.is_touched(x, held.read) for x in touched)):
-            reason = "an array is returned that may be in a list of run-time length, twice or beside another result"
+        if (self.arrays_returned and (held.shared or touched)) or (read and (held.shared or several)):
+            reason = "an array is returned that may be an item of a list of run-time length, and an argument or"
+            reason += " another result too"
             raise self.r.refuse(reason, "return np.array(items), or copies: x.copy()")
 
     def changes(self) -> list[ContainerWrite]:

@@ -101,6 +101,10 @@ class GrowingList:
     """The class of the objects that stand for such lists; its subclasses say of which form the items are."""
 
     items: Form
+    python: type = list
+    """The class that eager has: list or deque."""
+    most: Dim | None = None
+    """The most items that a deque holds."""
 
 
 def is_growing(x: object) -> TypeGuard[Record]:
@@ -112,6 +116,11 @@ def form_in(x: Record) -> Form:
     """The form of the items of such a list."""
     form: Form = x.kind.items  # type: ignore[attr-defined]
     return form
+
+
+def python_of(x: Record) -> type:
+    """The class that eager has for such a list."""
+    return x.kind.python  # type: ignore[attr-defined, no-any-return]
 
 
 def columns(x: Record) -> list[Any]:
@@ -147,7 +156,7 @@ class Growth:
         self.known: dict[Location, frozenset[Form]] = {}
         self.found: dict[Location, frozenset[Form]] = {}
         """What is known from the next tracing on."""
-        self.classes: dict[Form, type[GrowingList]] = {}
+        self.classes: dict[tuple[Form, type, Dim | None], type[GrowingList]] = {}
         self.bindings: Mapping[Sym, Any] = {}
         """What each symbol of a size is at a call."""
         self.canon: Callable[[Dim], Dim] = lambda d: d
@@ -189,9 +198,10 @@ class Growth:
         """The form of an item; None for what such a list does not hold."""
         return form_of(x, self.canon)
 
-    def class_of(self, form: Form) -> type[GrowingList]:
+    def class_of(self, form: Form, python: type = list, most: Dim | None = None) -> type[GrowingList]:
         """The class of growing lists of items of a form; its name is for messages."""
-        return self.classes.setdefault(form, type("list", (GrowingList,), {"items": form}))
+        made = type(python.__name__, (GrowingList,), {"items": form, "python": python, "most": most})
+        return self.classes.setdefault((form, python, most), made)
 
     def is_known_size(self, form: Form) -> bool:
         """Whether the sizes of the arrays in an item are known where a list is made: they are those of arguments."""

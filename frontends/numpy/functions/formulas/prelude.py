@@ -164,6 +164,26 @@ def appended(column: Any, n: int, x: Any) -> Any:
     return column
 
 
+def appended_last(column: Any, n: int, x: Any, most: int) -> Any:
+    """The elements of a deque and one more; without the first if there are `most`."""
+    if n == most:
+        column[: n - 1] = column[1:n]
+        n = n - 1
+    if n == column.shape[0]:
+        more = np.empty((2 * n + (16 if column.ndim == 1 else 4), *column.shape[1:]), column.dtype)
+        more[:n] = column
+        column = more
+    column[n] = x
+    return column
+
+
+def at_most(n: int, most: int) -> int:
+    """The number of items of a deque."""
+    if n > most:
+        n = most
+    return n
+
+
 def replaced(column: Any, k: int, x: Any) -> None:
     """Puts another item at place k."""
     column[k] = x
@@ -377,10 +397,10 @@ def place_in(n: int, k: int, message: str) -> int:
     return k
 
 
-def place_to_pop(n: int, k: int) -> int:
+def place_to_pop(n: int, k: int, message: str) -> int:
     """The number of the item that `pop` takes."""
     if n == 0:
-        raise IndexError("pop from empty list")
+        raise IndexError(message)
     if k < 0:
         k = k + n
     if k < 0 or k >= n:

@@ -90,6 +90,8 @@ def known_dtype(i: Evaluator, node: ast.AST, x: Record, kind: Kind, flags: Seque
 def array(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None) -> Any:
     """The array of the items, a copy; that of no items is of float64, whatever they would be, unless a dtype is given:
     where only the run time knows whether there are any, a value of either type."""
+    if not form_in(x).types:
+        return i.call(node, np.empty, [0], {})
     make, parts = maker(i, node, x, dtype)
     if not isinstance(form_in(x), Kind):
         differs = may_be_empty(i, x)

@@ -10,7 +10,7 @@ from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import arrays, growing, order
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, reversed_of
-from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing
+from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing, python_of
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.values import PyBool, PyInt
 
@@ -22,6 +22,7 @@ ITERATING = (sum, min, max, any, all, enumerate, zip, map, filter)
 
 def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     """`a OP b` of lists, of which one is such a list, or of one and an int; NotImplemented for anything else."""
+    check_lists(i, node, a, b)
     if name == "Add" and all(is_growing(x) or type(x) is list for x in (a, b)):
         made = growing.copy(i, node, a) if is_growing(a) else growing.begin(i, form_in(b), a)
         growing.extend(i, node, made, b)
@@ -37,6 +38,7 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     """`a == b` and `a != b` of lists, of which one is such a list; NotImplemented for anything else."""
     if name not in ("Eq", "NotEq") or not all(is_growing(x) or type(x) is list for x in (a, b)):
         return NotImplemented
+    check_lists(i, node, a, b)
     x, other = (a, b) if is_growing(a) else (b, a)
     if not is_growing(other) and other:
         other = growing.begin(i, form_in(x), other)
@@ -49,6 +51,12 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         given = [*columns, growing.length(x), growing.length(other)]
         equal = i.truth(node, i.call_function(prelude.are_equal, given, {}))
     return equal if name == "Eq" else i.negate(equal) if isinstance(equal, PyBool) else not equal
+
+
+def check_lists(i: Evaluator, node: ast.AST, *values: Any) -> None:
+    """Refuses operators on deques."""
+    if any(is_growing(x) and python_of(x) is not list for x in values):
+        raise i.refuse(node, "an operator on a deque", "use list(x)")
 
 
 def same_parts(a: Form, b: Form) -> bool:
@@ -74,9 +82,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if function is bool and len(args) == 1 and not kwargs and is_growing(first):
         return truth(i, node, first)
     if function is isinstance and len(args) == 2 and is_growing(first) and not arrays.among(args[1:]):
-        return isinstance([], args[1])
+        return isinstance(python_of(first)(), args[1])
     if function is type and len(args) == 1 and is_growing(first):
-        return list
+        return python_of(first)
     if function is sorted and len(args) == 1 and is_growing(first) and kwargs.keys() <= {"key", "reverse"}:
         return order.ordered(i, node, first, **kwargs)
     if function is reversed and len(args) == 1 and not kwargs and is_growing(first):

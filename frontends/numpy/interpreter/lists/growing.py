@@ -33,15 +33,18 @@ from tracebuf.frontends.numpy.record.growing import (
     LENGTH,
     Elements,
     Form,
+    GrowingList,
     Regrow,
     columns,
     filled,
     form_in,
     is_growing,
     parts_of,
+    python_of,
     size,
 )
 from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
     BOOL,
@@ -87,9 +90,10 @@ def replaced(i: Evaluator, made: Any) -> Any:
     return begin(i, form, made)
 
 
-def begin(i: Evaluator, form: Form, items: Sequence[Any]) -> Record:
-    """A list of these items, of a form."""
+def begin(i: Evaluator, form: Form, items: Sequence[Any], of: type[GrowingList] | None = None) -> Record:
+    """A list of these items, of a form; `of`: its class, if it is no list."""
     r, made = i.r, new(i, form)
+    made.kind = made.kind if of is None else of
     made.fields[LENGTH] = 0
     for part in parts_of(form):
         shape = (len(items), *part.shape) if isinstance(part, Elements) else (max(FIRST, 2 * len(items)),)
@@ -185,6 +189,8 @@ def checked(i: Evaluator, node: ast.AST, x: Record, index: Any, what: str) -> An
 def item(i: Evaluator, node: ast.AST, x: Record, index: Any) -> Any:
     """x[index]."""
     if isinstance(index, slice):
+        if python_of(x) is not list:
+            raise Raises(TypeError("sequence index must be integer, not 'slice'"))
         return sliced(i, node, x, index)
     k = checked(i, node, x, index, "list index out of range")
     return at(i, x, columns(x), k)
@@ -203,6 +209,8 @@ def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice) -> Record:
     made = new(i, form_in(x))
     if i.r.held is not None and any(isinstance(p, Elements) for p in parts_of(form_in(x))):
         i.r.held.shared = True
+    if not columns(x):
+        return begin(i, form_in(x), [])
     found = [i.call_function(prelude.copied, [i.subscript(node, v, index)], {}) for v in filled(i.r.facts, x)]
     set_parts(i, made, found, as_int_value(found[0].shape[0]))
     return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
@@ -271,7 +279,11 @@ def iterator(i: Evaluator, x: Any) -> Any:
 def append(i: Evaluator, node: ast.AST, x: Record, item: Any, /) -> None:
     """x.append(item)."""
     new = parts(i, node, x, item)
-    n, held = length(x), change(i, node, x)
+    n, held, most = length(x), change(i, node, x), x.kind.most  # type: ignore[attr-defined]
+    if most is not None:
+        limit = as_int_value(most)
+        found = [on_column(i, prelude.appended_last, c, n, value, limit) for c, value in zip(held, new)]
+        return set_parts(i, x, found, i.call_function(prelude.at_most, [i.operate("Add", n, 1), limit], {}))
     found = [on_column(i, prelude.appended, c, n, value) for c, value in zip(held, new)]
     set_parts(i, x, found, i.operate("Add", n, 1))
 
@@ -292,9 +304,11 @@ def extend(i: Evaluator, node: ast.AST, x: Record, more: Any, /) -> None:
         append(i, node, x, value)
 
 
-def pop(i: Evaluator, node: ast.AST, x: Record, index: Any = -1, /) -> Any:
-    """x.pop(index)."""
-    k = i.call_function(prelude.place_to_pop, [length(x), index], {})
+def pop(
+    i: Evaluator, node: ast.AST, x: Record, index: Any = -1, /, *, message: str = "pop from empty list"
+) -> Any:
+    """x.pop(index); `message`: what the IndexError of an empty list says."""
+    k = i.call_function(prelude.place_to_pop, [length(x), index, message], {})
     found, n = at(i, x, columns(x), k), length(x)
     held = change(i, node, x)
     if index != -1:

@@ -1,0 +1,102 @@
+"""Deques: queues, and the last items of a stream."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree, program
+from tracebuf.errors import UnsupportedError
+
+X = np.random.default_rng(3).normal(size=40)
+
+
+def breadth_first(children, root):
+    queue, order, level = deque([(root, 0)]), [], []
+    while queue:
+        k, depth = queue.popleft()
+        order.append(k)
+        level.append(depth)
+        for c in children[k]:
+            if c >= 0:
+                queue.append((int(c), depth + 1))
+    return order, np.array(level)
+
+
+def moving_average(x, n):
+    last, means, full = deque(maxlen=n), [], 0
+    for v in x:
+        last.append(v)
+        means.append(sum(last) / len(last))
+        if len(last) == n:
+            full += 1
+    return np.array(means), full, list(last), last[0], max(last)
+
+
+def both_ends(x, n):
+    q = deque()
+    for k in range(len(x)):
+        if x[k] > 0:
+            q.append(k)
+        else:
+            q.appendleft(-k)
+        if len(q) > n:
+            q.pop()
+    total = 0
+    for v in q:
+        total += v
+    return sorted(q), total, isinstance(q, list), len(q), 3 in q, np.array(list(q))
+
+
+def never_filled(x, n):
+    q = deque()
+    while q:
+        x[0] = q.popleft()
+    return len(q), x
+
+
+def popped_too_often(x, n):
+    q = deque()
+    for v in x:
+        q.append(v)
+    while True:
+        x[0] = q.popleft()
+
+
+def window_of_arrays(x, n):
+    last = deque(maxlen=3)
+    for k in range(len(x)):
+        last.append(x[:4] * k)
+    return np.mean(list(last), axis=0), last[-1]
+
+
+TREE = np.array([[1, 2], [3, 4], [5, -1], [-1, -1], [6, -1], [-1, -1], [-1, -1]])
+
+
+def test_deques() -> None:
+    agree(breadth_first, TREE, 0)
+    for n in (3, 7):
+        agree(moving_average, X, n)
+        agree(both_ends, X, n)
+    agree(never_filled, X, 3)
+    agree(window_of_arrays, X, 3)
+    assert isinstance(agree(popped_too_often, X, 3), IndexError)
+
+
+REFUSED = {
+    "a deque is returned": "return q",
+    "an operator on a deque": "return len(q + q)",
+    "`.rotate`": "q.rotate(1)\nreturn q[0]",
+    "of a deque with a maxlen": "p = deque(maxlen=3)\nfor v in x:\n    p.appendleft(v)\nreturn p[0]",
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_refused(reason: str) -> None:
+    lines = ["q = deque()", "for v in x:", "    q.append(v)", *REFUSED[reason].splitlines()]
+    f = program("def f(x):\n" + "\n".join("    " + line for line in lines), deque=deque)
+    with pytest.raises(UnsupportedError, match=reason):
+        tracebuf.bufferize(f)(X)
