@@ -10,7 +10,7 @@ from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyInt, Scalar
 from tracebuf.frontends.numpy.source.binding import parameters_in
 from tracebuf.frontends.numpy.source.source import Source
-from tracebuf.frozen import frozen
+from tracebuf.frozen import frozen, plain
 
 
 @frozen(slots=False)
@@ -39,6 +39,17 @@ class NestedFunction:
         defaults = tuple(self.defaults[n] for n in (*p.first, *p.plain) if n in self.defaults)
         named = {n: self.defaults[n] for n in p.named if n in self.defaults}
         return dict(zip(p.all, ask(p.bind, self.name, defaults, named, args, kwargs)))
+
+
+@plain(eq=False)
+class Generator:
+    """An iterator that a generator function of the user's gives: `run` traces the function, and what it is given for
+    each `yield`, with the value. To be consumed once, in the region (`frame`) that it was made in."""
+
+    name: str
+    run: Callable[[Callable[[Any], None]], None]
+    frame: Any
+    done: bool = False
 
 
 @frozen(eq=False, slots=False)

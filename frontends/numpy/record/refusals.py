@@ -56,7 +56,7 @@ OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
 _NAMES = {
     "Range": "range", "Items": "result of enumerate, zip or reversed", "OneShotIterator": "iterator",
     "NestedFunction": "function", "FlatIterator": "flat iterator", "Partial": "partial", "Text": "str",
-    "Progress": "progress bar", "Bits": "PCG64",
+    "Progress": "progress bar", "Generator": "generator", "Bits": "PCG64",
     "Method": "method", "ContainerMethod": "method", "BoundMethod": "method", "DictView": "view of a dict",
     "Cond": "value of different types, depending on the path",
 }  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, dims, like
 from tracebuf.frontends.numpy.functions.host.sparse import Transposed, is_of_scipy
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
-from tracebuf.frontends.numpy.record.callees import Buffer
+from tracebuf.frontends.numpy.record.callees import Buffer, Generator
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
@@ -27,6 +27,8 @@ def check_steady(r: Recorder, *values: Any) -> None:
     for x in values:
         if isinstance(x, Buffer):
             raise r.refuse(f"what is computed of a {name_of(x)} itself", "np.asarray(x), an array of its memory")
+        if isinstance(x, Generator):
+            raise r.refuse("what is computed of a generator other than all of its items", "make a list: list(...)")
         if may_change(type(x)):
             instead = "compute it outside; products of sparse matrices may stand here: M @ x, M.T @ x"
             raise r.refuse(f"what is computed of a {name_of(x)}, which may change between calls", instead)
