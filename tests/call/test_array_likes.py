@@ -163,7 +163,12 @@ def test_what_is_refused_of_them() -> None:
         def sum(self, **kwargs: Any) -> str:
             return "its own"
 
+    class Delegating(Kept):
+        def __getattr__(self, name: str) -> Any:
+            return getattr(np.zeros(2), name)
+
     for text, x, said in (
+        ("np.sin(x)", Delegating(np.ones(2)), "which has a `__getattr__`"),
         ("x[0]", bytearray(3), "of a bytearray itself"), ("sum(x)", array.array("d"), "of a array itself"),
         ("x.tolist()", memoryview(b"ab"), "`.tolist` of a memoryview"), ("f'{x}'", bytearray(3), "text of a bytearray"),
         ("np.sum(x)", Summed(np.ones(2)), "attribute `sum`"), ("np.isscalar(x)", bytearray(3), "np.isscalar"),

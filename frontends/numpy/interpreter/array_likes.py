@@ -116,6 +116,7 @@ def converted(i: Evaluator, node: ast.AST, x: Any) -> ArrayRef:
 
 def by_array(i: Evaluator, node: ast.AST, x: Record, args: list[Any], kwargs: dict[str, Any]) -> ArrayRef:
     """What the object's method `__array__` gives."""
+    check_lookup(i, node, x)
     if "__array__" in x.fields or "__array__" in getattr(x.actual, "__dict__", ()):
         raise i.refuse(node, "an object with an `__array__` of its own, not of its class", INSTEAD)
     method = records.special(i, node, x, "__array__", "has no __array__")
@@ -123,6 +124,12 @@ def by_array(i: Evaluator, node: ast.AST, x: Record, args: list[Any], kwargs: di
     if not isinstance(made, ArrayRef):
         raise Raises(ValueError("object __array__ method not producing an array"))
     return made
+
+
+def check_lookup(i: Evaluator, node: ast.AST, x: Record) -> None:
+    """Refuses an object whose `__getattr__` NumPy asks for `__array_interface__` first."""
+    if records.in_class(x.kind.__mro__, "__getattr__") is not records.MISSING:
+        raise i.refuse(node, f"an array of a {x.kind.__name__}, which has a `__getattr__`", INSTEAD)
 
 
 def made_of_object(
@@ -147,6 +154,7 @@ def made_of_object(
 
 def by_interface(i: Evaluator, node: ast.AST, x: Record, how: str) -> ArrayRef:
     """The array of an object of the caller's with `__array_interface__` or `__dlpack__`, as when the call begins."""
+    check_lookup(i, node, x)
     stored = any(g.storage.stored for g in i.r.given)
     if x.actual is None or x.fields or stored or i.r.heap.has_changed():
         raise i.refuse(node, f"an array of a {x.kind.__name__} behind stores", "make it first in the function")
