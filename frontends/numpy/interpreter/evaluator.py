@@ -110,6 +110,8 @@ class Evaluator(ABC):
     """Of the loops being traced that pick items from lists, what they pick."""
     returned_at: Location
     """Where the function that was called last returned."""
+    asked: ByIdentity[Any, None]
+    """Objects that have given their array (array_likes)."""
     consumed: set[ast.AST]
     """Operands of arithmetic."""
 

@@ -89,6 +89,7 @@ class Interpreter(Statements):
         self.plans: dict[tuple[Any, ...], LoopPlan] = {}
         self.picking: list[Picks] = []
         self.returned_at = recorder.loc
+        self.asked: ByIdentity[Any, None] = ByIdentity()
         self.bodies: dict[ast.AST, tuple[Source, frozenset[str]] | None] = {}
         self.consumed: set[ast.AST] = set()
         self.direct = Direct(self)
