@@ -163,15 +163,30 @@ def test_what_is_refused_of_them() -> None:
         def sum(self, **kwargs: Any) -> str:
             return "its own"
 
+    class Delegating(Kept):
+        def __getattr__(self, name: str) -> Any:
+            return getattr(np.zeros(2), name)
+
     for text, x, said in (
+        ("np.sin(x)", Delegating(np.ones(2)), "which has a `__getattr__`"),
         ("x[0]", bytearray(3), "of a bytearray itself"), ("sum(x)", array.array("d"), "of a array itself"),
         ("x.tolist()", memoryview(b"ab"), "`.tolist` of a memoryview"), ("f'{x}'", bytearray(3), "text of a bytearray"),
         ("np.sum(x)", Summed(np.ones(2)), "attribute `sum`"), ("np.isscalar(x)", bytearray(3), "np.isscalar"),
-        ("np.asarray(x)", b"abc", r"dtype \|S3"), ("np.sin(x)", Frame(np.ones(2)), "argument `x` is of type Frame"),
+        ("np.asarray(x)", b"abc", r"dtype \|S3"), ("np.sin(x)", Frame(np.ones(2)), "of a Frame itself"),
+        ("x + 1", Frame(np.ones(2)), "of a Frame itself"), ("np.stack([x])", Frame(np.ones(2)), "of a Frame itself"),
+        ("np.asarray(x), np.asarray(x)", Frame(np.ones(2)), "made twice"),
+        ("np.array(x)", Frame(np.ones((2, 2))), "of several axes"),
+        ("np.ones(2) * x", Frame(np.ones(2)), "Frame itself"),
         ("np.asarray(x[0])", (bytearray(2), 1), "in a container"),
     ):  # fmt: skip
         with pytest.raises(tracebuf.UnsupportedError, match=said):
             tracebuf.bufferize(program(f"def f(x): return {text}"))(x)
+    conversions = ("np.asarray(x) * 2", "np.asarray(x)", "np.asarray(x, np.float32)", "np.array(x)[1:]")
+    for text in (*conversions, "isinstance(x, Frame)"):
+        g = tracebuf.bufferize(verify=True)(program(f"def f(x): return {text}", Frame=Frame))
+        for n in (3, 3, 4):
+            agree(g, Frame(np.arange(float(n))))
+        assert g.specializations().native_share == 1
     behind = program("""
         def f(x, a):
             a[:] = 2

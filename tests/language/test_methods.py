@@ -343,7 +343,7 @@ def test_an_attribute_that_is_no_argument_is_refused_where_it_is_read(make: Call
     assert "s.odd" in error.reason and error.location is not None and error.location.function == "f"
 
 
-def test_generators_and_coroutines_are_refused() -> None:
+def test_coroutines_and_generators_themselves_are_refused() -> None:
     class Model:
         def parts(self) -> Any:
             yield 1
@@ -356,8 +356,13 @@ def test_generators_and_coroutines_are_refused() -> None:
         async def g(self, a: Any) -> Any:
             return a
 
+        @bufferize
+        def h(self, a: Any) -> Any:
+            yield a
+
+    assert Model().f(line()).tolist() == (1 + line()).tolist()
     with pytest.raises(tracebuf.UnsupportedError, match="generators and coroutines"):
-        Model().f(line())
+        Model().h(line())
     with pytest.raises(tracebuf.UnsupportedError, match="generators and coroutines"):
         Model().g(line())
 

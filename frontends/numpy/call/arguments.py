@@ -118,8 +118,9 @@ def is_buffer(kind: Any) -> bool:
     """Whether objects of a class are buffers, of which nothing but their arrays is asked."""
     if kind in BUFFERS or issubclass(kind, ctypes.Array):
         return True
-    own = not issubclass(kind, (np.ndarray, np.generic)) and not defers(kind) and type(kind) is type
-    return own and any(hasattr(kind, name) for name in INTERFACES[:2])
+    if issubclass(kind, (np.ndarray, np.generic)) or kind.__module__.partition(".")[0] in ("numpy", "scipy"):
+        return False
+    return hasattr(kind, "__array__") if defers(kind) else any(hasattr(kind, name) for name in INTERFACES[:2])
 
 
 def key_of(name: str, x: Any) -> Key:

@@ -3,7 +3,8 @@
 A method `__array__` written in Python is inlined where NumPy would call it. Of other objects (bytearray, memoryview,
 array.array, ctypes arrays, objects with `__array_interface__` or `__dlpack__`) the array that NumPy makes of them is
 fetched anew at each call, as a captured one, on their own memory. What else a function does with a buffer than to ask
-for its class, or to hand it on, is refused. So are classes with rules of their own for NumPy's functions (pandas).
+for its class, or to hand it on, is refused. Of objects with rules of their own for NumPy's functions (pandas) only
+np.asarray is taken, once.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.arguments import BUFFERS, INTERFACES, defers, has_supported_dtype
 from tracebuf.frontends.numpy.call.captures import Hidden, Making, NewCapture, array_of
+from tracebuf.frontends.numpy.functions.host.objects import check_steady
 from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.operands import supported
@@ -67,6 +69,8 @@ def given(
         raise i.refuse(node, f"np.{name} of what is no array", INSTEAD)
     if function in MAKERS and args and isinstance(args[0], Record):
         return made_of_object(i, node, function, args, kwargs)
+    if function in MAKERS and args and isinstance(args[0], Buffer) and defers(args[0].kind):
+        return [made_by_itself(i, node, function, args, kwargs), *args[1:]], kwargs
     plain = isinstance(function, np.ufunc) or function in MAKERS
 
     def replaced(x: Any) -> Any:
@@ -110,12 +114,14 @@ steps = lru_cache(maxsize=64)(lambda code: tuple(dis.get_instructions(code)))
 def converted(i: Evaluator, node: ast.AST, x: Any) -> ArrayRef:
     """The array that NumPy makes of a value without being told a dtype."""
     if isinstance(x, Buffer):
+        check_steady(i.r, *([x] if defers(x.kind) else []))
         return fetched(i, node, x.path, x.of, Making("asarray"))
     return by_array(i, node, x, [], {}) if protocol_of(x) == "__array__" else by_interface(i, node, x, "asarray")
 
 
 def by_array(i: Evaluator, node: ast.AST, x: Record, args: list[Any], kwargs: dict[str, Any]) -> ArrayRef:
     """What the object's method `__array__` gives."""
+    check_lookup(i, node, x)
     if "__array__" in x.fields or "__array__" in getattr(x.actual, "__dict__", ()):
         raise i.refuse(node, "an object with an `__array__` of its own, not of its class", INSTEAD)
     method = records.special(i, node, x, "__array__", "has no __array__")
@@ -123,6 +129,28 @@ def by_array(i: Evaluator, node: ast.AST, x: Record, args: list[Any], kwargs: di
     if not isinstance(made, ArrayRef):
         raise Raises(ValueError("object __array__ method not producing an array"))
     return made
+
+
+def made_by_itself(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> ArrayRef:
+    """The array that an object with rules of its own (pandas, xarray) gives when the call begins: itself, for it may
+    give one object each time. So it is asked once."""
+    x, dtype = args[0], args[1] if len(args) > 1 else kwargs.get("dtype")
+    if x in i.asked or any(frame.kind == "loop" for frame in i.r.frames()):
+        raise i.refuse(node, f"an array of a {name_of(x)} that is made twice, or in a loop", "make it first, and once")
+    stored = any(g.storage.stored for g in i.r.given)
+    if stored or i.r.heap.has_changed():
+        raise i.refuse(node, f"an array of a {name_of(x)} behind stores", "make it first in the function")
+    made = fetched(i, node, x.path, x.of, Making("asarray"), itself=True)
+    i.asked[x] = None
+    if made.ndim > 1 and (function is np.array or (dtype is not None and ask(np.dtype, dtype) != made.dtype)):
+        raise i.refuse(node, f"a conversion of a {name_of(x)} of several axes", "np.asarray(x).astype(dtype)")
+    return made
+
+
+def check_lookup(i: Evaluator, node: ast.AST, x: Record) -> None:
+    """Refuses an object whose `__getattr__` NumPy asks for `__array_interface__` first."""
+    if records.in_class(x.kind.__mro__, "__getattr__") is not records.MISSING:
+        raise i.refuse(node, f"an array of a {x.kind.__name__}, which has a `__getattr__`", INSTEAD)
 
 
 def made_of_object(
@@ -147,6 +175,7 @@ def made_of_object(
 
 def by_interface(i: Evaluator, node: ast.AST, x: Record, how: str) -> ArrayRef:
     """The array of an object of the caller's with `__array_interface__` or `__dlpack__`, as when the call begins."""
+    check_lookup(i, node, x)
     stored = any(g.storage.stored for g in i.r.given)
     if x.actual is None or x.fields or stored or i.r.heap.has_changed():
         raise i.refuse(node, f"an array of a {x.kind.__name__} behind stores", "make it first in the function")
@@ -184,8 +213,11 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     return fetched(i, node, x.path, x.of, Making("frombuffer", dtype.str, count, offset))
 
 
-def fetched(i: Evaluator, node: ast.AST, path: Hidden | None, x: Any, how: Making) -> ArrayRef:
-    """The array that is made of an object of the caller's at each call: a new array object on its memory."""
+def fetched(
+    i: Evaluator, node: ast.AST, path: Hidden | None, x: Any, how: Making, itself: bool = False
+) -> ArrayRef:
+    """The array that is made of an object of the caller's at each call: `itself`, or a new array object on its
+    memory."""
     i.at(node)
     if path is None:
         raise i.refuse(node, f"an array of a {type(x).__name__} in a container", "pass it as an argument of its own")
@@ -199,7 +231,7 @@ def fetched(i: Evaluator, node: ast.AST, path: Hidden | None, x: Any, how: Makin
     found = i.hidden[hidden.place]
     if not isinstance(found, ArrayRef):
         raise i.refuse(node, f"an array of a {type(x).__name__}, of which there is none", INSTEAD)
-    return ArrayRef(found.storage)
+    return found if itself else ArrayRef(found.storage)
 
 
 def attribute(i: Evaluator, node: ast.AST, base: Buffer, name: str) -> Any:
@@ -212,6 +244,8 @@ def attribute(i: Evaluator, node: ast.AST, base: Buffer, name: str) -> Any:
 def operands(i: Evaluator, node: ast.AST, a: Any, b: Any) -> tuple[Any, Any]:
     """The operands of an operator, with an array in the place of an object beside an array, whose operator it is: an
     object on the left is asked first, if its class has one."""
+    if any(isinstance(x, Buffer) and defers(x.kind) for x in (a, b)):
+        return a, b
     if isinstance(a, ArrayRef) and is_one(b):
         return a, converted(i, node, b)
     if isinstance(b, ArrayRef) and is_one(a) and not has_operators(a):

@@ -1,22 +1,39 @@
-"""Comprehensions and generator expressions: their items one by one, or as the iterable of a loop."""
+"""Comprehensions, generator expressions and generator functions: their items one by one, or as the iterable of a loop.
+
+A generator function is inlined where a loop, or a function that takes all its items, consumes it: each `yield` does
+what the loop's body does, in the order that Python has. The names that the body binds are attributes meanwhile, which
+the function's own loops and branches carry (source/cells).
+"""
 
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count, islice
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.interpreter import dicts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
+from tracebuf.frontends.numpy.numbers.lattice import Maybe
 from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, OneShotIterator, held_by, item, length
+from tracebuf.frontends.numpy.paths.joins import bound_value
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.callees import Generator
+from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import internal_error
 from tracebuf.frontends.numpy.record.values import Env
-from tracebuf.frontends.numpy.source.liveness import stored
+from tracebuf.frontends.numpy.source.cells import CELLS, ITEM, body_as_function, comprehension_as_function, odd_yield
+from tracebuf.frontends.numpy.source.liveness import leaves_by, loaded, stored
+from tracebuf.frontends.numpy.source.source import Source, make_source
 
 
 class Comprehensions(Evaluator):
-    """Mixin: comprehensions in an environment."""
+    """Mixin: comprehensions and generators in an environment."""
+
+    bodies: dict[ast.AST, tuple[Source, frozenset[str]] | None]
+    """Of loops and comprehensions over generators: their bodies as functions, and the names that these bind."""
 
     def expr_ListComp(self, node: ast.ListComp, env: Env) -> Any:
         with self.r.at(self.r.loc):
@@ -35,6 +52,8 @@ class Comprehensions(Evaluator):
     def comprehended(self, node: ast.ListComp, env: Env) -> list[Any]:
         """The items of a comprehension."""
         first = self.expr(node.generators[0].iter, env)
+        if isinstance(first, Generator):
+            return self.comprehended_generator(node, first, env)
         return list(self.comprehension(node, self.scope, lambda: env, first))
 
     def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
@@ -123,3 +142,96 @@ class Comprehensions(Evaluator):
             self.r.growth.stuck = True
             raise self.refuse(test, "which items there are depends on data", "use np.where, or a for loop")
         return known
+
+    # -- generator functions
+    def made_generator(self, scope: Scope) -> Generator:
+        """What a call of a generator function gives: nothing of it runs yet."""
+        if (odd := odd_yield(scope.source.node)) is not None:
+            with self.within(scope):
+                reason = "a `yield` whose value is used, or in a `try` or `with`, is not supported in a traced function"
+                raise self.refuse(odd, reason, "yield by a statement of its own")
+
+        def run(emit: Callable[[Any], None]) -> None:
+            scope.emit = emit
+            self.run_scope(scope)
+
+        return Generator(scope.name, run, self.r.frame)
+
+    def consume(self, node: ast.AST, x: Generator, emit: Callable[[Any], None]) -> None:
+        """Runs a generator function to its end."""
+        self.at(node)
+        if x.done or x.frame is not self.r.frame:
+            reason = "a generator that is used twice, or in another branch or loop than that in which it was made"
+            raise self.refuse(node, reason, "call its function again")
+        x.done = True
+        x.run(emit)
+
+    def yielded(self, node: ast.Yield, env: Env) -> None:
+        """The statement `yield x`."""
+        if self.scope.emit is None:
+            raise self.refuse(node, *refusals.expression(node))
+        self.scope.emit(None if node.value is None else self.expr(node.value, env))
+
+    def listed(self, node: ast.AST, x: Generator) -> list[Any]:
+        """The list of what a generator gives."""
+        self.at(node)
+        made = self.own([])
+        self.consume(node, x, lambda value: self.call(node, dicts.ContainerMethod(made, "append"), [value], {}))
+        return made  # type: ignore[no-any-return]
+
+    def over_generator(self, node: ast.For, x: Generator, env: Env) -> None:
+        """A `for` over what a generator function gives: its body, as a function, is called at each `yield`."""
+        if node.orelse or leaves_by(node.body, ast.Break, ast.Return):
+            reason = "`break`, `return` or `else` of a loop over a generator is not supported"
+            raise self.refuse(node, reason, "loop over a list: list(...)")
+        if node not in self.bodies:
+            live = self.scope.source.live
+            names = frozenset(stored([node.target, *node.body])) & (live.after[node] | live.head[node])
+            made = body_as_function(node, names)
+            self.bodies[node] = None if made is None else (make_source(made, self.scope.source.file), names)
+        found = self.bodies[node]
+        if found is None:
+            raise self.refuse(node, "a loop over a generator that binds names by `:=`, `import` or `del`", "use `=`")
+        source, names = found
+        functions = [f for f in ast.walk(self.scope.source.node) if isinstance(f, (ast.FunctionDef, ast.Lambda))]
+        seen = {n for f in functions if f is not self.scope.source.node for n in loaded(f)} & names
+        for name in sorted(names):
+            if name in seen:
+                reason = f"`{name}`, which a function inside reads, is bound in a loop over a generator"
+                raise self.refuse(node, reason, "pass it to that function")
+            if isinstance(env.get(name, Maybe), (Maybe, type)):
+                reason = f"`{name}` may not be bound before a loop over a generator, and is used after it"
+                raise self.refuse(node, reason, f"bind it before: {name} = ...")
+        cells = Record(types.SimpleNamespace)
+        self.own(cells)
+        cells.fields.update((name, env[name]) for name in names)
+        self.consume_by(node.iter, x, source, {**env, CELLS: cells}, cells)
+        env.update(cells.fields)
+
+    def comprehended_generator(self, node: ast.ListComp, x: Generator, env: Env) -> list[Any]:
+        """The list that a comprehension makes of what a generator function gives."""
+        if node not in self.bodies:
+            body = comprehension_as_function(node)
+            self.bodies[node] = None if body is None else (make_source(body, self.scope.source.file), frozenset())
+        found = self.bodies[node]
+        if found is None:
+            raise self.refuse(node, "a comprehension of several loops, or with `:=`, over a generator", "write a loop")
+        made = self.own([])
+        self.consume_by(node.generators[0].iter, x, found[0], {**env, CELLS: made}, made)
+        return made  # type: ignore[no-any-return]
+
+    def consume_by(self, node: ast.AST, x: Generator, source: Source, env: Env, held: Any) -> None:
+        """Runs a generator function, with a function for each item that sees the names of `env`."""
+        scope, name = self.scope, self.scope.name
+
+        def lookup(wanted: str) -> Any:
+            for cell in scope.cells[::-1]:
+                if wanted in cell:
+                    return cell[wanted]
+            return bound_value(self.r, wanted, scope.env[wanted]) if wanted in scope.env else scope.lookup(wanted)
+
+        def emit(value: Any) -> None:
+            self.run_scope(Scope(source, lookup, name, {ITEM: value}, names=scope.names, emit=scope.emit))
+
+        with scope.inside(env), scope.holding(held):
+            self.consume(node, x, emit)

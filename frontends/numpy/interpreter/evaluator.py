@@ -58,6 +58,8 @@ class Scope:
     """Where it was called."""
     held: list[Any] = field(default_factory=list)
     """What its statements hold beside names."""
+    emit: Callable[[Any], None] | None = None
+    """Of a generator function: what is done with what it yields."""
     targets: list[frozenset[str]] = field(default_factory=list)
     """For each loop being traced, the names that may be read where a jump out of its body leads."""
 
@@ -108,6 +110,8 @@ class Evaluator(ABC):
     """Of the loops being traced that pick items from lists, what they pick."""
     returned_at: Location
     """Where the function that was called last returned."""
+    asked: ByIdentity[Any, None]
+    """Objects that have given their array (array_likes)."""
     consumed: set[ast.AST]
     """Operands of arithmetic."""
 
@@ -247,6 +251,10 @@ class Evaluator(ABC):
     @abstractmethod
     def call_nested(self, function: NestedFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Calls a function defined inside a traced one."""
+
+    @abstractmethod
+    def run_scope(self, scope: Scope) -> Any:
+        """Runs a function's body in a scope of its own; its result."""
 
     @abstractmethod
     def make_nested(self, node: ast.FunctionDef | ast.Lambda, name: str, env: Env) -> NestedFunction:

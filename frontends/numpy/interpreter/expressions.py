@@ -65,6 +65,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import (
     Buffer,
     Caught,
+    Generator,
     Method,
     NestedFunction,
     Partial,
@@ -101,10 +102,12 @@ NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
 """What cannot be called, and functools.partial does not take."""
 EAGER: dict[type, type] = {
     Range: range, NestedFunction: types.FunctionType, Method: types.BuiltinMethodType, Partial: partial,
-    FlatIterator: np.flatiter, Text: str, draws.Bits: np.random.PCG64,
+    FlatIterator: np.flatiter, Generator: types.GeneratorType, Text: str, draws.Bits: np.random.PCG64,
 }  # fmt: skip
 """By class of the tracer: the class that eager Python has there."""
 
+TAKES_ALL = (list, tuple, sum, sorted, max, min)
+"""Functions that take all items of a generator before they do anything else."""
 LONG = (ArrayRef, Range, range, OneShotIterator, FlatIterator)
 """What a list may be made of in a loop."""
 METHOD_NAMES: dict[type, str] = {}
@@ -205,6 +208,7 @@ class Expressions(Comprehensions):
 
     def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
         """The items of an iterable whose length is known, or made part of the key."""
+        value = self.listed(node, value) if isinstance(value, Generator) else value
         return list(value) if type(value) in (list, tuple) else list(self.each(node, value))
 
     def each(self, node: ast.AST, value: Any) -> Iterator[Any]:
@@ -766,6 +770,12 @@ class Expressions(Comprehensions):
             return draws.call(self.r, draw, [as_plain(x) for x in args], kwargs)
         if isinstance(function, NO_CALLEES):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
+        if function is np.fromiter and args and isinstance(args[0], Generator):
+            return self.from_generator(node, *args, **kwargs)
+        if any(function is f for f in TAKES_ALL) and "key" not in kwargs and args and isinstance(args[0], Generator):
+            args = [self.listed(node, args[0]), *args[1:]]
+            if function is list and len(args) == 1 and not kwargs:
+                return args[0]
         found = array_likes.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
@@ -898,6 +908,15 @@ class Expressions(Comprehensions):
                 raise
             reason = f"{refusal.reason}; nor can it be called as it is: {why.reason}"
             raise self.refuse(node, reason, refusal.instead) from None
+
+    def from_generator(self, node: ast.AST, x: Generator, dtype: Any, count: Any = -1, **more: Any) -> Any:
+        """np.fromiter(x, dtype)."""
+        items = self.listed(node, x)
+        odd = not is_growing(items) and any(isinstance(i, (ArrayRef, tuple, list)) for i in items)
+        if count != -1 or more or odd:
+            reason = "np.fromiter of a generator with more than a dtype, or of arrays"
+            raise self.refuse(node, reason, "np.array(list(...))")
+        return self.call(node, np.array, [items, dtype], {})
 
     def set_flags(self, a: ArrayRef, write: Any = None, align: Any = None, uic: Any = None) -> None:
         """a.setflags(...)."""

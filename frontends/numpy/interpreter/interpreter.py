@@ -38,7 +38,8 @@ from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
-from tracebuf.frontends.numpy.source.source import read_source
+from tracebuf.frontends.numpy.source.cells import may_yield
+from tracebuf.frontends.numpy.source.source import Source, read_source
 from tracebuf.location import Location
 
 STANDARD = os.path.dirname(os.__file__) + os.sep
@@ -88,6 +89,8 @@ class Interpreter(Statements):
         self.plans: dict[tuple[Any, ...], LoopPlan] = {}
         self.picking: list[Picks] = []
         self.returned_at = recorder.loc
+        self.asked: ByIdentity[Any, None] = ByIdentity()
+        self.bodies: dict[ast.AST, tuple[Source, frozenset[str]] | None] = {}
         self.consumed: set[ast.AST] = set()
         self.direct = Direct(self)
         recorder.outer_values = self.outer_values
@@ -110,7 +113,8 @@ class Interpreter(Statements):
         code = function.__code__
         if is_own(function):
             return self.direct.call(function, args, kwargs)
-        if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        gives = code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
+        if gives and (gives != inspect.CO_GENERATOR or not self.scopes):
             raise self.r.refuse("generators and coroutines cannot be traced", "return an array or a tuple")
         parameters, bound = parameters_of(code), ask(bind, function, args, kwargs)
         given = parameters.given(len(args), kwargs)
@@ -118,12 +122,17 @@ class Interpreter(Statements):
             if name not in given and isinstance(default := bound[name], (list, dict, set, tuple, np.ndarray)):
                 bound[name] = self.capture(name, partial(default_of, function, name), default, function)
         source = read_source(code, code.co_filename, code.co_firstlineno)
+        if source is None and gives:
+            raise self.r.refuse("a generator function whose source cannot be read", "return an array or a tuple")
         if source is None:
             named = {**{n: bound[n] for n in parameters.named}, **(bound[parameters.stars] if parameters.stars else {})}
             plain = [bound[n] for n in (*parameters.first, *parameters.plain)]
             return self.direct.call(function, [*plain, *(bound[parameters.star] if parameters.star else ())], named)
         inside = bool(self.scopes) and is_internal(self.scope.source.file)
         called = self.r.loc
+        if gives:
+            scope = Scope(source, self.global_lookup(function), function.__name__, bound, names=function.__globals__)
+            return self.made_generator(scope)
         try:
             names = function.__globals__
             return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, bound, names=names))
@@ -166,7 +175,8 @@ class Interpreter(Statements):
     def call_nested(self, function: NestedFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Calls a function defined inside a traced one."""
         bound = function.bind(args, kwargs)
-        return self.run_scope(Scope(function.source, function.lookup, function.name, bound, names=function.names))
+        scope = Scope(function.source, function.lookup, function.name, bound, names=function.names)
+        return self.made_generator(scope) if may_yield(function.source.node) else self.run_scope(scope)
 
     def run_scope(self, scope: Scope) -> Any:
         """Runs a function's body in a scope of its own; its result."""

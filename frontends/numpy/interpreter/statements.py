@@ -67,7 +67,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Progress, Text, escaped
+from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Generator, Progress, Text, escaped
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.growing import is_growing, size
@@ -220,7 +220,9 @@ class Statements(Expressions, Protected):
         pass
 
     def stmt_Expr(self, node: ast.Expr, env: Env) -> None:
-        if not isinstance(node.value, ast.Constant):
+        if isinstance(node.value, ast.Yield):
+            self.yielded(node.value, env)
+        elif not isinstance(node.value, ast.Constant):
             self.expr(node.value, env)
 
     def stmt_Assign(self, node: ast.Assign, env: Env) -> None:
@@ -481,6 +483,8 @@ class Statements(Expressions, Protected):
     # -- loops
     def stmt_For(self, node: ast.For, env: Env) -> None:
         x = self.expr(node.iter, env)
+        if isinstance(x, Generator):
+            return self.over_generator(node, x, env)
         if isinstance(x, Progress):
             it = self.iterable(node.iter, talk.begin_loop(self, node, x), node)
             with pushed(self.bars, (node, x)), self.scope.holding(held_by(it)):

@@ -42,6 +42,17 @@ class NestedFunction:
         return dict(zip(p.all, ask(p.bind, self.name, defaults, named, args, kwargs)))
 
 
+@plain(eq=False)
+class Generator:
+    """An iterator that a generator function of the user's gives: `run` traces the function, and what it is given for
+    each `yield`, with the value. To be consumed once, in the region (`frame`) that it was made in."""
+
+    name: str
+    run: Callable[[Callable[[Any], None]], None]
+    frame: Any
+    done: bool = False
+
+
 @frozen(eq=False, slots=False)
 class Partial:
     """functools.partial of a function and traced arguments."""

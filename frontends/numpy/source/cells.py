@@ -2,6 +2,8 @@
 
 `total`, which an inner function declares as nonlocal, becomes `<cells>.total` wherever it stands, of an object that the
 function makes first. So it is joined and carried through branches and loops as the attributes of any object.
+
+The body of a loop over a generator is made a function in the same way, which the generator's `yield` calls.
 """
 
 from __future__ import annotations
@@ -86,6 +88,99 @@ def own_names(node: Function) -> frozenset[str]:
     """The names that a function binds as its own."""
     body = node.body if isinstance(node, ast.FunctionDef) else []
     return (parameters(node) | frozenset(stored(body))) - declared(node)
+
+
+CELLS, ITEM = "<names of the loop>", "<item>"
+
+
+def body_as_function(loop: ast.For, names: frozenset[str]) -> ast.FunctionDef | None:
+    """A function of an item that does what a loop's body does for it; the names of the loop's function that are given
+    are attributes of `CELLS`. None where one is bound in a form that is not known."""
+    made = copy.deepcopy(loop)
+    try:
+        body = [_Rewriter(names, CELLS).visit(s) for s in made.body]
+        target = _Rewriter(names, CELLS).visit(made.target)
+    except Untold:
+        return None
+    first = ast.copy_location(ast.Assign([target], ast.Name(ITEM, ast.Load())), loop.target)
+    arguments = ast.arguments([], [ast.arg(ITEM)], None, [], [], None, [])
+    body = [first, *(_Returning().visit(s) for s in body)]
+    return ast.fix_missing_locations(ast.copy_location(ast.FunctionDef("<body>", arguments, body, []), loop))
+
+
+def comprehension_as_function(node: ast.ListComp) -> ast.FunctionDef | None:
+    """A function of an item that appends to the list `CELLS` what a comprehension of one `for` makes of it, if it
+    does. None for other comprehensions."""
+    if len(node.generators) > 1 or any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
+        return None
+    made = copy.deepcopy(node)
+    first = made.generators[0]
+    append = ast.Expr(ast.Call(ast.Attribute(ast.Name(CELLS, ast.Load()), "append", ast.Load()), [made.elt], []))
+    body: list[ast.stmt] = [ast.copy_location(append, node.elt)]
+    for test in reversed(first.ifs):
+        body = [ast.copy_location(ast.If(test, body, []), test)]
+    arguments = ast.arguments([], [ast.arg(ITEM)], None, [], [], None, [])
+    body = [ast.copy_location(ast.Assign([first.target], ast.Name(ITEM, ast.Load())), first.target), *body]
+    return ast.fix_missing_locations(ast.copy_location(ast.FunctionDef("<body>", arguments, body, []), node))
+
+
+class _Returning(ast.NodeTransformer):
+    """Puts `return` in the place of `continue`, where that belongs to the loop itself."""
+
+    def visit_Continue(self, node: ast.Continue) -> ast.stmt:
+        return ast.copy_location(ast.Return(None), node)
+
+    def visit_loop(self, node: ast.For | ast.While) -> ast.AST:
+        node.orelse = [self.visit(s) for s in node.orelse]
+        return node
+
+    def visit_function(self, node: ast.FunctionDef | ast.Lambda) -> ast.AST:
+        return node
+
+    visit_For = visit_While = visit_loop
+    visit_FunctionDef = visit_Lambda = visit_function
+
+
+def may_yield(node: Function) -> bool:
+    """Whether a definition is that of a generator."""
+    return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes_of(node))
+
+
+def odd_yield(node: Function) -> ast.AST | None:
+    """The first `yield` whose value is used, or that stands in a `try` or `with`."""
+    plain = {n.value for n in own_nodes_of(node) if isinstance(n, ast.Expr)}
+    for n in own_nodes_of(node):
+        if isinstance(n, (ast.Try, ast.With)) and any(isinstance(x, (ast.Yield, ast.YieldFrom)) for x in own_nodes(n)):
+            return n
+        if isinstance(n, (ast.Yield, ast.YieldFrom)) and n not in plain:
+            return n
+    return None
+
+
+def by_yield(node: ast.Expr, from_: ast.YieldFrom) -> ast.For:
+    """`yield from x` as a loop."""
+    item = ast.Expr(ast.Yield(ast.Name(ITEM, ast.Load())))
+    loop = ast.For(ast.Name(ITEM, ast.Store()), from_.value, [item], [])
+    return ast.fix_missing_locations(ast.copy_location(loop, node))
+
+
+class _Yielding(ast.NodeTransformer):
+    """Puts loops in the place of `yield from`."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        return by_yield(node, node.value) if isinstance(node.value, ast.YieldFrom) else node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+
+def without_yield_from(node: ast.FunctionDef) -> ast.FunctionDef:
+    """A generator without `yield from`, whose value nothing uses; itself where there is none."""
+    if not any(isinstance(n, ast.YieldFrom) for n in own_nodes_of(node)):
+        return node
+    made = copy.deepcopy(node)
+    made.body = [_Yielding().visit(s) for s in made.body]
+    return made
 
 
 class _Rewriter(ast.NodeTransformer):

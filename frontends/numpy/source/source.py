@@ -213,12 +213,16 @@ def matches(node: Definition, code: types.CodeType) -> bool:
     return parameters == list(code.co_varnames[:count]) and (imported or plain <= used)
 
 
+LATE = (ast.Nonlocal, ast.YieldFrom)
+"""What is written in another form first (`cells`)."""
+
+
 def make_source(node: Definition, file: str) -> Source:
     """The source of a definition met while tracing."""
-    if isinstance(node, ast.FunctionDef) and any(isinstance(n, ast.Nonlocal) for n in nodes(node)):
+    if isinstance(node, ast.FunctionDef) and any(isinstance(n, LATE) for n in nodes(node)):
         with importing():
-            from tracebuf.frontends.numpy.source.cells import converted
-        node = converted(node)
+            from tracebuf.frontends.numpy.source.cells import converted, without_yield_from
+        node = without_yield_from(converted(node))
     rest = [a for a in (node.args.vararg, node.args.kwarg) if a is not None]
     names = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, *rest]}
     body = node.body if isinstance(node, ast.FunctionDef) else []

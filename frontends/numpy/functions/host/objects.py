@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.frontends.numpy.call.arguments import defers
 from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, dims, like
 from tracebuf.frontends.numpy.functions.host.sparse import Transposed, is_of_scipy
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
-from tracebuf.frontends.numpy.record.callees import Buffer
+from tracebuf.frontends.numpy.record.callees import Buffer, Generator
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
@@ -26,7 +27,12 @@ def check_steady(r: Recorder, *values: Any) -> None:
     call, though it is the same object: a sparse matrix, say."""
     for x in values:
         if isinstance(x, Buffer):
-            raise r.refuse(f"what is computed of a {name_of(x)} itself", "np.asarray(x), an array of its memory")
+            instead = "np.asarray(x), an array of its memory"
+            if defers(x.kind):
+                instead = 'np.asarray(x), for which results are arrays, or bufferize(fallback="numpy")'
+            raise r.refuse(f"what is computed of a {name_of(x)} itself", instead)
+        if isinstance(x, Generator):
+            raise r.refuse("what is computed of a generator other than all of its items", "make a list: list(...)")
         if may_change(type(x)):
             instead = "compute it outside; products of sparse matrices may stand here: M @ x, M.T @ x"
             raise r.refuse(f"what is computed of a {name_of(x)}, which may change between calls", instead)

@@ -1,0 +1,192 @@
+"""Generator functions of the user's, called while tracing: loops over them, and what takes all their items (rules C1,
+F1, S8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree, program, refused
+
+GENERATORS = """
+def squares(a):
+    for i in range(len(a)):
+        yield a[i] * a[i]
+
+def windows(a, n):
+    for i in range(0, len(a) - n + 1, n):
+        yield a[i:i + n]
+
+def three(a):
+    yield a
+    yield a * 2
+    yield a[::-1]
+
+def chained(a):
+    yield from squares(a)
+    yield 3.5
+    yield from [a[0], a[1]]
+    yield from a
+
+def pairs(n):
+    for i in range(n):
+        for j in range(i + 1, n):
+            yield i, j
+
+def larger(a, limit=1):
+    for x in a:
+        if x > limit:
+            yield x
+    return None
+
+def halving(x):
+    while x > 0.1:
+        yield x
+        x = x / 2
+
+def doubled(items):
+    for x in items:
+        yield 2 * x
+
+class Bag:
+    def __init__(self, held):
+        self.held = held
+
+    def __iter__(self):
+        for x in self.held:
+            yield x
+
+def used(a):
+    x = yield a
+    yield x
+
+def protected(a):
+    with np.errstate(divide="ignore"):
+        yield a
+
+"""
+TRACED = {
+    "a sum": "s = 0.0\nfor x in squares(a):\n    s += x\nreturn s",
+    "views that are changed": """
+out, k = np.zeros(2), 0
+for w in windows(a, 2):
+    out[k] = w.sum()
+    w *= 2
+    k += 1
+return out, a
+""",
+    "arrays": "t = 0\nfor x in three(a):\n    x = x + 1\n    t = t + x\nreturn t",
+    "lists of arrays": "return list(three(a)), tuple(three(a)), [x + 1 for x in three(a) if x[0] is not None]",
+    "numbers": "return sum(squares(a)), list(squares(a)), np.array(list(squares(a))), max(squares(a)), min(squares(a))",
+    "np.fromiter": "return np.fromiter(squares(a), float), np.fromiter(larger(a), dtype='f4'), sorted(larger(a))",
+    "two loops and continue": """
+n, m = 0, np.zeros((len(a), len(a)))
+for i, j in pairs(len(a)):
+    if a[i] > a[j]:
+        continue
+    m[i, j] = a[i] * a[j]
+    n += 1
+return m, n
+""",
+    "a list in its body": "s = []\nfor x in larger(a):\n    s.append(x)\nreturn s",
+    "a while loop": "c = 0\nfor x in halving(a[0]):\n    c += 1\nreturn c",
+    "unpacking": "x, y, z = three(a)\nreturn z, y, x",
+    "an object": "s = 0.0\nfor x in Bag(a):\n    s = s + x\nreturn s",
+    "generators of generators": """
+s, n = 0.0, 0
+for x in chained(a):
+    s += x
+    n += 1
+for y in doubled(doubled(squares(a))):
+    s += y
+return s, n, sum(chained(a))
+""",
+    "inside of a loop": "s = 0.0\nfor i in range(3):\n    for x in squares(a):\n        s += x * i\nreturn s",
+    "in branches": """
+s = 0.0
+if a[0] > 1:
+    for x in squares(a):
+        if x > 2:
+            s += x
+else:
+    for x in three(a):
+        s -= x.sum()
+return s
+""",
+    "a function inside": """
+def gen(n):
+    for i in range(n):
+        yield a[i] + i
+best = -1.0
+for x in gen(3):
+    best = max(best, x)
+return best
+""",
+    "None at first": """
+best = None
+for x in squares(a):
+    if best is None or x > best:
+        best = x
+return best
+""",
+    "what it yields after a change": "for x in squares(a):\n    a[2] += x\nreturn a",
+    "an error": "for x in squares(a):\n    if x > 20:\n        raise ValueError('big')\nreturn a",
+    "its target afterwards": "x, s = 5.0, 0.0\nfor x in squares(a):\n    y = x + 1\n    s += y\nreturn s, x",
+    "comprehensions": "return [x * 2 for x in squares(a)], [i + j for i, j in pairs(4) if i > 0]",
+}  # fmt: skip
+REFUSED = {
+    "for x in three(a):\n    if x[0] > 1: break\nreturn a": "`break`",
+    "g = squares(a)\nreturn sum(g), sum(g)": "used twice",
+    "g = squares(a)\nif a[0] > 1:\n    return sum(g)\nreturn 0.0": "in another branch",
+    "for x in squares(a):\n    last = x\nreturn last": "`last` may not be bound",
+    "s = 0.0\ndef show(): return s\nfor x in squares(a):\n    s += x\n    a[0] = show()\nreturn s": "inside reads",
+    "return any(x > 2 for x in squares(a))": "generator",
+    "return next(squares(a))": "generator", "return dict(enumerate(three(a)))": "generator",
+    "return list(used(a))": "whose value is used", "return list(protected(a))": "in a `try` or `with`",
+    "return squares(a)": "a generator cannot be returned", "return a if squares(a) else -a": "generator",
+}  # fmt: skip
+
+
+def made(body: str) -> Any:
+    text = f"{GENERATORS}def f(a):\n" + "".join(f"    {line}\n" for line in body.strip().splitlines())
+    return program(text).__globals__["f"]
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_generator_functions(name: str) -> None:
+    f = tracebuf.bufferize(verify=True)(made(TRACED[name]))
+    for a in ([2.0, 1.0, 5.0, 3.0], [1.0, 7.0, 2.0, 0.5]):
+        agree(f, np.array(a))
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_generators_that_are_refused(body: str) -> None:
+    assert REFUSED[body] in refused(made(body), np.array([2.0, 1.0, 5.0])).reason
+
+
+def test_what_a_generator_does_is_done_in_its_turn(capsys: pytest.CaptureFixture[str]) -> None:
+    f = program("""
+        def talking(a):
+            print("begin", a[0])
+            yield a[0]
+            print("between", a[0])
+            yield a[0] * 2
+            print("end")
+
+        def f(a):
+            g = talking(a)
+            print("made")
+            for x in g:
+                print("body", x)
+                a[0] += 10
+            return a
+        """).__globals__["f"]
+    f(np.array([1.0, 2.0]))
+    wanted = capsys.readouterr().out
+    g = tracebuf.bufferize(f)
+    for _ in range(2):
+        g(np.array([1.0, 2.0]))
+        assert capsys.readouterr().out == wanted
