@@ -827,6 +827,18 @@ CHECKED = sections(
         finally:
             a + np.zeros(4)
     return x
+    # a loop without an end
+    k = 0
+    try:
+        while True:
+            k += 1
+            if k > 5:
+                break
+    except IndexError:
+        pass
+    for i in range(k):
+        a[0] += i
+    return a
     # finally raises instead
     try:
         try:

@@ -10,6 +10,7 @@ from . import (  # noqa: F401
     estimates,
     factorizations,
     geometry,
+    handlers,
     images,
     language,
     masks,

@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.interpreter.direct import Direct
 from tracebuf.frontends.numpy.interpreter.evaluator import Scope
 from tracebuf.frontends.numpy.interpreter.statements import Statements
 from tracebuf.frontends.numpy.interpreter.tracers import is_own
-from tracebuf.frontends.numpy.numbers.lattice import LEAVE, RETURN
+from tracebuf.frontends.numpy.numbers.lattice import CONTINUE, LEAVE, RETURN
 from tracebuf.frontends.numpy.paths.alike import Picks
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
@@ -204,7 +204,7 @@ class Interpreter(Statements):
         ended = jump_of(env)
         if isinstance(ended, int):
             return env[RETURN] if ended == LEAVE else None
-        on = goes_on(self.r, env, LEAVE)
+        on = goes_on(self.r, env, CONTINUE)  # outside of loops: what has not gone on has returned
         if isinstance(on, PyBool):  # on some paths it ends without a return
 
             def nothing(inner: Env) -> None:

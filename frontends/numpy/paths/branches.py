@@ -10,7 +10,7 @@ from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP
 from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.joins import join_branches
-from tracebuf.frontends.numpy.paths.landing import land, raise_on, raised_names, with_raised
+from tracebuf.frontends.numpy.paths.landing import land, raise_on, raised_names, surely_raised, with_raised
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -55,9 +55,33 @@ def trace_if(
     passed_on = RAISED not in names
     if sites:
         names, live = with_raised(names, live, sites, envs)
-    join_branches(r, condition, env, frames, envs, changed, names, live, unchecked | raised_names(sites))
+        unchecked |= raised_names(sites)
+        if passed_on:
+            unread = frozenset(names) - r.read_if_raised[-1] - raised_names(sites)
+            unchecked |= forget_raised(r, envs, unread)
+    join_branches(r, condition, env, frames, envs, changed, names, live, unchecked)
     if sites and passed_on:
+        ended = which_raises(r, envs)
         raise_on(r, env, sites)
+        if ended is not None and condition.nonneg is not None:  # here the other branch was taken
+            r.facts.assume_nonneg(condition.nonneg if ended == 1 else sub(-1, condition.nonneg), entry=False)
+
+
+def forget_raised(r: Recorder, envs: Sequence[Env | None], names: frozenset[str]) -> frozenset[str]:
+    """Where one branch certainly raises, drops what its names hold that nothing reads then; these names."""
+    ended = which_raises(r, envs)
+    env = None if ended is None else envs[ended]
+    if env is None:
+        return frozenset()
+    for name in names:
+        env.pop(name, None)
+    return names
+
+
+def which_raises(r: Recorder, envs: Sequence[Env | None]) -> int | None:
+    """The branch that certainly raises what is caught further out, if one of them does."""
+    raising = [env is not None and surely_raised(r, env.get(RAISED, 0)) for env in envs]
+    return raising.index(True) if sum(raising) == 1 else None
 
 
 def trace_branch(

@@ -139,9 +139,8 @@ def land(
             if new:
                 r.passable.discard(frame)
         landing.close(reached)
-    except BaseException:
+    finally:
         landing.abandon()
-        raise
     return landing.sites
 
 
@@ -173,7 +172,7 @@ def raise_on(r: Recorder, env: Env, sites: frozenset[Site]) -> None:
     """Leaves the region where something has been raised inside; what follows is traced where nothing has."""
     number = env.pop(RAISED, 0)
     held = {n: env.pop(n) for site in sites for n in site.operands if n in env}
-    if isinstance(number, int) and number == 0:
+    if not sites or (isinstance(number, int) and number == 0):
         return
     if surely_raised(r, number):
         leave_by(r, number, held, sites)
