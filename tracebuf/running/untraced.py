@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 import threading
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import CodeType, ModuleType
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
-from tracebuf.running.host import fill, read_only
+from tracebuf.running.host import fill
 from tracebuf.running.kept import keep
 
 # -- the form of a result
@@ -67,8 +68,9 @@ class FormOfUntold:
 Form = FormOfNumber | FormOfConstant | FormOfContainer | FormOfUntold
 
 
-def taken_apart(x: Any, arrays: list[np.ndarray], private: bool = False) -> Form:
-    """The form of a result, whose arrays and numbers are appended to `arrays`; TypeError for what is none of those."""
+def taken_apart(x: Any, arrays: list[np.ndarray], private: bool = False, like: Form | None = None) -> Form:
+    """The form of a result, whose arrays and numbers are appended to `arrays`; TypeError for what is none of those.
+    What the form `like` does not tell is not told."""
     kind = type(x)
     if kind is np.ndarray or isinstance(x, np.generic) or kind in (bool, int, float, complex):
         array = np.asarray(x)
@@ -78,40 +80,60 @@ def taken_apart(x: Any, arrays: list[np.ndarray], private: bool = False) -> Form
         return FormOfConstant(kind, x)
     if isinstance(x, tuple) and (kind is tuple or hasattr(kind, "_fields")):
         more = getattr(x, "__dict__", {})
-        items = [item_of(item, arrays, private) for item in x]
-        return FormOfContainer(kind, tuple(more), (*items, *attributes(more, arrays, private)))
-    if kind is list or (kind is dict and all(type(key) in (str, int) for key in x)):
-        held = x.values() if kind is dict else x
-        names = tuple(x) if kind is dict else ()
-        return FormOfContainer(kind, names, tuple([item_of(item, arrays, private) for item in held]))
-    if isinstance(x, dict) and all(type(key) is str for key in x):  # SciPy's results of optimizations
-        return FormOfContainer(kind, tuple(x), tuple([told_or_not(item, arrays) for item in x.values()]))
+        hidden = [private or name[:1] == "_" for name in more]
+        return container(kind, tuple(more), [*x, *more.values()], [*(private for _ in x), *hidden], arrays, like)
+    if kind is list:
+        return container(kind, (), x, [private] * len(x), arrays, like)
+    if isinstance(x, dict) and all(type(key) in (str, int) for key in x):
+        if kind is not dict and (vars(x) or isinstance(x, (OrderedDict, defaultdict))):
+            raise TypeError(f"a {kind.__name__} among the results")
+        return container(kind, tuple(x), list(x.values()), [private or kind is not dict] * len(x), arrays, like)
     if is_plain_object(kind):
-        return FormOfContainer(kind, tuple(vars(x)), attributes(vars(x), arrays, private))
+        hidden = [private or name[:1] == "_" for name in vars(x)]
+        return container(kind, tuple(vars(x)), list(vars(x).values()), hidden, arrays, like)
     raise TypeError(f"a {kind.__name__} among the results")
 
 
-def item_of(x: Any, arrays: list[np.ndarray], private: bool) -> Form:
-    """The form of an item of a container; a text differs from call to call."""
-    if type(x) is str:
-        arrays.append(keep(x))
-        return FormOfUntold()
-    return taken_apart(x, arrays, private)
+def container(
+    kind: type, names: tuple[Any, ...], held: Sequence[Any], private: Sequence[bool], arrays: list[np.ndarray],
+    like: Form | None,
+) -> Form:  # fmt: skip
+    """The form of a container. Its texts differ from call to call; in a dict of a library's class, as SciPy's results
+    of optimizations are, there may be anything."""
+    parts: Sequence[Form | None] = [None] * len(held)
+    if isinstance(like, FormOfContainer) and like.kind is kind and len(like.items) == len(held):
+        parts = like.items
+    items: list[Form] = []
+    for x, hidden, part in zip(held, private, parts, strict=True):
+        before = len(arrays)
+        try:
+            form = None if type(x) is str or isinstance(part, FormOfUntold) else taken_apart(x, arrays, hidden, part)
+        except TypeError:
+            if not is_librarys_dict(kind):
+                raise
+            form = None
+        if form is None:
+            del arrays[before:]
+            arrays.append(keep(x))
+        items.append(form or FormOfUntold())
+    return FormOfContainer(kind, names, tuple(items))
 
 
-def told_or_not(x: Any, arrays: list[np.ndarray]) -> Form:
-    """The form of an item of a dict of a library's class, which may be anything, and have the memory of another."""
-    before = len(arrays)
-    try:
-        return item_of(x, arrays, True)
-    except TypeError:
-        del arrays[before:]
-        arrays.append(keep(x))
-        return FormOfUntold()
+def is_librarys_dict(kind: type) -> bool:
+    """Whether a class is a library's own of dicts, whose items may have the memory of others, and be anything."""
+    return kind is not dict and issubclass(kind, dict)
 
 
-def attributes(held: dict[str, Any], arrays: list[np.ndarray], private: bool) -> tuple[Form, ...]:
-    return tuple([item_of(item, arrays, private or name[:1] == "_") for name, item in held.items()])
+def in_common(a: Form, b: Form) -> Form | None:
+    """What two forms of a result of one function have in common: an item of a library's own dict is not told where it
+    is one or the other. None where they have to be equal and are not."""
+    if a == b or not isinstance(a, FormOfContainer) or not isinstance(b, FormOfContainer):
+        return a if a == b else None
+    if a.kind is not b.kind or a.names != b.names or len(a.items) != len(b.items):
+        return None
+    other = FormOfUntold() if is_librarys_dict(a.kind) else None
+    items = [in_common(x, y) or other for x, y in zip(a.items, b.items)]
+    return None if None in items else FormOfContainer(a.kind, a.names, tuple([x for x in items if x is not None]))
 
 
 def numbers_in(form: Form) -> Iterator[FormOfNumber | FormOfUntold]:
@@ -146,12 +168,17 @@ def is_plain_object(kind: type) -> bool:
 
 
 # -- functions of the user's
+CALLBACK = "__callback__"
+"""What a function is called in its text: no name that it reads."""
+
+
 @frozen()
 class FunctionText:
-    """The text of a function, which is called `callback` in it; the file and line where it stands; the names that it is
-    given."""
+    """The text of a function, which is called `CALLBACK` in it, and `name` elsewhere; the file and line where it
+    stands; the names that it is given."""
 
     text: str
+    name: str
     file: str
     line: int
     names: tuple[str, ...]
@@ -160,7 +187,9 @@ class FunctionText:
         """The function, whose names hold these values."""
         names = dict(zip(self.names, values, strict=True))
         exec(compiled(self), names)
-        return names["callback"]
+        function = names[CALLBACK]
+        function.__name__ = function.__qualname__ = self.name
+        return function
 
 
 @lru_cache(maxsize=512)
@@ -195,10 +224,11 @@ class UntracedCall:
         operands = list(map(writable, ins))
         given = [filled(p, operands) for p in self.arguments]
         positional = len(given) - len(self.names)
-        result = self.function(*given[:positional], **dict(zip(self.names, given[positional:])))
+        called = partial(self.function, *given[:positional], **dict(zip(self.names, given[positional:])))
+        result = called() if not any(map(is_made, self.arguments)) else self.watched(called, [given, operands])
         found: list[np.ndarray] = []
         try:
-            form = taken_apart(result, found)
+            form = taken_apart(result, found, like=self.form)
         except TypeError as error:
             raise self.other(str(error)) from None
         if form != self.form:
@@ -206,6 +236,16 @@ class UntracedCall:
         if shared(form, found, ins):
             raise self.other("memory of its arguments, or the same memory twice")
         return found
+
+    def watched(self, called: Callable[[], Any], held: Any) -> Any:
+        """Makes a call in which functions of the user's are called, which may not write to what they are given."""
+        before = contents(held)
+        try:
+            return called()
+        finally:
+            if contents(held) != before:
+                reason = f"a function that {self.name} calls writes to an array, list or dict from outside of it"
+                raise UnsupportedError(reason, instead="let it compute a result of its arguments, and nothing else")
 
     def other(self, what: str) -> UnsupportedError:
         """What a result raises that is of other types than those for stand-ins."""
@@ -223,14 +263,30 @@ class UntracedCall:
 
 
 def writable(x: Any) -> Any:
-    """An array that may be stored to, as code in C wants it that stores nothing: in the interpreters none may be."""
-    return x.copy() if isinstance(x, np.ndarray) and not x.flags.writeable else x
+    """An array that may be stored to, as code in C wants it that stores nothing: a copy."""
+    return x.copy(order="K") if isinstance(x, np.ndarray) else x
+
+
+def contents(x: Any) -> list[Any]:
+    """What lists, tuples, dicts and arrays hold, to be compared."""
+    if type(x) in (tuple, list):
+        return [len(x), *(found for item in x for found in contents(item))]
+    if type(x) is dict:
+        return [*x, *contents(list(x.values()))]
+    return [x.tobytes()] if isinstance(x, np.ndarray) else [x]
+
+
+def is_made(pattern: Any) -> bool:
+    """Whether there is a function of the user's in an argument."""
+    if isinstance(pattern, dict):
+        return any(map(is_made, pattern.values()))
+    return isinstance(pattern, MadeFunction) or (isinstance(pattern, (tuple, list)) and any(map(is_made, pattern)))
 
 
 def filled(pattern: Any, operands: Sequence[Any]) -> Any:
     """An argument as the function gets it: lists and dicts of its own, functions made."""
     if isinstance(pattern, MadeFunction):
-        return pattern.text.made([read_only(filled(p, operands)) for p in pattern.values])
+        return pattern.text.made([filled(p, operands) for p in pattern.values])
     if isinstance(pattern, dict):
         return {key: filled(p, operands) for key, p in pattern.items()}
     if isinstance(pattern, (tuple, list)) and type(pattern) in (tuple, list):

@@ -9,16 +9,16 @@ taken to leave their arguments as they are, and to keep none.
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import combinations, product
 from math import prod
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -47,7 +47,7 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, evaluate, symbols
 from tracebuf.ir.types import I64, INDEX
 from tracebuf.ops.scalars import arith
-from tracebuf.running.host import HostFunction, read_only
+from tracebuf.running.host import HostFunction
 from tracebuf.running.untraced import (
     Begun,
     Delivered,
@@ -57,6 +57,8 @@ from tracebuf.running.untraced import (
     FormOfUntold,
     MadeFunction,
     UntracedCall,
+    contents,
+    in_common,
     numbers_in,
     shared,
     taken_apart,
@@ -123,7 +125,7 @@ def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: Mapping[str, A
     for x in (*args, *named.values()):
         check_argument(r, x, name)
     for parameter in ("out", "output"):
-        if named.get(parameter) is not None:
+        if not isinstance(named.get(parameter), (str, types.NoneType)):
             raise r.refuse(f"`{parameter}=` of {name}", "assign the result: x[...] = ...")
     given = [static(r, x, f"a bool as an argument of {name}") if isinstance(x, PyBool) else x
              for x in (*args, *named.values())]  # fmt: skip
@@ -187,11 +189,17 @@ class Probe(NamedTuple):
     """What a call gave for stand-ins, where symbols had the sizes in `env`, and large sizes those in `small`; how long
     it took."""
 
+    result: Any
     form: Form
     arrays: list[np.ndarray]
     env: Mapping[Any, int]
     small: Mapping[int, int]
     seconds: float
+
+    def like(self, form: Form) -> Probe:
+        """The same in this form, which tells less."""
+        arrays: list[np.ndarray] = []
+        return self._replace(form=taken_apart(self.result, arrays, like=form), arrays=arrays)
 
 
 def dims_in(x: Any) -> Iterator[Dim]:
@@ -220,7 +228,7 @@ def probe(r: Recorder, function: Any, given: Sequence[Any], names: tuple[str, ..
     for narrowed, least, filling in product((free, known_ints, equal_sizes, short_sizes), SIZES, FILLINGS):
         if filling is FILLINGS[0] and least is SIZES[0] and not narrowed(r, given):
             continue
-        called, forms = partial(probed, r, function, given, names, name, filling), list[Form]()
+        called, others = partial(probed, r, function, given, names, name, filling), list[Probe]()
         try:
             found = [called(size) for size in least]
         except Raises as error:
@@ -233,10 +241,13 @@ def probe(r: Recorder, function: Any, given: Sequence[Any], names: tuple[str, ..
         if seconds < LONGEST:
             for other in OTHERS:
                 with contextlib.suppress(Raises):
-                    forms.append(probed(r, function, given, names, name, other, least[0]).form)
-        if any(form != found[0].form for form in (*forms, *(p.form for p in found))):
+                    others.append(probed(r, function, given, names, name, other, least[0]))
+        form: Form | None = found[0].form
+        for p in (*found, *others):
+            form = None if form is None else in_common(form, p.form)
+        if form is None:
             raise r.refuse(f"the types of what {name} gives depend on its arguments", "call it outside")
-        return found
+        return [p.like(form) for p in found]
     assert said is not None
     raise r.refuse(f"{name} raises for stand-ins ({type(said.error).__name__}: {said.error})", "call it outside")
 
@@ -294,7 +305,8 @@ def probed(
                 shape = [small.get(n, n) for n in shape]
             axes = order_of(x)
             dense = fill(tuple(shape[axis] for axis in axes), x.dtype)
-            return dense.transpose(np.argsort(axes)) if x.ndim else dense
+            inputs.append(dense.transpose(np.argsort(axes)) if x.ndim else dense)
+            return inputs[-1]
         if isinstance(x, PyInt):
             return evaluate(r.facts.canon(x.expr), env)
         if isinstance(x, (PyFloat, PyComplex)):
@@ -304,13 +316,14 @@ def probed(
         if isinstance(x, Scalar):
             return stand_in(x)
         if isinstance(x, Callback):
-            return x.text.made([read_only(made(item)) for item in x.values])
+            return x.text.made([made(item) for item in x.values])
         if type(x) is dict:
             return {key: made(item) for key, item in x.items()}
         return type(x)(map(made, x)) if type(x) in (tuple, list) else x
 
+    inputs: list[np.ndarray] = []
     arguments = [made(x) for x in given]
-    kept = [x.copy() if isinstance(x, np.ndarray) else None for x in arguments]
+    before = contents([arguments, inputs])
     positional = len(arguments) - len(names)
     begin = perf_counter()
     with nothing_said():
@@ -321,23 +334,54 @@ def probed(
         form = taken_apart(result, arrays)
     except TypeError as error:
         raise r.refuse(f"{error} of {name}", "call it outside") from None
-    inputs = [x for x in arguments if isinstance(x, np.ndarray)]
-    if any(a.tobytes() != b.tobytes() for a, b in zip(arguments, kept) if b is not None):
-        raise r.refuse(f"{name} writes to its arguments", "call it outside")
+    if contents([arguments, inputs]) != before:
+        raise r.refuse(f"{name}, or a function that it calls, writes to its arguments", "call it outside")
     if shared(form, arrays, inputs):
         raise r.refuse(f"{name} gives memory of its arguments, or the same twice", "call it outside")
-    return Probe(form, arrays, env, small, seconds)
+    return Probe(result, form, arrays, env, small, seconds)
 
 
 @contextlib.contextmanager
 def nothing_said() -> Iterator[None]:
-    """Nothing is printed, and the numbers that NumPy's generator draws are not used up."""
+    """Nothing is printed by this thread, and the numbers that NumPy's generator draws are not used up."""
     state = np.random.get_state()
+    _silence.enter()
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            yield
+        yield
     finally:
+        _silence.leave()
         np.random.set_state(state)
+
+
+class _Silence:
+    """Takes the place of the output while threads call for stand-ins, and drops what these print."""
+
+    def __init__(self) -> None:
+        self.output: Any = None
+        self.inside: list[int] = []
+        self.lock = threading.Lock()
+
+    def enter(self) -> None:
+        with self.lock:
+            if cast(Any, sys.stdout) is not self:
+                self.output, sys.stdout = sys.stdout, cast(Any, self)
+            self.inside.append(threading.get_ident())
+
+    def leave(self) -> None:
+        with self.lock:
+            self.inside.remove(threading.get_ident())
+            if not self.inside and cast(Any, sys.stdout) is self:
+                sys.stdout = self.output
+
+    def write(self, text: str) -> int:
+        found: int = len(text) if threading.get_ident() in self.inside else self.output.write(text)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.output, name)
+
+
+_silence = _Silence()
 
 
 def varied(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
