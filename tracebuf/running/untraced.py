@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import CodeType, ModuleType
 from typing import Any, ClassVar, Literal
 
@@ -20,7 +21,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
-from tracebuf.running.host import Direct, Passed, fill, read_only
+from tracebuf.running.host import Direct, Passed, fill
 from tracebuf.running.kept import keep, kept
 
 # -- the form of a result
@@ -75,14 +76,15 @@ Keeps = Literal["", "texts", "all"]
 class Parts:
     """Takes a result apart: its form, and the arrays and numbers in it."""
 
-    def __init__(self, keeps: Keeps) -> None:
-        self.keeps, self.arrays = keeps, list[np.ndarray]()
+    def __init__(self, keeps: Keeps, like: Form | None = None) -> None:
+        self.keeps, self.arrays, self.like = keeps, list[np.ndarray](), like
+        """What the form `like` does not tell is not told."""
 
     def whole(self, x: Any) -> Form:
         """The form of a whole result; TypeError where it holds what is neither array, number nor constant."""
         try:
             if self.keeps != "all":
-                return self.form(x)
+                return self.form(x, False, self.like)
         except TypeError:
             if not of_library(type(x)):
                 raise
@@ -93,7 +95,7 @@ class Parts:
         self.arrays.append(keep(x))
         return FormOfUntold()
 
-    def form(self, x: Any, private: bool = False) -> Form:
+    def form(self, x: Any, private: bool = False, like: Form | None = None) -> Form:
         kind = type(x)
         if kind is np.ndarray or isinstance(x, np.generic) or kind in (bool, int, float, complex):
             array = np.asarray(x)
@@ -103,33 +105,60 @@ class Parts:
             return FormOfConstant(kind, x)
         if isinstance(x, tuple) and (kind is tuple or hasattr(kind, "_fields")):
             more = getattr(x, "__dict__", {})
-            return FormOfContainer(kind, tuple(more), (*self.items(x, private), *self.attributes(more, private)))
-        if kind is list or (kind is dict and all(type(key) in (str, int) for key in x)):
-            names = tuple(x) if kind is dict else ()
-            return FormOfContainer(kind, names, self.items(x.values() if kind is dict else x, private))
-        if isinstance(x, dict) and all(type(key) is str for key in x):  # SciPy's results of optimizations
-            return FormOfContainer(kind, tuple(x), tuple([self.item_or_kept(item) for item in x.values()]))
+            hidden = [private or name[:1] == "_" for name in more]
+            return self.container(kind, tuple(more), [*x, *more.values()], [*(private for _ in x), *hidden], like)
+        if kind is list:
+            return self.container(kind, (), x, [private] * len(x), like)
+        if isinstance(x, dict) and all(type(key) in (str, int) for key in x):
+            if kind is not dict and (vars(x) or isinstance(x, (OrderedDict, defaultdict))):
+                raise TypeError(f"a {kind.__name__} among the results")
+            hidden = [private or kind is not dict] * len(x)
+            return self.container(kind, tuple(x), list(x.values()), hidden, like)
         if is_plain_object(kind):
-            return FormOfContainer(kind, tuple(vars(x)), self.attributes(vars(x), private))
+            hidden = [private or name[:1] == "_" for name in vars(x)]
+            return self.container(kind, tuple(vars(x)), list(vars(x).values()), hidden, like)
         raise TypeError(f"a {kind.__name__} among the results")
 
-    def items(self, held: Iterable[Any], private: bool) -> tuple[Form, ...]:
-        return tuple([self.item(item, private) for item in held])
+    def container(
+        self, kind: type, names: tuple[Any, ...], held: Sequence[Any], private: Sequence[bool], like: Form | None
+    ) -> Form:
+        """The form of a container. In a dict of a library's class, as SciPy's results of optimizations are, there may
+        be anything, and texts differ from call to call."""
+        parts: Sequence[Form | None] = [None] * len(held)
+        if isinstance(like, FormOfContainer) and like.kind is kind and len(like.items) == len(held):
+            parts = like.items
+        items: list[Form] = []
+        for x, hidden, part in zip(held, private, parts, strict=True):
+            before = len(self.arrays)
+            text = type(x) is str and (bool(self.keeps) or is_librarys_dict(kind))
+            try:
+                form = None if text or isinstance(part, FormOfUntold) else self.form(x, hidden, part)
+            except TypeError:
+                if not is_librarys_dict(kind):
+                    raise
+                form = None
+            if form is None:
+                del self.arrays[before:]
+                form = self.kept(x)
+            items.append(form)
+        return FormOfContainer(kind, names, tuple(items))
 
-    def attributes(self, held: dict[str, Any], private: bool) -> tuple[Form, ...]:
-        return tuple([self.item(item, private or name[:1] == "_") for name, item in held.items()])
 
-    def item(self, x: Any, private: bool) -> Form:
-        return self.kept(x) if self.keeps and type(x) is str else self.form(x, private)
+def is_librarys_dict(kind: type) -> bool:
+    """Whether a class is a library's own of dicts, whose items may have the memory of others, and be anything."""
+    return kind is not dict and issubclass(kind, dict)
 
-    def item_or_kept(self, x: Any) -> Form:
-        """The form of an item of a dict of a library's class, which may be anything, and have the memory of another."""
-        before = len(self.arrays)
-        try:
-            return self.kept(x) if type(x) is str else self.form(x, True)
-        except TypeError:
-            del self.arrays[before:]
-            return self.kept(x)
+
+def in_common(a: Form, b: Form) -> Form | None:
+    """What two forms of a result of one function have in common: an item of a library's own dict is not told where it
+    is one or the other. None where they have to be equal and are not."""
+    if a == b or not isinstance(a, FormOfContainer) or not isinstance(b, FormOfContainer):
+        return a if a == b else None
+    if a.kind is not b.kind or a.names != b.names or len(a.items) != len(b.items):
+        return None
+    other = FormOfUntold() if is_librarys_dict(a.kind) else None
+    items = [in_common(x, y) or other for x, y in zip(a.items, b.items)]
+    return None if None in items else FormOfContainer(a.kind, a.names, tuple([x for x in items if x is not None]))
 
 
 def of_library(kind: type) -> bool:
@@ -170,12 +199,17 @@ def is_plain_object(kind: type) -> bool:
 
 
 # -- functions of the user's
+CALLBACK = "__callback__"
+"""What a function is called in its text: no name that it reads."""
+
+
 @frozen()
 class FunctionText:
-    """The text of a function, which is called `callback` in it; the file and line where it stands; the names that it is
-    given."""
+    """The text of a function, which is called `CALLBACK` in it, and `name` elsewhere; the file and line where it
+    stands; the names that it is given."""
 
     text: str
+    name: str
     file: str
     line: int
     names: tuple[str, ...]
@@ -184,7 +218,9 @@ class FunctionText:
         """The function, whose names hold these values."""
         names = dict(zip(self.names, values, strict=True))
         exec(compiled(self), names)
-        return names["callback"]
+        function = names[CALLBACK]
+        function.__name__ = function.__qualname__ = self.name
+        return function
 
 
 @lru_cache(maxsize=512)
@@ -231,8 +267,9 @@ class UntracedCall:
         ins = [x if type(x) is not np.ndarray or x.flags.writeable else x.copy() for x in operands]
         given = [filled(p, ins) for p in self.arguments]
         positional = len(given) - len(self.names)
-        result = self.function(*given[:positional], **dict(zip(self.names, given[positional:])))
-        parts = Parts(self.keeps)
+        called = partial(self.function, *given[:positional], **dict(zip(self.names, given[positional:])))
+        result = called() if not any(map(is_made, self.arguments)) else self.watched(called, [given, ins])
+        parts = Parts(self.keeps, self.form)
         try:
             form = parts.whole(result)
         except TypeError as error:
@@ -242,6 +279,16 @@ class UntracedCall:
         if shared(form, parts.arrays, operands):
             raise self.other("memory of its arguments, or the same memory twice")
         return tuple(parts.arrays)
+
+    def watched(self, called: Callable[[], Any], held: Any) -> Any:
+        """Makes a call in which functions of the user's are called, which may not write to what they are given."""
+        before = contents(held)
+        try:
+            return called()
+        finally:
+            if contents(held) != before:
+                reason = f"a function that {self.name} calls writes to an array, list or dict from outside of it"
+                raise UnsupportedError(reason, instead="let it compute a result of its arguments, and nothing else")
 
     def other(self, what: str) -> UnsupportedError:
         """What a result raises that is of other types than those for stand-ins."""
@@ -267,10 +314,26 @@ class Stored:
             out[...] = x
 
 
+def contents(x: Any) -> list[Any]:
+    """What lists, tuples, dicts and arrays hold, to be compared."""
+    if type(x) in (tuple, list):
+        return [len(x), *(found for item in x for found in contents(item))]
+    if type(x) is dict:
+        return [*x, *contents(list(x.values()))]
+    return [x.tobytes()] if isinstance(x, np.ndarray) else [x]
+
+
+def is_made(pattern: Any) -> bool:
+    """Whether there is a function of the user's in an argument."""
+    if isinstance(pattern, dict):
+        return any(map(is_made, pattern.values()))
+    return isinstance(pattern, MadeFunction) or (isinstance(pattern, (tuple, list)) and any(map(is_made, pattern)))
+
+
 def filled(pattern: Any, operands: Sequence[Any]) -> Any:
     """An argument as the function gets it: lists and dicts of its own, functions made."""
     if isinstance(pattern, MadeFunction):
-        return pattern.text.made([read_only(filled(p, operands)) for p in pattern.values])
+        return pattern.text.made([filled(p, operands) for p in pattern.values])
     if isinstance(pattern, KeptArgument):
         return kept(fill(pattern.number, operands))
     if isinstance(pattern, dict):

@@ -177,7 +177,9 @@ class _Building:
         if issubclass(p.kind, tuple):
             return made_of(p.kind, items, p.keys)
         if issubclass(p.kind, dict):
-            return p.kind(zip(p.keys, items))
+            held: dict[Any, Any] = dict.__new__(p.kind)  # the class may want other arguments
+            dict.update(held, zip(p.keys, items))
+            return held
         made: Any = blank(p.kind)
         for name, item in zip(p.keys, items):
             object.__setattr__(made, name, item)

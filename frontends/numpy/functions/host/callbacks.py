@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar
 from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.frozen import frozen
-from tracebuf.running.untraced import FunctionText
+from tracebuf.running.untraced import CALLBACK, FunctionText
 
 Lookup = Callable[[str], Any]
 LookupOf = Callable[[types.FunctionType], Lookup]
@@ -79,8 +79,9 @@ def callback(r: Recorder, function: Any, lookup_of: LookupOf, within: Sequence[A
         defaults = {**dict(zip(plain[len(plain) - len(given) :], given)), **(function.__kwdefaults__ or {})}
     tree = alone(node, defaults)
     check_computes(r, tree)
-    text = FunctionText(ast.unparse(tree), file, node.lineno, (*map(default, defaults), *free_names(tree, defaults)))
-    names = text.names[len(defaults) :]
+    names = [name for name in free_names(tree, defaults) if not is_builtin(name, lookup)]
+    called = function.name if isinstance(function, NestedFunction) else function.__qualname__
+    text = FunctionText(ast.unparse(tree), called, file, node.lineno, (*map(default, defaults), *names))
     found = [*defaults.values(), *(lookup(name) for name in names)]
     values = [held(r, x, name, lookup_of, (*within, function)) for x, name in zip(found, text.names, strict=True)]
     return Callback(text, tuple(values))
@@ -92,7 +93,7 @@ def default(name: str) -> str:
 
 
 def alone(node: ast.FunctionDef | ast.Lambda, defaults: dict[str, Any]) -> ast.Module:
-    """A module that has the function alone, as `callback`, whose defaults are names."""
+    """A module that has the function alone, as `CALLBACK`, whose defaults are names."""
     node = copy.deepcopy(node)
     a = node.args
     plain = [*a.posonlyargs, *a.args]
@@ -101,15 +102,15 @@ def alone(node: ast.FunctionDef | ast.Lambda, defaults: dict[str, Any]) -> ast.M
     a.defaults = [ast.Name(default(p.arg), ast.Load()) for p in plain if p.arg in defaults]
     a.kw_defaults = [ast.Name(default(p.arg), ast.Load()) if p.arg in defaults else None for p in a.kwonlyargs]
     if isinstance(node, ast.Lambda):
-        made: ast.stmt = ast.Assign([ast.Name("callback", ast.Store())], node)
+        made: ast.stmt = ast.Assign([ast.Name(CALLBACK, ast.Store())], node)
     else:
-        node.name, node.decorator_list, node.returns = "callback", [], None
+        node.name, node.decorator_list, node.returns = CALLBACK, [], None
         made = node
     return ast.fix_missing_locations(ast.Module([made], []))
 
 
 def free_names(tree: ast.Module, defaults: dict[str, Any]) -> list[str]:
-    """The names that the function reads and does not bind, but for those of Python's own functions."""
+    """The names that the function reads and does not bind."""
     found: dict[str, None] = {}
     pending: list[types.CodeType] = [compile(tree, "<callback>", "exec")]
     while pending:
@@ -118,7 +119,12 @@ def free_names(tree: ast.Module, defaults: dict[str, Any]) -> list[str]:
         reads = [i for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
         found.update(dict.fromkeys(i.argval for i in reads))
     ours = {default(name) for name in defaults}
-    return [name for name in found if name not in ours and not (name in BUILTINS and hasattr(builtins, name))]
+    return [name for name in found if name not in ours]
+
+
+def is_builtin(name: str, lookup: Lookup) -> bool:
+    """Whether a name is that of a function of Python's own which computes, here: it may be bound anew."""
+    return name in BUILTINS and lookup(name) is getattr(builtins, name)
 
 
 def check_computes(r: Recorder, tree: ast.Module) -> None:
@@ -127,6 +133,7 @@ def check_computes(r: Recorder, tree: ast.Module) -> None:
     more = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.ClassDef, ast.With, ast.Yield, ast.YieldFrom,
             ast.Await, ast.AsyncFunctionDef, ast.Delete)  # fmt: skip
     own = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    own |= {n.arg for n in ast.walk(function) if isinstance(n, ast.arg)}
     for n in ast.walk(function):
         refused = isinstance(n, more)
         if isinstance(n, ast.Attribute):

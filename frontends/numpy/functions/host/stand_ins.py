@@ -4,10 +4,11 @@ types, of several sizes, filled in several ways."""
 from __future__ import annotations
 
 import contextlib
-import io
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyComplex, PyFloat, PyInt, Scalar, stand_in
 from tracebuf.ir.dims import Dim, evaluate, symbols
-from tracebuf.running.host import read_only
 
 SIZES = ((12, 9), (90, 70))
 """The least sizes of stand-ins: of short ones, and, where the function raises for these, of others."""
@@ -53,7 +53,7 @@ class StandIns:
     """The stand-ins of one call: symbols have the sizes in `env`, and large known sizes those in `small`."""
 
     def __init__(self, r: Recorder, given: Sequence[Any], how: Filling, least: int) -> None:
-        self.r, self.how = r, how
+        self.r, self.how, self.arrays = r, how, list[np.ndarray]()
         step = least // 3 + 1
         dims = [r.facts.canon(d) for x in given for d in dims_in(x)]
         found = sorted({s for d in dims for s in symbols(d)}, key=lambda s: s.serial)
@@ -77,7 +77,7 @@ class StandIns:
         if isinstance(x, Scalar):
             return stand_in(x)
         if isinstance(x, Callback):
-            return x.text.made([read_only(self.of(item)) for item in x.values])
+            return x.text.made([self.of(item) for item in x.values])
         if isinstance(x, Untold):
             if x.recipe is None:
                 raise self.r.refuse(f"a {name_of(x)} as an argument", "use its arrays and numbers")
@@ -92,7 +92,8 @@ class StandIns:
             shape = [self.small.get(n, n) for n in shape]
         axes = order_of(x)
         dense = self.how.fill(tuple(shape[axis] for axis in axes), x.dtype)
-        return dense.transpose(np.argsort(axes)) if x.ndim else dense
+        self.arrays.append(dense.transpose(np.argsort(axes)) if x.ndim else dense)
+        return self.arrays[-1]
 
     def object(self, recipe: Recipe) -> Any:
         """An object that is made in the same way."""
@@ -109,13 +110,45 @@ class StandIns:
 
 @contextlib.contextmanager
 def nothing_said() -> Iterator[None]:
-    """Nothing is printed, and the numbers that NumPy's generator draws are not used up."""
+    """Nothing is printed by this thread, and the numbers that NumPy's generator draws are not used up."""
     state = np.random.get_state()
+    _silence.enter()
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            yield
+        yield
     finally:
+        _silence.leave()
         np.random.set_state(state)
+
+
+class _Silence:
+    """Takes the place of the output while threads call for stand-ins, and drops what these print."""
+
+    def __init__(self) -> None:
+        self.output: Any = None
+        self.inside: list[int] = []
+        self.lock = threading.Lock()
+
+    def enter(self) -> None:
+        with self.lock:
+            if cast(Any, sys.stdout) is not self:
+                self.output, sys.stdout = sys.stdout, cast(Any, self)
+            self.inside.append(threading.get_ident())
+
+    def leave(self) -> None:
+        with self.lock:
+            self.inside.remove(threading.get_ident())
+            if not self.inside and cast(Any, sys.stdout) is self:
+                sys.stdout = self.output
+
+    def write(self, text: str) -> int:
+        found: int = len(text) if threading.get_ident() in self.inside else self.output.write(text)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.output, name)
+
+
+_silence = _Silence()
 
 
 def varied(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

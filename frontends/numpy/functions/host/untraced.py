@@ -72,7 +72,9 @@ from tracebuf.running.untraced import (
     MadeFunction,
     Parts,
     UntracedCall,
+    contents,
     direct,
+    in_common,
     numbers_in,
     shared,
 )
@@ -138,7 +140,7 @@ def call(
     for x in (*args, *named.values()):
         check_argument(r, x, name)
     for parameter in ("out", "output"):
-        if named.get(parameter) is not None:
+        if not isinstance(named.get(parameter), (str, types.NoneType)):
             raise r.refuse(f"`{parameter}=` of {name}", "assign the result: x[...] = ...")
     given = [static(r, x, f"a bool as an argument of {name}") if isinstance(x, PyBool) else x
              for x in (*args, *named.values())]  # fmt: skip
@@ -210,6 +212,7 @@ class Probe(NamedTuple):
     """What a call gave for stand-ins, where symbols had the sizes in `env`, and large sizes those in `small`; how long
     it took; the class of the result."""
 
+    result: Any
     form: Form
     arrays: list[np.ndarray]
     env: Mapping[Any, int]
@@ -217,6 +220,12 @@ class Probe(NamedTuple):
     seconds: float
     kind: type
     keeps: Keeps
+
+    def like(self, form: Form) -> Probe:
+        """The same in this form, which tells less."""
+        parts = Parts(self.keeps, form)
+        with keeping():
+            return self._replace(form=parts.whole(self.result), arrays=parts.arrays)
 
 
 def probe(
@@ -228,7 +237,7 @@ def probe(
     for narrowed, least, filling in product((free, known_ints, equal_sizes, short_sizes), SIZES, FILLINGS):
         if filling is FILLINGS[0] and least is SIZES[0] and not narrowed(r, given):
             continue
-        called, forms = partial(probed, r, function, given, names, name, keeps, filling), list[Form]()
+        called, others = partial(probed, r, function, given, names, name, keeps, filling), list[Probe]()
         try:
             found = [called(size) for size in least]
         except Raises as error:
@@ -241,12 +250,15 @@ def probe(
         if seconds < LONGEST:
             for other in OTHERS:
                 with contextlib.suppress(Raises):
-                    forms.append(probed(r, function, given, names, name, keeps, other, least[0]).form)
-        if any(form != found[0].form for form in (*forms, *(p.form for p in found))):
+                    others.append(probed(r, function, given, names, name, keeps, other, least[0]))
+        form: Form | None = found[0].form
+        for p in (*found, *others):
+            form = None if form is None else in_common(form, p.form)
+        if form is None:
             if not keeps:  # perhaps the texts do
                 return probe(r, function, given, names, name, "texts")
             raise r.refuse(f"the types of what {name} gives depend on its arguments", "call it outside")
-        return found
+        return [p.like(form) for p in found]
     assert said is not None
     raise r.refuse(f"{name} raises for stand-ins ({type(said.error).__name__}: {said.error})", "call it outside")
 
@@ -288,7 +300,7 @@ def probed(
     """What the function gives for stand-ins whose sizes are at least `least`."""
     stand_ins = StandIns(r, given, how, least)
     arguments = [ask(stand_ins.of, x) for x in given]
-    kept = [x.copy() if isinstance(x, np.ndarray) else None for x in arguments]
+    before = contents([arguments, stand_ins.arrays])
     positional = len(arguments) - len(names)
     begin = perf_counter()
     with nothing_said(), keeping():
@@ -300,12 +312,11 @@ def probed(
             form = parts.whole(result)
     except TypeError as error:
         raise r.refuse(f"{error} of {name}", "call it outside") from None
-    inputs = [x for x in arguments if isinstance(x, np.ndarray)]
-    if any(a.tobytes() != b.tobytes() for a, b in zip(arguments, kept) if b is not None):
-        raise r.refuse(f"{name} writes to its arguments", "call it outside")
-    if shared(form, parts.arrays, inputs):
+    if contents([arguments, stand_ins.arrays]) != before:
+        raise r.refuse(f"{name}, or a function that it calls, writes to its arguments", "call it outside")
+    if shared(form, parts.arrays, stand_ins.arrays):
         raise r.refuse(f"{name} gives memory of its arguments, or the same twice", "call it outside")
-    return Probe(form, parts.arrays, stand_ins.env, stand_ins.small, seconds, type(result), keeps)
+    return Probe(result, form, parts.arrays, stand_ins.env, stand_ins.small, seconds, type(result), keeps)
 
 
 # -- sizes
