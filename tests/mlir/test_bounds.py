@@ -156,6 +156,6 @@ def test_the_index_of_a_loop() -> None:
 @needs_mlir
 @pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in (1, 2, 3))])
 def test_random_sizes(seed: int) -> None:
-    texts = [sizes_program(random.Random(f"{seed} {i}")) for i in range(60 if seed == 0 else 250)]
+    texts = [sizes_program(random.Random(f"{seed} {i}")) for i in range(60 if seed == 0 else 120)]
     for theirs, text in zip(ask(texts), generic(texts), strict=True):
         assert text is not None and theirs is not None and ours(text) == theirs, text

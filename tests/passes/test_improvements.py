@@ -378,7 +378,8 @@ def test_unknown_names_are_refused() -> None:
 
 @pytest.mark.parametrize("seed", slow_but(range(2), range(40)))
 def test_random_programs_give_the_same_without_improvements(seed: int) -> None:
-    for improvements in [(), *({name} for name in sorted(IMPROVEMENTS))]:
+    """None of the improvements, and every other one alone: each of them on half of the programs."""
+    for improvements in [(), *({name} for name in sorted(IMPROVEMENTS)[seed % 2 :: 2])]:
         executed(random_func(seed, ops=6 + seed % 10, defined=True), Options(improvements=improvements))
 
 
