@@ -225,6 +225,19 @@ def test_order_among_nan_is_refused() -> None:
         tracebuf.bufferize(in_order)(np.append(X, np.nan))
 
 
+def short_lists(x):
+    none, one, known, made = [], [(0, x[0])], [3, 1.5, 2], [x[1], x[0], x[2]]
+    none.sort()
+    one.sort()
+    known.sort(reverse=True)
+    made.sort()
+    return none, one, known, made, max([(0, x[0]), (1, x[1])])
+
+
+def test_short_lists_are_sorted() -> None:
+    agree(short_lists, X)
+
+
 # -- what is refused
 REFUSED = {
     "a list becomes an item": "for v in x:\n    row = [v, v]\n    out.append(row)\n    row[0] = 1.0\nreturn out",

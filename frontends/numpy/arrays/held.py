@@ -45,6 +45,8 @@ class HeldArrays:
         """Of those held: copies that were read from lists."""
         self.shared = False
         """Whether a list may hold an array that something else holds too, or twice."""
+        self.copied = False
+        """Whether arrays of one list are in another too."""
         self.paused = 0
         self.turn = 0
 

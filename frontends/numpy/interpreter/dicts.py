@@ -207,6 +207,16 @@ def extend(i: Evaluator, node: ast.AST, x: list[Any], more: Any) -> None:
     x.extend(items)
 
 
+def sort(i: Evaluator, node: ast.AST, x: list[Any], *, key: Any = None, reverse: Any = False) -> None:
+    """x.sort(...) of a list of numbers that are known, or of fewer than two items; others are to be growing lists."""
+    if len(x) > 1 or key is not None:
+        if key is not None or is_traced(reverse) or not all(isinstance(v, NUMBERS) for v in x):
+            i.note_growth(x)
+            raise i.refuse(node, "`.sort` of a list is not supported in a traced function", "np.sort(np.array(x))")
+    i.change(node, x)
+    hold(x.sort, reverse=reverse)
+
+
 def known_items(name: str) -> Callable[..., Any]:
     """The handler of a method that compares items, which have to be known."""
 
@@ -224,7 +234,7 @@ def known_items(name: str) -> Callable[..., Any]:
 LIST: dict[str, Callable[..., Any]] = {
     "append": changing("append"), "insert": changing("insert", 1), "pop": changing("pop", 1), "clear": clear,
     "reverse": changing("reverse"), "extend": extend, "index": known_items("index"), "count": known_items("count"),
-    "remove": known_items("remove"), "copy": lambda i, node, x: i.own(list(x)),
+    "remove": known_items("remove"), "sort": sort, "copy": lambda i, node, x: i.own(list(x)),
 }  # fmt: skip
 """By name of the method of a list: its handler."""
 

@@ -196,7 +196,7 @@ class Results:
         touched = [x for x in self.arrays_seen if held.is_touched(x, held.held)]
         read = any(held.is_touched(x, held.read) for x in touched)
         several = len({id(end.storage) for x in touched for end in ends(x)}) > 1
-        if (self.arrays_returned and (held.shared or touched)) or (read and (held.shared or several)):
+        if (self.arrays_returned and (held.shared or held.copied or touched)) or (read and (held.shared or several)):
             reason = "an array is returned that may be an item of a list of run-time length, and an argument or"
             reason += " another result too"
             raise self.r.refuse(reason, "return np.array(items), or copies: x.copy()")

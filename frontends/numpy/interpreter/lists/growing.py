@@ -208,7 +208,7 @@ def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice) -> Record:
     """x[start:stop:step], a new list."""
     made = new(i, form_in(x))
     if i.r.held is not None and any(isinstance(p, Elements) for p in parts_of(form_in(x))):
-        i.r.held.shared = True
+        i.r.held.copied = True
     if not columns(x):
         return begin(i, form_in(x), [])
     found = [i.call_function(prelude.copied, [i.subscript(node, v, index)], {}) for v in filled(i.r.facts, x)]
