@@ -175,7 +175,8 @@ def test_what_is_refused_of_them() -> None:
         ("np.asarray(x)", b"abc", r"dtype \|S3"), ("np.sin(x)", Frame(np.ones(2)), "of a Frame itself"),
         ("x + 1", Frame(np.ones(2)), "of a Frame itself"), ("np.stack([x])", Frame(np.ones(2)), "of a Frame itself"),
         ("np.asarray(x), np.asarray(x)", Frame(np.ones(2)), "made twice"),
-        ("np.array(x)", Frame(np.ones((2, 2))), "of several axes"), ("np.ones(2) * x", Frame(np.ones(2)), "Frame itself"),
+        ("np.array(x)", Frame(np.ones((2, 2))), "of several axes"),
+        ("np.ones(2) * x", Frame(np.ones(2)), "of a Frame itself"),
         ("np.asarray(x[0])", (bytearray(2), 1), "in a container"),
     ):  # fmt: skip
         with pytest.raises(tracebuf.UnsupportedError, match=said):
