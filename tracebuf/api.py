@@ -682,7 +682,7 @@ class BufferizedFunction(NativeCallable):
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, Traced]:
         """What `trace` gives; RunOriginal where the original function runs."""
         function, warns = self.__wrapped__, self._warns
-        return self._complete(args, kwargs, lambda call: (call, stages.trace(function, call, warns=warns)))
+        return self._complete(args, kwargs, lambda call: (call, stages.trace(function, call, None, False, warns)))
 
     @hides_frames(UnsupportedError)
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:

@@ -176,7 +176,7 @@ def test_what_is_refused_of_them() -> None:
         ("x + 1", Frame(np.ones(2)), "of a Frame itself"), ("np.stack([x])", Frame(np.ones(2)), "of a Frame itself"),
         ("np.asarray(x), np.asarray(x)", Frame(np.ones(2)), "made twice"),
         ("np.array(x)", Frame(np.ones((2, 2))), "of several axes"),
-        ("np.ones(2) * x", Frame(np.ones(2)), "Frame itself"),
+        ("np.ones(2) * x", Frame(np.ones(2)), "of a Frame itself"),
         ("np.asarray(x[0])", (bytearray(2), 1), "in a container"),
     ):  # fmt: skip
         with pytest.raises(tracebuf.UnsupportedError, match=said):

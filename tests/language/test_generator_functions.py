@@ -135,6 +135,17 @@ return best
     "what it yields after a change": "for x in squares(a):\n    a[2] += x\nreturn a",
     "an error": "for x in squares(a):\n    if x > 20:\n        raise ValueError('big')\nreturn a",
     "its target afterwards": "x, s = 5.0, 0.0\nfor x in squares(a):\n    y = x + 1\n    s += y\nreturn s, x",
+    "names after an error": """
+y = 0
+try:
+    for x in three(a):
+        y = y + 1
+        if y == 2:
+            raise ValueError
+except ValueError:
+    y += 10
+return y
+""",
     "comprehensions": "return [x * 2 for x in squares(a)], [i + j for i, j in pairs(4) if i > 0]",
 }  # fmt: skip
 REFUSED = {

@@ -205,8 +205,10 @@ class Comprehensions(Evaluator):
         cells = Record(types.SimpleNamespace)
         self.own(cells)
         cells.fields.update((name, env[name]) for name in names)
-        self.consume_by(node.iter, x, source, {**env, CELLS: cells}, cells)
-        env.update(cells.fields)
+        try:
+            self.consume_by(node.iter, x, source, {**env, CELLS: cells}, cells)
+        finally:
+            env.update(cells.fields)  # a handler of what is raised sees them too
 
     def comprehended_generator(self, node: ast.ListComp, x: Generator, env: Env) -> list[Any]:
         """The list that a comprehension makes of what a generator function gives."""
