@@ -17,7 +17,7 @@ OPTIONS = {
 }  # fmt: skip
 """By mode: the one option that it has."""
 
-STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
+STATISTICS: dict[str, Any] = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
 
 
 @formula(np.pad)
