@@ -232,6 +232,25 @@ def eigen_in_loop(a):
     return found
 
 
+def eigen_walked(a):
+    w, v = np.linalg.eig(a)
+    n, out = 0, 0.0
+    for x in w:
+        if abs(x) > 0.5:
+            n += 1
+    for k, x in enumerate(w):
+        if k > 1:
+            break
+        out = out + abs(x) + abs(v[k, 0])
+    else:
+        out = -out
+    for x, y in zip(w, v.T):
+        if abs(x) > 9:
+            return y
+    return n, out, max([abs(x) for x in w])
+
+
+EIGEN = [eigen_of_any, eigen_used, eigen_in_expressions, eigen_in_loop, eigen_walked]
 TURN, SWAP = np.array([[0.0, -1], [1, 0]]), np.array([[0.0, 1], [1, 0]])
 MATRICES = (
     TURN, SWAP, matrix(4), matrix(4)[::-1].T, np.asfortranarray(np.vander(np.arange(4.0))), np.ones((1, 1)),
@@ -242,7 +261,7 @@ MATRICES = (
 
 
 @pytest.mark.parametrize("dtype", ["d", *slow_but((), list("fi?FDe"))])
-@pytest.mark.parametrize("f", [eigen_of_any, eigen_used, eigen_in_expressions, eigen_in_loop])
+@pytest.mark.parametrize("f", EIGEN)
 def test_eigenvalues_of_real_matrices_are_real_or_complex(f: Callable[..., Any], dtype: str) -> None:
     for a in MATRICES:
         if (f is eigen_of_any or a.ndim == 2) and (dtype not in "i?" or np.isfinite(a).all()):
@@ -250,7 +269,7 @@ def test_eigenvalues_of_real_matrices_are_real_or_complex(f: Callable[..., Any],
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("f", [eigen_of_any, eigen_used, eigen_in_expressions, eigen_in_loop])
+@pytest.mark.parametrize("f", EIGEN)
 def test_eigenvalues_on_the_ladder(f: Callable[..., Any]) -> None:
     for a in (TURN, SWAP, TURN.astype(np.float32), SWAP.astype(np.float32)):
         climb(f, a)

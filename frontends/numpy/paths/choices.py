@@ -19,8 +19,9 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, Env
 from tracebuf.frontends.numpy.source.liveness import nodes
 from tracebuf.ir.core import Value
 
-SIMPLE = (ast.Raise, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert)
-"""Statements that are traced once for each type of a value."""
+SIMPLE = (ast.Raise, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert,
+          ast.For)  # fmt: skip
+"""Statements that are traced once for each type of a value: of a loop, what it iterates over."""
 
 
 def narrow(env: Env, condition: Value, positive: bool, heap: Heap) -> Env:
@@ -64,6 +65,9 @@ def to_split(node: ast.stmt | ast.expr, env: Env, heap: Heap) -> Cond[Any] | Non
 def used(node: ast.AST) -> Iterator[str]:
     """The names whose values a node does more with than pass on."""
     if isinstance(node, ast.Name):
+        return
+    if isinstance(node, ast.For):
+        yield from names_in(node.iter)
         return
     if isinstance(node, (ast.Assign, ast.AnnAssign)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
