@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
     from tracebuf.explain.report import Explanation
     from tracebuf.frontends.numpy.interpreter.trace import Traced
+    from tracebuf.frontends.numpy.source.locks import Holding
     from tracebuf.persist.compiled import Compiled
     from tracebuf.persist.programs import Kept
     from tracebuf.persist.saved import Saved
@@ -317,6 +318,10 @@ class BufferizedFunction(NativeCallable):
         self._native_originals: list[tuple[str, OriginalEntry]] = []
         """Why it runs in calls that machine code takes."""
         self._lock = threading.RLock()
+        self._may_lock = bool(function.__code__.co_exceptiontable)
+        """Whether the function may take a lock by `with` (source/locks): it has a `with` or a `try`."""
+        self._locked_as: frozenset[str] | None = None
+        """The names of the lock that calls hold, if one has held any."""
         self._native: NativeCalls | None = None
         """The programs that machine code calls."""
         _functions.add(self)
@@ -349,6 +354,28 @@ class BufferizedFunction(NativeCallable):
             raise
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a call by Python, which holds the lock that the function takes."""
+        call = self._holding(args, kwargs) if self._may_lock else None
+        if call is None:
+            return self._called_now(args, kwargs)
+        if self._locked_as is not None and call.names != self._locked_as:
+            return self._eager(*args, **kwargs)
+        with call:
+            return self._called_now(args, kwargs)
+
+    def _holding(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Holding | None:
+        """The context of a call that holds the lock which the function takes; None where it takes none."""
+        with stages.importing():
+            from tracebuf.frontends.numpy.source import locks
+        if not locks.takes_locks(self.__wrapped__):
+            self._may_lock = False
+            return None
+        call = locks.holding(self.__wrapped__, args, kwargs)
+        if call.lock is not None and self._locked_as is None:
+            self._locked_as = call.names
+        return call
+
+    def _called_now(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of a call by Python."""
         hidden = self._hidden
         given, form = self._values(args, kwargs, hidden)
@@ -430,6 +457,15 @@ class BufferizedFunction(NativeCallable):
 
     def eager(self, *args: Any, **kwargs: Any) -> Any:
         """The result of a call by NumPy alone, `out=` included."""
+        if self._locked_as is not None:
+            with stages.importing():
+                from tracebuf.frontends.numpy.source import locks
+            with locks.Without(self.__wrapped__):
+                return self._eager(*args, **kwargs)
+        return self._eager(*args, **kwargs)
+
+    def _eager(self, *args: Any, **kwargs: Any) -> Any:
+        """What `eager` gives, where the call holds no lock."""
         if not self.takes_out or "out" not in kwargs:
             return self.__wrapped__(*args, **kwargs)
         form, buffers = destinations(kwargs.pop("out"))
@@ -472,7 +508,8 @@ class BufferizedFunction(NativeCallable):
 
     def _make_native(self, spec: Specialization, at_once: bool = False) -> None:
         """Lets machine code take calls of a program, where it can, once that is worth it."""
-        if not NATIVE or spec.opens_bars or spec.kernel.keeps or self.options.warnings is not None:
+        alone = spec.opens_bars or spec.kernel.keeps or self._locked_as is not None or self.options.warnings is not None
+        if not NATIVE or alone:
             spec.settled = True
         elif spec.kernel.refuses and current_fallback(self.options.fallback) == "numpy":
             spec.settled = True
@@ -519,6 +556,8 @@ class BufferizedFunction(NativeCallable):
     def _make_original_native(self, why: _Original, values: tuple[Any, ...], form: tuple[Named, Form]) -> None:
         """Lets machine code call the original function: for arguments that overlap like these, or that have these sizes
         and raise; or, of a function of which nothing could be compiled in many calls, for arguments of these types."""
+        if self._locked_as is not None:
+            return
         why.by_python += 1
         if why.refused and self.options.fallback is None:
             return  # the setting may change
@@ -598,6 +637,8 @@ class BufferizedFunction(NativeCallable):
     def _for_c(self, args: tuple[Any, ...]) -> Specialization | None:
         """The program for these arguments, with its entry if it has one; None where the original function runs."""
         self._check_alone()
+        if self._locked_as is not None:
+            raise UnsupportedError("C calls a function that takes a lock", instead="take the lock around the caller")
         found = self._specialization(args, {}, count=False)
         if found is None or not NATIVE:
             return None
@@ -645,6 +686,14 @@ class BufferizedFunction(NativeCallable):
     def call_counted(self, *args: Any, **kwargs: Any) -> tuple[Any, Counters | None]:
         """The result of a call, and what the compiled code allocated and copied (None where the original function ran).
         Args and errors: those of a call."""
+        call = self._holding(args, kwargs) if self._may_lock else None
+        if call is None:
+            return self._counted(args, kwargs)
+        with call:
+            return self._counted(args, kwargs)
+
+    def _counted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Counters | None]:
+        """What `call_counted` gives."""
         try:
             found = self._specialization(args, kwargs)
         except UnsupportedError as refusal:

@@ -31,6 +31,7 @@ from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, is_trac
 from tracebuf.frontends.numpy.record.regions import LIMITS, RAISED, Kept, Site
 from tracebuf.frontends.numpy.record.values import Env, PyBool, PyInt
 from tracebuf.frontends.numpy.source.liveness import leaves_by, stored
+from tracebuf.frontends.numpy.source.locks import dotted, held_for
 from tracebuf.ir.core import Block, Op
 from tracebuf.location import Location
 from tracebuf.ops.arrays.host import HostCall
@@ -272,10 +273,11 @@ class Protected(Evaluator):
     def stmt_With(self, node: ast.With, env: Env) -> None:
         """Contexts that compiled code need not enter, and `contextlib.suppress`."""
         outer, options, settings = len(self.r.filters), len(self.r.printing), self.r.errstates
+        locked = len(self.r.locked)
         try:
             self.with_contexts(node, env)
         finally:
-            del self.r.filters[outer:], self.r.printing[options:]
+            del self.r.filters[outer:], self.r.printing[options:], self.r.locked[locked:]
             self.r.errstates = settings
 
     def with_contexts(self, node: ast.With, env: Env) -> None:
@@ -283,6 +285,8 @@ class Protected(Evaluator):
         suppressed: list[type[BaseException]] = []
         for entered in node.items:
             call = entered.context_expr
+            if self.holds(node, call):
+                continue
             if not isinstance(call, ast.Call):
                 raise self.refuse(node, *refusals.statement(node))
             function, args = self.expr(call.func, env), self.items(call.args, env)
@@ -301,6 +305,20 @@ class Protected(Evaluator):
         if error is not None and not isinstance(error[0], kinds):
             self.raise_again(error)
         return None
+
+    def holds(self, node: ast.With, lock: ast.expr) -> bool:
+        """Whether an operand of `with` is a lock that the call holds (source/locks)."""
+        names = dotted(lock)
+        if names is None:
+            return False
+        call, text = held_for(self.scope.source) if len(self.scopes) == 1 else None, ".".join(names)
+        if call is None or text not in call.names:
+            reason = "`with` of a lock that not each call takes, of a second one, or of what is no lock"
+            raise self.refuse(node, reason, "take one lock where the function begins, or around its calls")
+        if self.r.locked and not call.reentrant:
+            raise self.refuse(node, "a lock is taken that is held already", "use a threading.RLock")
+        self.r.locked.append(text)
+        return True
 
     def enter(
         self, node: ast.With, function: Any, args: Sequence[Any], named: Sequence[tuple[str | None, Any]],

@@ -66,6 +66,8 @@ class Recorder(Sizes):
         """What is said of the loops (paths/loops/report)."""
         self.filters: list[tuple[Frame, list[Filter]]] = []
         """For each `with warnings.catch_warnings()` that is being traced: where it began, and the filters set in it."""
+        self.locked: list[str] = []
+        """The locks that the `with` statements being traced take."""
         self.errstates = 0
         """In how many `with np.errstate(...)`, which are not entered."""
         self.printing: list[dict[str, Any]] = []

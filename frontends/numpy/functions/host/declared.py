@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.record.refusals import name_of as name_of_type
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt, Scalar, is_traced, storages_of
+from tracebuf.frontends.numpy.source.locks import holds_lock
 from tracebuf.ir.core import Value
 from tracebuf.running.host import HostFunction
 
@@ -47,6 +48,9 @@ def traced_host_call(
     if r.makes_generators:
         reason = "a function of the user's is called after a random generator was made, which a call within may replace"
         raise r.refuse(reason, "pass the generator as an argument")
+    if holds_lock() and not r.locked:
+        reason = "a function of the user's is called outside of the `with lock`, which the whole call is under"
+        raise r.refuse(reason, "call it inside, or take the lock around the call")
     positions = ask(Declared.of, len(arrays), reads, writes)
     shapes, several = shapes_of(result_shape)
     dtypes = [element_of(r, dtype) for dtype in ask(dtypes_of, result_dtype, len(shapes))]
