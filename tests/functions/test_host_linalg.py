@@ -234,7 +234,7 @@ def eigen_in_loop(a):
 
 def eigen_walked(a):
     w, v = np.linalg.eig(a)
-    n, out = 0, 0.0
+    n, out = 0, np.abs(w).max()
     for x in w:
         if abs(x) > 0.5:
             n += 1
