@@ -77,7 +77,6 @@ def test_a_loop_is_one_loop_at_any_length() -> None:
         ("b = a\nreturn fori_loop(0, n, lambda i, v: v.tobytes(), a)", 2),
         ("return while_loop(\n    lambda v: v[0] > 0,\n    lambda v: (lambda: id(v))(), a)", 3),
         ("b = a\nb = fori_loop(0, n, lambda i, v: (v, v), a)\nreturn b", 2),
-        ("l = []\ndef body(i, v):\n    l.append((i, v))\n    return v\nreturn fori_loop(0, n, body, a)", 3),
     ],
 )
 def test_f2_refusals_stand_on_the_callers_line(body: str, line: int) -> None:
