@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.language.test_protected import A, sections
-from tests.support.agreement import agree, program
+from tests.support.agreement import agree, program, refused
 from tests.support.params import one_in
 from tracebuf import bufferize
 
@@ -1328,3 +1328,20 @@ def test_what_is_printed_of_what_is_caught(body: str, capsys: pytest.CaptureFixt
                 result = repr(error)
             found.append((result, capsys.readouterr().out))
         assert found[0] == found[1]
+
+
+def test_names_of_a_loop_over_a_generator_that_raises() -> None:
+    text = """
+    def gen():
+        for x in a:
+            if x > n:
+                raise ValueError("big")
+            yield x * 2
+    s = 0.0
+    try:
+        for y in gen():
+            s += y
+    except ValueError:
+        s += 1000
+    return s"""
+    assert "within a `try`" in refused(program("def f(a, n):" + text), A, 3).reason

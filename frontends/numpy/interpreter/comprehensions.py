@@ -202,6 +202,9 @@ class Comprehensions(Evaluator):
             if isinstance(env.get(name, Maybe), (Maybe, type)):
                 reason = f"`{name}` may not be bound before a loop over a generator, and is used after it"
                 raise self.refuse(node, reason, f"bind it before: {name} = ...")
+        if self.r.catching and (read := names & self.r.read_if_raised[-1]):
+            reason = f"`{min(read)}` is bound in a loop over a generator, within a `try` that may be left there"
+            raise self.refuse(node, reason, "put the loop into a function that returns it")
         cells = Record(types.SimpleNamespace)
         self.own(cells)
         cells.fields.update((name, env[name]) for name in names)
