@@ -225,7 +225,7 @@ class UntracedCall:
         given = [filled(p, operands) for p in self.arguments]
         positional = len(given) - len(self.names)
         called = partial(self.function, *given[:positional], **dict(zip(self.names, given[positional:])))
-        result = called() if not any(map(is_made, self.arguments)) else self.watched(called, [given, operands])
+        result = called() if not any(map(is_made, self.arguments)) else self.watched(called, given, ins, operands)
         found: list[np.ndarray] = []
         try:
             form = taken_apart(result, found, like=self.form)
@@ -237,13 +237,13 @@ class UntracedCall:
             raise self.other("memory of its arguments, or the same memory twice")
         return found
 
-    def watched(self, called: Callable[[], Any], held: Any) -> Any:
+    def watched(self, called: Callable[[], Any], given: list[Any], ins: Sequence[Any], operands: list[Any]) -> Any:
         """Makes a call in which functions of the user's are called, which may not write to what they are given."""
-        before = contents(held)
+        before = contents(given)
         try:
             return called()
         finally:
-            if contents(held) != before:
+            if contents(given) != before or contents(operands, True) != contents(ins, True):
                 reason = f"a function that {self.name} calls writes to an array, list or dict from outside of it"
                 raise UnsupportedError(reason, instead="let it compute a result of its arguments, and nothing else")
 
@@ -267,13 +267,13 @@ def writable(x: Any) -> Any:
     return x.copy(order="K") if isinstance(x, np.ndarray) else x
 
 
-def contents(x: Any) -> list[Any]:
-    """What lists, tuples, dicts and arrays hold, to be compared."""
-    if type(x) in (tuple, list):
-        return [len(x), *(found for item in x for found in contents(item))]
+def contents(x: Any, of_arrays: bool = False) -> list[Any]:
+    """What lists, tuples and dicts hold, to be compared; the elements of arrays too."""
+    if isinstance(x, (tuple, list)):
+        return [len(x), *(found for item in x for found in contents(item, of_arrays))]
     if type(x) is dict:
-        return [*x, *contents(list(x.values()))]
-    return [x.tobytes()] if isinstance(x, np.ndarray) else [x]
+        return [*x, *contents(list(x.values()), of_arrays)]
+    return [x.tobytes() if of_arrays else id(x)] if isinstance(x, np.ndarray) else [x]
 
 
 def is_made(pattern: Any) -> bool:
