@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import types
 from collections.abc import Callable
 from typing import Any
@@ -357,11 +358,29 @@ def test_types_that_depend_on_the_numbers_are_refused_late() -> None:
     assert "gives int" in error.reason and "fallback" in error.instead
 
 
-kind_of_sum: Any = types.FunctionType(
-    compile("def f(x):\n    return -1 if (x == -1).all() else float(x.sum())", "<scipy>", "exec").co_consts[0],
-    {"__name__": "scipy.signal.made"},
-)
-kind_of_sum.__module__ = "scipy.signal.made"
+def librarys(body: str, **names: Any) -> Any:
+    """A function that says that it is SciPy's, and whose source cannot be read."""
+    code = compile(f"def f(x):\n    {body}", "<scipy>", "exec").co_consts[0]
+    made = types.FunctionType(code, {"__name__": "scipy.signal.made", **names})
+    made.__module__ = "scipy.signal.made"
+    return made
+
+
+kind_of_sum = librarys("return -1 if (x == -1).all() else float(x.sum())")
+
+
+def test_stand_ins_are_short_where_a_call_takes_long() -> None:
+    seen: list[int] = []
+
+    def cubic(n: int) -> int:
+        seen.append(n)
+        assert n < 1000
+        time.sleep(n**3 * 2e-7)
+        return n
+
+    f = librarys("return cubic(len(x)) * x.sum()", cubic=cubic)
+    assert tracebuf.bufferize(lambda x: f(x))(np.ones(3)) == 9.0
+    assert seen
 
 
 def test_settings_are_no_computations() -> None:

@@ -264,11 +264,12 @@ class UntracedCall:
         return any(isinstance(leaf, FormOfUntold) for leaf in numbers_in(self.form))
 
     def __call__(self, *operands: Any) -> tuple[np.ndarray, ...]:
-        ins = [x if type(x) is not np.ndarray or x.flags.writeable else x.copy() for x in operands]
+        calls_back = any(map(is_made, self.arguments))
+        ins = [own_copy(x) if calls_back or not is_writable(x) else x for x in operands]
         given = [filled(p, ins) for p in self.arguments]
         positional = len(given) - len(self.names)
         called = partial(self.function, *given[:positional], **dict(zip(self.names, given[positional:])))
-        result = called() if not any(map(is_made, self.arguments)) else self.watched(called, [given, ins])
+        result = self.watched(called, given, ins, operands) if calls_back else called()
         parts = Parts(self.keeps, self.form)
         try:
             form = parts.whole(result)
@@ -280,13 +281,14 @@ class UntracedCall:
             raise self.other("memory of its arguments, or the same memory twice")
         return tuple(parts.arrays)
 
-    def watched(self, called: Callable[[], Any], held: Any) -> Any:
-        """Makes a call in which functions of the user's are called, which may not write to what they are given."""
-        before = contents(held)
+    def watched(self, called: Callable[[], Any], given: Any, ins: Any, operands: Any) -> Any:
+        """Makes a call in which functions of the user's are called, which may not write to what they are given: they
+        get copies."""
+        before = contents(given)
         try:
             return called()
         finally:
-            if contents(held) != before:
+            if contents(given) != before or contents(operands, True) != contents(ins, True):
                 reason = f"a function that {self.name} calls writes to an array, list or dict from outside of it"
                 raise UnsupportedError(reason, instead="let it compute a result of its arguments, and nothing else")
 
@@ -314,13 +316,22 @@ class Stored:
             out[...] = x
 
 
-def contents(x: Any) -> list[Any]:
-    """What lists, tuples, dicts and arrays hold, to be compared."""
-    if type(x) in (tuple, list):
-        return [len(x), *(found for item in x for found in contents(item))]
+def is_writable(x: Any) -> bool:
+    """Whether code in C takes an argument that it stores nothing to: in the interpreters arrays are read-only."""
+    return type(x) is not np.ndarray or x.flags.writeable
+
+
+def own_copy(x: Any) -> Any:
+    return x.copy(order="K") if type(x) is np.ndarray else x
+
+
+def contents(x: Any, of_arrays: bool = False) -> list[Any]:
+    """What lists, tuples and dicts hold, to be compared; the elements of arrays too."""
+    if isinstance(x, (tuple, list)):
+        return [len(x), *(found for item in x for found in contents(item, of_arrays))]
     if type(x) is dict:
-        return [*x, *contents(list(x.values()))]
-    return [x.tobytes()] if isinstance(x, np.ndarray) else [x]
+        return [*x, *contents(list(x.values()), of_arrays)]
+    return [x.tobytes() if of_arrays else id(x)] if isinstance(x, np.ndarray) else [x]
 
 
 def is_made(pattern: Any) -> bool:

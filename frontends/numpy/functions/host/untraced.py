@@ -82,7 +82,7 @@ from tracebuf.running.untraced import (
 LIBRARIES = frozenset({"scipy", "skimage", "sklearn", "statsmodels", "librosa", "astropy"})
 """Libraries whose functions compute, and do nothing else, but for those of these packages:"""
 NOT_COMPUTING = frozenset((
-    "io", "datasets", "data", "misc", "testing", "_testing", "conftest", "display", "viewer", "graphics",
+    "io", "datasets", "data", "testing", "_testing", "conftest", "display", "viewer", "graphics",
     "visualization", "inspection", "_shared", "_lib", "_build_utils", "config", "logger", "externals", "tools",
     "tests", "test", "example", "cache", "_cache", "version", "show_versions", "_config", "compat", "samp", "wcs",
     "table", "nddata", "units", "time", "coordinates", "extern", "core",
@@ -246,7 +246,10 @@ def probe(
         seconds = found[0].seconds + found[1].seconds
         if seconds < LONGEST / 10:
             with contextlib.suppress(Raises):  # sizes that are limited for long arrays are not the arguments'
-                found.append(called(LONG[max([0, *(min(x.ndim, 3) for x in arrays_in(tuple(given)))])]))
+                for size in LONG[max([0, *(min(x.ndim, 3) for x in arrays_in(tuple(given)))])]:
+                    found[2:] = [called(size)]
+                    if found[2].seconds > LONGEST / 30:  # for the next one it may be n**3 times as many
+                        break
         if seconds < LONGEST:
             for other in OTHERS:
                 with contextlib.suppress(Raises):
@@ -300,7 +303,7 @@ def probed(
     """What the function gives for stand-ins whose sizes are at least `least`."""
     stand_ins = StandIns(r, given, how, least)
     arguments = [ask(stand_ins.of, x) for x in given]
-    before = contents([arguments, stand_ins.arrays])
+    before = contents([arguments, stand_ins.arrays], True)
     positional = len(arguments) - len(names)
     begin = perf_counter()
     with nothing_said(), keeping():
@@ -312,7 +315,7 @@ def probed(
             form = parts.whole(result)
     except TypeError as error:
         raise r.refuse(f"{error} of {name}", "call it outside") from None
-    if contents([arguments, stand_ins.arrays]) != before:
+    if contents([arguments, stand_ins.arrays], True) != before:
         raise r.refuse(f"{name}, or a function that it calls, writes to its arguments", "call it outside")
     if shared(form, parts.arrays, stand_ins.arrays):
         raise r.refuse(f"{name} gives memory of its arguments, or the same twice", "call it outside")
