@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree, refused
+from tests.support.agreement import agree, program, refused
 from tests.support.arrays import floats
 from tests.support.params import one_in, slow_but
 from tracebuf import UnsupportedError, bufferize
@@ -290,3 +290,12 @@ def test_n1_an_int_that_a_float_does_not_hold() -> None:
     assert f(np.float64(5), 94906267) == 0.25 and f(np.float64(0), 94906265) == 94906265**2
     with pytest.raises(UnsupportedError, match="may not hold exactly"):
         f(np.float64(0), 94906267)
+
+
+def test_pythons_complex_number_computes_with_a_float64_as_with_a_float() -> None:
+    """The result is Python's: `1j * x[0]` is weak beside an array, `x[0] * 1j` is not."""
+    x, z = np.array([3.0, 4.0]), np.array([1, 2], np.float32)
+    for text in ("1j * x[0]", "x[0] * 1j", "1j + x[0]", "1j / x[0]", "(2 + 1j) ** x[0]", "1j - x[0]", "1j * z[0]",
+                 "(1j * x[0]) * z", "(x[0] * 1j) * z", "(1j * x[0]) * x[1]", "complex(1, 2) * x[1]",
+                 "1j / (x[0] * 0)"):  # fmt: skip
+        agree(program(f"def f(x, z):\n    return {text}"), x, z)

@@ -122,6 +122,8 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
             return unsupported_operand(r, function, a, b)
+    if name in OF_COMPLEX:
+        b = beside_complex(a, b)
     if is_python_number(a) and is_python_number(b):
         return python_arithmetic(r, name, a, b)
     if name == "Pow" and not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
@@ -130,6 +132,19 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
         return elementwise(r, *power_form(r, a, b))
     made = scalar_product(r, a, b) if name == "Mult" else None
     return elementwise(r, ufunc, [a, b]) if made is None else made
+
+
+OF_COMPLEX = ("Add", "Sub", "Mult", "Div", "Pow")
+
+
+def beside_complex(a: Any, b: Any) -> Any:
+    """The right operand of Python's complex number, which computes with np.float64 as with the Python float that it is,
+    before NumPy is asked."""
+    if not isinstance(a, (PyComplex, complex)) or isinstance(a, np.generic):
+        return b
+    if isinstance(b, NpScalar) and b.element is F64:
+        return PyFloat(b.value)
+    return float(b) if isinstance(b, np.float64) else b
 
 
 def is_odd(x: object) -> bool:
@@ -232,6 +247,8 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
         return int_compare(r, predicate, ia, ib)
+    if name in ("Eq", "NotEq"):
+        b = beside_complex(a, b)
     arrays = isinstance(a, ArrayRef) or isinstance(b, ArrayRef)
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
