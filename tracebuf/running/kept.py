@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import count
 from typing import Any
 
@@ -11,7 +12,10 @@ from tracebuf.errors import TracebufError
 
 MOST_KEPT = 4096
 """Of so many texts and objects, the last ones, results and messages may be made."""
+MOST_LARGE, LARGE = 64, 1 << 16
+"""As many arrays of more than `LARGE` bytes: results hold others in the end."""
 _kept_objects: dict[int, Any] = {}
+_large: deque[int] = deque()
 _numbers = count()
 
 
@@ -20,6 +24,10 @@ def keep(x: Any) -> np.ndarray:
     number = next(_numbers)
     _kept_objects[number] = x
     _kept_objects.pop(number - MOST_KEPT, None)
+    if isinstance(x, np.ndarray) and x.nbytes > LARGE:
+        _large.append(number)
+        if len(_large) > MOST_LARGE:
+            _kept_objects.pop(_large.popleft(), None)
     return np.asarray(number)
 
 
@@ -28,7 +36,7 @@ def kept(number: int) -> Any:
     try:
         return _kept_objects[number]
     except KeyError:
-        raise TracebufError(f"a text or object of a library's result is gone: {MOST_KEPT} more were made") from None
+        raise TracebufError("a text or object of a library's result is gone: many more were made") from None
 
 
 def shown(number: int, quoted: bool) -> str:
