@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 import types
@@ -24,6 +25,7 @@ import tracebuf
 from tests.support.agreement import agree, refused
 from tests.support.params import one_in
 from tracebuf.frontends.numpy.functions.host import untraced
+from tracebuf.running import kept
 from tracebuf.testing.ladder import different, leaves
 
 RNG = np.random.default_rng(0)
@@ -329,6 +331,13 @@ def test_what_is_one_or_another_in_a_result_is_handed_on() -> None:
     assert np.array_equal(g(0.2), sg.butter(3, 0.2, output="sos"))
 
 
+def test_large_arrays_that_are_handed_on_are_few() -> None:
+    numbers = [int(kept.keep(np.zeros(1 << 14))) for _ in range(kept.MOST_LARGE + 1)]
+    assert kept.kept(numbers[-1]).size == kept.kept(numbers[1]).size == 1 << 14
+    with pytest.raises(tracebuf.TracebufError, match="is gone"):
+        kept.kept(numbers[0])
+
+
 def test_what_is_refused() -> None:
     seen: list[Any] = []
 
@@ -337,8 +346,12 @@ def test_what_is_refused() -> None:
         return (p**2).sum()
 
     assert "`seen`, a list, in a function" in refused(lambda x: so.minimize(noting, x).x, X[:2]).reason
-    for callback in (lambda p: print(p), lambda p: np.save("f", p), lambda p: X.__setitem__(0, 1)):
+    save = np.save
+    for callback in (lambda p: print(p), lambda p: np.save("f", p), lambda p: X.__setitem__(0, 1),
+                     lambda p: save("f", p), lambda p: X.setflags(write=False)):  # fmt: skip
         refused(lambda x: so.minimize(callback, x).x, X[:2])  # noqa: B023
+    renamed = functools.wraps(so.rosen)(lambda p: noting(p))
+    assert "`seen`, a list" in refused(lambda x: so.minimize(renamed, x).x, X[:2]).reason
     assert not seen
     refused(lambda x: sp.splev(x, (x, x, 3)), X)
     assert "depend on its arguments" in refused(lambda m: sl.logm(m), M).reason

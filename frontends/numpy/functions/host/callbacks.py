@@ -32,7 +32,8 @@ BUILTINS = frozenset((
     "ValueError", "ZeroDivisionError", "OverflowError", "FloatingPointError", "ArithmeticError", "Exception",
 ))  # fmt: skip
 """Of Python's own functions those that compute, and do nothing else."""
-WRITES = ("save", "tofile", "dump", "load", "fromfile", "memmap", "seterr", "set_printoptions", "seed", "open")
+WRITES = ("save", "tofile", "dump", "load", "fromfile", "memmap", "seterr", "setbufsize", "setflags", "set_", "seed",
+          "open")  # fmt: skip
 """How the names of functions and methods begin that do more than compute."""
 LIBRARIES = ("numpy", "scipy", "math", "cmath", "builtins")
 INSTEAD = "let it compute a result of its arguments, and nothing else"
@@ -59,7 +60,18 @@ def is_users(x: Any) -> bool:
     """Whether a value is a function whose source is the user's."""
     if isinstance(x, NestedFunction):
         return True
-    return isinstance(x, types.FunctionType) and str(x.__module__).partition(".")[0] not in LIBRARIES
+    return isinstance(x, types.FunctionType) and library_of(x) not in LIBRARIES
+
+
+def library_of(x: Any) -> str:
+    """The package that a function, class or module is of; that of a function is its code's: it may say that it is
+    another's (functools.wraps)."""
+    module: Any
+    if isinstance(x, types.ModuleType):
+        module = x.__name__
+    else:
+        module = x.__globals__.get("__name__") if isinstance(x, types.FunctionType) else getattr(x, "__module__", None)
+    return str(module).partition(".")[0]
 
 
 def callback(r: Recorder, function: Any, lookup_of: LookupOf, within: Sequence[Any]) -> Callback:
@@ -167,10 +179,9 @@ def computes(x: Any) -> bool:
     else."""
     if isinstance(x, np.ufunc):
         return True
-    module = x.__name__ if isinstance(x, types.ModuleType) else getattr(x, "__module__", None)
     kinds = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, type(np.sum))
-    ours = isinstance(x, kinds) and str(module).partition(".")[0] in LIBRARIES
-    return ours and (module != "builtins" or x.__name__ in BUILTINS)
+    home = library_of(x) if isinstance(x, kinds) else ""
+    return home in LIBRARIES and (x.__name__ in BUILTINS if home == "builtins" else not x.__name__.startswith(WRITES))
 
 
 def values_in(x: Any) -> Iterator[Any]:
