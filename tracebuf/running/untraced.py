@@ -162,8 +162,10 @@ def in_common(a: Form, b: Form) -> Form | None:
 
 
 def of_library(kind: type) -> bool:
-    """Whether a class is of a library that is not Python's own, or NumPy's."""
+    """Whether a class is of a library that is not Python's own, or NumPy's, or of NumPy's polynomials."""
     root = kind.__module__.partition(".")[0]
+    if kind.__module__.startswith("numpy.polynomial.") or kind is np.poly1d:
+        return True
     return root not in ("builtins", "numpy") and root not in sys.stdlib_module_names
 
 

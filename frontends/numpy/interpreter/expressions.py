@@ -814,7 +814,9 @@ class Expressions(Comprehensions):
             return dicts.call(self, node, function, args, kwargs)
         if function is range:
             return make_range(self.r, args)
-        if not self.is_in_library() and untraced.takes_class(function):
+        if untraced.takes_class_method(function) and not self.is_in_library():
+            return untraced.call(self.r, function, *with_callbacks(self.r, [args, kwargs], self.global_lookup))
+        if untraced.takes_class(function) and not self.is_in_library():
             return made_objects.make(self.r, function, *with_callbacks(self.r, [args, kwargs], self.global_lookup))
         if isinstance(function, (Untold, UntoldMethod)):
             given = with_callbacks(self.r, [args, kwargs], self.global_lookup)

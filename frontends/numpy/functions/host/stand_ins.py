@@ -171,6 +171,13 @@ def rising(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return np.asarray(np.arange(n) if dtype.kind in "iu" else np.arange(1, n + 1) / max(n, 1), dtype).reshape(shape)
 
 
+def counting(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Rising numbers, from 1, one after another."""
+    if dtype.kind == "b":
+        return rising(shape, dtype)
+    return np.asarray(np.arange(1, prod(shape) + 1), dtype).reshape(shape)
+
+
 def ones(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return np.ones(shape, dtype)
 
@@ -189,7 +196,8 @@ class Filling(NamedTuple):
     real: float
 
 
-FILLINGS = (Filling(varied, 0.5), Filling(rising, 0.5), Filling(varied, 2.0), Filling(rising, 2.0), Filling(ones, 1.0))
+FILLINGS = (Filling(varied, 0.5), Filling(rising, 0.5), Filling(varied, 2.0), Filling(rising, 2.0), Filling(ones, 1.0),
+            Filling(counting, 1.5))  # fmt: skip
 OTHERS = (Filling(of_both_signs, 0.5), Filling(varied, 2.0))
 """For these a function gives the same types, or raises; for matrices of low rank, say, it may give others."""
 LONGEST = 0.5

@@ -76,6 +76,7 @@ from tracebuf.running.untraced import (
     direct,
     in_common,
     numbers_in,
+    of_library,
     shared,
 )
 
@@ -122,10 +123,17 @@ def is_librarys(file: str) -> bool:
     return any(file.startswith(os.path.dirname(home) + os.sep) for home in homes if home)
 
 
+def takes_class_method(function: Any) -> bool:
+    """Whether a value is a method of such a class itself, as `Polynomial.fit` is."""
+    return isinstance(function, types.MethodType) and takes_class(function.__self__)
+
+
 def takes_class(kind: Any) -> bool:
     """Whether a value is a class of a library's whose objects can be made by a call."""
     if type(kind) not in (type, ABCMeta) or issubclass(kind, (BaseException, tuple, dict, np.ndarray, np.generic)):
         return False
+    if of_library(kind) and kind.__module__.startswith("numpy"):
+        return True
     root, *packages = str(kind.__module__).split(".")
     return root in LIBRARIES and NOT_COMPUTING.isdisjoint(packages) and not kind.__name__.startswith("_")
 
