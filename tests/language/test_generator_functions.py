@@ -135,17 +135,6 @@ return best
     "what it yields after a change": "for x in squares(a):\n    a[2] += x\nreturn a",
     "an error": "for x in squares(a):\n    if x > 20:\n        raise ValueError('big')\nreturn a",
     "its target afterwards": "x, s = 5.0, 0.0\nfor x in squares(a):\n    y = x + 1\n    s += y\nreturn s, x",
-    "names after an error": """
-y = 0
-try:
-    for x in three(a):
-        y = y + 1
-        if y == 2:
-            raise ValueError
-except ValueError:
-    y += 10
-return y
-""",
     "comprehensions": "return [x * 2 for x in squares(a)], [i + j for i, j in pairs(4) if i > 0]",
 }  # fmt: skip
 REFUSED = {
@@ -157,6 +146,17 @@ REFUSED = {
     "return any(x > 2 for x in squares(a))": "generator",
     "return next(squares(a))": "generator", "return dict(enumerate(three(a)))": "generator",
     "return list(used(a))": "whose value is used", "return list(protected(a))": "in a `try` or `with`",
+    """
+y = 0
+try:
+    for x in three(a):
+        y = y + 1
+        if y == 2:
+            raise ValueError
+except ValueError:
+    y += 10
+return y
+""": "`y` is bound in a loop over a generator, within a `try`",
     "return squares(a)": "a generator cannot be returned", "return a if squares(a) else -a": "generator",
 }  # fmt: skip
 
