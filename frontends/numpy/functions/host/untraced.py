@@ -75,6 +75,7 @@ from tracebuf.running.untraced import (
     contents,
     direct,
     in_common,
+    is_made,
     numbers_in,
     of_library,
     shared,
@@ -159,7 +160,7 @@ def call(
     shapes = [known_shape([p.arrays[k].shape for p in probes], sizes) for k in range(len(leaves))]
     ins: list[Value] = []
     pattern = tuple([patterned(r, x, ins) for x in given])
-    made = UntracedCall(function, name, pattern, tuple(named), probes[0].form, keeps)
+    made = UntracedCall(function, name, pattern, tuple(named), probes[0].form, keeps, any(map(is_made, pattern)))
     unknown = [(k, axis) for k, shape in enumerate(shapes) for axis, n in enumerate(shape) if n is None]
     called: Any = made
     if unknown:
