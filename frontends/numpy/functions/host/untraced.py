@@ -243,6 +243,7 @@ def probe(
     """What the function gives for stand-ins of several sizes, for the first fillings for which it does not raise."""
     said: Raises | None = None
     short_sizes(r, given, SHORTEST)
+    known_ints(r, given, (-1, 0, 1))
     for narrowed, least, filling in product((free, known_ints, equal_sizes, short_sizes), SIZES, FILLINGS):
         if filling is FILLINGS[0] and least is SIZES[0] and not narrowed(r, given):
             continue
@@ -280,11 +281,13 @@ def free(r: Recorder, given: Sequence[Any]) -> bool:
     return True
 
 
-def known_ints(r: Recorder, given: Sequence[Any]) -> bool:
-    """Makes ints of the caller's part of the key, which may be axes; whether there are any."""
+def known_ints(r: Recorder, given: Sequence[Any], only: Sequence[int] | None = None) -> bool:
+    """Makes ints of the caller's part of the key, which may be axes; whether there are any. `only`: those that are one
+    of these in the call, as flags are."""
     found = [x.expr for x in values_in(tuple(given)) if isinstance(x, PyInt) and r.entry_only(x.expr)]
     for e in found:
-        r.static_int(e, "an int that a library's function is given")
+        if only is None or evaluate(r.facts.canon(e), r.hints) in only:
+            r.static_int(e, "an int that a library's function is given")
     return bool(found)
 
 
