@@ -48,6 +48,8 @@ Where is ...?
     print, logging, tqdm    interpreter/talk, call/talk, call/progress; their text: interpreter/texts
     random numbers          functions/host/draws; tests/functions/test_draws.py
     scipy.linalg.solve ...  functions/host/scipys, a row; tests/functions/test_scipys.py
+    find_peaks, minimize    what cannot be traced is called as it is: functions/host/untraced, callbacks, made_objects,
+                            tracebuf/running/untraced; tests/functions/test_untraced.py
     scipy.sparse, norm.cdf  functions/host/sparse, objects; tests/functions/test_scipy_objects.py
     a.flags, a.strides      functions/inspection
     partials, slices ...    of a path or iteration that has ended: paths/holders, record/slices
