@@ -11,6 +11,7 @@ import ctypes
 import mmap
 import os
 import types
+from abc import ABCMeta
 from array import array
 from collections.abc import Sequence
 from dataclasses import field
@@ -107,15 +108,27 @@ INTERFACES = ("__array_struct__", "__array_interface__", "__dlpack__")
 _OWN_RULES = ("__array_ufunc__", "__array_function__", "__array_priority__", "__array_wrap__", "__array_prepare__")
 
 
-@lru_cache(maxsize=512)
+_METACLASSES = frozenset({type, ABCMeta, type(ctypes.Array)})
+"""A class with another metaclass is asked nothing, which might answer with code of the user's; not even its hash."""
+
+
 def defers(kind: Any) -> bool:
     """Whether NumPy's functions and operators leave objects of a class to it: pandas, xarray, subclasses of ndarray."""
+    return type(kind) in _METACLASSES and _defers(kind)
+
+
+@lru_cache(maxsize=512)
+def _defers(kind: Any) -> bool:
     return any(hasattr(kind, name) for name in _OWN_RULES)
 
 
-@lru_cache(maxsize=512)
 def is_buffer(kind: Any) -> bool:
     """Whether objects of a class are buffers, of which nothing but their arrays is asked."""
+    return type(kind) in _METACLASSES and _is_buffer(kind)
+
+
+@lru_cache(maxsize=512)
+def _is_buffer(kind: Any) -> bool:
     if kind in BUFFERS or issubclass(kind, ctypes.Array):
         return True
     if issubclass(kind, (np.ndarray, np.generic)) or kind.__module__.partition(".")[0] in ("numpy", "scipy"):
@@ -154,7 +167,7 @@ def key_of(name: str, x: Any) -> Key:
         return StaticKey(kind, repr(x))  # 0.0 is not -0.0, and True is not 1
     if (key := static_key_of(x)) is not None:
         return key
-    if is_buffer(kind):  # type: ignore[arg-type]
+    if is_buffer(kind):
         return StaticKey(kind, None, f"a {kind.__name__}", any=True)
     raise refused_argument(name, x)
 

@@ -27,8 +27,6 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
 }
 """By class of statement: what it is called in a refusal, and what to write instead."""
 EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
-    ast.Yield: ("`yield`", _PLAIN),
-    ast.YieldFrom: ("`yield from`", _PLAIN),
 }
 """By class of expression: what it is called in a refusal, and what to write instead."""
 OUTSIDE = "compute it outside and pass the result in, or tracebuf.host_call(f, a, result_shape=...), where f calls it"
