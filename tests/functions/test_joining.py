@@ -81,6 +81,7 @@ np.rot90(sq, 1, (1, 2))|np.rot90(a, k=n)
 """,
     "splits": """
 np.split(v, 3)|np.split(v, [2, 4])|np.array_split(v, 4)|np.array_split(a, 2, axis=1)|np.hsplit(a, 5)|np.vsplit(a, 2)
+np.array_split(v, np.array([2, 4]))|np.split(v, np.cumsum([1, 2]))
 np.split(v, 4)|np.hsplit(a, [1, 3])|np.dsplit(sq, 5)|np.split(a, (1, 2), axis=1)|np.split(v, m)
 """,
     "repeat as a method": """

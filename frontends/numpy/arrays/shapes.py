@@ -223,6 +223,7 @@ def array_split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) 
     ref = as_array(r, ary)
     at = place_in_shape(r, axis, ref.ndim)
     n = ref.shape[at]
+    indices_or_sections = numbers_in(r, indices_or_sections)
     if isinstance(indices_or_sections, (tuple, list, range)):
         bounds = [0, *indices_or_sections, None]
     else:
@@ -235,6 +236,13 @@ def array_split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) 
         return [part(r, ref, at, a, sub(b, a)) for a, b in zip(ends, ends[1:])]
     lead = (slice(None),) * at
     return [read_item(r, ref, (*lead, slice(a, b), ...)) for a, b in zip(bounds, bounds[1:])]
+
+
+def numbers_in(r: Recorder, x: Any) -> Any:
+    """A list of the numbers of a vector of ints; what is none as it is."""
+    if not isinstance(x, ArrayRef) or x.ndim != 1 or x.dtype.kind not in "iu":
+        return x
+    return [r.number(x, (k,)) for k in range(r.static_int(x.shape[0], "the number of places to split at"))]
 
 
 def place_in_shape(r: Recorder, axis: Any, ndim: int) -> int:
@@ -255,6 +263,7 @@ def part(r: Recorder, a: ArrayRef, axis: int, start: Dim, size: Dim) -> ArrayRef
 @traces(np.split)
 def split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Any]:
     """np.split: equal parts of an axis, or ValueError."""
+    indices_or_sections = numbers_in(r, indices_or_sections)
     if not isinstance(indices_or_sections, (tuple, list, range)):
         ref = as_array(r, ary)
         n = ref.shape[place_in_shape(r, axis, ref.ndim)]
