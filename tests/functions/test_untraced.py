@@ -57,16 +57,21 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }  # fmt: skip
 
 
+def same(wanted: Any, found: Any, tolerance: float) -> None:
+    """Structure, types and values, within a tolerance."""
+    eager, mine = list(leaves(wanted)), list(leaves(found))
+    assert [path for path, _ in eager] == [path for path, _ in mine]
+    assert not [text for (_, a), (_, b) in zip(eager, mine, strict=True) if (text := different(a, b, tolerance))]
+    assert [type(x) for _, x in eager] == [type(x) for _, x in mine]
+
+
 @pytest.mark.parametrize("name", one_in(4, CALLS))
 def test_results_are_eagers(name: str) -> None:
     f, args = CALLS[name]
     g = tracebuf.bufferize(f)
     for n in (200, 150):
         given = [x[:n] if len(x) == 200 and not (name == "interpolated" and n != 200) else x for x in args]
-        eager, mine = list(leaves(f(*given))), list(leaves(g(*given)))
-        assert [path for path, _ in eager] == [path for path, _ in mine]
-        assert not [text for (_, a), (_, b) in zip(eager, mine, strict=True) if (text := different(a, b, 1e-12))]
-        assert [type(x) for _, x in eager] == [type(x) for _, x in mine]
+        same(f(*given), g(*given), 1e-12)
 
 
 def test_the_whole_ladder() -> None:
@@ -157,10 +162,7 @@ def test_functions_of_the_users_are_called(name: str) -> None:
     f = CALLBACKS[name]
     g = tracebuf.bufferize(f)
     for scale in (1.0, 1.1):
-        eager, mine = list(leaves(f(T, D * scale))), list(leaves(g(T, D * scale)))
-        assert [path for path, _ in eager] == [path for path, _ in mine]
-        assert not [text for (_, a), (_, b) in zip(eager, mine, strict=True) if (text := different(a, b, 1e-9))]
-        assert [type(x) for _, x in eager] == [type(x) for _, x in mine]
+        same(f(T, D * scale), g(T, D * scale), 1e-9)
 
 
 def test_what_a_callback_reads_is_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,10 +312,7 @@ def test_objects_of_libraries(name: str) -> None:
     f = OBJECTS[name]
     g = tracebuf.bufferize(f)
     for n in (40, 30):
-        eager, mine = list(leaves(f(T[:n], D[:n]))), list(leaves(g(T[:n], D[:n])))
-        assert [path for path, _ in eager] == [path for path, _ in mine]
-        assert not [text for (_, a), (_, b) in zip(eager, mine, strict=True) if (text := different(a, b, 1e-9))]
-        assert [type(x) for _, x in eager] == [type(x) for _, x in mine]
+        same(f(T[:n], D[:n]), g(T[:n], D[:n]), 1e-9)
 
 
 def test_objects_are_handed_on() -> None:

@@ -2,7 +2,7 @@
 
 What a call gives (the form of its result, dtypes, sizes) is found by calling the function on stand-ins of several
 sizes. A size that is one of the arguments' for all of them is known; other sizes the call tells when the program runs.
-Results that differ in anything else from those for stand-ins raise TracebufError then. The libraries' functions are
+Results that differ in anything else from those for stand-ins are refused then. The libraries' functions are
 taken to leave their arguments as they are, and to keep none.
 """
 
