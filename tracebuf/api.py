@@ -59,7 +59,7 @@ from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.dims import Sym
 from tracebuf.ir.ndarray import address
-from tracebuf.options import Options, current_fallback
+from tracebuf.options import Fallback, Options, current_fallback
 from tracebuf.process import log as logger
 from tracebuf.process.display import displayed, hide_frames, hides_frames
 
@@ -393,7 +393,7 @@ class BufferizedFunction(NativeCallable):
                         with self._watched(spec, values, args, kwargs):
                             return self._run(spec, values, containers, known)
                 for refusal in known.refusals:
-                    runs = refusal.error is None or current_fallback(self.options.fallback) == "numpy"
+                    runs = refusal.error is None or self._fallback() == "numpy"
                     if runs and refusal.reason in self._originals and refusal.fits(values):
                         self._count_original(refusal, given, form)
                         return self._raising(refusal, args, kwargs)
@@ -511,7 +511,7 @@ class BufferizedFunction(NativeCallable):
         alone = spec.opens_bars or spec.kernel.keeps or self._locked_as is not None or self.options.warnings is not None
         if not NATIVE or alone:
             spec.settled = True
-        elif spec.kernel.refuses and current_fallback(self.options.fallback) == "numpy":
+        elif spec.kernel.refuses and self._fallback() == "numpy":
             spec.settled = True
         elif (at_once or next(_waited) >= WORTH) and self._lock.acquire(blocking=at_once):
             try:
@@ -559,7 +559,7 @@ class BufferizedFunction(NativeCallable):
         if self._locked_as is not None:
             return
         why.by_python += 1
-        if why.refused and self.options.fallback is None:
+        if why.refused and self.options.fallback is None and not self._librarys:
             return  # the setting may change
         if why.settled or why.by_python < (MANY_REFUSED if why.refused else NATIVE_AFTER):
             return
@@ -672,12 +672,23 @@ class BufferizedFunction(NativeCallable):
             what = what or f"{programs} programs are compiled for other calls, and take them"
             refusal.add_note(f'{what} as before; with fallback="numpy" calls like this one run as they are, in NumPy')
 
+    @cached_property
+    def _librarys(self) -> bool:
+        """Whether it is a library's, as SciPy's are, which nobody rewrites."""
+        with stages.importing():
+            from tracebuf.process.libraries import is_librarys
+        return is_librarys(self.__wrapped__)
+
+    def _fallback(self) -> Fallback:
+        """What happens to a refused call now. Functions of libraries run as they are, unless something else is said."""
+        return current_fallback(self.options.fallback, "numpy" if self._librarys else "error")
+
     def _falls_back(self, refusal: UnsupportedError) -> bool:
         """Whether the original function is to run instead; it warns once for each reason."""
-        if refusal._stored or current_fallback(self.options.fallback) != "numpy":
+        if refusal._stored or self._fallback() != "numpy":
             return False
         reason = str(refusal)
-        if reason not in self._originals:
+        if reason not in self._originals and not self._librarys:
             text = f"{self.__wrapped__.__qualname__} runs as it is, in NumPy:\n{reason}"
             warnings.warn(TracebufWarning(text), stacklevel=caller_level())
         self._originals[reason] += 1
@@ -1083,7 +1094,7 @@ class BufferizedFunction(NativeCallable):
                     self._refuse(call, _Refusal(str(reason), None, reason.under, reason.under.guard_function()))
                 raise
             except UnsupportedError as error:
-                if error._under is not None and current_fallback(self.options.fallback) == "numpy":
+                if error._under is not None and self._fallback() == "numpy":
                     self._refuse(call, _Refusal.of(error))
                 raise
             except Exception as error:

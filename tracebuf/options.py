@@ -87,9 +87,9 @@ def setting_field(name: str, otherwise: Any) -> Any:
     return field(default_factory=lambda: setting(name, otherwise))
 
 
-def current_fallback(own: Fallback | None) -> Fallback:
+def current_fallback(own: Fallback | None, otherwise: Fallback = "error") -> Fallback:
     """What a refused call does now: by a function's own option, else by the setting."""
-    found = setting("fallback", "error") if own is None else own
+    found: Fallback = setting("fallback", otherwise) if own is None else own
     check_fallback(found)
     return found
 
@@ -131,7 +131,8 @@ class Options:
             first call waits for the fast code. "quick": there is no fast code, to try the other.
         fallback: "error" raises UnsupportedError where a call is outside the language; "numpy" runs the original
             function instead, with a TracebufWarning for each reason; what was compiled stays, and takes the calls that
-            it can. None: what `tracebuf.options` or TRACEBUF_FALLBACK say at the call, else "error".
+            it can. None: what `tracebuf.options` or TRACEBUF_FALLBACK say at the call, else "error"; but for
+            a function of SciPy's, or of libraries built on it, "numpy" without warnings, for nobody rewrites these.
         warnings: "numpy" gives NumPy's floating-point warnings and obeys `np.errstate`: compiled code that meets an
             infinity or a NaN, in any result of arithmetic, ends; the arguments get back what they held, and the
             original function runs. It runs at once where calls are made, integers or complex numbers divided. None:

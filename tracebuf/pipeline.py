@@ -149,7 +149,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     class; tests/call/test_native_calls.py
     a call with `fallback="numpy"`  api.py: `_Refusal` is found again by the call's key, without a trace; a call that is
                                     refused often has the original called by machine code (`_make_original_native`);
-                                    tests/call/test_fallback.py
+                                    tests/call/test_fallback.py; libraries' functions: `_fallback`
     a function's text               frontends/numpy/source/source.py finds it, and sees whether it is the code's;
                                     tests/language/test_source.py
     the tier that a test runs       tests/conftest.py chooses it; the tiers: backend/runtime/tiers.py

@@ -6,6 +6,7 @@ import functools
 import threading
 import time
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -411,3 +412,32 @@ def test_settings_are_no_computations() -> None:
 
 def test_a_function_by_itself() -> None:
     assert tracebuf.bufferize(st.pearsonr)(X, Y) == st.pearsonr(X, Y)
+
+
+COLOURS = np.array([[11, 4], [3, 9]])
+
+
+@pytest.mark.parametrize("call", [
+    lambda on: on(st.pearsonr)(X, Y, method=st.PermutationMethod(n_resamples=20, rng=np.random.default_rng(1))),
+    lambda on: on(sg.bode)(sg.TransferFunction([1.0], [1.0, 1.0]))[1],
+    lambda on: on(st.ks_1samp)(X, st.norm.cdf),
+    lambda on: on(sd.squareform)(np.arange(3.0)),
+    lambda on: on(so.fsolve)(lambda x: x**2 - 2, 1.0),
+    lambda on: on(sl.logm)(COLOURS),
+])  # fmt: skip
+def test_a_refused_function_by_itself_runs_as_it_is(call: Any) -> None:
+    """A library's function is nobody's to rewrite: no refusal, no warning, but a row that says why."""
+    made = list[tracebuf.BufferizedFunction]()
+
+    def on(f: Any) -> Any:
+        made.append(tracebuf.bufferize(f))
+        return made[-1]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", tracebuf.TracebufWarning)
+        same(call(lambda f: f), call(on), 0.0)
+    assert "the original function" in str(made[0].specializations())
+    with pytest.raises(tracebuf.UnsupportedError):
+        call(tracebuf.bufferize(fallback="error"))
+    with tracebuf.options(fallback="error"), pytest.raises(tracebuf.UnsupportedError):
+        call(tracebuf.bufferize)

@@ -1,5 +1,6 @@
 """What belongs to the whole process: work that no signal interrupts (`aside`), garbage collections put off (`garbage`),
-modules that are imported late (`late`), its log (`log`), how results show themselves (`display`).
+modules that are imported late (`late`), its log (`log`), how results show themselves (`display`), which libraries' code
+nobody rewrites (`libraries`).
 
 May import: nothing.
 """

@@ -888,7 +888,7 @@ class Expressions(Comprehensions):
 
     def is_in_library(self) -> bool:
         """Whether the code being traced is a library's own."""
-        return bool(self.scopes) and untraced.is_librarys(self.scope.source.file)
+        return bool(self.scopes) and untraced.file_is_librarys(self.scope.source.file)
 
     def call_or_leave(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A call of a library's function from the user's code, traced; where it cannot be, it is made as it is in the

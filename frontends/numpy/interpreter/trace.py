@@ -23,7 +23,6 @@ from tracebuf.frontends.numpy.call.containers import made_of
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.outputs import arranged as as_given
 from tracebuf.frontends.numpy.call.results import CallPlan
-from tracebuf.frontends.numpy.functions.host.untraced import takes
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.numbers.longlongs import is_longlong
@@ -183,7 +182,7 @@ def trace_once(
     try:
         try:
             args = [*positional, *tops[len(parameters) : rest]]
-            if late_handler(function) is not None or takes(function):  # of SciPy's, called as in a traced function
+            if late_handler(function) is not None:  # of SciPy's, called as in a traced function
                 r.at(heading(function))
                 named = {k: x for k, x in keyword.items() if k[:1] != "_"}  # of wrappers of SciPy's
                 result = interpreter.call(ast.Pass(), function, args, named)

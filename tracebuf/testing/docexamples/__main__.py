@@ -1,8 +1,8 @@
 """The command: `python -m tracebuf.testing.docexamples [--only NAME ...] MODULE ...`.
 
-Prints for each public Python function of the modules that has examples whether it was right, refused, wrong or slow,
-with the reason of the worst call, and then the reasons of refusals by how many functions met them. The exit code is 1
-if a function was wrong. Works in a temporary directory, since examples write files.
+Prints for each public Python function of the modules that has examples whether it was right, called as it is, refused,
+wrong or slow, with the reason of the worst call, and then the reasons by how many functions met them. The exit code is
+1 if a function was wrong. Works in a temporary directory, since examples write files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from tracebuf.testing.docexamples.examples import KINDS, Call, examples_of, public_functions, worst
 
 SHOWN = 40
-"""Reasons of refusals that are shown."""
+"""Reasons that are shown."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,10 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
                     print(f"{module_name}.{name}: {call.kind} ({len(calls)} calls)  {text}".rstrip(), flush=True)
             print(_summed(module_name, here), flush=True)
             found += here
-    print(_summed("all", found), "reasons, by the functions that met them:", sep="\n")
-    reasons = Counter(plain(call.why) for call in found if call.kind == "refused")
-    for reason, count in reasons.most_common(SHOWN):
-        print(f"    {count:4} {reason[:200]}")
+    print(_summed("all", found))
+    for kind, what in (("refused", "refused"), ("called", "called as they are")):
+        print(f"functions {what}, by the reason:")
+        reasons = Counter(plain(call.why) for call in found if call.kind == kind)
+        for reason, count in reasons.most_common(SHOWN):
+            print(f"    {count:4} {reason[:200]}")
     return 1 if any(call.kind == "wrong" for call in found) else 0
 
 

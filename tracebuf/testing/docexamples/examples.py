@@ -12,7 +12,6 @@ import copy
 import dataclasses
 import doctest
 import functools
-import inspect
 import io
 import linecache
 import sys
@@ -20,13 +19,11 @@ import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
-from unittest import mock
 
 import numpy as np
 
 from tracebuf.api import bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.functions.host import untraced
 from tracebuf.frozen import frozen
 from tracebuf.testing.alarm import Alarm, alarm
 from tracebuf.testing.ladder import different, leaves
@@ -35,17 +32,16 @@ __all__ = ["KINDS", "Call", "Kind", "examples_of", "public_functions", "worst"]
 
 Kind = Literal["wrong", "refused", "slow", "called", "right"]
 KINDS: tuple[Kind, ...] = ("wrong", "refused", "slow", "called", "right")
-"""The worst first: a function is what the worst of its calls is. `called`: right, but the function itself was called,
-as a host call, where its code cannot be traced."""
+"""The worst first: a function is what the worst of its calls is. `called`: right, but the function ran as it is, as a
+library's does that cannot be traced."""
 TOLERANCE = 1e-9
-_CALL = untraced.call
 Outcome = tuple[bool, Any]
 """Whether a call returned, and what it returned or raised."""
 
 
 @frozen()
 class Call:
-    """How one call of a function went. `why`: the reason of a refusal, or what differs; `where`: its file and line."""
+    """How one call of a function went. `why`: why it is not traced, or what differs; `where`: file and line."""
 
     kind: Kind
     why: str = ""
@@ -98,7 +94,7 @@ def _quiet() -> Iterator[None]:
 
 def _beside(function: types.FunctionType, calls: list[Call], seconds: float) -> Callable[..., Any]:
     """The function, which also runs bufferized, and notes how that went."""
-    bufferized = bufferize(function)
+    traced, bufferized = bufferize(fallback="error")(function), bufferize(function)
     inside = False
 
     @functools.wraps(function)
@@ -113,8 +109,7 @@ def _beside(function: types.FunctionType, calls: list[Call], seconds: float) -> 
         inside, state = True, np.random.get_state()
         try:
             eager = _outcome(function, args, kwargs)
-            np.random.set_state(state)
-            calls.append(_judged(bufferized, eager, (args, kwargs), mine, seconds))
+            calls.append(_judged((traced, bufferized), eager, (args, kwargs), mine, seconds, state))
         finally:
             inside = False
         if not eager[0]:
@@ -131,30 +126,36 @@ def _outcome(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
         return False, error
 
 
-def _judged(bufferized: Callable[..., Any], eager: Outcome, arguments: Any, mine: Any, seconds: float) -> Call:
-    """How the bufferized function does beside eager's outcome; `mine`: the copies of the arguments."""
-    called: list[Any] = []
-
-    def noted(r: Any, function: Any, *rest: Any) -> Any:
-        called.append(function)
-        return _CALL(r, function, *rest)
-
-    try:
-        with alarm(seconds), mock.patch.object(untraced, "call", noted):
-            own = _outcome(bufferized, *mine)
-    except Alarm:
-        return Call("slow")
-    if isinstance(own[1], UnsupportedError) and not own[0]:
-        place = own[1].location
-        return Call("refused", own[1].reason, f"{place.file}:{place.line}" if place else "")
+def _judged(
+    bufferized: Sequence[Callable[..., Any]], eager: Outcome, arguments: Any, mine: Any, seconds: float, state: Any
+) -> Call:
+    """How the bufferized function does beside eager's outcome; `mine`: the copies of the arguments. `bufferized`: where
+    the first refuses, the next is called, with NumPy's random numbers in this `state` again."""
+    refusal: UnsupportedError | None = None
+    for function in bufferized:
+        np.random.set_state(state)
+        try:
+            with alarm(seconds):
+                own = _outcome(function, *mine)
+        except Alarm:
+            return Call("slow")
+        if own[0] or not isinstance(own[1], UnsupportedError):
+            break
+        refusal = own[1]
+    why = ("", "")
+    if refusal is not None:
+        place = refusal.location
+        why = refusal.reason, f"{place.file}:{place.line}" if place else ""
+        if own[1] is refusal:
+            return Call("refused", *why)
+    right: Kind = "right" if refusal is None else "called"
     if isinstance(own[1], TracebufError) and not own[0]:  # a bug, or what only the run time has found
         return Call("wrong", str(own[1]))
     if eager[0] != own[0] or not eager[0]:
         agree = eager[0] == own[0] and type(eager[1]) is type(own[1])
-        return Call("right") if agree else Call("wrong", f"{eager[1]!r:.150} became {own[1]!r:.150}")
+        return Call(right, *why) if agree else Call("wrong", f"{eager[1]!r:.150} became {own[1]!r:.150}")
     difference = _difference(eager[1], own[1]) or _difference(arguments, mine)
-    right: Kind = "called" if inspect.unwrap(bufferized, stop=lambda f: f in called) in called else "right"
-    return Call("wrong", difference) if difference else Call(right)
+    return Call("wrong", difference) if difference else Call(right, *why)
 
 
 def _difference(x: Any, y: Any) -> str:

@@ -58,6 +58,7 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, evaluate
 from tracebuf.ir.types import I64, INDEX
 from tracebuf.ops.scalars import arith
+from tracebuf.process.libraries import LIBRARIES, is_librarys
 from tracebuf.running.host import HostFunction
 from tracebuf.running.kept import keeping
 from tracebuf.running.untraced import (
@@ -81,14 +82,13 @@ from tracebuf.running.untraced import (
     shared,
 )
 
-LIBRARIES = frozenset({"scipy", "skimage", "sklearn", "statsmodels", "librosa", "astropy"})
-"""Libraries whose functions compute, and do nothing else, but for those of these packages:"""
 NOT_COMPUTING = frozenset((
     "io", "datasets", "data", "testing", "_testing", "conftest", "display", "viewer", "graphics",
     "visualization", "inspection", "_shared", "_lib", "_build_utils", "config", "logger", "externals", "tools",
     "tests", "test", "example", "cache", "_cache", "version", "show_versions", "_config", "compat", "samp", "wcs",
     "table", "nddata", "units", "time", "coordinates", "extern", "core",
 ))  # fmt: skip
+"""Packages of libraries whose functions do more than compute."""
 OTHER_SUBJECTS = ("set", "get", "test", "register", "skip", "show", "err", "plot", "dendrogram",
                   "load", "fetch", "save")  # fmt: skip
 """How the names of functions begin that have settings, figures or files for their subject."""
@@ -106,20 +106,15 @@ def takes(function: Any) -> bool:
     if not isinstance(function, types.FunctionType) or not isinstance(module, str):
         return False
     root, *packages, _ = (*module.split("."), "")
-    if root not in LIBRARIES or not is_of(root, function.__globals__.get("__name__")):
+    if root not in LIBRARIES or not is_librarys(function):
         return False
     plain = not function.__name__.startswith(OTHER_SUBJECTS) and not module.startswith(UNCHECKED)
     return plain and NOT_COMPUTING.isdisjoint(packages)
 
 
-def is_of(root: str, module: Any) -> bool:
-    """Whether code is a library's own: a function of the user's may say that it is another's."""
-    return isinstance(module, str) and module.partition(".")[0] == root
-
-
 @cache
-def is_librarys(file: str) -> bool:
-    """Whether code belongs to one of these libraries."""
+def file_is_librarys(file: str) -> bool:
+    """Whether a file belongs to one of these libraries."""
     homes = [getattr(sys.modules.get(name), "__file__", None) for name in LIBRARIES]
     return any(file.startswith(os.path.dirname(home) + os.sep) for home in homes if home)
 
