@@ -2,7 +2,7 @@
 
 The function is replaced, wherever it is known by its name, while its examples run; a call then runs as it is, and
 bufferized on copies of the arguments, and results and arguments are compared. `plt` is missing, and what an example
-raises ends that example only. What depends on random numbers that the function draws itself is not told from wrong.
+raises ends that example only. Calls of what cannot be copied, as methods of random generators, are left out. What depends on random numbers that the function draws itself is not told from wrong.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _beside(function: types.FunctionType, calls: list[Call], seconds: float) -> 
     def both(*args: Any, **kwargs: Any) -> Any:
         nonlocal inside
         try:
-            mine = None if inside else copy.deepcopy((args, kwargs))
+            mine = None if inside or _draws((args, kwargs)) else copy.deepcopy((args, kwargs))
         except Exception:
             mine = None
         if mine is None:
@@ -117,6 +117,12 @@ def _beside(function: types.FunctionType, calls: list[Call], seconds: float) -> 
         return eager[1]
 
     return both
+
+
+def _draws(arguments: Any) -> bool:
+    """Whether a method of a random generator is among them: a copy of it draws from the same generator."""
+    held = (getattr(x, "__self__", None) for _, x in leaves(arguments) if callable(x))
+    return any(isinstance(x, (np.random.Generator, np.random.RandomState)) for x in held)
 
 
 def _outcome(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
@@ -170,6 +176,10 @@ def _of_leaves(x: Any, y: Any) -> str:
     if isinstance(x, np.ma.MaskedArray) and isinstance(y, np.ma.MaskedArray):
         masks = different(np.ma.getmaskarray(x), np.ma.getmaskarray(y), 0.0)
         return masks or different(x.filled(0), y.filled(0), TOLERANCE)
+    if callable(x) and callable(y):  # which copies are not equal to
+        return "" if type(x) is type(y) else f"{x!r:.150} became {y!r:.150}"
+    if getattr(x, "dtype", None) == object == getattr(y, "dtype", None):
+        return _difference(x.tolist(), y.tolist())
     equality: Any = type(x).__eq__
     if type(x) is type(y) and (equality is object.__eq__ or dataclasses.is_dataclass(x)):  # which tell copies apart
         return _difference(vars(x), vars(y)) if hasattr(x, "__dict__") else ""
