@@ -2,7 +2,8 @@
 
 The function is replaced, wherever it is known by its name, while its examples run; a call then runs as it is, and
 bufferized on copies of the arguments, and results and arguments are compared. `plt` is missing, and what an example
-raises ends that example only. Calls of what cannot be copied, as methods of random generators, are left out. What depends on random numbers that the function draws itself is not told from wrong.
+raises ends that example only. Calls of what cannot be copied, as methods of random generators, are left out. What
+depends on random numbers that the function draws itself is not told from wrong.
 """
 
 from __future__ import annotations
@@ -178,7 +179,7 @@ def _of_leaves(x: Any, y: Any) -> str:
         return masks or different(x.filled(0), y.filled(0), TOLERANCE)
     if callable(x) and callable(y):  # which copies are not equal to
         return "" if type(x) is type(y) else f"{x!r:.150} became {y!r:.150}"
-    if getattr(x, "dtype", None) == object == getattr(y, "dtype", None):
+    if all(getattr(a, "dtype", None) == np.dtype(object) for a in (x, y)):
         return _difference(x.tolist(), y.tolist())
     equality: Any = type(x).__eq__
     if type(x) is type(y) and (equality is object.__eq__ or dataclasses.is_dataclass(x)):  # which tell copies apart
