@@ -42,6 +42,8 @@ def by_blas(op: la.Contraction, element: ScalarType) -> bool:
 _LIMIT = str(2**31 - 1)
 NO, YES = "78", "84"
 """The letters N and T: is an operand to be called transposed?"""
+LOWER = "76"
+"""The letter L: the triangle above the diagonal, as Fortran sees it."""
 SMALL, LARGE = 2**14, 2**22
 """Bytes of an operand that is copied to the stack; of a block of a larger one, which is copied to memory of malloc."""
 
@@ -153,13 +155,15 @@ class ProductWriter:
             rows, columns, depth = block
             self._call(
                 out, "gemm", "void",
-                [("i8", right[1]), ("i8", left[1]), ("i32", columns), ("i32", rows), ("i32", depth),
-                 (llvm_type(element), alpha), ("ptr", right[0]), ("i32", right[2]), ("ptr", left[0]),
-                 ("i32", left[2]), (llvm_type(element), beta), ("ptr", into[0]), ("i32", into[1])],
+                [("i8", right[1]), ("i8", left[1]), ("i64", columns), ("i64", rows), ("i64", depth),
+                 (llvm_type(element), alpha), ("ptr", right[0]), ("i64", right[2]), ("ptr", left[0]),
+                 ("i64", left[2]), (llvm_type(element), beta), ("ptr", into[0]), ("i64", into[1])],
             )  # fmt: skip
 
         code.branch(code.every(self._in_range(sizes)), *labels)
         code.place(labels[0])
+        with self._straight([x_ok[0], z_ok, "%fresh", *self._same(x, y.transposed)]):
+            self._syrk(x, x_ok, z, z_ld, out, alpha)
         with self._straight([x_ok[0], y_ok[0], z_ok]):
             beta = self._beta("%fresh")
             call((x.pointer, *x_ok[1:]), (y.pointer, *y_ok[1:]), (z.pointer, z_ld), sizes, beta)
@@ -176,6 +180,30 @@ class ProductWriter:
                     self._unpacked(z, z_ok, place, (rows, columns), out_copy, fresh)
         self._free(heap)
 
+    def _same(self, a: Matrix, b: Matrix) -> list[str]:
+        """Conditions: two matrices are one."""
+        pairs = zip((*a.sizes, *a.strides), (*b.sizes, *b.strides), strict=True)
+        return [self.code.icmp("eq", a.pointer, b.pointer, "ptr"), *(self.code.icmp("eq", x, y) for x, y in pairs)]
+
+    def _syrk(self, x: Matrix, oriented: tuple[str, str, str], z: Matrix, ld: str, out: Buffer, alpha: str) -> None:
+        """z = x @ x.T: the triangle above the diagonal, then its mirror image, as NumPy has it
+        (https://github.com/numpy/numpy/blob/main/numpy/_core/src/umath/matmul.c.src)."""
+        code, element, rows = self.code, out.type.element, z.sizes[0]
+        straight = code.icmp("eq", oriented[1], NO, "i8")
+        self._call(
+            out, "syrk", "void",
+            [("i8", LOWER), ("i8", code.select(straight, "i8", YES, NO)), ("i64", rows), ("i64", x.sizes[1]),
+             (llvm_type(element), alpha), ("ptr", x.pointer), ("i64", oriented[2]),
+             (llvm_type(element), literal(element, 0)), ("ptr", z.pointer), ("i64", ld)],
+        )  # fmt: skip
+        kind, align = f"i{8 * element.itemsize}", (element.component if element.is_complex else element).itemsize
+        with code.loop(rows) as row:
+            start = code.offset(z.pointer, kind, code.mul(row.index, ld))
+            with code.loop(row.index) as column:
+                above = code.add(code.mul(column.index, ld), row.index)
+                value = code.inst(f"load {kind}, ptr {code.offset(z.pointer, kind, above)}, align {align}")
+                code.do(f"store {kind} {value}, ptr {code.offset(start, kind, column.index)}, align {align}")
+
     def _gemv(self, a: Matrix, x: Buffer, out: Buffer, alpha: str, labels: tuple[str, str]) -> None:
         """out += a @ x: by one call, or by blocks, as `_gemm`."""
         code, element = self.code, out.type.element
@@ -187,9 +215,9 @@ class ProductWriter:
             vectors = [self._vector(v, *part) for v, *part in zip((x, out), steps, starts, sizes[::-1])]
             self._call(
                 out, "gemv", "void",
-                [("i8", code.select(straight, "i8", YES, NO)), ("i32", m), ("i32", n), (llvm_type(element), alpha),
-                 ("ptr", matrix[0]), ("i32", matrix[2]), ("ptr", vectors[0]), ("i32", steps[0]),
-                 (llvm_type(element), self._beta(fresh)), ("ptr", vectors[1]), ("i32", steps[1])],
+                [("i8", code.select(straight, "i8", YES, NO)), ("i64", m), ("i64", n), (llvm_type(element), alpha),
+                 ("ptr", matrix[0]), ("i64", matrix[2]), ("ptr", vectors[0]), ("i64", steps[0]),
+                 (llvm_type(element), self._beta(fresh)), ("ptr", vectors[1]), ("i64", steps[1])],
             )  # fmt: skip
 
         code.branch(code.every([*self._in_range(a.sizes), *map(self._is_step, steps)]), *labels)
@@ -209,7 +237,7 @@ class ProductWriter:
         steps = [self._step(a), self._step(b)]
         code.branch(code.every(self._in_range((a.sizes[0], *steps))), *labels)
         code.place(labels[0])
-        args = [("i32", a.sizes[0]), ("ptr", a.pointer), ("i32", steps[0]), ("ptr", b.pointer), ("i32", steps[1])]
+        args = [("i64", a.sizes[0]), ("ptr", a.pointer), ("i64", steps[0]), ("ptr", b.pointer), ("i64", steps[1])]
         total = self._call(out, "dot", element, args)
         before = code.load(out.type.element, out.pointer)
         added = code.inst(f"fadd {element} {before}, {total}")
@@ -420,7 +448,8 @@ class ProductWriter:
         return [self.code.inst(f"icmp ult i64 {self.code.sub(v, '1')}, {_LIMIT}") for v in dict.fromkeys(values)]
 
     def _call(self, out: Buffer, routine: str, result: str, args: Sequence[tuple[str, str]]) -> str:
-        """A BLAS call: what is not a pointer goes by address; 64-bit integers are cut to 32."""
+        """A BLAS call: what is not a pointer goes by address. Integers have 64 bits in memory, of which those libraries
+        that have shorter ones read the lower half."""
         code = self.code
         element = out.type.element
         name = _LETTERS[element] + routine
@@ -436,8 +465,7 @@ class ProductWriter:
                 passed.append(("ptr", slot))
                 continue
             slot = code.slot("i64", 2000 + k)
-            stored = code.inst(f"trunc i64 {value} to i32") if type_ == "i32" and value[0] == "%" else value
-            code.do(f"store {type_} {stored}, ptr {slot}")
+            code.do(f"store {type_} {value}, ptr {slot}")
             passed.append(("ptr", slot))
         return code.call(result, f"blas_{name}", passed)
 

@@ -199,7 +199,7 @@ def _node(node: Tree | int | None) -> Data:
 @once
 def environment() -> tuple[str, ...]:
     """What programs depend on beside the user's code: Python, NumPy, LLVM, the processor, this library, and the
-    settings that are read while compiling. (SciPy's version belongs to what of it was looked at; its BLAS is found by
+    settings that are read while compiling. (SciPy's version belongs to what of it was looked at; BLAS is found by
     name.)"""
     states = ((name, status.st_size, int(status.st_mtime)) for name, _, status in own_files())  # images keep seconds
     return *versions().values(), cache.digest(repr(sorted(states))).hex()
