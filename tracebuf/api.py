@@ -1142,7 +1142,10 @@ class BufferizedFunction(NativeCallable):
                 f"compiled {made} times, the limit (max_specializations); is a size or an int part of the key?"
             )
         traced = stages.trace(self.__wrapped__, call, raises, early, self._warns)
-        program = stages.bufferized(traced, self.options)
+        return self._specialize(call, traced, stages.bufferized(traced, self.options))
+
+    def _specialize(self, call: Call, traced: Traced, program: stages.Bufferized) -> Specialization:
+        """What serves calls like this one: their program, compiled."""
         kernel = program.compile(self.__wrapped__.__name__, self.options.tier)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
         plan = traced.call_plan

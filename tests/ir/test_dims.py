@@ -306,7 +306,7 @@ def test_what_is_proved_holds(
         else:
             f.assume_nonneg(sub(built(a), built(b)), entry=False)
     proved, sign, (least, most) = f.nonneg(e), f.decide_nonneg(e), f.interval(e)
-    simple, hoisted, canonical = f.simplify(e), f.hoist(e), f.canon(e)
+    simple, hoisted, canonical, small = f.simplify(e), f.hoist(e), f.canon(e), f.within(e, -8, 8)
     for env in envs:
         try:
             first, final = evaluate(lo, env), evaluate(hi, env)
@@ -319,6 +319,7 @@ def test_what_is_proved_holds(
             continue
         if not all(x == y if q else x >= y for q, x, y in told):
             continue
+        assert not small or -8 <= value <= 8
         assert value >= 0 or not (proved or sign)
         assert value < 0 or sign is not False
         assert (least is None or least <= value) and (most is None or value <= most)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program
 from tests.support.params import one_in, slow_but
+from tracebuf import bufferize
 from tracebuf.frontends.numpy.interpreter.statements import Statements
 
 BODIES = {
@@ -43,3 +46,26 @@ def test_bodies_are_traced_at_most_three_times_a_depth(name: str, depth: int, mo
     monkeypatch.setattr(Statements, "block", counted)
     agree(f, np.arange(1.0, 12.0))
     assert 1 <= traced[innermost] <= 3 * depth
+
+
+def test_what_is_first_bound_inside_is_planned_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An int first bound inside of a loop that may be left: that nothing says whether it rises takes no third trace."""
+
+    def f(a):
+        for i in range(len(a)):
+            if a[i] > 4:
+                return i
+        return -1
+
+    traced: Counter[str] = Counter()
+    statement = Statements.stmt_If
+
+    def counted(self: Statements, node: ast.If, *args: Any) -> bool:
+        traced[ast.unparse(node.test)] += 1
+        return statement(self, node, *args)
+
+    monkeypatch.setattr(Statements, "stmt_If", counted)
+    bufferize(f).trace(np.arange(9.0))
+    assert traced == {"a[i] > 4": 2}
+    agree(f, np.arange(9.0))
+    agree(f, np.zeros(3))

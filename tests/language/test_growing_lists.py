@@ -479,6 +479,9 @@ REFUSED = {
     "changes in a loop over it": "for v in out:\n    if v > 1:\n        out.append(0.0 * v)\nreturn out",
     "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n    chosen.append(v)",
     "operator on a list": "return out * 2.5",
+    "times a number of NumPy's": "return np.int64(2) * out",
+    "np.block of a list": "return np.block([out[k:] for k in range(2)] if len(x) < 0 else out)",
+    "a part of a list": "return [int(v) for v in out if v > 0].index(1, 2)",
     "a search for anything but ints": "return 1.0 in out",
     "changes in a loop": "for v in reversed(out):\n    out.append(v)\nreturn out",
     "a list of a float and an int and np.float64": "out.append(1.0)\nout.append(1)\nreturn out",
@@ -662,3 +665,28 @@ def not_empty_inside(x):
 def test_a_list_that_is_not_empty_here_is_an_array_of_its_type(f: Any) -> None:
     for x in (X, -abs(X)):
         agree(f, x)
+
+
+def as_indices(x, k):
+    found, firsts, y, table = chosen(x, k), [], x.copy(), np.outer(x, x)
+    for _ in found:
+        firsts.append(0)
+    np.add.at(y, found, 1)
+    np.put(y, firsts, 2)
+    table[found, firsts] = 3
+    picked = np.take(x, found), x.take(found), table[found, firsts], table[np.ix_(found, firsts)], np.bincount(found)
+    return picked, np.delete(x, found), np.delete(table, obj=found, axis=0), np.insert(x, found, 0.5), y, table
+
+
+def test_an_empty_list_is_an_index_where_functions_take_one() -> None:
+    for x in (X, -abs(X), np.where(np.arange(40) == 7, 1.0, -1.0)):
+        agree(as_indices, x, 40)
+
+
+def times_float(x):
+    found = chosen(x, len(x))
+    return found * np.float64(2)
+
+
+def test_a_list_times_a_number_of_numpys_is_no_array() -> None:
+    assert isinstance(agree(times_float, X), TypeError)

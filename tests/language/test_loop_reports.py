@@ -140,7 +140,6 @@ REPORTS: list[tuple[Any, tuple[Any, ...], str]] = [
         line 2: carries
             the result  an int
             because the result is first bound in the loop
-            because the result neither rises nor falls
     """),
     (no_loop, (A,), "no loops"),
 ]  # fmt: skip

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tests.support.arrays import floats
+from tracebuf import pipeline, stages
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import UnsupportedError
+from tracebuf.ir.func import Func
+from tracebuf.stages import Bufferized
 from tracebuf.testing import ladder
 from tracebuf.testing.ladder import (
     Mismatch,
@@ -117,6 +122,41 @@ def test_a_rung_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ladder.tensor, "run", lambda func, args: ladder.tensor.Result([A], {}))
     with pytest.raises(Mismatch, match="tensor, raw"):
         climb(program, (A,))
+
+
+def test_a_program_is_traced_once_and_each_rung_has_its_own_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The native rung compiles what the interpreters have run. A fault of a pass is found before it, one of the code
+    there."""
+
+    def program(a):
+        a[1:] = a[:-1] - a[1:]
+        return a.copy()
+
+    traced, trace = [], stages.trace
+    monkeypatch.setattr(stages, "trace", lambda *args: traced.append(args) or trace(*args))
+    f = climb(program, (np.arange(6.0),), quick=True, again=[(np.arange(9.0),)])
+    assert len(traced) == 1 and [s.calls for s in f.specializations()] == [2]
+    climb(program, (np.arange(6.0),), again=[(np.arange(1.0),)])
+    assert len(traced) == 3  # one element is another program
+
+    def exchanging(func: Func) -> None:
+        for op in func.walk():
+            if op.name == "arith.subf":
+                op.set_operands(op.operands[::-1])
+
+    for where, rung in (("TENSOR_PASSES", "tensor, optimised"), ("MEMREF_PASSES", "memref, one-shot")):
+        with monkeypatch.context() as patch, pytest.raises(Mismatch, match=rung):
+            patch.setattr(pipeline, where, (*getattr(pipeline, where), ("exchange", exchanging)))
+            climb(program, (np.arange(6.0),))
+    compiled = Bufferized.compile
+
+    def compile_wrongly(made: Bufferized, *args: Any) -> Any:
+        exchanging(made.func)
+        return compiled(made, *args)
+
+    monkeypatch.setattr(Bufferized, "compile", compile_wrongly)
+    with pytest.raises(Mismatch, match="native: "):
+        climb(program, (np.arange(6.0),))
 
 
 def test_errors_are_compared() -> None:

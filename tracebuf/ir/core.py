@@ -194,13 +194,17 @@ class Op:
         regions: Sequence[Region] = (),
         successors: Sequence[Block] = (),
     ) -> None:
-        self.uses = [Use(self, i, v) for i, v in enumerate(operands)]
-        self.results = [Value(t, self, i) for i, t in enumerate(result_types)]
+        self.uses: list[Use] = []
+        for v in operands:
+            self.uses.append(Use(self, len(self.uses), v))
+        self.results: list[Value] = []
+        for t in result_types:
+            self.results.append(Value(t, self, len(self.results)))
         self.loc = loc
         self.attrs: dict[str, Any] = {} if attrs is None else attrs
         self.block: Block | None = None
-        self.regions = list(regions)
-        for region in self.regions:
+        self.regions = [*regions]
+        for region in regions:
             region.op = self
         self.successors = tuple(successors)
         """The blocks that control may go to (cf.br, cf.cond_br)."""
@@ -304,8 +308,8 @@ class Op:
         """Every op in the regions, pre-order (an op before what is inside it)."""
         return _walk(self.regions)
 
-    def tensor_uses(self) -> Iterator[Use]:
-        return (u for u in self.uses if isinstance(u.value.type, TENSORS))
+    def tensor_uses(self) -> list[Use]:
+        return [u for u in self.uses if isinstance(u.value.type, TENSORS)]
 
     # -- meaning
     def verify(self) -> None:

@@ -21,8 +21,8 @@ from typing import Any, Literal, TypeVar
 
 __all__ = [
     "Atom", "Dim", "Expr", "FloorDiv", "Max", "Min", "Mono", "Sym", "add", "constant_part", "dim_max", "dim_min",
-    "evaluate", "floordiv", "fold", "from_terms", "mod", "mul", "neg", "product", "replace_atom", "sub", "substitute",
-    "sym", "symbols", "terms_of", "to_python",
+    "evaluate", "floordiv", "fold", "from_terms", "mod", "mul", "neg", "only_symbol", "product", "replace_atom", "sub",
+    "substitute", "sym", "symbols", "terms_of", "to_python",
 ]  # fmt: skip
 
 Kind = Literal["dim", "arg", "iv", "opaque", "unnamed"]
@@ -116,7 +116,7 @@ class Expr:
 
     def __hash__(self) -> int:
         if self._hash is None:
-            self._hash = hash(frozenset(self.terms.items()))
+            self._hash = hash((frozenset(self.terms), sum(self.terms.values())))  # whose own hashes the dict keeps
         return self._hash
 
     def __eq__(self, other: object) -> bool:
@@ -171,6 +171,14 @@ Dim = int | Expr
 def sym(s: Sym) -> Expr:
     """The expression that is the symbol."""
     return s.expr
+
+
+def only_symbol(e: Dim) -> Sym | None:
+    """The symbol that the expression is, if it is nothing else."""
+    if isinstance(e, int) or len(e.terms) > 1:
+        return None
+    ((m, c),) = e.terms.items()
+    return m[0] if c == 1 and len(m) == 1 and isinstance(m[0], Sym) else None
 
 
 def from_terms(terms: dict[Mono, int]) -> Dim:

@@ -48,15 +48,16 @@ def may_write(op: Op) -> bool:
 def only_makes_results(op: Op) -> bool:
     """Whether nothing is lost with the op where its results are unused: it reads, and allocates and fills buffers that
     are its results, or begin within it; it cannot raise, and is sure to end (MLIR: wouldOpBeTriviallyDead)."""
-    found = effects_of(op)
-    if op.terminator or found is None or stays(op):
+    if op.terminator or (found := effects_of(op)) is None or stays(op):
         return False
     return all(effect is Effect.READ or (value is not None and _begins_in(value, op)) for effect, value in found)
 
 
 def stays(op: Op) -> bool:
     """Whether the op, or one in it, may raise or run for ever."""
-    return any(o.may_raise or o.may_not_end for o in (op, *op.walk()))
+    if op.may_raise or op.may_not_end:
+        return True
+    return bool(op.regions) and any(o.may_raise or o.may_not_end for o in op.walk())
 
 
 def _begins_in(value: Value, op: Op) -> bool:

@@ -367,6 +367,15 @@ class SizeFacts(Prover):
             hi = 0
         return lo, hi
 
+    def within(self, e: Dim, low: int, high: int) -> bool:
+        """Whether low <= e <= high is known, for low < 0 < high: by constant bounds, or where e has a sign that decides
+        it, which is only asked then."""
+        e = self.simplify(e)
+        lo, hi = self.interval_of(e)
+        if lo is None or lo < low:
+            return hi is not None and hi <= high and self.holds(e)
+        return (hi is not None and hi <= high) or (lo < 0 and self.holds(neg(e)))
+
     def bounding(self, e: Dim) -> frozenset[Sym]:
         """The symbols of e, and those in the bounds of its loops' variables."""
         found = symbols(self.canon(e))

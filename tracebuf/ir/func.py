@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from tracebuf.ir.core import Block, Op, Region, Value
-from tracebuf.ir.dims import Sym, symbols
+from tracebuf.ir.dims import Expr, Sym, symbols
 from tracebuf.ir.types import MemRefType, ShapedType, Type
 from tracebuf.location import UNKNOWN, Location
 
@@ -98,20 +98,28 @@ class Func:
 
     def forget_unused_symbols(self, kind: str = "") -> None:
         """Drops symbols that no type uses, so that the ops that define their values may be removed."""
-        if kind and not any(s.kind == kind for s in self.symbols):
-            return
-        used: set[Sym] = set()
-        seen: set[Type] = set()
-        for v in self.values():
-            if v.type in seen or not isinstance(v.type, ShapedType):
-                continue
-            seen.add(v.type)
-            strides = (*v.type.strides, v.type.offset) if isinstance(v.type, MemRefType) else ()
-            for d in (*v.type.shape, *strides):
-                used |= symbols(d) if d is not None else set()
-        for s, v in list(self.symbols.items()):
-            if s not in used and (not kind or (s.kind == kind and not v.uses and v.defining_op is not None)):
+        perhaps = [
+            s for s, v in self.symbols.items()
+            if not kind or (s.kind == kind and not v.uses and v.defining_op is not None)
+        ]  # fmt: skip
+        used = self.symbols_of_types() if perhaps else ()
+        for s in perhaps:
+            if s not in used:
                 del self.symbols[s]
+
+    def symbols_of_types(self) -> set[Sym]:
+        """The symbols of the sizes, strides and offsets that types have."""
+        types: dict[int, Type] = {}
+        for v in self.values():
+            types[id(v.type)] = v.type
+        used: set[Sym] = set()
+        for t in types.values():
+            if isinstance(t, ShapedType):
+                strides = (*t.strides, t.offset) if isinstance(t, MemRefType) else ()
+                for d in (*t.shape, *strides):
+                    if isinstance(d, Expr):
+                        used |= symbols(d)
+        return used
 
     def values(self) -> Iterator[Value]:
         """Every value of the function."""

@@ -295,8 +295,12 @@ def _drop(m: Mono, a: Atom) -> Mono:
 
 def composites(e: Expr) -> list[Min | Max | FloorDiv]:
     """The atoms of e that are not symbols: min and max first."""
-    found = {a: None for m in e.terms for a in m if not isinstance(a, Sym)}
-    return sorted(found, key=lambda a: isinstance(a, FloorDiv)) if found else []
+    for m in e.terms:
+        for a in m:
+            if a.__class__ is not Sym:
+                found = {a: None for m in e.terms for a in m if not isinstance(a, Sym)}
+                return sorted(found, key=lambda a: isinstance(a, FloorDiv))
+    return []
 
 
 def _linear_atoms(e: Expr) -> list[tuple[Min | Max | FloorDiv, int]]:

@@ -74,19 +74,71 @@ Parts = Sequence[Any]
 """Objects that something is made of, told apart by identity."""
 
 
-def verify(func: Func, level: Level, known: dict[Op, Parts] | None = None) -> None:
+class Snapshot:
+    """All that `verify` looks at, in a fixed order (`parts`); equal functions have the same objects. `places`: which of
+    them decide whether an op is right beside its operands, from and to; none for an op whose regions see what is around
+    them. The bodies of structured ops see their arguments alone."""
+
+    __slots__ = ("bodies", "parts", "places")
+
+    def __init__(self, func: Func, bodies: bool) -> None:
+        self.places, self.bodies = dict[Op, tuple[int, int]](), bodies
+        self.parts: list[Any] = [len(func.arg_attrs)]
+        for item in func.symbols.items():
+            self.parts += item
+        for block in func.body.blocks:
+            self._add(block)
+
+    def of(self, op: Op) -> Parts | None:
+        place = self.places.get(op)
+        return None if place is None else self.parts[place[0] : place[1]]
+
+    def _add(self, block: Block) -> None:
+        parts, places = self.parts, self.places
+        parts += (block, block.region)
+        for arg in block.args:
+            parts += (arg, arg.owner, arg.index, arg.type)
+            parts += arg.uses
+        for op in block.ops:
+            uses, attrs = op.uses, op.attrs
+            parts += (op, op.block)
+            parts += uses
+            begin = len(parts)
+            for use in uses:
+                value = use.value
+                parts += (value, value.type)
+            parts += attrs
+            parts += attrs.values()
+            parts += op.successors
+            for result in op.results:
+                parts.append(result.type)
+            if not op.regions:
+                places[op] = begin, len(parts)
+            else:
+                for region in op.regions:
+                    parts += (region, region.op)
+                    for inner in region.blocks:
+                        self._add(inner)
+                if self.bodies and op.region_ends == BODY:
+                    places[op] = begin, len(parts)
+            for result in op.results:
+                parts += (result, result.owner, result.index)
+                parts += result.uses
+
+
+def verify(func: Func, level: Level, snapshot: Snapshot | None = None, known: dict[Op, Parts] | None = None) -> None:
     """Raises InternalError, naming the op and the user's line, for the first thing that is wrong. `known`: what the ops
-    were made of when they were found right by themselves; it is brought up to date."""
+    were made of when they were found right by themselves; it is brought up to date. `snapshot`: the function's, now."""
     if len(func.arg_attrs) != len(func.args):
         raise InternalError(f"{func.name}: {len(func.args)} arguments with attributes for {len(func.arg_attrs)}")
-    verifier = _Verifier(func, level, {} if known is None else known)
+    verifier = _Verifier(func, level, snapshot, {} if known is None else known)
     if level != "any" and len(func.body.blocks) != 1:
         raise InternalError(f"{func.name}: it has {len(func.body.blocks)} blocks")
     verifier.region(func.body, None, "func.return")
     for symbol, value in func.symbols.items():
         if value not in verifier.defined:
             raise InternalError(f"{func.name}: the value of size {symbol} is not in the function")
-    if sum(len(value.uses) for value in verifier.defined) != verifier.operand_count:
+    if sum([len(value.uses) for value in verifier.defined]) != verifier.operand_count:
         raise InternalError(verifier.stale_use())
 
 
@@ -100,48 +152,15 @@ class Verified:
 
     def again(self, func: Func) -> None:
         """`verify`, unless the function is what it was before."""
-        parts = _parts(func)
-        if not same(parts, self._parts):
-            verify(func, self._level, self._known)
-            self._parts = parts
+        now = Snapshot(func, bodies=self._level != "any")
+        if not same(now.parts, self._parts):
+            verify(func, self._level, now, self._known)
+            self._parts = now.parts
 
 
 def same(a: Parts, b: Parts) -> bool:
     """Whether two things are made of the same objects."""
     return len(a) == len(b) and all(map(is_, a, b))
-
-
-def _parts(func: Func) -> list[Any]:
-    """All that `verify` looks at, in a fixed order; equal functions have the same objects."""
-    parts: list[Any] = [len(func.arg_attrs)]
-    for item in func.symbols.items():
-        parts += item
-    for block in func.body.blocks:
-        _add_parts(block, parts)
-    return parts
-
-
-def _add_parts(block: Block, parts: list[Any]) -> None:
-    parts += (block, block.region)
-    for arg in block.args:
-        parts += (arg, arg.owner, arg.index, arg.type, *arg.uses)
-    for op in block.ops:
-        parts += (op, op.block)
-        parts += op.uses
-        parts += op.operands
-        parts += op.attrs
-        parts += op.attrs.values()
-        parts += op.successors
-        for result in op.results:
-            parts += (result, result.owner, result.index, result.type, *result.uses)
-        for region in op.regions:
-            _add_region(region, parts)
-
-
-def _add_region(region: Region, parts: list[Any]) -> None:
-    parts += (region, region.op)
-    for inner in region.blocks:
-        _add_parts(inner, parts)
 
 
 def verify_module(module: Module) -> None:
@@ -156,8 +175,8 @@ def verify_module(module: Module) -> None:
 def verify_op(op: Op) -> None:
     """Raises InternalError where a single op is wrong: the numbers and types of its operands and results, its regions,
     its attributes."""
-    problem = types_problem(type(op), [v.type for v in op.operands], [r.type for r in op.results])
-    if not problem and op.name in Op.registry:
+    problem = types_problem(type(op), [u.value.type for u in op.uses], [r.type for r in op.results])
+    if not problem and (op.regions or op.region_ends) and op.name in Op.registry:
         problem = structure_problem(op)
     if problem:
         raise InternalError(problem)
@@ -167,18 +186,22 @@ def verify_op(op: Op) -> None:
 
 class _Verifier:
     """`visible`: the values in scope; `defined`: all that were met; `seen`: the ops met, of `operand_count` operands;
-    `known`: see `verify`."""
+    `snapshot` and `known`: see `verify`; `stands`: the names of ops that may stand, in bodies or not."""
 
-    __slots__ = ("by_type", "defined", "entry", "foreign", "func", "known", "level", "operand_count", "seen", "visible")
+    __slots__ = (
+        "defined", "entry", "foreign", "func", "known", "level", "needs", "operand_count", "seen", "snapshot", "stands",
+        "visible",
+    )  # fmt: skip
 
-    def __init__(self, func: Func, level: Level, known: dict[Op, Parts]) -> None:
-        self.func, self.level, self.known = func, level, known
+    def __init__(self, func: Func, level: Level, snapshot: Snapshot | None, known: dict[Op, Parts]) -> None:
+        self.func, self.level, self.snapshot, self.known = func, level, snapshot, known
         self.foreign: type[ShapedType] | tuple[()] = () if level == "any" else FOREIGN[level]
         self.operand_count = 0
         self.visible: set[Value] = set()
         self.defined: dict[Value, None] = {}
         self.seen: set[Op] = set()
-        self.by_type: dict[Type, frozenset[Sym]] = {}
+        self.stands: tuple[set[str], set[str]] = set(), set()
+        self.needs: dict[int, tuple[ShapedType, Sequence[Sym]]] = {}
         shaped = [a.type for a in func.args if isinstance(a.type, ShapedType)]
         self.entry = {s for t in shaped for d in t.shape for s in symbols(d) if d == s.expr}
 
@@ -195,83 +218,75 @@ class _Verifier:
             self.visible.difference_update(seen)
 
     def block(self, block: Block, parent: Op | None, terminator: str) -> None:
-        if not block.ops and (terminator or parent is None):
+        ops, home = block.ops, block.region
+        if not ops and (terminator or parent is None):
             raise InternalError(f"{where(parent)}: a block is empty")
-        if block.region is None or block.region.op is not parent:
+        if home is None or home.op is not parent:
             raise InternalError(f"{where(parent)}: a block does not know its region, or the region its op")
         self.define(block.args, block, parent)
-        for op in block.ops:
-            ends = op.name == terminator or bool(op.successors)
-            if terminator and ends != (op is block.ops[-1]):
+        inside = terminator == "linalg.yield" and self.level != "any"
+        last = ops[-1] if ops else None
+        for op in ops:
+            if terminator and (op.name == terminator or bool(op.successors)) != (op is last):
                 raise InternalError(f"{where(op)}: stands in the middle or last; the block ends with {terminator}")
-            if op.successors and not block.region.blocks.count(op.successors[0]):
+            if op.successors and not home.blocks.count(op.successors[0]):
                 raise InternalError(f"{where(op)}: goes to a block of another region")
-            self.op(op, block, terminator)
-        self.visible.difference_update(block.args)
-        for op in block.ops:
-            self.visible.difference_update(op.results)
+            if op.block is not block or op in self.seen:
+                raise InternalError(f"{where(op)}: does not know its block, or stands twice")
+            self.seen.add(op)
+            if op.name not in self.stands[inside]:
+                self.stand(op, inside)
+            if op.uses:
+                self.operands(op, block if inside else None)
+            self.by_itself(op)
+            if op.results:
+                self.define(op.results, op, op)
+        self.visible.difference_update(block.args, *[op.results for op in ops if op.results])
 
     def define(self, values: Sequence[Value], owner: Op | Block, op: Op | None) -> None:
+        """Every size symbol of a type has its value in scope (those of arguments are known from the start)."""
+        sized = bool(self.func.symbols) and owner is not self.func.block
         for i, value in enumerate(values):
+            type_ = value.type
             if value.owner is not owner or value.index != i:
                 raise InternalError(f"{where(op)}: {value!r} does not know its owner or its place")
-            if isinstance(value.type, self.foreign):
+            if isinstance(type_, self.foreign):
                 raise InternalError(f"{where(op)}: {value!r} does not stand at the {self.level} level")
             self.defined[value] = None
-        self.visible.update(values)
-        if self.func.symbols and owner is not self.func.block:
-            self.sizes(values, op)
+            self.visible.add(value)
+        if sized:
+            for value in values:
+                if isinstance(value.type, ShapedType):
+                    for symbol in self.needed(value.type):
+                        if self.func.symbols.get(symbol) not in self.visible:
+                            raise InternalError(f"{where(op)}: {value!r}: the size {symbol} is not in scope")
 
-    def sizes(self, values: Sequence[Value], op: Op | None) -> None:
-        """Every size symbol of a type has its value in scope (those of arguments are known from the start)."""
-        for value in values:
-            if isinstance(value.type, ShapedType):
-                used = self.by_type.get(value.type)
-                if used is None:
-                    used = self.by_type[value.type] = frozenset(
-                        s for d in value.type.shape for s in symbols(d) if s.kind != "unnamed"
-                    )
-                for symbol in used - self.entry:
-                    if self.func.symbols.get(symbol) not in self.visible:
-                        raise InternalError(f"{where(op)}: {value!r}: the size {symbol} is not in scope")
+    def needed(self, type_: ShapedType) -> Sequence[Sym]:
+        """The symbols whose values a type needs."""
+        if id(type_) not in self.needs:
+            used = {s for d in type_.shape for s in symbols(d) if s.kind != "unnamed"}
+            self.needs[id(type_)] = type_, tuple(used - self.entry)
+        return self.needs[id(type_)][1]
 
-    def op(self, op: Op, block: Block, terminator: str) -> None:
-        if op.block is not block or op in self.seen:
-            raise InternalError(f"{where(op)}: does not know its block, or stands twice")
-        self.seen.add(op)
-        inside = terminator == "linalg.yield" and self.level != "any"
+    def stand(self, op: Op, inside: bool) -> None:
         if self.level != "any" and not may_stand(op.name, op.levels, "body" if inside else self.level):
             place = "in a linalg body" if inside else f"at the {self.level} level"
             raise InternalError(f"{where(op)}: does not stand {place}")
-        self.operands(op, block if inside else None)
-        parts = self.parts_of(op)
-        if parts is None or op not in self.known or not same(parts, self.known[op]):
-            try:
-                verify_op(op)
-            except InternalError as e:
-                raise InternalError(f"{where(op)}: {e}") from None
-            for k, region in enumerate(op.regions):
-                self.region(region, op, op.region_ends[k] if op.name in Op.registry else "")
-            if parts is not None:
-                self.known[op] = parts
-        if op.results:
-            self.define(op.results, op, op)
+        self.stands[inside].add(op.name)
 
-    def parts_of(self, op: Op) -> Parts | None:
-        """All that decides whether an op is right beside its operands: it is asked once while that stays as it is. None
-        for an op whose regions see what is around them; the bodies of structured ops see their arguments alone."""
-        parts: list[Any] = op.operands
-        parts += [v.type for v in parts]
-        parts += [v.type for v in op.results]
-        parts += op.attrs
-        parts += op.attrs.values()
-        parts += op.successors
-        if op.regions:
-            if self.level == "any" or op.region_ends != BODY:
-                return None
-            for region in op.regions:
-                _add_region(region, parts)
-        return parts
+    def by_itself(self, op: Op) -> None:
+        """Whether an op is right beside its operands: asked once while all that decides it stays as it is."""
+        parts = None if self.snapshot is None else self.snapshot.of(op)
+        if parts is not None and op in self.known and same(parts, self.known[op]):
+            return
+        try:
+            verify_op(op)
+        except InternalError as e:
+            raise InternalError(f"{where(op)}: {e}") from None
+        for k, region in enumerate(op.regions):
+            self.region(region, op, op.region_ends[k] if op.name in Op.registry else "")
+        if parts is not None:
+            self.known[op] = parts
 
     def operands(self, op: Op, body: Block | None) -> None:
         uses, visible = op.uses, self.visible
@@ -310,8 +325,9 @@ def fits(a: Type, b: Type) -> bool:
     """One kind, element and rank, and no two constant sizes that differ (symbolic ones may be equal all the same)."""
     if not isinstance(a, ShapedType) or not isinstance(b, ShapedType):
         return a == b
-    sizes = all(not (isinstance(m, int) and isinstance(n, int)) or m == n for m, n in zip(a.shape, b.shape))
-    return type(a) is type(b) and a.element == b.element and a.rank == b.rank and sizes
+    if type(a) is not type(b) or a.element != b.element or a.rank != b.rank:
+        return False
+    return all(not (isinstance(m, int) and isinstance(n, int)) or m == n for m, n in zip(a.shape, b.shape))
 
 
 def _require(condition: bool, message: str) -> None:
@@ -356,9 +372,11 @@ def _types(op: Op) -> None:
 
 
 def _agree(what: str, values: Sequence[Value], results: Sequence[Value]) -> None:
-    _require(len(values) == len(results), f"{what} is missing, or one too many: {len(values)} for {len(results)}")
+    if len(values) != len(results):
+        raise InternalError(f"{what} is missing, or one too many: {len(values)} for {len(results)}")
     for value, result in zip(values, results):
-        _require(fits(value.type, result.type), f"{what} is {value.type}, its result {result.type}")
+        if value.type is not result.type and not fits(value.type, result.type):
+            raise InternalError(f"{what} is {value.type}, its result {result.type}")
 
 
 def _destination(op: Op, dest: Value) -> None:
@@ -366,33 +384,41 @@ def _destination(op: Op, dest: Value) -> None:
 
 
 def _slice(op: Op, leading: int, base_index: int) -> None:
-    base = op.operand(base_index).type
+    uses, base = op.uses, op.operand(base_index).type
     assert isinstance(base, ShapedType)
-    parts: list[tuple[int | None, ...]] = [op.attrs[k] for k in GEOMETRY]
+    rank = base.rank
+    offsets, sizes, strides = parts = [op.attrs[k] for k in GEOMETRY]
     dims: tuple[int | None, ...] = op.attrs["dims"]
-    _require(all(len(p) == base.rank for p in parts), f"its geometry has not the base's rank {base.rank}")
-    dynamic = sum(p.count(None) for p in parts)
-    _require(len(op.uses) == leading + dynamic, f"{len(op.uses) - leading} dynamic parts for {dynamic} places")
-    _require(all(v.type is INDEX for v in op.operands[leading:]), "a dynamic part is not of type index")
-    kept = [d for d in dims if d is not None]
-    _require(len(set(kept)) == len(kept) and all(0 <= d < base.rank for d in kept), f"its dimensions {dims} are wrong")
-    dropped = [parts[1][d] for d in range(base.rank) if d not in kept]
-    _require(all(size == 1 for size in dropped), "a dropped dimension has not the size 1")
+    if not len(offsets) == len(sizes) == len(strides) == rank:
+        raise InternalError(f"its geometry has not the base's rank {rank}")
+    dynamic = sum([p.count(None) for p in parts])
+    if len(uses) != leading + dynamic:
+        raise InternalError(f"{len(uses) - leading} dynamic parts for {dynamic} places")
+    for use in uses[leading:]:
+        _require(use.value.type is INDEX, "a dynamic part is not of type index")
+    kept = {d for d in dims if d is not None}
+    if len(kept) != len(dims) - dims.count(None) or not kept <= set(range(rank)):
+        raise InternalError(f"its dimensions {dims} are wrong")
+    for d, n in enumerate(sizes):
+        _require(n == 1 or d in kept, "a dropped dimension has not the size 1")
     if leading == 2 and op.results:
         _destination(op, op.operand(base_index))
     view = op.operand(0).type if leading == 2 else op.result.type
     assert isinstance(view, ShapedType)
-    _require(view.rank == len(dims) and view.element == base.element, f"its view is {view}, of {base}")
-    for d, n in zip(dims, view.shape):
-        size = 1 if d is None else parts[1][d]
-        _require(not (isinstance(n, int) and isinstance(size, int)) or n == size, f"size {size} in a view of {n}")
+    if view.rank != len(dims) or view.element != base.element:
+        raise InternalError(f"its view is {view}, of {base}")
+    for dim, length in zip(dims, view.shape):
+        size = 1 if dim is None else sizes[dim]
+        if isinstance(length, int) and isinstance(size, int) and length != size:
+            raise InternalError(f"size {size} in a view of {length}")
 
 
 # -- what an op's class declares: how many operands, results, regions and blocks, and of which kinds of types
 
 
-Kind = ScalarType | type[Any]
-"""A scalar type, or the class of another type."""
+Kind = str | type[Any]
+"""Of a scalar type "index", "i1" or "scalar"; the class of another type."""
+_SCALARS = {id(INDEX): "index", id(I1): "i1"}
 
 
 def _is(t: Kind, *classes: type[Any]) -> bool:
@@ -401,9 +427,9 @@ def _is(t: Kind, *classes: type[Any]) -> bool:
 
 KINDS: dict[str, Callable[[Kind], bool]] = {
     "any": lambda t: True,
-    "scalar": lambda t: isinstance(t, ScalarType),
-    "index": lambda t: t is INDEX,
-    "i1": lambda t: t is I1,
+    "scalar": lambda t: isinstance(t, str),
+    "index": lambda t: t == "index",
+    "i1": lambda t: t == "i1",
     "vector": lambda t: _is(t, VectorType),
     "shaped": lambda t: _is(t, ShapedType),
     "tensor": lambda t: _is(t, TensorType),
@@ -428,9 +454,10 @@ def kinds(declared: str) -> tuple[tuple[str, int, int | None], ...]:
 
 def are(declared: str, types: Sequence[Type]) -> bool:
     """Whether the types are those declared, in order."""
-    return declared == "any*" or _of_kinds(
-        declared, tuple([t if isinstance(t, ScalarType) else type(t) for t in types])
-    )
+    if not types or declared == "any*":
+        return declared in ("", "any*") or _of_kinds(declared, ())
+    found = [_SCALARS.get(id(t), "scalar") if type(t) is ScalarType else type(t) for t in types]
+    return _of_kinds(declared, tuple(found))
 
 
 @lru_cache(4096)

@@ -32,11 +32,12 @@ from unittest import mock
 import numpy as np
 
 from tracebuf import pipeline
-from tracebuf.api import BufferizedFunction, bufferize
+from tracebuf.api import BufferizedFunction, Specialization, bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import RunOriginal
+from tracebuf.frontends.numpy.call.arguments import RunOriginal, StaticKey
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden
+from tracebuf.frontends.numpy.call.conditions import Conditions
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, build_results
 from tracebuf.frontends.numpy.interpreter.trace import Traced
@@ -47,6 +48,7 @@ from tracebuf.ir.func import Func
 from tracebuf.measure import attributes_of, clone_arguments, kept_in_place, restored
 from tracebuf.ops.scalars import casts
 from tracebuf.options import Options, Tier
+from tracebuf.stages import Bufferized
 from tracebuf.testing import guard
 
 __all__ = ["STRATEGIES", "Mismatch", "climb", "copy_first"]
@@ -149,18 +151,19 @@ def climb(
     tolerance = tolerance_of(tolerance, (*alike, *again), source)
     eager = [(values, with_variants(call(reference, values), traced, values, parts)) for values in alike]
     base = Rules(tolerance, donated=frozenset(f._names.index(name) for name in donate))
-    stored = interpreters(traced, eager, parts, strategies, base, source)
+    stored, program = interpreters(traced, eager, parts, strategies, base, source)
     for values, expected in (*eager, *((values, call(reference, values)) for values in again)):
         with rung("native" if values is args else "native, again", source) as name:
             # another call may run another specialisation, which may store to other arguments
             rules = replace(base, stored=stored if values is args else None)
             if expected.beyond and not expected.variants:
-                program = traced_call(f, values[: len(values) - len(captured)], source)
-                expected = with_variants(expected, program, values, parts)
-            native(f, values, len(captured), expected, rules, name, source)
+                anew = traced_call(f, values[: len(values) - len(captured)], source)
+                expected = with_variants(expected, anew, values, parts)
+            with compiling(f, traced, program if values is args else None, strategies[0]):
+                native(f, values, len(captured), expected, rules, name, source)
             if quick and values is args:
-                with rung("native, quick", source) as name:
-                    plainly = bufferize(donate_optional=donate, tier="quick")(function)
+                plainly = bufferize(donate_optional=donate, tier="quick")(function)
+                with rung("native, quick", source) as name, compiling(plainly, traced, program, strategies[0]):
                     native(plainly, values, len(captured), expected, rules, name, source)
     return f
 
@@ -267,19 +270,19 @@ def interpreters(
     strategies: Sequence[Options],
     rules: Rules,
     source: str,
-) -> frozenset[int] | None:
+) -> tuple[frozenset[int] | None, Func | None]:
     """The rungs between eager and native, each for the arguments of all calls in `eager`; the arguments that the
-    program may store to (None where unknown)."""
+    program may store to (None where unknown), and the memref program of the first strategy."""
     args, first = eager[0]
     with rung("trace", source):
         if traced_call is None:
-            return None
+            return None, None
         if isinstance(traced_call, Exception):
             compare(first, Outcome(args, error=traced_call), rules, "trace", source)
-            return None
+            return None, None
         traced, related = traced_call[1], traced_call[0].related
         if {i for pair in related.shared for i in pair} & {related.same[i] for i in traced.stored}:
-            return None  # overlapping arguments that are stored to run the original function
+            return None, None  # overlapping arguments that are stored to run the original function
     starts = traced_call[0].starts
     stored = frozenset(
         i
@@ -320,6 +323,7 @@ def interpreters(
             pipeline.optimize_tensors(traced.func, Options(verify=True))
             tried(on_values, traced.func, name, replace(rules, sharing=False))
         met: set[tuple[bool, ...]] = set()
+        program: Func | None = None
         for options in strategies:
             with rung(f"memref, {options.strategy}, {options.heuristic}, seed {options.seed}", source) as name:
                 func = clone_func(traced.func)[0]
@@ -327,8 +331,34 @@ def interpreters(
                 decided = (*(analysis.is_in_place(u) for op in func.walk() for u in op.tensor_uses()), analysis.rotates)
                 if decided not in met:  # else it is a program that was tried
                     met.add(decided)
-                    tried(on_memory, pipeline.decided_to_memref(func, analysis, options), name, rules)
-    return stored
+                    made = pipeline.decided_to_memref(func, analysis, options)
+                    tried(on_memory, made, name, rules)
+                    program = program or made
+    return stored, program
+
+
+@contextmanager
+def compiling(
+    f: BufferizedFunction, traced_call: tuple[Call, Traced] | Exception | None, program: Func | None, by: Options
+) -> Iterator[None]:
+    """In which the call that was traced compiles the program which the interpreters have run, of numbers and arrays:
+    tracing it and all passes once more would make an equal one."""
+    alike = replace(by, tier=f.options.tier, verify=f.options.verify) == f.options
+    if program is None or not alike or not isinstance(traced_call, tuple) or traced_call[0].tree is not None:
+        yield
+        return
+    mine, traced = traced_call
+
+    def compile_it(call: Call, raises: Callable[[Conditions], None], early: bool) -> Specialization:
+        if call.group != mine.group or any(isinstance(key, StaticKey) for key in call.keys):
+            return BufferizedFunction._compile(f, call, raises, early)
+        return f._specialize(call, traced, Bufferized(program))
+
+    f._compile = compile_it  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        del f._compile
 
 
 def outcome_on_values(traced: Traced, func: Func, args: Sequence[Any], parts: Parts) -> Outcome:

@@ -24,8 +24,7 @@ from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.record.callees import Drawer
 from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import DictView, Record
-from tracebuf.frontends.numpy.record.raises import Raises, ask
-from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, NpScalar, PyBool, PyInt, Scalar, is_traced
 
 RESHAPE = np.reshape  # somebody may replace NumPy's functions later
@@ -59,11 +58,7 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
             return found
     number = next((x for x in (a, b) if isinstance(x, NpScalar)), None)
     if number is not None and name == "Mult" and any(isinstance(x, (list, tuple)) for x in (a, b)):
-        if number.element.is_integer:
-            raise i.refuse(node, "a list or tuple times a number of NumPy's", "repeat it by an int")
-        if number.maybe_python:
-            raise unknown_origin(i.r.loc)
-        raise Raises(TypeError(f"can't multiply sequence by non-int of type 'numpy.{number.element.dtype.name}'"))
+        raise list_calls.times_numpys(i, node, number)
     if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)) and any(isinstance(x, (list, tuple)) for x in (a, b)):
         return i.operate(name, *(asarray(i.r, x) if isinstance(x, (list, tuple)) else x for x in (a, b)))
     if name == "Mult" and isinstance(a, PyInt) and isinstance(b, (list, tuple, str)):

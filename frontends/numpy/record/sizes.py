@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.record.conditions import either, negated, negation
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask
 from tracebuf.frontends.numpy.record.regions import OVERFLOW, Frame, Inside, Landings
 from tracebuf.ir.core import Block, Mixed, Value
-from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
+from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, only_symbol, sub, substitute, sym, symbols
 from tracebuf.ir.facts import SizeFacts
 from tracebuf.ir.func import Func
 from tracebuf.ir.prover import composites
@@ -27,6 +27,20 @@ from tracebuf.running.raised import Message, Raised, bare, make_error
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 USUAL = 2**40
 """The most elements along an axis of an array that exists, or of a part of one; such sizes need no check for memory."""
+
+
+NARROW = (2**31, 2**24, 2**20, 2**15)
+"""Bounds of int arguments and sizes that are tried for an expression to fit 64 bits: the first that does is taken."""
+
+
+def is_bounded(s: Sym) -> bool:
+    """Whether the symbol's own bounds are within 64 bits."""
+    return s.lo is not None and s.lo >= INT_MIN and s.hi is not None and s.hi <= INT_MAX
+
+
+def at_most(some: Sequence[Sym], limit: int) -> list[Dim]:
+    """What is not negative where the symbols are within -limit and limit."""
+    return [b for s in some for b in (add(limit, sym(s)), sub(limit, sym(s)))]
 
 
 class Region(Inside):
@@ -105,6 +119,8 @@ class Sizes(Landings):
 
     def _index(self, e: Dim) -> Value:
         """`index` of an expression in which equalities have been replaced."""
+        if (s := only_symbol(e)) is not None and is_bounded(s):
+            return self.func.symbols[s]
         found = self.cached(e)
         if found is not None:
             return found
@@ -125,8 +141,7 @@ class Sizes(Landings):
 
     def fits(self, e: Dim) -> bool:
         """Whether 64 bits certainly hold e, and the operands of its quotients and extremes (rule N1)."""
-        low, high = self.facts.interval(e)
-        if low is None or high is None or low < INT_MIN or high > INT_MAX:
+        if not self.facts.within(e, INT_MIN, INT_MAX):
             return False
         return isinstance(e, int) or all(self.fits(x) for atom in composites(e) for x in atom.args)
 
@@ -136,17 +151,19 @@ class Sizes(Landings):
         if any(s.kind == "opaque" for s in symbols(e)):
             return False
         entry = sorted((s for s in self.facts.bounding(e) if s in self.hints), key=lambda s: s.serial)
-        for some in ([s for s in entry if s.kind == "arg"], entry):
-            for limit in (2**31, 2**24, 2**20, 2**15):
-                bounds = [b for s in some for b in (add(limit, sym(s)), sub(limit, sym(s)))]
-                if all(abs(self.hints[s]) <= limit for s in some) and self._fits_if(e, bounds):
-                    for bound in bounds:
-                        self.ask_nonneg(bound)
-                    return True
+        args = [s for s in entry if s.kind == "arg"]
+        for some in (args, entry) if len(args) < len(entry) else (args,):
+            limits = [n for n in NARROW if all(abs(self.hints[s]) <= n for s in some)] if some else []
+            if not limits or not self._fits_if(e, some, limits[-1]):
+                continue
+            limit = next((n for n in limits[:-1] if self._fits_if(e, some, n)), limits[-1])
+            for bound in at_most(some, limit):
+                self.ask_nonneg(bound)
+            return True
         return False
 
-    def _fits_if(self, e: Dim, nonneg: Sequence[Dim]) -> bool:
-        with self.facts.supposing(nonneg):
+    def _fits_if(self, e: Dim, entry: Sequence[Sym], limit: int) -> bool:
+        with self.facts.supposing(at_most(entry, limit)):
             return self.fits(e)
 
     def _small(self, c: int) -> int:

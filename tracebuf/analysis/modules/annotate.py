@@ -41,7 +41,7 @@ def annotate(module: Module, analysis: ModuleAnalysis, options: OneShotOptions) 
 
 def _annotate(f: Func, decisions: Analysis, analysis: ModuleAnalysis) -> None:
     for op in f.walk():
-        if any(True for _ in op.tensor_uses()):
+        if op.tensor_uses():
             op.attrs[IN_PLACE] = strings(
                 str(decisions.is_in_place(u)).lower() if u.value.is_tensor else "none" for u in op.uses
             )

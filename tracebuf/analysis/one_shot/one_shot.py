@@ -326,7 +326,7 @@ def one_shot(
 
 def ordered(func: Func, heuristic: str, seed: int = 0) -> list[Op]:
     """The ops with tensor operands in the order in which they are decided (MLIR behaviour 1)."""
-    ops = [op for op in post_order(func) if any(True for _ in op.tensor_uses())]
+    ops = [op for op in post_order(func) if op.tensor_uses()]
     if heuristic == "bottom-up":
         return ops[::-1]
     if heuristic == "top-down":
@@ -337,7 +337,7 @@ def ordered(func: Func, heuristic: str, seed: int = 0) -> list[Op]:
         first: dict[Op, None] = {op: None for op in ops[::-1] if isinstance(op, tensor.InsertSlice)}
     elif heuristic == "bottom-up-from-terminators":
         first = from_terminators(func)
-        ops = [op for op in inner_first(func) if any(True for _ in op.tensor_uses())][::-1]
+        ops = [op for op in inner_first(func) if op.tensor_uses()][::-1]
     else:
         raise ValueError(f"heuristic is one of {', '.join(HEURISTICS)}, not {heuristic!r}")
     return [*first, *(op for op in ops[::-1] if op not in first)]

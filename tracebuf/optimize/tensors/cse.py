@@ -8,8 +8,7 @@ np.zeros(3), np.zeros(3)` must return two arrays. MLIR counterpart: -cse, which 
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Callable, Hashable, MutableMapping
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from tracebuf.analysis.flow.blocks import Dominance
@@ -20,7 +19,11 @@ from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.scalars import arith
 
-_Seen = MutableMapping[Hashable, Op]
+_Seen = dict[Hashable, Op]
+"""The first of equal ops, by what they are: those before, in the block and around it."""
+_VALUES = (
+    arith.ScalarOp, linalg.Index, tensor.Dim, tensor.ExtractSlice, tensor.Cast, tensor.Regrouping, tensor.Extract,
+)  # fmt: skip
 
 
 def cse(func: Func, merges: Callable[[Op], bool] | None = None) -> None:
@@ -43,8 +46,7 @@ def may_merge(op: Op) -> bool:
     Two fills, two sums of the same operands, two copies with the same store are equal values and different arrays: each
     may be returned, or stored through later.
     """
-    views = tensor.ExtractSlice | tensor.Cast | tensor.Regrouping
-    return isinstance(op, arith.ScalarOp | linalg.Index | tensor.Dim | views | tensor.Extract)
+    return isinstance(op, _VALUES)
 
 
 def merged_by_mlir(op: Op) -> bool:
@@ -54,8 +56,8 @@ def merged_by_mlir(op: Op) -> bool:
 
 
 def _key(op: Op) -> Hashable:
-    attrs = tuple((k, _exact(v)) for k, v in sorted(op.attrs.items()))
-    return type(op), tuple(map(id, op.operands)), attrs, tuple(r.type for r in op.results)
+    attrs = tuple([(k, _exact(v)) for k, v in sorted(op.attrs.items())]) if op.attrs else ()
+    return type(op), tuple([id(u.value) for u in op.uses]), attrs, tuple([r.type for r in op.results])
 
 
 def _exact(value: Any) -> Hashable:
@@ -67,22 +69,29 @@ def _exact(value: Any) -> Hashable:
 
 def _merge_blocks(region: Region, seen: _Seen, renamed: dict[Value, Value], merges: Callable[[Op], bool]) -> None:
     if not region.blocks:
-        return None
+        return
     if len(region.blocks) == 1:
-        return _merge(region.block, ChainMap({}, seen) if seen else {}, renamed, merges)
+        around = len(seen)
+        _merge(region.block, seen, renamed, merges)
+        while len(seen) > around:  # what was added last
+            seen.popitem()
+        return
     dominance, inside = Dominance(), dict[Block, _Seen]()
     for block in region.in_order():
         above = dominance.immediate(block)
-        inside[block] = ChainMap({}, seen if above is None else inside[above])
+        inside[block] = dict(seen if above is None else inside[above])
         _merge(block, inside[block], renamed, merges)
 
 
 def _merge(block: Block, seen: _Seen, renamed: dict[Value, Value], merges: Callable[[Op], bool]) -> None:
     kept: list[Op] = []
-    writes = 0
+    writes = looked_at = 0
     for op in block.ops:
         if merges(op):
-            memory = None if is_effect_free(op) else (block, writes)
+            memory = None
+            if not is_effect_free(op):
+                writes += sum(map(may_write, kept[looked_at:]))
+                looked_at, memory = len(kept), (block, writes)
             first = seen.setdefault((_key(op), memory), op)
             if first is not op:
                 for old, new in zip(op.results, first.results, strict=True):
@@ -92,7 +101,6 @@ def _merge(block: Block, seen: _Seen, renamed: dict[Value, Value], merges: Calla
                 op.block = None
                 continue
         kept.append(op)
-        writes += may_write(op)
         for region in op.regions:
             _merge_blocks(region, {} if isinstance(op, linalg.Generic) else seen, renamed, merges)
     if len(kept) != len(block.ops):

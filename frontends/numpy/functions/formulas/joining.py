@@ -81,7 +81,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
             refuse("np.insert of several values where a mask holds", "np.insert(a, np.flatnonzero(mask), values)")
         if obj.dtype == bool or len(obj) != 1:
             return insert_at(arr, np.flatnonzero(obj) if obj.dtype == bool else obj.copy(), values, axis, order)
-        obj = [obj[0]]
+        return insert(arr, [obj[0]], values, axis)
     single = isinstance(obj, (list, tuple)) and len(obj) == 1
     if isinstance(obj, (list, tuple)) and not single:
         return insert_several(arr, known_ints(obj), values, axis, order)

@@ -12,6 +12,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists.items import DTYPES, dtype_of, pythons
+from tracebuf.frontends.numpy.record.callees import Method
 from tracebuf.frontends.numpy.record.growing import LENGTH, Elements, Several, filled, form_in, is_growing, size
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import ask
@@ -25,6 +26,10 @@ JOINING = (np.stack, np.vstack, np.hstack, np.concatenate)
 """Functions that take the items as arrays of their own."""
 FILLED = (np.require, np.full, np.full_like, np.fromiter, np.asarray_chkfinite)
 """Other functions that do."""
+INDICES = {"take": 1, "put": 1, "delete": 1, "insert": 1, "bincount": 0, "repeat": 1, "at": 1, "unravel_index": 0}
+"""By name of a function: which of its arguments is an index, where an empty list is one of ints."""
+NOT_BY_ARRAYS = (np.block, np.histogramdd, np.copyto, np.place, np.putmask, np.fill_diagonal)
+"""Functions to which a list is another thing than its array."""
 
 
 def may_be_empty(i: Evaluator, x: Record) -> bool:
@@ -145,6 +150,11 @@ def check_converts(i: Evaluator, node: ast.AST, x: Any, dtype: Any) -> None:
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of NumPy's function with the arrays of the items in place of such lists; in two branches where the type
     of the one list's array depends on whether there are items."""
+    if any(function is f for f in NOT_BY_ARRAYS):
+        raise i.refuse(node, f"np.{function.__name__} of a list of run-time length", "use np.array(x)")
+    args, kwargs = with_indices(i, node, function, args, kwargs)
+    if not among([*args, *kwargs.values()]):
+        return i.call(node, function, args, kwargs)
     arrays = function in (np.array, np.asarray)
     wanted = next((x for x in (*args[1:2], kwargs.get("dtype")) if x is not None), None) if function in TYPED else None
     dtype = None if wanted is None else ask(np.dtype, wanted)
@@ -169,6 +179,20 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return i.call_function(prelude.called_with_array, given, {})
     given = [as_arrays(i, node, x, dtype) for x in args]
     return i.call(node, function, given, {k: as_arrays(i, node, x, dtype) for k, x in kwargs.items()})
+
+
+def with_indices(
+    i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments, with an array of ints in the place of such a list that is an index."""
+    if function is np.ix_:
+        return [as_index(i, node, x) if is_growing(x) else x for x in args], kwargs
+    method = isinstance(function, Method)
+    place = INDICES.get(function.name if method else getattr(function, "__name__", ""), -1) - method
+    by_name = {k: as_index(i, node, x) for k, x in kwargs.items() if k in ("indices", "ind", "obj") and is_growing(x)}
+    if 0 <= place < len(args) and is_growing(args[place]):
+        args = [*args[:place], as_index(i, node, args[place]), *args[place + 1 :]]
+    return args, {**kwargs, **by_name}
 
 
 def joined(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:

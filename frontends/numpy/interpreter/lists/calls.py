@@ -6,13 +6,18 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import arrays, growing, order
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, reversed_of
 from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing, python_of
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.values import PyBool, PyInt
+from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
+from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyInt
 
 METHODS: dict[str, Callable[..., Any]] = {**growing.METHODS, **order.METHODS}
 """By name of the method of a list: its handler."""
@@ -31,7 +36,19 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         x, times = (a, b) if is_growing(a) else (b, a)
         if isinstance(times, (int, PyInt)):
             return growing.repeated(i, node, x, times)
+        if isinstance(times, (NpScalar, np.generic)):
+            raise times_numpys(i, node, times)
     return NotImplemented
+
+
+def times_numpys(i: Evaluator, node: ast.AST, number: NpScalar | np.generic) -> UnsupportedError | Raises:
+    """What is raised for a list or tuple times a number of NumPy's: an int repeats it, which is refused."""
+    if isinstance(number, NpScalar) and number.maybe_python:
+        return unknown_origin(i.r.loc)
+    dtype = number.element.dtype if isinstance(number, NpScalar) else number.dtype
+    if dtype.kind in "iu":
+        return i.refuse(node, "a list or tuple times a number of NumPy's", "repeat it by an int")
+    return Raises(TypeError(f"can't multiply sequence by non-int of type 'numpy.{dtype.name}'"))
 
 
 def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:

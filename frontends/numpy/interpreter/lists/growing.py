@@ -256,8 +256,10 @@ def contains(i: Evaluator, node: ast.AST, x: Record, value: Any) -> Any:
     return i.compared(node, "GtE", i.call_function(prelude.first_place_of, [x, value], {}), 0)
 
 
-def index(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> Any:
+def index(i: Evaluator, node: ast.AST, x: Record, value: Any, start: Any = None, stop: Any = None, /) -> Any:
     """x.index(value)."""
+    if start is not None or stop is not None:
+        raise i.refuse(node, "`index` of a part of a list of run-time length", "x[start:stop].index(value) + start")
     check_comparable(i, node, x, value)
     return i.call_function(prelude.place_to_remove, [x, value, "list.index(x): x not in list"], {})
 

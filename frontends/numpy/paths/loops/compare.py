@@ -461,7 +461,16 @@ class LoopComparison(LoopHead):
             if self.spec.exits or partly or name in self.r.unbound:
                 arrays = arrays_first_bound_inside(self.r, name, self.after[name], self.frame)
                 first = {name: template(self.r, name, self.after[name], self.frame, makers)}
-                self.mend(name, "is first bound in the loop", first_bound_inside=first, arrays=arrays)
+                free = dict.fromkeys(self.unbounded_ints(name), 0)
+                self.mend(name, "is first bound in the loop", first_bound_inside=first, arrays=arrays, directions=free)
+
+    def unbounded_ints(self, name: str) -> list[Path]:
+        """The ints of a name first bound inside that would not be seen to rise from their placeholder, 0: where the
+        loop may be left, they are joined with what they were before."""
+        x = self.after[name]
+        leaves = enumerate(parts_of(x.value if isinstance(x, Maybe) else x), 0 if name == RETURN else 1)
+        ints = ((k, leaf.expr if isinstance(leaf, PyInt) else leaf) for k, leaf in leaves if kind_of(leaf) is INT)
+        return [(name, k) for k, e in ints if self.spec.exits or not self.r.facts.nonneg(e)]
 
 
 def template(r: Recorder, name: str, x: Any, frame: Frame, makers: ByIdentity[Any, LeafMaker]) -> Template:
