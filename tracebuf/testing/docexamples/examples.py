@@ -181,6 +181,8 @@ def _of_leaves(x: Any, y: Any) -> str:
         return "" if type(x) is type(y) else f"{x!r:.150} became {y!r:.150}"
     if all(getattr(a, "dtype", None) == np.dtype(object) for a in (x, y)):
         return _difference(x.tolist(), y.tolist())
+    if type(x) is type(y) and hasattr(x, "tocoo"):  # sparse
+        return _difference(*(vars(matrix.tocoo()) for matrix in (x, y)))
     equality: Any = type(x).__eq__
     if type(x) is type(y) and (equality is object.__eq__ or dataclasses.is_dataclass(x)):  # which tell copies apart
         return _difference(vars(x), vars(y)) if hasattr(x, "__dict__") else ""
