@@ -870,7 +870,10 @@ class Expressions(Comprehensions):
             return folds.of_items(self, node, function, args)
         if getattr(function, "__tracebuf__", False):
             out = kwargs.pop("out", None) if function.takes_out else None
-            return store_results(self.r, self.call_function(function.__wrapped__, args, kwargs), out)
+            whole = function.__wrapped__
+            librarys = untraced.takes(whole)  # called as it is where it is not traced
+            result = self.call(node, whole, args, kwargs) if librarys else self.call_function(whole, args, kwargs)
+            return store_results(self.r, result, out)
         name = getattr(function, "__name__", str(function))
         module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
         plain = not any(is_traced(x) or isinstance(x, Range) for x in self.flat([*args, *kwargs.values()]))
