@@ -98,7 +98,7 @@ def flow_blocks(func: Func) -> Iterator[Block]:
     while work:
         block = work.pop()
         yield block
-        inner = [r.block for op in block.ops if isinstance(op, (scf.Loop, scf.If)) for r in op.regions]
+        inner = [r.block for op in block.ops if op.regions and isinstance(op, (scf.Loop, scf.If)) for r in op.regions]
         work += reversed(inner)
 
 

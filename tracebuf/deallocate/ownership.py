@@ -44,7 +44,7 @@ def why_not(op: Op) -> str:
     """Why ownership cannot be followed through an op; the empty string where it can."""
     if op.successors:
         return "branches between blocks pass buffers on in ways that are not followed"
-    if any(effect is Effect.FREE for effect, _ in op.effects() or ()):
+    if (effects := op.effects()) and any(effect is Effect.FREE for effect, _ in effects):
         return "the program frees already"
     if isinstance(op, UnknownOp | Call):
         return "what it does with buffers is not known"

@@ -11,7 +11,7 @@ layers that run them. `Form` is its text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from enum import Enum
@@ -271,6 +271,13 @@ class Op:
     def result(self) -> Value:
         return self.results[0]
 
+    def is_unused(self, kept: Collection[Value] = ()) -> bool:
+        """Whether nothing uses a result, and none is among `kept`."""
+        for result in self.results:
+            if result.uses or result in kept:
+                return False
+        return True
+
     def set_operands(self, values: Sequence[Value]) -> None:
         self.drop_uses()
         self.uses = [Use(self, i, v) for i, v in enumerate(values)]
@@ -449,9 +456,13 @@ class Block:
         self._order = None
 
     def op_index(self, op: Op) -> int:
+        return self.indices()[op]
+
+    def indices(self) -> dict[Op, int]:
+        """The index of each op, to be read only."""
         if self._order is None:
-            self._order = {o: i for i, o in enumerate(self.ops)}
-        return self._order[op]
+            self._order = dict(zip(self.ops, range(len(self.ops))))
+        return self._order
 
     @property
     def terminator(self) -> Op:

@@ -452,7 +452,7 @@ def symbols(e: Dim) -> frozenset[Sym]:
     if isinstance(e, int):
         return frozenset()
     if e._symbols is None:
-        e._symbols = frozenset().union(*(a.symbols for m in e.terms for a in m))
+        e._symbols = frozenset().union(*[a.symbols for m in e.terms for a in m])
     return e._symbols
 
 

@@ -103,7 +103,10 @@ class Prover:
         lo: int | None = 0
         hi: int | None = 0
         for m, c in e.terms.items():
-            low, high = self._mono_interval(m)
+            if len(m) == 1 and isinstance(s := m[0], Sym):
+                low, high = self._bounds.get(s) or (s.lo, s.hi)
+            else:
+                low, high = self._mono_interval(m)
             if c < 0:
                 low, high = high, low
             lo = None if lo is None or low is None else lo + c * low

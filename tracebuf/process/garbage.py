@@ -1,7 +1,8 @@
-"""Python's garbage collections are put off: full ones while a program is made, all while modules are imported.
+"""Python's garbage collections are put off while a program is made, and while modules are imported.
 
 What tracing and the passes make lives until they end, in tens of thousands of objects: collections of the oldest
-generation would walk through these and the whole process's again and again, a fifth of the time, and find nothing.
+generation would walk through these and the whole process's again and again, a fifth of the time, and find nothing;
+those of the younger ones would walk through each object twice.
 Code, classes and tables live as long as the process: no collection finds anything among them, in a tenth of the time.
 """
 
@@ -16,7 +17,7 @@ RARE = 100
 """The third threshold meanwhile, at least: full collections come after so many of the middle generation (CPython's own
 is 10), so that what cyclic garbage holds stays bounded; https://docs.python.org/3/library/gc.html#gc.set_threshold."""
 MANY = 100_000
-"""The first threshold while modules are imported, at least: the new objects after which the youngest are looked at."""
+"""The first threshold meanwhile, at least: the new objects after which the youngest are looked at."""
 
 
 def promote() -> None:
@@ -46,7 +47,7 @@ class _Thresholds:
         if gc.get_threshold() != self._meanwhile:  # somebody has set others
             return
         young, middle, old = self._before
-        if self._all and young:
+        if young and (self._all or self._full):
             young = max(young, MANY)
         if self._full:
             old = max(old, RARE)
@@ -79,7 +80,7 @@ class _Later:
 
 
 full_collections_later, collections_later = _Later(1, 0), _Later(0, 1)
-"""While `with full_collections_later:` or `with collections_later:` lasts."""
+"""While `with full_collections_later:` or `with collections_later:` lasts: the latter leaves full ones as they are."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_thresholds.after_fork)

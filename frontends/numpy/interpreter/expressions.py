@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import operator
 import threading
 import types
@@ -96,6 +97,7 @@ from tracebuf.frontends.numpy.record.values import (
 )
 from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import make_source
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import sub
 
 NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
@@ -467,10 +469,15 @@ class Expressions(Comprehensions):
 
     def by_type(self, node: ast.AST, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]) -> Any:
         """`evaluate(*values)`, for each type that a path-dependent one of them may have."""
-        found: Cond[Any] | None = next((x for x in values if type(x) is Cond), None)
-        if found is None:
-            return evaluate(*values)
-        condition = found.condition
+        for x in values:
+            if type(x) is Cond:
+                return self.for_each_type(node, x.condition, values, env, evaluate)
+        return evaluate(*values)
+
+    def for_each_type(
+        self, node: ast.AST, condition: Value, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]
+    ) -> Any:
+        """`by_type` of values that a condition decides."""
 
         def arm(positive: bool) -> Callable[[Env], Any]:
             return lambda inner: self.by_type(
@@ -621,6 +628,9 @@ class Expressions(Comprehensions):
             self.r.check(there.value, AttributeError, f"'{kind}' object has no attribute '{name}'")
 
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
+        """`base.name` of what is not traced."""
+        if base is np or base is math:
+            return self.held_attribute(node, base, name)
         if (found := texts.method(base, name)) is not NotImplemented:
             return found
         texts.check_known(self.r, base)
@@ -653,6 +663,10 @@ class Expressions(Comprehensions):
                 raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
+        return self.held_attribute(node, base, name)
+
+    def held_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
+        """What an object that is not the tracer's holds under a name."""
         try:
             there = type(base) is types.ModuleType and name in vars(base)
             value = vars(base)[name] if there else ask(getattr, base, name)

@@ -109,10 +109,16 @@ def build_all(
 def result_order(r: Recorder, arrays: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
     """The axis order of a fresh elementwise result, outermost first: K-order. An axis that a guard makes 1 is repeated
     as one that is written so."""
-    if ndim <= 1:
+    if ndim <= 1 or all(map(in_c_order, arrays)):
         return tuple(range(ndim))
     axes = [[None if r.facts.equal(n, 1) else k for k, n in enumerate(a.shape)] for a in arrays]
     return axis_order([(a, [None] * (ndim - a.ndim) + own) for a, own in zip(arrays, axes)], ndim)
+
+
+def in_c_order(a: ArrayRef) -> bool:
+    """Whether no axis lies further out in memory than one before it."""
+    ranks = [a.stride_rank(k) for k in range(a.ndim)]
+    return all(x is not None and y is not None and x <= y for x, y in zip(ranks, ranks[1:]))
 
 
 def input_of(

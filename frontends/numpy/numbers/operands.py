@@ -57,6 +57,10 @@ def weak_type(value: object) -> Any:
     return getattr(value, "dtype", None) or (int if isinstance(value, int) else float)
 
 
+MOST_EXACT = 2**53
+"""Up to it each int is a float."""
+
+
 def as_number(r: Recorder, x: Any) -> Any:
     """A number, or the element of an array without axes, which converts as one."""
     return r.number(x) if isinstance(x, ArrayRef) and x.ndim == 0 else x
@@ -103,6 +107,10 @@ def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
         raise r.refuse(reason, "use a number: np.nan")
     if type(operand) is float and element is F64:
         return r.constant(operand, element)
+    if type(operand) is int and element.is_integer and element.bounds[0] <= operand <= element.bounds[1]:
+        return r.constant(operand, element)
+    if type(operand) is int and element is F64 and abs(operand) <= MOST_EXACT:
+        return r.constant(float(operand), element)
     with np.errstate(all="ignore"):
         fixed = (
             np.asarray(operand).astype(element.dtype).item()

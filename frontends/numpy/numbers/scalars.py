@@ -335,7 +335,7 @@ def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
         known = r.ask_equal(a, b)
         if known is not None:
             return known == (predicate == "eq")
-        more = next((d for d in (sub(a, b), sub(b, a)) if r.facts.decide_nonneg(d) is True), None)
+        more = next((d for d in (sub(a, b), sub(b, a)) if r.facts.nonneg(d)), None)
         if more is None:
             return PyBool(r.compare(predicate, a, b))
         return PyBool(r.compare(predicate, a, b), sub(more, 1) if predicate == "ne" else sub(0, more))

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, is_container, parts_of
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negated
 from tracebuf.frontends.numpy.record.heap import Heap
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, Scalar
 from tracebuf.frontends.numpy.source.liveness import nodes
 from tracebuf.ir.core import Value
 
 SIMPLE = (ast.Raise, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert,
           ast.For)  # fmt: skip
 """Statements that are traced once for each type of a value: of a loop, what it iterates over."""
+
+
+SINGLE = (ArrayRef, Scalar, int, float, FunctionType)
+"""Classes of values that are of one type, and hold no others."""
 
 
 def narrow(env: Env, condition: Value, positive: bool, heap: Heap) -> Env:
@@ -52,7 +57,10 @@ def within(x: Any, change: Callable[[Any], Any], heap: Heap) -> Any:
 
 def to_split(node: ast.stmt | ast.expr, env: Env, heap: Heap) -> Cond[Any] | None:
     """A path-dependent value whose type a statement or expression needs to know; None if there is none."""
-    suspects = {name: x for name, x in env.items() if type(x) is Cond or isinstance(x, Maybe) or is_container(x)}
+    suspects = {
+        name: x for name, x in env.items()
+        if not isinstance(x, SINGLE) and (type(x) is Cond or isinstance(x, Maybe) or is_container(x))
+    }  # fmt: skip
     for name in used(node) if suspects else ():
         x = suspects.get(name)
         x_there = x.value if isinstance(x, Maybe) else x

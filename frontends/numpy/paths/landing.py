@@ -196,4 +196,4 @@ def landing_here(r: Recorder) -> RegionLanding:
 
 def surely_raised(r: Recorder, number: int | PyInt) -> bool:
     """Whether something has been raised on each path, by the number of its site."""
-    return number > 0 if isinstance(number, int) else bool(r.facts.decide_nonneg(sub(number.expr, 1)))
+    return number > 0 if isinstance(number, int) else r.facts.nonneg(sub(number.expr, 1))

@@ -22,9 +22,12 @@ def broadcast(
     Raises `exception` where there is none, at run time where only the run time knows; `message` has a {} for the
     shapes.
     """
-    n = max((len(s) for s in shapes), default=0)
+    n = max(map(len, shapes), default=0)
     result: list[Dim] = [1] * n
-    for shape in dict.fromkeys(shapes):
+    for k, shape in enumerate(dict.fromkeys(shapes)):
+        if k == 0:
+            result[n - len(shape) :] = [1 if r.facts.equal(size, 1) else size for size in shape]
+            continue
         for axis, size in enumerate(shape, n - len(shape)):
             result[axis] = broadcast_dim(r, result[axis], size, shapes, exception, message)
     return tuple(result)

@@ -109,8 +109,9 @@ class Sizes(Landings):
 
     def mixed(self, e: Dim) -> Mixed:
         """A size as an op takes it: a constant, or the SSA value of the expression (computed once per region)."""
-        if not isinstance(e, int):
-            e = self.facts.canon(e)
+        if isinstance(e, int):
+            return e
+        e = self.facts.canon(e)
         return e if isinstance(e, int) else self._index(e)
 
     def index(self, e: Dim) -> Value:
@@ -220,7 +221,7 @@ class Sizes(Landings):
             return difference == 0
         if self.facts.equal(a, b):
             return True
-        if self.facts.decide_nonneg(add(difference, -1)) or self.facts.decide_nonneg(add(neg(difference), -1)):
+        if self.facts.nonneg(add(difference, -1)) or self.facts.nonneg(add(neg(difference), -1)):
             return False
         if not self.entry_only(difference):
             return self._tie(self.facts.canon(a), self.facts.canon(b))
@@ -278,7 +279,7 @@ class Sizes(Landings):
             self.facts.assume_equal(e, 0, entry=True)
         elif kind == "nonneg":
             self.facts.assume_nonneg(e, entry=True)
-        elif evaluate(e, self.hints) > 0 and self.facts.decide_nonneg(e):
+        elif evaluate(e, self.hints) > 0 and self.facts.nonneg(e):
             self.facts.assume_nonneg(add(e, -1), entry=True)
 
     def in_scope(self, e: Dim) -> bool:

@@ -109,11 +109,12 @@ class DestinationOp(Op):
     def effects(self) -> Effects | None:
         """On buffers it reads and writes as `reads_in` and `reads_out` say; on tensors it does nothing to memory."""
         found: list[tuple[Effect, Value]] = []
+        n_ins = self.n_ins
         for use in self.uses:
             if is_buffer(use.value):
-                if self.reads_in(use) if use.index < self.n_ins else self.reads_out(use):
+                if self.reads_in(use) if use.index < n_ins else self.reads_out(use):
                     found.append((Effect.READ, use.value))
-                if use.index >= self.n_ins:
+                if use.index >= n_ins:
                     found.append((Effect.WRITE, use.value))
         return tuple(found)
 

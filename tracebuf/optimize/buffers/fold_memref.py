@@ -41,7 +41,7 @@ def _fold_flow(block: Block, kept: set[Value]) -> bool:
     changed = False
     ops: list[Op] = []
     for op in block.ops:
-        if not isinstance(op, (scf.Loop, scf.If)):
+        if not op.regions or not isinstance(op, (scf.Loop, scf.If)):
             ops.append(op)
             continue
         for region in op.regions:
@@ -221,7 +221,7 @@ def _dead_with(op: Op, kept: set[Value]) -> list[Op] | None:
     if isinstance(op, FRESH_OPS):
         writers = _only_written(op.result)
         return None if writers is None else [op, *writers]
-    unused = op.results and not op.regions and not any(r.uses or r in kept for r in op.results)
+    unused = op.results and not op.regions and op.is_unused(kept)
     return [op] if unused and only_makes_results(op) else None
 
 

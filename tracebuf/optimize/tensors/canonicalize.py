@@ -50,7 +50,7 @@ def remove_dead(block: Block, pinned: set[Value]) -> bool:
     kept: list[Op] = []
     changed = False
     for op in reversed(block.ops):
-        if not any(r.uses or r in pinned for r in op.results) and only_makes_results(op):
+        if op.is_unused(pinned) and only_makes_results(op):
             discard(op)
             changed = True
             continue
@@ -90,7 +90,7 @@ class _Folder:
     def run(self, block: Block) -> None:
         outer, self.out = self.out, []
         for op in block.ops:
-            if not isinstance(op, linalg.Generic):
+            if op.regions and not isinstance(op, linalg.Generic):
                 for region in op.regions:
                     for inner in region.blocks:
                         self.run(inner)
@@ -139,12 +139,14 @@ def constant_of(value: Value) -> bool | int | None:
 
 def fold_integers(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """Arithmetic of integer, index and bool constants is done now, by the op's own reference (integers wrap)."""
-    if isinstance(op, arith.Constant) or not isinstance(op, arith.ScalarOp):
+    if isinstance(op, (arith.Constant, arith.Ufunc)) or not isinstance(op, arith.ScalarOp):
         return None
+    args: list[Any] = []
+    for use in op.uses:
+        if (known := constant_of(use.value)) is None:
+            return None
+        args.append(known)
     if op.result.type not in _EXACT:
-        return None
-    args: list[Any] = [constant_of(v) for v in op.operands]
-    if None in args or isinstance(op, arith.Ufunc):
         return None
     types = [v.type for v in op.operands]
     typed = [arith.convert(a, t) for a, t in zip(args, types) if isinstance(t, ScalarType)]

@@ -54,18 +54,19 @@ class Versions:
         self._writes: _Places = {}
         self._uses: _Places = {}
         self._places: dict[Op, int] = {}
+        places = self._places
         uses: list[Use] = []
-        writes: list[Use] = []
         for op in func.walk():
-            if mine := list(op.tensor_uses()):
+            if mine := op.tensor_uses():
                 self._join_aliases(op, mine)
                 uses += mine
-                writes += (use for use in mine if is_destination(use))
-            if op.block is not None:
-                self._places[op] = op.block.op_index(op)
-        for table, found in ((self._uses, uses), (self._writes, writes)):
-            for use in found:
-                self._record(table, use.op, self.storage(use.value))
+            if op not in places and op.block is not None:
+                places.update(op.block.indices())
+        for use in uses:
+            storage = self.storage(use.value)
+            self._record(self._uses, use.op, storage)
+            if is_destination(use):
+                self._record(self._writes, use.op, storage)
 
     def _join_aliases(self, op: Op, uses: Sequence[Use]) -> None:
         for use in uses:
@@ -78,12 +79,17 @@ class Versions:
                 self.join(arg, result)
 
     def _record(self, table: _Places, op: Op | None, storage: Value) -> None:
-        blocks = table.setdefault(storage, {})
-        while op is not None and op.block is not None:
-            places = blocks.setdefault(op.block, [])
-            if not places or places[-1] != self._places[op]:
-                places.append(self._places[op])
-            op = op.parent_op
+        if (blocks := table.get(storage)) is None:
+            blocks = table[storage] = {}
+        while op is not None and (block := op.block) is not None:
+            place = self._places[op]
+            if (places := blocks.get(block)) is None:
+                blocks[block] = [place]
+            elif places[-1] != place:
+                places.append(place)
+            else:
+                return  # it is known of the op, and so of those around it
+            op = block.region.op
 
     def storage(self, value: Value) -> Value:
         parent = self._parent

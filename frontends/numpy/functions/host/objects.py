@@ -19,13 +19,19 @@ from tracebuf.frontends.numpy.record.callees import Buffer, Generator
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar
 from tracebuf.frozen import frozen
+
+STEADY = (ArrayRef, Scalar, int, float)
+"""Classes of values that hold the same numbers at the next call, or are traced."""
 
 
 def check_steady(r: Recorder, *values: Any) -> None:
     """Refuses to compute while tracing with an object of SciPy's from outside, which may hold other numbers at the next
     call, though it is the same object: a sparse matrix, say."""
     for x in values:
+        if isinstance(x, STEADY):
+            continue
         if isinstance(x, Buffer):
             instead = "np.asarray(x), an array of its memory"
             if defers(x.kind):
