@@ -13,6 +13,7 @@ import pytest
 from tests.support.agreement import agree, program, refused
 from tests.support.params import one_in, slow_but
 from tracebuf import UnsupportedError, bufferize
+from tracebuf.running import kept
 
 
 class Point:
@@ -140,3 +141,42 @@ def test_classes_of_handlers_are_evaluated_where_an_exception_is_raised() -> Non
 def test_super_outside_of_a_class() -> None:
     agree(program("def f(a, n):\n    super()\n    return a"), np.arange(3.0), 3)
     agree(program("def f(a, n):\n    return __class__"), np.arange(3.0), 3)
+
+
+RETURNED = """
+    def f(a, n):
+        s = f"{a.sum():.2f}"
+        d = {"mean": a.mean(), "label": f"mean={a.mean():.3f}, n={n}"}
+        a[0] = 7  # after the texts were made
+        try:
+            if n > 2:
+                raise ValueError(f"bad {n}")
+            told, x = "", a * 2
+        except ValueError as e:
+            told, x = str(e), None
+        size = "big" if n > 3 else f"only {n}" if n > 1 else None
+        kind = f"{n} items" if n > 1 else n
+        if n > 2:
+            pair = (f"{a[1]:5.1f}|", a + 1)
+        else:
+            pair = ("none", a)
+        return s, d, told, x, size, kind, pair, [f"{v:.1f}" for v in a], ", ".join(str(v) for v in a), str(a), s + "!"
+"""
+
+
+def test_texts_as_results() -> None:
+    f = program(RETURNED)
+    for n in (0, 2, 3, 5):
+        agree(f, np.arange(3.0), n)
+    g = program("""
+        def f(a, d, l):
+            d["label"] = f"{a.max()}"
+            l[0] = "x" + d["label"]
+            return repr(a.max())
+    """)
+    agree(g, np.arange(3.0), {"label": 1.0}, ["s", 2])
+    h = program("def f(a):\n    return f'{a.sum()}'")
+    compiled = bufferize(h)
+    for k in range(200):  # so often that machine code would make the calls
+        assert compiled(np.full(3, float(k))) == f"{3.0 * k}"
+    assert not any(map(len, kept._scopes.held[1:])) and "3.0" not in kept._scopes.held[0].values()

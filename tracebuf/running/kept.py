@@ -45,6 +45,14 @@ def keep(x: Any) -> np.ndarray:
     return np.asarray(number)
 
 
+def keep_text(text: str | None) -> int:
+    """The number of a text, which is a result of the function; None: that of no text, on other paths."""
+    return 0 if text is None else int(keep(text))
+
+
+keep_text.keeps_some = True  # type: ignore[attr-defined]
+
+
 def kept(number: int) -> Any:
     """The text or object of a number."""
     for held in reversed(_scopes.held):

@@ -52,6 +52,7 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64, I1, I64, ScalarType
 from tracebuf.running.host import HostFunction, Passed
+from tracebuf.running.kept import keep_text
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR,
           "critical": logging.CRITICAL}  # fmt: skip
@@ -119,6 +120,15 @@ def say(
         return None
     found = i.r.load(made[0], ())
     return PyFloat(found) if element is F64 else PyBool(found) if element is I1 else PyInt(int_of(i.r, found))
+
+
+def keep(i: Evaluator, text: Text, taken: Sequence[tuple[Value, int]]) -> PyInt:
+    """Records that a text is made and kept, if a path is taken; its number. It is a result of the function."""
+    chosen: Any = text
+    for condition, k in reversed(taken):
+        chosen = Cond(condition, *((chosen, None) if k == 0 else (None, chosen)))
+    number: PyInt = say(i, ast.Pass(), keep_text, [chosen], {}, I64)
+    return number
 
 
 def value(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:

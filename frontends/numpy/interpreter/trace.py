@@ -8,6 +8,7 @@ import types
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from tracebuf.frontends.numpy.call.containers import made_of
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.call.outputs import arranged as as_given
 from tracebuf.frontends.numpy.call.results import CallPlan
+from tracebuf.frontends.numpy.interpreter import talk
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.numbers.longlongs import is_longlong
@@ -256,7 +258,7 @@ def finish(
     donated: Sequence[Leaf],
 ) -> Traced:
     """Materialises stored arguments, returns the results, and forgets discarded regions."""
-    results = Results(r, r.heap, given)
+    results = Results(r, r.heap, given, partial(talk.keep, interpreter))
     changes = results.changes()
     returned_or_written = leaves((result, *(w.items for w in changes)))
     arrays = distinct(x for leaf in returned_or_written if isinstance(leaf, ArrayRef) for x in ends(leaf))

@@ -32,7 +32,7 @@ from tracebuf.frontends.numpy.paths.leaving import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
-from tracebuf.frontends.numpy.record.callees import Buffer, Untold
+from tracebuf.frontends.numpy.record.callees import Buffer, Text, Untold
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing, python_of
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
@@ -58,8 +58,12 @@ ArmPath = tuple[tuple[Value, int], ...]
 class Results:
     """Turns what the function returned and changed into returned values and plans."""
 
-    def __init__(self, r: Recorder, heap: Heap, given: Sequence[Any]) -> None:
+    def __init__(
+        self, r: Recorder, heap: Heap, given: Sequence[Any], written: Callable[[Any, ArmPath], PyInt]
+    ) -> None:
         self.r, self.heap = r, heap
+        self.written = written
+        """Records that a text is made, where a path is taken; its number among what is kept."""
         self.given = [(g, i) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
         self.numbers = ByIdentity((g, i) for i, g in enumerate(given) if isinstance(g, Scalar))
         self.values: list[Value] = []
@@ -95,6 +99,10 @@ class Results:
             return self.either_container(x, container_identity(self.r, x), taken)
         if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
             return self.chosen(x, lambda arm, where: self.leaf(arm, (*taken, *where)))
+        if isinstance(x, Text) and x.known is not None:
+            return ResultLeaf("const", value=x.known)
+        if isinstance(x, Text):
+            return ResultLeaf("kept", self.add(self.r.i64(self.written(x, taken).expr)))
         if isinstance(x, Cond):
             first, second = (self.leaf(arm, (*taken, (x.condition, k))) for k, arm in enumerate(x.arms))
             return ChosenResult(self.add(x.condition), first, second)
