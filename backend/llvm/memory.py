@@ -547,10 +547,11 @@ def storages(func: Func, plan: Plan) -> tuple[dict[Value, frozenset[int]], dict[
             roots[op.result] = frozenset([slots.setdefault(op if place is None else ("slot", place.slot), len(slots))])
         elif isinstance(op, memref.GetGlobal):
             roots[op.result] = frozenset([slots.setdefault(("global", op.attrs["name"].text), len(slots))])
+    passing = [op for op in ops if isinstance(op, _PASSING)]
     changed = True
     while changed:
         changed = False
-        for op in ops:
+        for op in passing:
             changed |= _flow(op, roots)
     near = {k: frozenset([k]) for k in range(len(slots))}
     for slot, others in plan.sharing.items():
@@ -563,6 +564,10 @@ def storages(func: Func, plan: Plan) -> tuple[dict[Value, frozenset[int]], dict[
             for mine in below:
                 near[mine] |= {slots[alloc]}
     return roots, near
+
+
+_PASSING = (*memref.VIEW_OPS, scf.For, scf.While, scf.If, Pick)
+"""Ops whose results are buffers of others, or parts of them."""
 
 
 def _flow(op: Op, roots: dict[Value, frozenset[int]]) -> bool:

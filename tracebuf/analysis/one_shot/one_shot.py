@@ -210,14 +210,19 @@ class OneShot(Analysis):
 
     def attempt(self, use: Use) -> Conflict | None:
         """Puts the operand in place if it may be; else the reason why not."""
-        conflict = self.would_conflict(use)
+        sets = self._joint(use)
+        conflict = next(self._conflicts_with(use, sets), None)
         if conflict is None:
-            self._use_in_place(use)
+            self._use_in_place(use, sets)
         return conflict
 
     def _joint(self, use: Use) -> list[AliasSet]:
-        values = [use.value, *(a.value for a in self.flow.aliasing_values(use))]
-        return list({id(s): s for s in (self._sets[v] for v in values)}.values())
+        """The alias sets that become one where the operand is in place."""
+        sets = [self._sets[use.value]]
+        for alias in self.flow.aliasing_values(use):
+            if (near := self._sets[alias.value]) not in sets:
+                sets.append(near)
+        return sets
 
     def would_conflict(self, use: Use) -> Conflict | None:
         """Why the operand may not be in place, given what is; None if it may."""
@@ -225,7 +230,10 @@ class OneShot(Analysis):
 
     def _all_conflicts(self, use: Use) -> Iterator[Conflict]:
         """Every reason, lazily: the first is found without looking for others."""
-        sets, write = self._joint(use), use if self.writes(use) else None
+        return self._conflicts_with(use, self._joint(use))
+
+    def _conflicts_with(self, use: Use, sets: list[AliasSet]) -> Iterator[Conflict]:
+        write = use if self.writes(use) else None
         yield from self._stores_to_read_only(write, sets)
         if self.checks_parallel:
             yield from self._shared_writes(write, sets)
@@ -274,9 +282,10 @@ class OneShot(Analysis):
                 if (found := self.rules.conflict(read, w)) is not None:
                     yield found
 
-    def _use_in_place(self, use: Use) -> None:
+    def _use_in_place(self, use: Use, sets: list[AliasSet] | None = None) -> None:
+        """`sets`: those that become one, if they are known."""
         self._in_place[use] = None
-        joint = self._union(self._joint(use))
+        joint = self._union(self._joint(use) if sets is None else sets)
         if self.writes(use):
             joint.add_write(self.flow, use)
 

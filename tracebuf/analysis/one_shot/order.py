@@ -6,7 +6,7 @@ Block::isReachable. A region mostly has one block; those with several (cf.br) ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from tracebuf.ir.core import Block, Op, Region, Value
 from tracebuf.ir.func import Func
@@ -14,30 +14,34 @@ from tracebuf.ops.control import scf
 from tracebuf.ops.control.forall import InParallel
 
 
-def post_order(func: Func) -> Iterator[Op]:
+def post_order(func: Func) -> list[Op]:
     """Every op, after those inside it."""
+    found: list[Op] = []
 
-    def visit(region: Region) -> Iterator[Op]:
+    def visit(region: Region) -> None:
         for block in region.blocks:
             for op in block.ops:
                 for inner in op.regions:
-                    yield from visit(inner)
-                yield op
+                    visit(inner)
+                found.append(op)
 
-    return visit(func.body)
+    visit(func.body)
+    return found
 
 
-def inner_first(func: Func) -> Iterator[Op]:
+def inner_first(func: Func) -> list[Op]:
     """Every op from the last to the first, after those inside it."""
+    found: list[Op] = []
 
-    def visit(region: Region) -> Iterator[Op]:
+    def visit(region: Region) -> None:
         for block in reversed(region.blocks):
             for op in reversed(block.ops):
                 for inner in reversed(op.regions):
-                    yield from visit(inner)
-                yield op
+                    visit(inner)
+                found.append(op)
 
-    return visit(func.body)
+    visit(func.body)
+    return found
 
 
 class Order:

@@ -37,10 +37,12 @@ def compute_slices(func: Func) -> None:
     ops = [op for op in func.walk() if isinstance(op, Generic)]
     if not any(isinstance(use.op, tensor.ExtractSlice) for op in ops for r in op.results for use in r.uses):
         return
-    versions = Versions(func)
+    versions: Versions | None = None
     for op in reversed(ops):
-        parts = parts_of(op)
-        if parts is None or not all(is_taken_up(op, part, versions) for part in parts.values()):
+        if (parts := parts_of(op)) is None:
+            continue
+        versions = versions or Versions(func)
+        if not all(is_taken_up(op, part, versions) for part in parts.values()):
             continue
         for (axis, at), part in parts.items():
             made = slice_of(op, axis, at, part)

@@ -59,12 +59,17 @@ class ChainFacts:
     """The facts for the rules: the versions of storages, and which parts of one are disjoint."""
 
     def __init__(self, func: Func) -> None:
-        self._func, self.versions = func, Versions(func)
+        self._func = func
         self._regrouped = [op.source for op in func.walk() if isinstance(op, tensor.Regrouping)]
 
     def is_regrouped(self, value: Value) -> bool:
         """Whether a version of the value's storage is reshaped, which depends on its layout."""
         return any(self.versions.same_storage(value, source) for source in self._regrouped)
+
+    @cached_property
+    def versions(self) -> Versions:
+        """As they are before the first rewrite: of each store its place is asked first."""
+        return Versions(self._func)
 
     @cached_property
     def parts(self) -> Parts:
@@ -91,7 +96,7 @@ class _Mover:
     """The moves in one block: the ops moved before each op, and the index at which a moved op now counts."""
 
     def __init__(self, block: Block, known: ChainFacts) -> None:
-        self.block, self.known, self.versions = block, known, known.versions
+        self.block, self.known = block, known
         self.before: dict[Op, list[Op]] = {}
         self.moved_to: dict[Op, int] = {}
         self.gone: set[Op] = set()
@@ -106,7 +111,7 @@ class _Mover:
                 read_whole_numbers(store)
                 if may_move_down(chain, self.known, place):
                     self.rewrite(chain, store, [use.op for use in chain.links])
-                elif store not in self.moved_to and may_stay(chain, self.versions, place):
+                elif store not in self.moved_to and may_stay(chain, self.known.versions, place):
                     self.rewrite(chain, chain.links[0].op, [])
                 else:
                     chain.empty.attrs.setdefault("reason", why_kept(chain, self.known, place))
@@ -116,7 +121,7 @@ class _Mover:
                 op.block = None
 
     def place(self, op: Op) -> int:
-        return self.moved_to.get(op, self.versions.place(op))
+        return self.moved_to.get(op, self.known.versions.place(op))
 
     def rewrite(self, chain: Chain, anchor: Op, moved: list[Op]) -> None:
         """Moves the ops `moved`, and the slice of the destination if it must be made, to before `anchor`."""
@@ -126,10 +131,10 @@ class _Mover:
         for op in moved:
             self.moved_to[op] = place
             for use in op.tensor_uses():
-                self.versions.also_used_at(use.value, self.block, place)
+                self.known.versions.also_used_at(use.value, self.block, place)
         chain.links[0].set(target)
         self.known.storages.replaced(chain.empty.result)
-        self.versions.join(store.operand(1), chain.empty.result)
+        self.known.versions.join(store.operand(1), chain.empty.result)
         _retype(chain.links)
         if not chain.empty.result.uses:
             chain.empty.drop_uses()
@@ -150,7 +155,7 @@ class _Mover:
             if same_elements(use.value, chain):
                 return use.value, []
         read = tensor.ExtractSlice.of(store.dest, store.slice, store.source.tensor_type, store.loc)
-        self.versions.join(store.dest, read.result)
+        self.known.versions.join(store.dest, read.result)
         return read.result, [read]
 
     def ordered(self) -> list[Op]:

@@ -31,11 +31,14 @@ MAX_OPERANDS = 32
 
 def fuse(func: Func) -> None:
     """Fuses in every block. A fused op has its consumer's place and location; attr `fused_locs`: those of its parts."""
-    versions = Versions(func)
     blocks = [func.block]
+    chained = False
     for op in func.walk():
-        if not isinstance(op, Generic):
+        if isinstance(op, Generic):
+            chained = chained or any(isinstance(use.value.owner, Generic) for use in op.in_uses)
+        elif op.regions:
             blocks += [b for region in op.regions for b in region.blocks]
+    versions = Versions(func) if chained else None
     gone: set[Op] = set()  # of any block: a fill may be taken up by a loop's body
     for block in blocks:
         for consumer in block.ops:
@@ -47,15 +50,15 @@ def fuse(func: Func) -> None:
         op.block = None
 
 
-def _fuse_into(consumer: Generic, versions: Versions, gone: set[Op]) -> bool:
-    """Takes up producers until none is left that may be fused."""
+def _fuse_into(consumer: Generic, versions: Versions | None, gone: set[Op]) -> bool:
+    """Takes up producers until none is left that may be fused; `versions`: None where there are fills only."""
     changed = _merge_operands(consumer)
     index = 0
     while index < consumer.n_ins:
         producer = None if consumer.maps[index].whole else consumer.operand(index).defining_op
         if isinstance(producer, Fill) and may_use_scalar(producer, consumer, index):
             _replace_by_scalar(consumer, index, producer)
-        elif isinstance(producer, Generic) and may_fuse(producer, consumer, index, versions):
+        elif versions is not None and isinstance(producer, Generic) and may_fuse(producer, consumer, index, versions):
             _inline(consumer, index, producer)
         else:
             index += 1

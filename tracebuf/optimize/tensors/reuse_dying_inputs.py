@@ -17,6 +17,7 @@ from math import inf
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.order import Order
 from tracebuf.analysis.one_shot.storages import Storages
+from tracebuf.frozen import cached_property
 from tracebuf.ir.core import Block, Op, Use, Value
 from tracebuf.ir.func import Func
 from tracebuf.ops.arrays.linalg import DestinationOp
@@ -31,16 +32,21 @@ def reuse_dying_inputs(func: Func) -> None:
     candidates = [op for op in func.walk() if isinstance(op, DestinationOp) and fresh_destination(op) is not None]
     if not candidates:
         return
-    versions, carried = Versions(func), Carried(func)
+    versions: Versions | None = None
+    carried = Carried(func)
     for op in candidates:
         out, empty = op.out_uses[0], fresh_destination(op)
         if empty is None:
             continue
         tensors = [u for u in op.in_uses if u.value.is_tensor]
-        dying = next((u for u in tensors if may_become(u, out, empty, versions)), None)
+        dying = None
+        if alike := [u for u in tensors if is_alike(u.value, empty)]:
+            versions = versions or Versions(func)
+            dying = next((u for u in alike if may_become(u, out, versions)), None)
         dying = dying or next((u for u in tensors if carried.may_become(u, out, empty)), None)
         if dying is not None:
-            versions.join(dying.value, empty.result)
+            if versions is not None:
+                versions.join(dying.value, empty.result)
             out.set(dying.value)
             empty.erase()
             carried.forget()
@@ -54,13 +60,9 @@ def fresh_destination(op: DestinationOp) -> Empty | None:
     return empty if isinstance(empty, Empty) and len(empty.result.uses) == 1 else None
 
 
-def may_become(operand: Use, out: Use, empty: Empty, versions: Versions) -> bool:
-    """All the rules for an operand whose buffer the result would take."""
-    return (
-        is_alike(operand.value, empty)
-        and is_unused_afterwards(operand, versions)
-        and is_read_where_it_is_written(operand, out, versions)
-    )
+def may_become(operand: Use, out: Use, versions: Versions) -> bool:
+    """The rules for an operand that is like the result, whose buffer that would take."""
+    return is_unused_afterwards(operand, versions) and is_read_where_it_is_written(operand, out, versions)
 
 
 def is_alike(value: Value, empty: Empty) -> bool:
@@ -116,8 +118,13 @@ class Carried:
     """The rules for loop-carried operands, whose buffer the result may take. A wrong yes would cost a copy, no more."""
 
     def __init__(self, func: Func) -> None:
-        self._func, self._order = func, Order(func)
+        self._func = func
         self._storages: Storages | None = None
+
+    @cached_property
+    def _order(self) -> Order:
+        """The ops in order, which the pass does not change."""
+        return Order(self._func)
 
     def forget(self) -> None:
         """The program has changed."""
