@@ -359,7 +359,8 @@ class KernelWriter:
 
     def _load(self, op: memref.Load) -> None:
         b = self.buffers[op.operand(0)]
-        self.values[op.result] = self.code.load(b.type.element, self._element(b, op.operands[1:]), self._access(b))
+        load = self.code.load_stored_over if _is_stored_over(op) else self.code.load
+        self.values[op.result] = load(b.type.element, self._element(b, op.operands[1:]), self._access(b))
 
     def _store(self, op: memref.Store) -> None:
         b = self.buffers[op.operand(1)]
@@ -723,6 +724,12 @@ CALL = "16"
 """Units of work of a call."""
 COPIED = 2**25
 """The bytes that are copied between two polls: so many that the C library's way of copying is the same."""
+def _is_stored_over(op: memref.Load) -> bool:
+    """Whether another element, or this one, is chosen and stored in its block, perhaps in its place."""
+    chosen = any(isinstance(u.op, arith.Select) and u.op.block is op.block for u in op.result.uses)
+    return chosen and any(isinstance(u.op, memref.Store) and u.op.block is op.block for u in op.operand(0).uses)
+
+
 _WITHOUT_EFFECT = (arith.ScalarOp, memref.Alloc, memref.Dim, *memref.VIEW_OPS)
 
 

@@ -985,8 +985,8 @@ class NestWriter:
         if value not in values:
             if value in self.memory:
                 o = self.memory[value]
-                loaded = self.code.load(o.element, self._element_at(o, row, index), self._access(o.index, group))
-                values[value] = self._selectable(o, loaded)
+                load = self.code.load_stored_over if self._is_stored_over(o) else self.code.load
+                values[value] = load(o.element, self._element_at(o, row, index), self._access(o.index, group))
             elif value in self.blocks:
                 place = self._at(value, self._in_block(row, index))
                 values[value] = self.code.load(self._scalar(value), place, group)
@@ -994,14 +994,10 @@ class NestWriter:
                 return self.outer[value]
         return values[value]
 
-    def _selectable(self, o: Operand, loaded: str) -> str:
-        """An element that is loaded where another is stored: of a `select` between the two, LLVM makes a store under a
-        mask, which takes three times as long on AMD's processors; it does not see through `freeze`."""
-        stored = (s for s in self.stored if s.index not in self.fold_of)
-        here = any(self.buffers[s.index].pointer == self.buffers[o.index].pointer for s in stored)
-        if not here or o.element.is_complex or o.element is I1:
-            return loaded
-        return self.code.inst(f"freeze {llvm_type(o.element)} {loaded}")
+    def _is_stored_over(self, o: Operand) -> bool:
+        """Whether the elements of an operand are stored anew where they are loaded."""
+        pointer = self.buffers[o.index].pointer
+        return any(self.buffers[s.index].pointer == pointer for s in self.stored if s.index not in self.fold_of)
 
     def _element_at(self, o: Operand, row: Row, index: str) -> str:
         stride = self.code.mul(index, row.strides[o.index])

@@ -733,10 +733,16 @@ def test_a_strided_copy_takes_two_elements_in_a_round() -> None:
     assert '!"llvm.loop.unroll.count", i32 2' in text
 
 
+def larger_of_both(a, b):
+    for i in range(len(a)):
+        a[i] = max(a[i], b[i])
+
+
 @pytest.mark.parametrize("store", [
     lambda a, b: np.maximum(a, b, out=a),
     lambda a, b: np.copyto(a, np.where(b > 0.5, a, b)),
     lambda a, b: np.copyto(b, a.reshape(2, -1, order="C").max(0).repeat(2)),
+    larger_of_both,
 ])  # fmt: skip
 def test_what_is_stored_over_is_not_known_to_llvm_as_what_was_loaded(store: Any) -> None:
     """Else a select between what is there and another value becomes a store under a mask, which takes three times as
