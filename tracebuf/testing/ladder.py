@@ -159,11 +159,11 @@ def climb(
             if expected.beyond and not expected.variants:
                 anew = traced_call(f, values[: len(values) - len(captured)], source)
                 expected = with_variants(expected, anew, values, parts)
-            with compiling(f, traced, program if values is args else None, strategies[0]):
+            with compiling(f, traced, program if values is args else None, strategies):
                 native(f, values, len(captured), expected, rules, name, source)
             if quick and values is args:
                 plainly = bufferize(donate_optional=donate, tier="quick")(function)
-                with rung("native, quick", source) as name, compiling(plainly, traced, program, strategies[0]):
+                with rung("native, quick", source) as name, compiling(plainly, traced, program, strategies):
                     native(plainly, values, len(captured), expected, rules, name, source)
     return f
 
@@ -339,12 +339,15 @@ def interpreters(
 
 @contextmanager
 def compiling(
-    f: BufferizedFunction, traced_call: tuple[Call, Traced] | Exception | None, program: Func | None, by: Options
+    f: BufferizedFunction,
+    traced_call: tuple[Call, Traced] | Exception | None,
+    program: Func | None,
+    strategies: Sequence[Options],
 ) -> Iterator[None]:
-    """In which the call that was traced compiles the program which the interpreters have run, of numbers and arrays:
-    tracing it and all passes once more would make an equal one."""
-    alike = replace(by, tier=f.options.tier, verify=f.options.verify) == f.options
-    if program is None or not alike or not isinstance(traced_call, tuple) or traced_call[0].tree is not None:
+    """In which the call that was traced compiles the program which the interpreters have run under the first strategy,
+    unless other objects are part of its key: tracing it and all passes once more would make an equal one."""
+    options = [replace(by, tier=f.options.tier, verify=f.options.verify) for by in strategies[:1]]
+    if program is None or not isinstance(traced_call, tuple) or options != [f.options]:
         yield
         return
     mine, traced = traced_call
