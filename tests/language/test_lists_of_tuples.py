@@ -255,3 +255,59 @@ def test_refused(reason: str) -> None:
     f = program("def f(x):\n    out = []\n" + "\n".join("    " + line for line in REFUSED[reason].splitlines()))
     with pytest.raises(UnsupportedError, match=reason):
         tracebuf.bufferize(f)(X)
+
+
+def transposed(x):
+    places, values = zip(*peaks(x))
+    a, b = map(list, zip(*peaks(x)))
+    a.append(len(x))
+    c = np.array(list(zip(*peaks(x))))
+    total = 0.0
+    for i, v in zip(places, values):
+        total += i * v
+    last = places[-1], values[1:], sorted(values), list(values), max(places), len(places), places[0] in places
+    return places, values, a, b, c, np.array(values) * 2, total, last, isinstance(places, tuple), tuple(a)
+
+
+def test_zip_of_the_items():
+    agree(transposed, X)
+    f = program("""
+        def f(x, n):
+            out = []
+            for i in range(len(x)):
+                if x[i] > 0:
+                    out.append((i, i * n))
+            if out:
+                a, b = zip(*out)
+            else:
+                a, b = (), ()
+            return len(out) and sum(a) + sum(b)
+    """)
+    agree(f, X, 3)
+    agree(f, -abs(X), 3)
+    for line, error in (("a[0] = 1", TypeError), ("del a[0]", TypeError), ("return a[99]", IndexError),
+                        ("return a.index(-1)", ValueError)):  # fmt: skip
+        g = program(f"""
+            def f(x):
+                out = []
+                for i in range(len(x)):
+                    out.append((i, x[i]))
+                a, b = zip(*out)
+                {line}
+        """)
+        with pytest.raises(error):
+            g(X)
+        agree(g, X)
+    with pytest.raises(UnsupportedError, match="empty"):
+        tracebuf.bufferize(transposed)(np.zeros(5))
+    for line in ("a.append(1)", "a += a", "a += [1]", "a.sort()"):
+        with pytest.raises((UnsupportedError, AttributeError)):
+            tracebuf.bufferize(program(f"""
+                def f(x):
+                    out = []
+                    for i in range(len(x)):
+                        out.append((i, x[i]))
+                    a, b = zip(*out)
+                    {line}
+                    return a
+            """))(X)

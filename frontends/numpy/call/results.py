@@ -37,7 +37,7 @@ class ResultLeaf:
 
 
 SPREAD = ("*",)
-"""The keys of a list whose items are those that its one plan gives."""
+"""The keys of a list or tuple whose items are those that its one plan gives."""
 SPREAD_PARTS = ("*", "*")
 """The keys of what each item of such a list is, where it consists of parts; its plans give those of all items."""
 
@@ -168,8 +168,8 @@ class _Building:
 
     def _container(self, p: NewContainer) -> Any:
         items = [self.build(i) for i in p.items]
-        if p.keys == SPREAD and p.kind is list:
-            return items[0]
+        if p.keys == SPREAD and p.kind in (list, tuple):
+            return items[0] if p.kind is list else tuple(items[0])
         if p.keys == SPREAD_PARTS:
             return [made_of(p.kind, parts) for parts in zip(*items)]
         if p.keys is None:

@@ -265,7 +265,8 @@ def method(x: Any, name: str) -> ContainerMethod | None:
 def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     """The table of the methods that a container has."""
     if is_growing(x):
-        return list_calls.METHODS if python_of(x) is list else deques.METHODS
+        python = python_of(x)
+        return list_calls.METHODS if python is list else deques.METHODS if python is deque else growing.OF_TUPLES
     if isinstance(x, (dict, list)):
         return DICT if isinstance(x, dict) else LIST
     return {**TUPLE, **(NAMED if is_named_tuple(x) else {})} if isinstance(x, tuple) else {}
@@ -274,7 +275,7 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
 def call(i: Evaluator, node: ast.AST, method: ContainerMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a container's method."""
     kind = python_of(method.of) if is_growing(method.of) else type(method.of)
-    python = getattr(next((k() for k in (list, dict, deque) if kind is k), ()), method.name, None)
+    python = getattr(next((k() for k in (list, dict, deque, tuple) if kind is k), ()), method.name, None)
     return call_as(python, methods_of(method.of)[method.name], (i, node, method.of), args, kwargs)
 
 

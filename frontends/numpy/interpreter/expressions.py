@@ -727,7 +727,14 @@ class Expressions(Comprehensions):
         base = self.any_expr(node.func.value, env) if isinstance(node.func, ast.Attribute) else None
         of_several = type(base) is Cond
         function = None if of_several else self.callee(node.func, base, env)
-        args = self.items(node.args, env)
+        if function is zip and len(node.args) == 1 and isinstance(star := node.args[0], ast.Starred):
+            value = self.expr(star.value, env)
+            self.at(node)
+            if not node.keywords and (found := growing.transposed(self, node, value)) is not None:
+                return found
+            args = self.iterate_static(star, value)
+        else:
+            args = self.items(node.args, env)
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
             value = self.any_expr(keyword.value, env)

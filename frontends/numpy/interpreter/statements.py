@@ -70,7 +70,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Generator, Progress, Text, escaped
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
-from tracebuf.frontends.numpy.record.growing import is_growing, size
+from tracebuf.frontends.numpy.record.growing import is_growing, python_of, size
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
@@ -403,6 +403,8 @@ class Statements(Expressions, Protected):
         if isinstance(old, set):
             raise self.r.refuse("a set is changed in place", "a new one: s = s | t")
         check_one_type(self.r, old)
+        if is_growing(old) and python_of(old) is tuple:
+            return self.operate(name, old, right)
         if is_growing(old) and name == "Add" and not isinstance(right, (ArrayRef, NpScalar, np.generic)):
             growing.extend(self, ast.Pass(), old, right)
             return old

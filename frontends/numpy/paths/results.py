@@ -165,9 +165,9 @@ class Results:
         occurs."""
         containers = self.made[taken]
         if (x, found) not in containers:
-            if is_growing(x) and python_of(x) is not list:
+            if is_growing(x) and python_of(x) not in (list, tuple):
                 raise self.r.refuse(f"a {python_of(x).__name__} is returned", "return list(x)")
-            kind, keys, items = (list, SPREAD, ()) if is_growing(x) else parts_in(x)
+            kind, keys, items = (python_of(x), SPREAD, ()) if is_growing(x) else parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
                 raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
             self.lists_returned += kind is list and not is_growing(x)

@@ -102,7 +102,7 @@ class GrowingList:
 
     items: Form
     python: type = list
-    """The class that eager has: list or deque."""
+    """The class that eager has: list, tuple or deque."""
     most: Dim | None = None
     """The most items that a deque holds."""
 

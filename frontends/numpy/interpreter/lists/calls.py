@@ -71,9 +71,10 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
 
 
 def check_lists(i: Evaluator, node: ast.AST, *values: Any) -> None:
-    """Refuses operators on deques."""
-    if any(is_growing(x) and python_of(x) is not list for x in values):
-        raise i.refuse(node, "an operator on a deque", "use list(x)")
+    """Refuses operators on deques and tuples."""
+    for x in values:
+        if is_growing(x) and python_of(x) is not list:
+            raise i.refuse(node, f"an operator on a {python_of(x).__name__} of run-time length", "use list(x)")
 
 
 def same_parts(a: Form, b: Form) -> bool:
@@ -96,6 +97,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return growing.length(first)
     if function is list and len(args) == 1 and not kwargs and is_growing(first):
         return growing.copy(i, node, first)
+    if function is tuple and len(args) == 1 and not kwargs and is_growing(first):
+        return growing.sliced(i, node, first, slice(None), tuple)
     if function is bool and len(args) == 1 and not kwargs and is_growing(first):
         return truth(i, node, first)
     if function is isinstance and len(args) == 2 and is_growing(first) and not arrays.among(args[1:]):

@@ -10,6 +10,7 @@ is refused.
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ from tracebuf.frontends.numpy.record.growing import (
     Form,
     GrowingList,
     Regrow,
+    Several,
     columns,
     filled,
     form_in,
@@ -59,8 +61,9 @@ from tracebuf.frontends.numpy.record.values import (
     Scalar,
     kind_of,
 )
-from tracebuf.ir.dims import Dim
+from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import UI64
+from tracebuf.ops.scalars import arith
 
 PYTHONS = ((INT, "iu"), (FLOAT, "f"), (COMPLEX, "c"), (BOOL, "b"))
 """The kinds of Python's numbers, with those of the dtypes whose elements they hold."""
@@ -69,10 +72,10 @@ FIRST = 16
 
 
 # -- making
-def new(i: Evaluator, form: Form) -> Record:
-    """The object that stands for a list of items of a form, without its attributes."""
+def new(i: Evaluator, form: Form, python: type = list) -> Record:
+    """The object that stands for a list or tuple of items of a form, without its attributes."""
     i.r.growth.made = True
-    return Record(i.r.growth.class_of(form))
+    return Record(i.r.growth.class_of(form, python))
 
 
 def replaced(i: Evaluator, made: Any) -> Any:
@@ -189,10 +192,10 @@ def checked(i: Evaluator, node: ast.AST, x: Record, index: Any, what: str) -> An
 def item(i: Evaluator, node: ast.AST, x: Record, index: Any) -> Any:
     """x[index]."""
     if isinstance(index, slice):
-        if python_of(x) is not list:
+        if python_of(x) is deque:
             raise Raises(TypeError("sequence index must be integer, not 'slice'"))
-        return sliced(i, node, x, index)
-    k = checked(i, node, x, index, "list index out of range")
+        return sliced(i, node, x, index, python_of(x))
+    k = checked(i, node, x, index, f"{python_of(x).__name__} index out of range")
     return at(i, x, columns(x), k)
 
 
@@ -204,13 +207,13 @@ def at(i: Evaluator, x: Record, held: Sequence[ArrayRef], k: Any) -> Any:
     return from_columns(i, form_in(x), iter(held), place)
 
 
-def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice) -> Record:
-    """x[start:stop:step], a new list."""
-    made = new(i, form_in(x))
+def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice, python: type = list) -> Record:
+    """x[start:stop:step], a new list or tuple (`python`)."""
+    made = new(i, form_in(x), python)
     if i.r.held is not None and any(isinstance(p, Elements) for p in parts_of(form_in(x))):
         i.r.held.copied = True
     if not columns(x):
-        return begin(i, form_in(x), [])
+        return begin(i, form_in(x), [], made.kind)
     found = [i.call_function(prelude.copied, [i.subscript(node, v, index)], {}) for v in filled(i.r.facts, x)]
     set_parts(i, made, found, as_int_value(found[0].shape[0]))
     return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
@@ -261,7 +264,8 @@ def index(i: Evaluator, node: ast.AST, x: Record, value: Any, start: Any = None,
     if start is not None or stop is not None:
         raise i.refuse(node, "`index` of a part of a list of run-time length", "x[start:stop].index(value) + start")
     check_comparable(i, node, x, value)
-    return i.call_function(prelude.place_to_remove, [x, value, "list.index(x): x not in list"], {})
+    name = python_of(x).__name__
+    return i.call_function(prelude.place_to_remove, [x, value, f"{name}.index(x): x not in {name}"], {})
 
 
 def count(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> Any:
@@ -328,6 +332,7 @@ def without(i: Evaluator, node: ast.AST, x: Record, k: Any) -> None:
 
 def delete(i: Evaluator, node: ast.AST, x: Record, index: Any) -> None:
     """del x[index]."""
+    check_mutable(x, "doesn't support item deletion")
     if isinstance(index, slice):
         raise i.refuse(node, "a slice of a list of run-time length is deleted", "make a list of what remains")
     without(i, node, x, checked(i, node, x, index, "list assignment index out of range"))
@@ -356,6 +361,7 @@ def clear(i: Evaluator, node: ast.AST, x: Record) -> None:
 
 def store(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any) -> None:
     """x[index] = value."""
+    check_mutable(x, "does not support item assignment")
     if isinstance(index, slice):
         raise i.refuse(node, "a slice of a list of run-time length is replaced", "store into an array")
     k = checked(i, node, x, index, "list assignment index out of range")
@@ -371,8 +377,37 @@ def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:
     return sliced(i, node, x, slice(None))
 
 
+# -- tuples
+def transposed(i: Evaluator, node: ast.AST, x: Any) -> OneShotIterator | None:
+    """zip(*x) of such a list of tuples: a tuple of each of their parts; None where it is no such list. Of a list
+    without items there would be none."""
+    if not is_growing(x) or not isinstance(form := form_in(x), Several) or not columns(x):
+        return None
+    if any(isinstance(p, Elements) for p in parts_of(form)):
+        raise i.refuse(node, "zip(*x) of a list of tuples of arrays", "a list for each part: [a for a, b in x]")
+    i.r.require_nonneg(sub(size(x), 1), UnsupportedError, "zip(*x) of a list of run-time length that is empty")
+    held = iter([i.call_function(prelude.copied, [column], {}) for column in filled(i.r.facts, x)])
+    n = size(x)
+    if not isinstance(n, int):
+        n = i.r.symbol(i.r.emit(arith.MaxSI.of(i.r.index(n), i.r.index(1))), "items", 1)  # known not to be 0
+    found = []
+    for part in form.parts:
+        made = new(i, part, tuple)
+        set_parts(i, made, [next(held) for _ in part.types], as_int_value(n))
+        found.append(i.r.heap.own(made, i.r))
+    return OneShotIterator("zip", lambda _: list(found), i.r.frame)
+
+
+def check_mutable(x: Record, what: str) -> None:
+    """Raises what Python raises for a tuple that is changed."""
+    if python_of(x) is tuple:
+        raise Raises(TypeError(f"'tuple' object {what}"))
+
+
 METHODS: dict[str, Callable[..., Any]] = {
     "append": append, "extend": extend, "pop": pop, "clear": clear, "copy": copy,
     "count": count, "index": index, "insert": insert, "remove": remove,
 }  # fmt: skip
 """By name of the method of a list: its handler."""
+OF_TUPLES: dict[str, Callable[..., Any]] = {"count": count, "index": index}
+"""By name of the method of a tuple: its handler."""
