@@ -58,10 +58,11 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
           "critical": logging.CRITICAL}  # fmt: skip
 """By name of a method of loggers, and of a function of `logging`: the level of its records."""
 TESTING = frozenset(
-    getattr(np.testing, f"assert_{name}")
+    f"assert_{name}"
     for name in ("allclose", "array_equal", "equal", "almost_equal", "array_almost_equal", "array_less", "approx_equal",
                  "array_max_ulp", "", "array_almost_equal_nulp")
 )  # fmt: skip
+"""The functions of `np.testing` that are called at run time."""
 CLOCKS = {time.time: F64, time.perf_counter: F64, time.monotonic: F64, time.process_time: F64, time.thread_time: F64,
           time.time_ns: I64, time.perf_counter_ns: I64, time.monotonic_ns: I64, time.process_time_ns: I64,
           time.thread_time_ns: I64}  # fmt: skip
@@ -76,7 +77,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     """The result of a call that talks, or the progress bar that a call makes; NotImplemented for other callees."""
     if not talks(function):
         return make_bar(i, node, function, args, kwargs)
-    if function in TESTING:
+    if is_assertion(function):
         return say(i, node, function, args, kwargs)
     if (element := CLOCKS.get(function)) is not None and not args and not kwargs:
         return say(i, node, function, [], {}, element)
@@ -87,7 +88,15 @@ def talks(function: Any) -> bool:
     """Whether a callee talks."""
     if is_tracers(function) or not callable(function) or type(function).__hash__ is None:
         return False
-    return function in HANDLERS or function in TESTING or function in CLOCKS
+    return function in HANDLERS or function in CLOCKS or is_assertion(function)
+
+
+def is_assertion(function: Any) -> bool:
+    """Whether a callee is one of NumPy's in `np.testing`, which takes long to import, and is where it is called."""
+    if not isinstance(function, types.FunctionType) or function.__name__ not in TESTING:
+        return False
+    there = getattr(sys.modules.get("numpy.testing"), function.__name__, None)
+    return there is function and (function.__module__ or "").startswith("numpy.testing")
 
 
 def attribute(base: Any, name: str) -> Any:
