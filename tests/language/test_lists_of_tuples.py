@@ -269,6 +269,20 @@ def transposed(x):
     return places, values, a, b, c, np.array(values) * 2, total, last, isinstance(places, tuple), tuple(a)
 
 
+def test_the_largest_of_tuples_that_are_made_in_turn():
+    f = program("""
+        def f(x, n):
+            value, place = max((x[i] * n, i) for i in range(len(x)))
+            low = min(((x[i] > 0, n - i) for i in range(len(x)) if x[i] < 1), default=(False, -1))
+            return value, place, low, max((v, i) for i, v in enumerate(x))
+    """)
+    agree(f, X, 3)
+    agree(f, np.array([1.0, 2.0, 2.0]), 0)
+    agree(f, np.zeros(0), 1)
+    with pytest.raises(UnsupportedError, match="NaN"):
+        tracebuf.bufferize(f)(np.array([1.0, np.nan] * 9), 2)
+
+
 def test_zip_of_the_items():
     agree(transposed, X)
     f = program("""

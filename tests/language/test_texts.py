@@ -160,12 +160,15 @@ RETURNED = """
             pair = (f"{a[1]:5.1f}|", a + 1)
         else:
             pair = ("none", a)
-        return s, d, told, x, size, kind, pair, [f"{v:.1f}" for v in a], ", ".join(str(v) for v in a), str(a), s + "!"
+        made = Pair(f"{a[2]}", n) if n > 2 else Pair(n)
+        objects = made, Point(f"{n}")
+        each = [f"{v:.1f}" for v in a]
+        return objects, s, d, told, x, size, kind, pair, each, ", ".join(str(v) for v in a), str(a), s + "!"
 """
 
 
 def test_texts_as_results() -> None:
-    f = program(RETURNED)
+    f = program(RETURNED, **NAMES)
     for n in (0, 2, 3, 5):
         agree(f, np.arange(3.0), n)
     g = program("""

@@ -89,7 +89,19 @@ def folded(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: 
     if function is sum:
         start = given[0] if given else 0
         return fold(i, prelude.sum_of, items, [start], lambda found: sum_in_turn(i, node, found, start))
+    place, growth = i.r.loc, i.r.growth
+    if place in growth.rolled and isinstance(items, OneShotIterator):  # items that are tuples
+        return i.call(node, function, [i.rolled(node, items)], kwargs)
     in_turn = lambda found: extreme_of_numbers(i, node, function, list(found), *given)  # noqa: E731
+    try:
+        return extreme(i, function, items, given, in_turn)
+    except UnsupportedError:
+        growth.note_tuples(place)
+        raise
+
+
+def extreme(i: Evaluator, function: Any, items: Any, given: Sequence[Any], in_turn: Callable[..., Any]) -> Any:
+    """min or max of items that are numbers."""
     return fold(i, prelude.extreme_of, items, [BEYOND[function], function.__name__, given], in_turn)
 
 

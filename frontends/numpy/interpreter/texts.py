@@ -384,8 +384,16 @@ def check_handed(r: Recorder, function: Any, args: Sequence[Any]) -> None:
     of it."""
     makes_text = function is str or isinstance(getattr(function, "__self__", None), str)
     makes_text = makes_text or (isinstance(function, type) and issubclass(function, BaseException))
+    makes_text = makes_text or holds_it(function)
     if isinstance(function, (type, types.BuiltinFunctionType)) and not makes_text:
         check_known(r, *args)
+
+
+def holds_it(function: Any) -> bool:
+    """Whether a callee is a class of objects that is written in Python, whose `__init__` is traced (a dataclass)."""
+    plain: Any = object.__new__
+    of_objects = type(function) is type and function.__new__ is plain
+    return of_objects and isinstance(function.__init__, types.FunctionType)
 
 
 def added(i: Evaluator, node: ast.AST, a: Any, b: Any) -> Text | str:

@@ -274,6 +274,7 @@ def holds_traced(x: Any) -> bool:
 def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
     """== and != of tuples or lists with traced items: item by item, up to the first pair that is known to differ."""
     if name not in ("Eq", "NotEq"):
+        r.growth.unordered = True
         raise r.refuse("an order of tuples or lists", "compare their items")
     if isinstance(a, dict) and isinstance(b, dict):
         raise r.refuse("an equality of dicts", "compare their items")

@@ -175,6 +175,8 @@ class Growth:
         """Whether there is any such list in the program."""
         self.stuck = False
         """Whether the refusal that is on its way says that items are too many, or that data select them."""
+        self.unordered = False
+        """Whether the refusal that is on its way says that tuples have no order."""
         self.untraced: dict[Any, UnsupportedError] = {}
         """The functions of SciPy that are called as they are, and why they cannot be traced."""
 
@@ -224,6 +226,13 @@ class Growth:
             self.long.add(place)
         self.stuck = False
 
+    def note_tuples(self, place: Location) -> None:
+        """Notes that the smallest or largest of the tuples that are made at a place takes a list of them, where a
+        refusal says that these have no order."""
+        if self.unordered:
+            self.long.add(place)
+        self.unordered = False
+
     def note_unsure(self, place: Location) -> None:
         """Notes that the statement at a place is to be traced for lists with and without items, where a refusal says
         so."""
@@ -244,5 +253,5 @@ class Growth:
         """Begins the next tracing; whether it knows anything new."""
         changed = self.has_news
         self.known, self.rolled, self.stuck = self.news, self.rolled | self.long, False
-        self.unsure, self.unlike = self.unsure | self.found_unsure, False
+        self.unsure, self.unlike, self.unordered = self.unsure | self.found_unsure, False, False
         return changed
