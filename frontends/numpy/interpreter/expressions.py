@@ -104,9 +104,9 @@ NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
 """What cannot be called, and functools.partial does not take."""
 EAGER: dict[type, type] = {
     Range: range, NestedFunction: types.FunctionType, Method: types.BuiltinMethodType, Partial: partial,
-    FlatIterator: np.flatiter, Generator: types.GeneratorType, Text: str, draws.Bits: np.random.PCG64,
+    FlatIterator: np.flatiter, Generator: types.GeneratorType, Text: str,
 }  # fmt: skip
-"""By class of the tracer: the class that eager Python has there."""
+"""By class of the tracer: the class that eager Python has there; of `Bits` see `eager_kind`."""
 
 TAKES_ALL = (list, tuple, sum, sorted, max, min)
 """Functions that take all items of a generator before they do anything else."""
@@ -658,7 +658,7 @@ class Expressions(Comprehensions):
         if isinstance(base, Buffer):
             return array_likes.attribute(self, node, base, name)
         if is_tracers(base):
-            kind = base.of.T if isinstance(base, sparse.Transposed) else EAGER.get(type(base), object)
+            kind = base.of.T if isinstance(base, sparse.Transposed) else eager_kind(type(base))
             if not hasattr(kind, name):
                 raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
@@ -1000,6 +1000,12 @@ def as_plain(x: Any) -> Any:
     if isinstance(x, Range) and x.count is None and all(isinstance(d, int) for d in (x.start, x.stop, x.step)):
         return range(x.start, x.stop, x.step)  # type: ignore[arg-type]
     return as_slices(x)
+
+
+def eager_kind(kind: type) -> type:
+    """The class that eager Python has in the place of one of the tracer's. `np.random` takes long to import, and is
+    where generators are."""
+    return np.random.PCG64 if kind is draws.Bits else EAGER.get(kind, object)
 
 
 OF_CLASSES = (isinstance, type, hasattr, getattr, callable)
