@@ -46,6 +46,7 @@ from tracebuf.frontends.numpy.interpreter.lists import deques, growing
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.choices import narrowed
@@ -500,7 +501,9 @@ class Expressions(Comprehensions):
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
         check_steady(self.r, base)
         index = as_slices(index)
-        if isinstance(base, (ArrayRef, FlatIterator, tuple, list, str, range, Range)):
+        if isinstance(base, ArrayRef):
+            index = self.in_array(node, index)
+        elif isinstance(base, (FlatIterator, tuple, list, str, range, Range)):
             index = self.as_index(node, index)
         if is_growing(base):
             return growing.item(self, node, base, index)
@@ -951,6 +954,14 @@ class Expressions(Comprehensions):
         keywords = Attribute(outer, "keywords")
         named = {k: self.capture(k, partial(item_of, keywords, k), v, outer) for k, v in given.items()}
         return self.capture("partial", Attribute(outer, "args"), outer.args, outer), named
+
+    def in_array(self, node: ast.AST, index: Any) -> Any:
+        """An index of an array, with the array of its ints in the place of each range."""
+        if type(index) is tuple:
+            return tuple(self.in_array(node, part) for part in index)
+        if isinstance(index, range) or (isinstance(index, Range) and index.count is None):
+            return self.call(node, np.arange, list(map(as_int_value, (index.start, index.stop, index.step))), {})
+        return self.as_index(node, index)
 
     def as_index(self, node: ast.AST, index: Any) -> Any:
         """An index in which each object is replaced by what its `__index__` gives."""
