@@ -408,7 +408,7 @@ def test_import_loads_nothing_that_compiles() -> None:
 def test_tracing_loads_none_of_what_is_rarely_used() -> None:
     trace = "tracebuf.bufferize(lambda a: a + 1).trace(np.ones(3))"
     code = f"import sys, numpy as np, tracebuf; {trace}; print(*sys.modules)"
-    rare = ("scipy", "numba", "numpy.testing", "unittest", "importlib.metadata")  # a tenth of what a first call takes
+    rare = ("scipy", "numba", "numpy.testing", "numpy.random", "unittest")  # a third of what importing the tracer takes
     assert not [name for name in succeed("-c", code, cwd=ROOT).split() if name.startswith(rare)]
 
 

@@ -388,6 +388,20 @@ def test_repeat_by_counts(name: str) -> None:
 
 
 @pytest.mark.slow
+def test_a_range_in_an_index_is_the_array_of_its_ints() -> None:
+    source = """
+    def f(a, labels, rest):
+        n = len(labels)
+        i = range(n)
+        a[i, labels] -= 1
+        a[range(0, n, 2), 0] = 5
+        a[i, i] += rest
+        return a, a[i], a[range(n - 1, -1, -1), labels], a[range(2)], a[:, range(0)], a[range(2), range(2)]
+    """
+    up(source, B.copy(), np.array([4, 0, 1, 1]), 0.5)
+    up(source, B[:3].copy(), np.array([4, 0, 1]), 0.5)
+
+
 def test_tuples_inside_of_an_index() -> None:
     """`a[np.where(m), 1] *= -1`: NumPy makes an array of the inner tuple; IndexError was raised."""
 

@@ -6,7 +6,6 @@ Notebooks ask for `_repr_html_` (https://ipython.readthedocs.io/en/stable/config
 from __future__ import annotations
 
 import ast
-import html
 import linecache
 import os
 import re
@@ -42,12 +41,19 @@ TEXT = "; font-family: monospace; white-space: pre-wrap"
 """The style of a cell with a text of several lines."""
 
 
+def escaped(text: str) -> str:
+    """A text within HTML."""
+    import html  # with its table of names
+
+    return html.escape(text)
+
+
 def table(rows: Rows) -> str:
     """A table as HTML."""
 
     def line(row: Sequence[str], tag: str) -> str:
         styles = ["text-align: " + ("right" if k else "left") + (TEXT if "\n" in c else "") for k, c in enumerate(row)]
-        cells = (f'<{tag} style="{style}">{html.escape(c)}' for style, c in zip(styles, row))
+        cells = (f'<{tag} style="{style}">{escaped(c)}' for style, c in zip(styles, row))
         return f"<tr>{''.join(f'{cell}</{tag}>' for cell in cells)}</tr>"
 
     body = "".join(line(row, "td") for row in rows[1:])
@@ -56,7 +62,7 @@ def table(rows: Rows) -> str:
 
 def preformatted(text: str) -> str:
     """A text as HTML."""
-    return f'<pre style="font-family: monospace">{html.escape(text)}</pre>'
+    return f'<pre style="font-family: monospace">{escaped(text)}</pre>'
 
 
 def hide_frames(error: BaseException, function: FunctionType, eager: CodeType) -> None:

@@ -47,6 +47,7 @@ from tracebuf.frontends.numpy.interpreter.lists import deques, growing
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.choices import narrowed
@@ -104,9 +105,9 @@ NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
 """What cannot be called, and functools.partial does not take."""
 EAGER: dict[type, type] = {
     Range: range, NestedFunction: types.FunctionType, Method: types.BuiltinMethodType, Partial: partial,
-    FlatIterator: np.flatiter, Generator: types.GeneratorType, Text: str, draws.Bits: np.random.PCG64,
+    FlatIterator: np.flatiter, Generator: types.GeneratorType, Text: str,
 }  # fmt: skip
-"""By class of the tracer: the class that eager Python has there."""
+"""By class of the tracer: the class that eager Python has there; of `Bits` see `eager_kind`."""
 
 TAKES_ALL = (list, tuple, sum, sorted, max, min)
 """Functions that take all items of a generator before they do anything else."""
@@ -507,7 +508,9 @@ class Expressions(Comprehensions):
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
         check_steady(self.r, base)
         index = as_slices(index)
-        if isinstance(base, (ArrayRef, FlatIterator, tuple, list, str, range, Range)):
+        if isinstance(base, ArrayRef):
+            index = self.in_array(node, index)
+        elif isinstance(base, (FlatIterator, tuple, list, str, range, Range)):
             index = self.as_index(node, index)
         if is_growing(base):
             return growing.item(self, node, base, index)
@@ -658,7 +661,7 @@ class Expressions(Comprehensions):
         if isinstance(base, Buffer):
             return array_likes.attribute(self, node, base, name)
         if is_tracers(base):
-            kind = base.of.T if isinstance(base, sparse.Transposed) else EAGER.get(type(base), object)
+            kind = base.of.T if isinstance(base, sparse.Transposed) else eager_kind(type(base))
             if not hasattr(kind, name):
                 raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
@@ -976,6 +979,14 @@ class Expressions(Comprehensions):
         named = {k: self.capture(k, partial(item_of, keywords, k), v, outer) for k, v in given.items()}
         return self.capture("partial", Attribute(outer, "args"), outer.args, outer), named
 
+    def in_array(self, node: ast.AST, index: Any) -> Any:
+        """An index of an array, with the array of its ints in the place of each range."""
+        if type(index) is tuple:
+            return tuple(self.in_array(node, part) for part in index)
+        if isinstance(index, range) or (isinstance(index, Range) and index.count is None):
+            return self.call(node, np.arange, list(map(as_int_value, (index.start, index.stop, index.step))), {})
+        return self.as_index(node, index)
+
     def as_index(self, node: ast.AST, index: Any) -> Any:
         """An index in which each object is replaced by what its `__index__` gives."""
         if isinstance(index, slice):
@@ -1010,6 +1021,12 @@ def as_plain(x: Any) -> Any:
     if isinstance(x, Range) and x.count is None and all(isinstance(d, int) for d in (x.start, x.stop, x.step)):
         return range(x.start, x.stop, x.step)  # type: ignore[arg-type]
     return as_slices(x)
+
+
+def eager_kind(kind: type) -> type:
+    """The class that eager Python has in the place of one of the tracer's. `np.random` takes long to import, and is
+    where generators are."""
+    return np.random.PCG64 if kind is draws.Bits else EAGER.get(kind, object)
 
 
 OF_CLASSES = (isinstance, type, hasattr, getattr, callable)

@@ -245,7 +245,7 @@ class Statements(Expressions, Protected):
             self.at(target)
             if not isinstance(base, ArrayRef):
                 return self.store_into(target, base, index, value)
-            index = self.as_index(target, index)
+            index = self.in_array(target, index)
             self.by_type(target, (value,), env, lambda x: self.store_elements(target, base, index, x))
         elif isinstance(target, ast.Attribute) and target.attr == "shape":
             base = self.expr(target.value, env)
@@ -353,6 +353,8 @@ class Statements(Expressions, Protected):
         elif isinstance(target, ast.Subscript):
             base, index = self.place(target, env)
             self.at(target)
+            if isinstance(base, ArrayRef):
+                index = self.in_array(target, index)
             old = self.subscript(target, base, index)
             picked = isinstance(base, ArrayRef) and subscripts.is_advanced(index)
             state = subscripts.state(self.r, base, index) if picked else []
