@@ -325,3 +325,23 @@ def test_zip_of_the_items():
                     {line}
                     return a
             """))(X)
+
+
+def convex_hull(points):
+    def turns(o, a, b):
+        return (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])
+
+    found = []
+    for ordered in (sorted(map(tuple, points)), sorted((tuple(p) for p in points), reverse=True)):
+        chain = []
+        for p in ordered:
+            while len(chain) >= 2 and turns(chain[-2], chain[-1], p) <= 0:
+                chain.pop()
+            chain.append(p)
+        found.append(np.array(chain[:-1]))
+    return np.concatenate(found)
+
+
+def test_what_iterators_give_is_sorted() -> None:
+    rng = np.random.default_rng(3)
+    agree(convex_hull, (rng.random((20, 2)),), (np.round(rng.random((30, 2)), 1),))

@@ -857,6 +857,10 @@ class Expressions(Comprehensions):
         if function is sorted and len(args) == 1 and isinstance(args[0], ArrayRef) and args[0].ndim == 1:
             listed = growing.of_array(self, node, args[0], False)
             return list_calls.call(self, node, function, [listed], kwargs, False)
+        if function is sorted and len(args) == 1 and isinstance(args[0], OneShotIterator):
+            args = [self.list_of(node, args[0])]
+            if list_arrays.among(args):
+                return list_calls.call(self, node, function, args, kwargs, False)
         if args and (function is sorted or function is min or function is max):
             self.note_growth(args[0])
         for answer in (talk.call, callables.call, dicts.call_with_sets, records.call_enum):
