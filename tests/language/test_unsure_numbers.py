@@ -60,3 +60,46 @@ def test_messages_are_of_this_python(text):
 def test_the_type_itself_is_refused():
     error = refused(program("def f(a, k):\n    n = k if a[0] > 0 else a[0]\n    return type(n)"), np.ones(2), 3)
     assert "Python's or NumPy's" in str(error)
+
+
+SUMS = [
+    "s, [s], f'{s}', float(s)", "s > 0.5, 1 - s, -s, s * 2, s + w[0], abs(s)", "w * s, np.sqrt(s)", "1 / s", "s // 2",
+    "1 if s else 2", "min(s, 9.0) < 1", "s.dtype", "sum(w[m], 0.5)", "sum(w[m], 2)", "np.array([1.0, 2.0])[s:]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SUMS)
+@pytest.mark.parametrize("dtype", ["f8", "i8", "?"])
+def test_a_sum_of_what_may_be_empty_is_pythons_start_there(text, dtype):
+    g = program(f"def f(w, m):\n    s = sum(w[m])\n    return {text}")
+    for m in ([True, False, True], [False] * 3):
+        w = np.array([1, 0, 3]).astype(dtype)
+        try:
+            agree(g, w, np.array(m))
+        except AssertionError as error:
+            if dtype == "f8" or text == SUMS[0] or not isinstance(error.__cause__, UnsupportedError):
+                raise
+
+
+@pytest.mark.parametrize("start", ["2**53 + 1", "True", "1j"])
+def test_a_start_that_the_sum_cannot_hold_is_refused(start):
+    g = program(f"def f(w, m):\n    return sum(w[m], {start})")
+    assert "sum()" in refused(g, np.ones(3), np.zeros(3, bool)).reason
+
+
+def test_the_error_of_a_stump_is_a_sum_of_what_is_wrong():
+    def f(x, y, w):
+        least = float("inf")
+        for t in np.unique(x):
+            guess = np.ones(len(x))
+            guess[x < t] = -1
+            error, p = sum(w[y != guess]), 1
+            if error > 0.5:
+                error, p = 1 - error, -1
+            if error < least:
+                least, best, sign = error, t, p
+        return 0.5 * np.log((1.0 - least + 1e-10) / (least + 1e-10)), best, sign
+
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    for y in ([-1.0, -1, 1, 1], [1.0, -1, 1, -1], [1.0, 1, 1, 1]):
+        agree(f, x, np.array(y), np.full(4, 0.25))

@@ -567,7 +567,7 @@ class Statements(Expressions, Protected):
         live = self.scope.source.live
         key = (node, self.r.loc, *(s.source.node for s in self.scopes))
         bound = live.assigned[node], live.rebound[node], live.computed[node], live.floats[node]
-        return LoopSpec(key, rng, test, run, exits, *bound, live.head[node], live.after[node])
+        return LoopSpec(key, rng, test, run, exits, *bound, live.head[node], live.after[node], live.always[node])
 
     def after_loop(self, node: ast.For | ast.While, env: Env, exits: bool) -> None:
         """The `else` of a loop that was not left by `break`, and the effect of a `return` in it on the statements after

@@ -40,6 +40,8 @@ class Liveness:
     after: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     head: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     ends: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
+    always: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
+    """Of a loop: live wherever one goes from it, by `return` too."""
     assigned: dict[ast.stmt, tuple[str, ...]] = field(default_factory=dict)
     caught: dict[ast.Try, frozenset[str]] = field(default_factory=dict)
     """Of a `try`: live at the end of its body, and where its handlers begin."""
@@ -209,7 +211,7 @@ def _loop(s: ast.For | ast.While, live: frozenset[str], place: JumpTargets, out:
         if entry <= head:
             break
         head |= entry
-    out.after[s], out.head[s] = live_after, head
+    out.after[s], out.head[s], out.always[s] = live_after, head, place.always
     if s not in out.assigned:
         _note_what_is_bound(s, out)
     return head | (out.reads(s.iter) if isinstance(s, ast.For) else frozenset())

@@ -18,12 +18,15 @@ from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.raises import NO_ITEMS, Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, is_traced
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, Unsure, is_traced
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import sub
-from tracebuf.ir.types import I1
+from tracebuf.ir.types import F64, I1, I64
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith
+
+EXACT = 2**53
+"""The largest int up to which each int is a float64."""
 
 
 def vector(r: Recorder, name: str, a: ArrayRef) -> ArrayRef:
@@ -48,7 +51,8 @@ def sum_of_array(r: Recorder, a: ArrayRef, start: Any) -> Any:
     ref = vector(r, "sum", a)
     if is_traced(start) or not isinstance(start, (bool, int, float, complex)):
         raise r.refuse("sum() from this start", "start + np.sum(a)")
-    if not is_filled(r, "sum", ref):
+    filled = r.ask_nonneg(sub(ref.shape[0], 1))
+    if filled is False:
         return start
     one = ref.dtype.type(1)
     first = type(start)(1) + one
@@ -57,7 +61,17 @@ def sum_of_array(r: Recorder, a: ArrayRef, start: Any) -> Any:
     dtype = (first + one).dtype
     if first.dtype != dtype or dtype == np.float16:
         raise r.refuse(f"sum() of {ref.dtype}", "np.sum(a)")
-    return reduce(r, np.add, ref, Fold(dtype=dtype, initial=start))
+    total = reduce(r, np.add, ref, Fold(dtype=dtype, initial=start))
+    return total if filled else or_start(r, total, ref, start)
+
+
+def or_start(r: Recorder, total: Any, ref: ArrayRef, start: bool | int | float | complex) -> NpScalar:
+    """The sum of a vector that may be empty: there it is `start`, Python's number, of the same value; refused where the
+    sum's type may not hold that."""
+    held = {F64: (int, float), I64: (int,)}.get(total.element, ())
+    if type(start) not in held or (type(start) is int and abs(start) > EXACT):
+        raise r.refuse("sum() of what may be empty", "np.sum(a)")
+    return NpScalar(total.value, total.element, Unsure(r.compare("eq", ref.shape[0], 0), type(start).__name__))
 
 
 def extreme_of_array(r: Recorder, name: str, a: ArrayRef) -> NpScalar:

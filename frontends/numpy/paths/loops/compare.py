@@ -82,6 +82,8 @@ class LoopComparison(LoopHead):
         """Compares the end of the body with its head, and mends the plan."""
         self.note_end_values()
         self.note_first_bound_inside()
+        if RETURN in self.plan.first_bound_inside and RETURN not in self.entry_values:
+            return  # the arrays of the result are compared with those of names once it is carried, too
         for item in self.items:
             if self.is_of_alternatives(item):
                 self.compare_alternatives(item)

@@ -123,7 +123,8 @@ class LoopSpec:
 
     `exits`: something may leave it early. `key` identifies it among the loops of a call; of the `assigned` names,
     `rebound` are bound to new objects, not only changed in place, `computed` are bound to an operator's result, and
-    `floats` to something that is certainly not an int. `head` and `after` are the names live there. `otherwise(env,
+    `floats` to something that is certainly not an int. `head` and `after` are the names live there,
+    `read_if_returned` those that something may read when the loop has returned. `otherwise(env,
     first)`: how the iterations from that one on are traced one by one, of a loop that is only traced once where it is
     better for it.
     """
@@ -139,6 +140,7 @@ class LoopSpec:
     floats: frozenset[str]
     head: frozenset[str]
     after: frozenset[str]
+    read_if_returned: frozenset[str] = frozenset()
     otherwise: Callable[[Env, int], None] | None = None
 
 

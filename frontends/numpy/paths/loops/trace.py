@@ -16,10 +16,22 @@ from types import FunctionType
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.lattice import BREAK, DONE, GO_ON, JUMP, RETURN, leaves, path_dependent, structure
+from tracebuf.frontends.numpy.numbers.lattice import (
+    BREAK,
+    DONE,
+    GO_ON,
+    JUMP,
+    LEAVE,
+    RETURN,
+    leaves,
+    parts_of,
+    path_dependent,
+    rebuild,
+    structure,
+)
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
-from tracebuf.frontends.numpy.paths.joins import anchored, plain
+from tracebuf.frontends.numpy.paths.joins import anchored, plain, references
 from tracebuf.frontends.numpy.paths.landing import raise_on
 from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.close import LoopClose
@@ -43,7 +55,7 @@ from tracebuf.frontends.numpy.record.cond import nodes
 from tracebuf.frontends.numpy.record.heap import Changed
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import INT, ArrayRef, Env, GuardedRef, PyBool, kind_of
+from tracebuf.frontends.numpy.record.values import INT, ArrayRef, Env, GuardedRef, PyBool, PyInt, kind_of, storages_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
@@ -237,6 +249,7 @@ def peel(r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, LoopPlan], pee
     def others(inner: Env) -> None:
         inner |= {n: without_left_paths(x, r.heap) for n, x in inner.items()}
         inner[JUMP] = GO_ON
+        inner.pop(RETURN, None)  # the paths that return do not come here
         with r.at(loc):
             trace_loop(r, rest, inner, plans, peeled + 1, plan)
 
@@ -362,7 +375,33 @@ class Loop(LoopClose):
     def once_more(self, condition: bool | PyBool, inside: Env, body: Callable[[Env], None]) -> None:
         """An iteration of a loop that tests first whether there is one."""
         live = self.spec.head | self.spec.after | {JUMP, RETURN}
-        conditionally(self.r, condition, inside, body, (*self.spec.assigned, JUMP, RETURN), live)
+        heads = dict(inside)
+
+        def whole(env: Env) -> None:
+            body(env)
+            self.part_from_result(env, heads)
+
+        conditionally(self.r, condition, inside, whole, (*self.spec.assigned, JUMP, RETURN), live)
+
+    def part_from_result(self, env: Env, heads: Env) -> None:
+        """Where an iteration may return an array that a name holds too, for the next one: nothing reads the name on the
+        path that returns, nor the result on the other, so that each may hold there what it held at the head, and each
+        array has one owner."""
+        jump, result = env.get(JUMP), env.get(RETURN)
+        if RETURN not in heads or not isinstance(jump, PyInt) or structure(result) != structure(heads[RETURN]):
+            return
+        pairs = zip(parts_of(result), parts_of(heads[RETURN]))
+        made = rebuild(result, iter([without_head(x, head) for x, head in pairs]))
+        returned = {s for ref in references(made) for s in storages_of(ref)} & self.r.frame.locals
+        names = [n for n in self.spec.assigned if n in self.entry_values and n not in self.spec.read_if_returned]
+        shared = [n for n in names if plain(env.get(n)) and plain(heads.get(n)) and env[n].storage in returned]
+        if shared:
+            left = PyBool(self.r.compare("slt", jump.expr, LEAVE), sub(LEAVE - 1, jump.expr))
+            going_on = lambda inner: inner.update({RETURN: heads[RETURN]})  # noqa: E731
+            returning = lambda inner: inner.update({n: heads[n] for n in shared}, **{RETURN: made})  # noqa: E731
+            changed = (*shared, RETURN)
+            live = self.spec.head | self.spec.after | {JUMP, RETURN}
+            trace_if(self.r, left, env, [going_on, returning], changed, live, frozenset([RETURN]))
 
     # -- names that rotate arrays (rule S9)
     def rotate(self, inside: Env, iv: Dim) -> None:
@@ -444,6 +483,16 @@ class Loop(LoopClose):
         while now != list(range(len(items))) and period <= 3:
             now, period = [order[k] for k in now], period + 1
         return period if period <= 3 else 0
+
+
+def without_head(x: Any, head: Any) -> Any:
+    """A part of what an iteration returns: never the placeholder that stood there at the head."""
+    while isinstance(x, GuardedRef) and plain(head):
+        arms = [a for a in x.arms if not (plain(a) and a.storage is head.storage)]
+        if len(arms) != 1:
+            return x
+        x = arms[0]
+    return x
 
 
 def predecessor(item: Item, items: Sequence[Item], exactly: bool) -> int:
