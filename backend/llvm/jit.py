@@ -37,7 +37,7 @@ from tracebuf.backend.objects.image import CompiledObject, Placed, SpeedLevel
 from tracebuf.backend.objects.locked import after_fork, before_fork
 from tracebuf.backend.objects.processor import llvm, processor
 from tracebuf.frozen import frozen
-from tracebuf.process.aside import aside, ending
+from tracebuf.process.aside import aside, at_end, ending
 
 __all__ = [
     "CompiledObject", "Library", "SpeedLevel", "after_fork", "before_fork", "compile_module", "compile_object",
@@ -229,13 +229,22 @@ def _begin() -> None:
         return
     _waiting.append(me)
     try:
-        locked.lock.acquire()
+        while not locked.lock.acquire(timeout=AT_END):
+            if ending():
+                raise AbandonedError
     finally:
         _waiting.remove(me)
 
 
+AT_END = 5.0
+"""Seconds after which a thread gives up to wait for LLVM when Python ends, should somebody wait for the thread."""
+at_end(locked.lock.acquire)
+"""When Python ends, no thread but the main one comes into LLVM any more: it would die in there, and who disposes of
+objects afterwards would wait for llvmlite's lock for ever."""
+
+
 class AbandonedError(Exception):
-    """Python ends: what was compiled in the background is not needed any more."""
+    """Python ends: what was compiled in the background, or in another thread than the main one, is not needed."""
 
 
 def _check_needed() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -66,3 +68,36 @@ def test_machine_code_that_outlives_the_module_that_unloads_it() -> None:
     that could wait for an import for ever."""
     done = subprocess.run([sys.executable, "-c", OUTLIVING], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("[1. 3. 5.]\n", "")
+
+
+COMPILING = """
+import sys, threading, time, weakref
+import numpy as np
+from tracebuf import bufferize
+
+def program(a, n):
+    for i in range(n):
+        a[1:] = a[:-1] * 2 + a[1:]
+    return a
+
+def compiling():
+    while True:
+        bufferize(program)(np.arange(9.0), 2)
+
+if __name__ == "__main__":
+    threading.Thread(target=compiling, daemon=True).start()
+    time.sleep({seconds})
+    weakref.finalize(program, lambda f: print(f(np.arange(3.0), 2)), bufferize(program))
+    raise KeyError("end")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.03, 0.05, 0.07, 0.1])
+def test_a_thread_that_compiles_when_python_ends(seconds: float, tmp_path: Path) -> None:
+    """It died inside of LLVM, and held the lock for which who disposed of objects afterwards waited for ever."""
+    (tmp_path / "ends.py").write_text(COMPILING.replace("{seconds}", str(seconds)))
+    env = {k: x for k, x in os.environ.items() if k != "TRACEBUF_TIER"} | {"TRACEBUF_CACHE_DIR": ""}
+    command = [sys.executable, "ends.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr.splitlines()[-1]) == ("[0. 1. 6.]\n", "KeyError: 'end'")

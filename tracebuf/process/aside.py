@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 _running: set[_thread.LockType] = set()  # held by threads at work
 _ending = False
+_last: list[Callable[[], object]] = []
+"""What is done when the interpreter ends, by the main thread, after this module's own waiting."""
 
 
 def aside(work: Callable[[], T]) -> T:
@@ -84,6 +86,11 @@ def ending() -> bool:
     return _ending
 
 
+def at_end(act: Callable[[], object]) -> None:
+    """Has this done when the interpreter ends, before threads die where they are."""
+    _last.append(act)
+
+
 def _end() -> None:
     """The interpreter's end waits for threads that a handler's exception has left at work."""
     global _ending
@@ -91,6 +98,8 @@ def _end() -> None:
     for lock in tuple(_running):
         with lock:
             pass
+    for act in _last:
+        act()
 
 
 atexit.register(_end)
