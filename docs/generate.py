@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import linecache
+import os
 import re
 import sys
 import textwrap
@@ -24,6 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+os.environ["TRACEBUF_CACHE_PROGRAMS"] = "0"  # the page shows what a first call does
 
 import tracebuf
 from tracebuf import pipeline
