@@ -63,11 +63,16 @@ def test_numbers_in_messages(text: str) -> None:
 
 LOOKED_AT = [
     "a if f'{n}' == '3' else -a", "a if str(n) in ('3', '4') else -a", "a if 'x' < str(n) else -a",
-    "a if '3' in f'{n}' else -a", "a * len(f'{n}')", "str(n).upper()", "f'{n}'[0]", "(a, str(n))", "f'{n}' * 2",
-    "a if (f'{n}', 1) == ('3', 1) else -a", "'%-5d' % n == '3    '", "'{!r}'.format(n)", "int(str(n))",
+    "a if '3' in f'{n}' else -a", "a * len(f'{n}')", "f'{n}'[0]", "a if (f'{n}', 1) == ('3', 1) else -a",
+    "'%-5d' % n == '3    '", "int(str(n))",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", LOOKED_AT)
 def test_such_text_is_not_looked_at(text: str) -> None:
     assert refused(program(f"def f(a, n):\n    return {text}"), A, 3).location is not None
+
+
+@pytest.mark.parametrize("text", ["str(n).upper()", "(a, str(n))", "f'{n}' * 2", "'{!r}'.format(n)"])
+def test_such_text_is_returned(text: str) -> None:
+    agree(program(f"def f(a, n):\n    return {text}"), A, 3)
