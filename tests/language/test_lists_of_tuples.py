@@ -283,6 +283,18 @@ def test_the_largest_of_tuples_that_are_made_in_turn():
         tracebuf.bufferize(f)(np.array([1.0, np.nan] * 9), 2)
 
 
+def columns_then(line: str) -> Any:
+    """A program that takes a list of pairs apart, and then does this."""
+    return program(f"""
+        def f(x):
+            out = []
+            for i in range(len(x)):
+                out.append((i, x[i]))
+            a, b = zip(*out)
+            {line}
+    """)
+
+
 def test_zip_of_the_items():
     agree(transposed, X)
     f = program("""
@@ -301,14 +313,7 @@ def test_zip_of_the_items():
     agree(f, -abs(X), 3)
     for line, error in (("a[0] = 1", TypeError), ("del a[0]", TypeError), ("return a[99]", IndexError),
                         ("return a.index(-1)", ValueError)):  # fmt: skip
-        g = program(f"""
-            def f(x):
-                out = []
-                for i in range(len(x)):
-                    out.append((i, x[i]))
-                a, b = zip(*out)
-                {line}
-        """)
+        g = columns_then(line)
         with pytest.raises(error):
             g(X)
         agree(g, X)
@@ -316,15 +321,7 @@ def test_zip_of_the_items():
         tracebuf.bufferize(transposed)(np.zeros(5))
     for line in ("a.append(1)", "a += a", "a += [1]", "a.sort()"):
         with pytest.raises((UnsupportedError, AttributeError)):
-            tracebuf.bufferize(program(f"""
-                def f(x):
-                    out = []
-                    for i in range(len(x)):
-                        out.append((i, x[i]))
-                    a, b = zip(*out)
-                    {line}
-                    return a
-            """))(X)
+            tracebuf.bufferize(columns_then(f"{line}; return a"))(X)
 
 
 def convex_hull(points):
