@@ -16,12 +16,13 @@ PIP  := $(RUN) -m pip install --quiet --disable-pip-version-check
 # The workers share the cores: BLAS threads on top would only fight over them.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo test check types quick fuzz calls clean
+.PHONY: help demo test sweeps check types quick fuzz calls clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo    the 2-D wave equation, measured beside eager NumPy"
-	@echo "make test    the whole test suite"
+	@echo "make test    the test suite: of the sweeps over dtypes, layouts, forms and drawn programs one test in four"
+	@echo "make sweeps  all tests of the suite"
 	@echo "make check   ruff, mypy --strict and a fast test of each file"
 	@echo "make fuzz    random programs against eager NumPy, SECONDS=$(SECONDS) SEED=$(SEED)"
 	@echo "make calls   CALLS=$(CALLS) calls of changing kinds from four threads, by machine code and by Python"
@@ -32,6 +33,9 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.test
 	$(PYTEST)
+
+sweeps: $(VENV)/.test
+	$(PYTEST) --share 1
 
 check: $(VENV)/.check
 	$(RUN) -m ruff check .

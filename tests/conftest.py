@@ -5,6 +5,9 @@ the first example of a program pays for its compilation. What tests trace is ver
 One test in four runs fast code, which takes LLVM seven times as long, the others quickly made code, chosen by their
 names (`TRACEBUF_TIER=fast` or `quick`: all); half of those that `climb` run fast code, and all that are marked
 `fast_tier`. Machine code is kept for the other tests of a run, and for no other run.
+
+A run of the whole suite takes all fast tests and one slow test in `SHARE`, chosen by their names; `--share 1`, which is
+`make sweeps`, takes all of them. So does a run that names files or tests.
 The collector looks seldom at what is new, and never at the tests themselves: a tenth of a run's time.
 """
 
@@ -40,6 +43,7 @@ if "TRACEBUF_CACHE_DIR" not in os.environ:  # workers have it from the process t
 os.environ.setdefault("TRACEBUF_CACHE_PROGRAMS", "0")
 gc.set_threshold(100_000, 50, 100)
 
+SHARE = 4
 OF_A_FILE = 1
 """How many tests of a file `--sample` leaves; of test_house.py all, as any change may break it."""
 teardowns = itertools.count(1)
@@ -54,16 +58,35 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sample", action="store_true", help="a fast test of each file: what `make check` runs")
+    parser.addoption("--share", type=int, metavar="N", help=f"one slow test in N; 1: all. {SHARE} of the whole suite")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers are told by the process that makes them, which knows whether files were named."""
+    named = config.args_source is pytest.Config.ArgsSource.ARGS
+    share = config.getoption("--share") or (1 if named else SHARE)
+    os.environ.setdefault("TRACEBUF_TESTS_SHARE", str(share))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest tests begin, else one worker would end with them alone."""
     items.sort(key=lambda item: "tests/tools/" not in item.nodeid)
+    leave_out(config, [item for item in items if not in_share(item, int(os.environ["TRACEBUF_TESTS_SHARE"]))], items)
     if config.getoption("--sample"):
         chosen = sample(items)
-        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-        items[:] = [item for item in items if item in chosen]
+        leave_out(config, [item for item in items if item not in chosen], items)
+
+
+def leave_out(config: pytest.Config, some: list[pytest.Item], items: list[pytest.Item]) -> None:
+    left_out = set(some)
+    config.hook.pytest_deselected(items=some)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def in_share(item: pytest.Item, share: int) -> bool:
+    """Whether a test is run: a fast one always."""
+    return item.get_closest_marker("slow") is None or zlib.crc32(f"share {item.nodeid}".encode()) % share == 0
 
 
 def sample(items: list[pytest.Item]) -> set[pytest.Item]:

@@ -12,7 +12,7 @@ from tests.mlir.oracle import mlir_decisions, needs_mlir, our_decisions
 from tests.support.agreement import agree
 from tests.support.growth import growth
 from tests.support.ir_programs import PROGRAMS, Maker, Program
-from tests.support.params import one_in
+from tests.support.params import amount, one_in
 from tests.support.random_programs import random_func
 from tests.support.rules import double, finish, maker, out_of_place
 from tracebuf import bufferize, measure
@@ -440,7 +440,7 @@ def test_copy_before_write_is_out_of_place_where_it_writes() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("heuristic", ["bottom-up", "top-down"])
 def test_random_programs_decide_as_mlir(heuristic: str) -> None:
-    funcs = [random_func(seed, ops=6 + seed % 14) for seed in range(400)]
+    funcs = [random_func(seed, ops=6 + seed % 14) for seed in range(amount(120, 400))]
     theirs = mlir_decisions(funcs, heuristic)
     for f in funcs:
         analysis = one_shot(f, heuristic=heuristic, compat="mlir")

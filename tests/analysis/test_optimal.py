@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.support.ir_programs import PROGRAMS, Maker, Program
-from tests.support.params import one_in, slow_but
+from tests.support.params import amount, one_in, slow_but
 from tests.support.random_programs import random_args, random_func
 from tests.support.rules import double, finish, maker
 from tracebuf import bufferize, mlir
@@ -113,7 +113,7 @@ def test_no_decisions_cost_less() -> None:
 
 @pytest.mark.slow
 def test_no_decisions_cost_less_in_many_programs() -> None:
-    for f in small_programs(60, 700):
+    for f in small_programs(60, amount(160, 700)):
         same_as_brute_force(f)
 
 

@@ -56,6 +56,7 @@ STORES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_computed_is_plain_and_what_is_a_view_is_a_memmap(tmp_path: Path) -> None:
     for form in FORMS:
         agree(tmp_path, program(f"def f(m):\n    return {form}"))

@@ -165,10 +165,10 @@ def test_isin_among_a_few(code: str) -> None:
     f = program("def f(a, b):\n    return np.isin(a, b), np.isin(a, b, invert=True), np.isin(b, a, kind='sort')")
     few = "np.isin(a, [3, 7.5, 1]), np.isin(a[1:, None], (), invert=True), np.isin(a, 5)"
     fixed = program(f"def f(a):\n    return {few}")
-    for n in (0, 1, 2, 60):
+    for n in (0, 1, 60):
         agree(fixed, x[:n])
         agree(fixed, x[:n].reshape(-1, 1)[::-2])
-        for k in (0, 1, 3, 16, 17, 60):
+        for k in (0, 3, 16, 17):
             agree(f, x[:n], x[::-1][:k])
     agree(f, x, x.repeat(3)[::2])
     agree(f, x[2], x[:3])

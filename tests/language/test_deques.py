@@ -76,8 +76,12 @@ def window_of_arrays(x, n):
 TREE = np.array([[1, 2], [3, 4], [5, -1], [-1, -1], [6, -1], [-1, -1], [-1, -1]])
 
 
-def test_deques() -> None:
+def test_a_queue() -> None:
     agree(breadth_first, TREE, 0)
+
+
+@pytest.mark.slow
+def test_deques() -> None:
     for n in (3, 7):
         agree(moving_average, X, n)
         agree(both_ends, X, n)

@@ -10,6 +10,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program, refused
+from tests.support.params import one_in
 from tracebuf.errors import UnsupportedError
 
 X = np.random.default_rng(3).normal(size=40)
@@ -266,6 +267,7 @@ def sieve(n):
 TREE = np.array([[1, 2], [3, 4], [5, -1], [-1, -1], [6, -1], [-1, -1], [-1, -1]])
 
 
+@pytest.mark.slow
 def test_stacks_and_queues() -> None:
     agree(depth_first, TREE, 0)
     agree(breadth_first, TREE)
@@ -365,11 +367,12 @@ def comprehended(x):
 SIGNED = np.concatenate([X, [0.0, -0.0, 0.0, 1.0, -0.0, 1.0]])
 
 
-@pytest.mark.parametrize("f", [changed, as_indices, rows, joined, in_order, listed, comprehended])
+@pytest.mark.parametrize("f", one_in(4, [changed, as_indices, rows, joined, in_order, listed, comprehended]))
 def test_used(f: Any) -> None:
     agree(f, SIGNED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [in_order, listed, comprehended])
 def test_of_many(f: Any) -> None:
     agree(f, np.random.default_rng(4).normal(size=600))
@@ -467,6 +470,7 @@ def not_there(digits, k):
     return out.index(k)
 
 
+@pytest.mark.slow
 def test_more_of_lists() -> None:
     agree(more_of_lists, INTS, 3)
     agree(not_there, INTS, 3)
@@ -547,6 +551,7 @@ def chosen_by_truths(x):
     return x[chosen]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [found, found_sums, found_used, found_doubled])
 def test_the_array_of_an_empty_list_is_one_of_floats(f: Any) -> None:
     for x in (X, -np.abs(X), X[:0] if f is found else X[:1]):

@@ -10,6 +10,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program
+from tests.support.params import one_in
 from tracebuf.errors import UnsupportedError
 
 X = np.random.default_rng(3).normal(size=40)
@@ -180,7 +181,7 @@ TUPLES = (peaks, peaks_used, arrays, ints, quicksort, intervals, changed, nested
           with_python_numbers)  # fmt: skip
 
 
-@pytest.mark.parametrize("f", TUPLES)
+@pytest.mark.parametrize("f", one_in(4, TUPLES))
 def test_tuples(f: Any) -> None:
     agree(f, X)
 
@@ -269,6 +270,7 @@ def transposed(x):
     return places, values, a, b, c, np.array(values) * 2, total, last, isinstance(places, tuple), tuple(a)
 
 
+@pytest.mark.slow
 def test_the_largest_of_tuples_that_are_made_in_turn():
     f = program("""
         def f(x, n):
@@ -295,6 +297,7 @@ def columns_then(line: str) -> Any:
     """)
 
 
+@pytest.mark.slow
 def test_zip_of_the_items():
     agree(transposed, X)
     f = program("""

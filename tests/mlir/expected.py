@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,9 @@ def counted(text: str) -> dict[str, int]:
     return {"alloc": text.count("memref.alloc("), "copy": copies}
 
 
-def current() -> dict[str, dict[str, Any]]:
-    """The same as `expected`, asked of the binary now."""
-    names, texts = zip(*programs().items())
+def current(some: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+    """The same as `expected`, asked of the binary now, of all programs or of some."""
+    names, texts = zip(*((name, text) for name, text in programs().items() if not some or name in some))
     found: dict[str, dict[str, Any]] = {}
     for name, text in zip(names, generic(texts), strict=True):
         assert text is not None, f"{name} is not valid"

@@ -30,8 +30,10 @@ def test_each_function_has_answers_under_each_heuristic() -> None:
 
 @needs_mlir
 @pytest.mark.slow
-def test_the_recorded_answers_are_current() -> None:
-    assert current() == expected(), "python -m tests.mlir.expected --write"
+@pytest.mark.parametrize("part", range(8))
+def test_the_recorded_answers_are_current(part: int) -> None:
+    some = list(programs())[part::8]
+    assert current(some) == {name: expected()[name] for name in some}, "python -m tests.mlir.expected --write"
 
 
 @pytest.mark.parametrize("heuristic", one_in(6, HEURISTICS))

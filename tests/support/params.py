@@ -1,11 +1,18 @@
-"""Parameters of tests of which a few are representative: the fast tests take those, `make test` all."""
+"""Parameters of tests of which a few are representative: the fast tests take those, `make test` one in so many of the
+others, `make sweeps` all."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from typing import Any
 
 import pytest
+
+
+def amount(few: int, many: int) -> int:
+    """How many programs a sweep draws: few where the whole suite is run, many in `make sweeps` and when it is named."""
+    return many if os.environ["TRACEBUF_TESTS_SHARE"] == "1" else few
 
 
 def slow_but(quick: Collection[Any], values: Iterable[Any]) -> list[Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.params import slow_but
+from tests.support.params import amount, slow_but
 from tracebuf import cache
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="who may write to a file cannot be asked here")
@@ -258,7 +258,7 @@ def test_many_processes_start_at_once_and_some_are_killed(folder: Path) -> None:
     """All answers are right, and so is the cache that they leave."""
     draw, wanted = random.Random(3), started(folder).communicate()[0].split()[0]
     cache.clear()
-    for _ in range(4):
+    for _ in range(amount(1, 4)):
         at_work = [started(folder) for _ in range(8)]
         for process in at_work[::3]:
             time.sleep(draw.uniform(0, 0.4))

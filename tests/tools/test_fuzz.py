@@ -14,7 +14,7 @@ import types
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.support.params import slow_but
+from tests.support.params import amount, slow_but
 from tracebuf.testing import probe
 from tracebuf.testing.alarm import Alarm
 from tracebuf.testing.boxes import check_boxed
@@ -105,7 +105,7 @@ def test_ints_beyond_64_bits_are_taken_back_in_the_middle_of_an_expression() -> 
 
 
 @pytest.mark.slow
-@settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=amount(12, 70), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_more_programs_climb_the_ladder(program: Program) -> None:
     check(program)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import tracebuf
+from tests.support.params import amount
 from tracebuf import bufferize, cache
 from tracebuf.api import Specialization
 
@@ -104,7 +105,7 @@ def test_many_processes_start_at_once_and_some_are_killed(script: Path) -> None:
     for entry in (script.parent / "cache").rglob("*"):
         if entry.is_file():
             entry.unlink()
-    for _ in range(2):
+    for _ in range(amount(1, 2)):
         at_work = [started(script) for _ in range(6)]
         for process in at_work[::3]:
             time.sleep(draw.uniform(0, 0.5))
