@@ -873,6 +873,7 @@ class Expressions(Comprehensions):
                 whole = function is min or function is max
                 args, kwargs = subclasses.arguments(self.r, numpys, whole, args, kwargs)
         if numpys:
+            args = [self.in_array(node, x) if isinstance(x, Range) else x for x in args]
             for x in (*args, *kwargs.values()):
                 if isinstance(x, Record):
                     what = f"an object ({x.kind.__name__}) as an argument of {getattr(function, '__name__', 'this')}"
