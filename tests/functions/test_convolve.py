@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree, close, program, refused
+from tests.support.agreement import agree, close, program
 from tests.support.forms import check_forms, expression
+from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
@@ -80,14 +81,25 @@ def test_on_every_rung() -> None:
     climb(program, (LONG, SHORT), again=[(VALUES["big"], LONG)], tolerance=1e-12)
 
 
-def test_what_is_refused() -> None:
-    """Which of two arrays is the longer decides what slides."""
+def split(a, n, mode):
+    return np.convolve(a[:n], a[n:], mode), np.correlate(a[:n], 1j * a[n:], mode)
 
-    def unknown(a, n):
+
+@pytest.mark.parametrize("mode", slow_but(["valid"], ["valid", "same", "full"]))
+def test_which_is_the_longer_is_found_at_run_time(mode):
+    """Which of two arrays is the longer decides what slides."""
+    assert close(np.convolve(LONG, SHORT), np.convolve(SHORT, LONG), 0)
+    whole = np.arange(-9.0, 40.0)
+    for n in (0, 1, len(whole) // 2, len(whole) - 2):
+        agree(split, whole, n, mode)
+
+
+@pytest.mark.slow
+def test_which_is_the_longer_changes_in_a_loop():
+    def totals(a, n):
         total = 0.0
         for k in range(1, n):
             total += np.convolve(a[:k], a[: n - k]).sum()
         return total
 
-    refused(unknown, LONG, 9)
-    assert close(np.convolve(LONG, SHORT), np.convolve(SHORT, LONG), 0)
+    climb(totals, (LONG, 9), tolerance=1e-12)

@@ -66,7 +66,8 @@ np.logspace(0, 2, n, dtype=int)|np.logspace(v, w, 4)
 """,
     "meshgrid": """
 np.meshgrid(v, w, sparse=True)|np.meshgrid(v, w, copy=False)|np.meshgrid(v, w, copy=False, sparse=True)|np.meshgrid(v)
-np.meshgrid()|np.meshgrid(v, 2.0)|np.meshgrid(a, v)|np.meshgrid(v, w, indexing='xx')
+np.meshgrid()|np.meshgrid(v, 2.0)|np.meshgrid(a, v)|np.meshgrid(range(n), range(1, m, 2))
+np.meshgrid(v, w, indexing='xx')
 np.meshgrid(v, w, iv, indexing='ij', sparse=True)|np.meshgrid(e, v)|np.meshgrid(*[v, w])
 """,
     "mgrid": """
@@ -76,7 +77,7 @@ np.mgrid[0:2, 0:2, 0:3]
 """,
     "ogrid": """
 np.ogrid[0:5]|np.ogrid[0:5, 0:3]|np.ogrid[0:n, 0:m]|np.ogrid[-1:1:5j, 0:2:3j]|np.ogrid[0:1:0.25, 0:n]|np.ogrid[:n, :m]
-np.ogrid[0:n, 0:1:3j]|np.ogrid[x:y:4j, :n]
+np.ogrid[0:n, 0:1:3j]|np.ogrid[x:y:4j, :n]|np.ogrid[-2:1:n*1j, 0:m:1j*m]
 """,
     "indices": """
 np.indices((3, 4))|np.indices((n, m))|np.indices((n,))|np.indices((n, m), dtype=float)|np.indices((n, m), sparse=True)

@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table
-from tracebuf.frontends.numpy.functions.formulas import prelude
+from tracebuf.frontends.numpy.functions.formulas import prelude, twister
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.host import draws, made_objects, objects, sparse, untraced
 from tracebuf.frontends.numpy.functions.host.callbacks import with_callbacks
@@ -58,6 +58,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
     Range,
     each,
     iterable_of,
+    length,
     make_range,
     range_item,
 )
@@ -792,6 +793,8 @@ class Expressions(Comprehensions):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if (draw := draws.draw_of(function)) is not None:
             return draws.call(self.r, draw, [as_plain(x) for x in args], kwargs)
+        if (drawn := twister.formula_of(function)) is not None:
+            return self.call_function(drawn, args, kwargs)
         if isinstance(function, NO_CALLEES):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
         if function is np.fromiter and args and isinstance(args[0], Generator):
@@ -838,6 +841,8 @@ class Expressions(Comprehensions):
             return dicts.call(self, node, function, args, kwargs)
         if function is range:
             return make_range(self.r, args)
+        if function is len and len(args) == 1 and isinstance(args[0], Range) and not kwargs:
+            return as_int_value(length(self.r, args[0]))
         if untraced.takes_class_method(function) and not self.is_in_library():
             return untraced.call(self.r, function, *with_callbacks(self.r, [args, kwargs], self.global_lookup))
         if untraced.takes_class(function) and not self.is_in_library():
@@ -873,6 +878,7 @@ class Expressions(Comprehensions):
                 whole = function is min or function is max
                 args, kwargs = subclasses.arguments(self.r, numpys, whole, args, kwargs)
         if numpys:
+            args = [self.in_array(node, x) if isinstance(x, Range) else x for x in args]
             for x in (*args, *kwargs.values()):
                 if isinstance(x, Record):
                     what = f"an object ({x.kind.__name__}) as an argument of {getattr(function, '__name__', 'this')}"

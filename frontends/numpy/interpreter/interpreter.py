@@ -149,7 +149,7 @@ class Interpreter(Statements):
         names = function.__globals__
 
         if is_fixed(function.__code__.co_filename):
-            return lambda name: FreeName(cells, names, name)()
+            return lambda name: self.fixed(name, FreeName(cells, names, name), names)
 
         def lookup(name: str) -> Any:
             place = cells.get(name, names)
@@ -163,6 +163,11 @@ class Interpreter(Statements):
             return self.capture(name, fetch, value, place)
 
         return lookup
+
+    def fixed(self, name: str, fetch: Callable[[], Any], place: object) -> Any:
+        """What a name of this package's own is: guarded by nothing; an array is a hidden argument."""
+        value = fetch()
+        return self.capture(name, fetch, value, place) if isinstance(value, np.ndarray) else value
 
     def capture(self, name: str, fetch: Callable[[], Any], value: Any, place: object) -> Any:
         """A value from outside: arrays are hidden arguments; scalars, functions, modules and tuples are guarded by

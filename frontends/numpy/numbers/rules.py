@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.numbers.complexes import COMPLEX_RULES
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1, scalar_type
 from tracebuf.ops.arrays import linalg
-from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars import arith, division, integers
 from tracebuf.running.ufuncs import name_of_ufunc
 
 Rule = Callable[[Body, list[Value]], Value]
@@ -78,6 +78,34 @@ def _reciprocal(b: Body, a: list[Value]) -> Value:
     return b.add(arith.DivF.of(b.constant(1.0, linalg.element_type(a[0].type)), a[0]))
 
 
+def _is_within(count: Value, bits: int) -> bool:
+    """Whether it is known that a count shifts fewer bits than there are."""
+    op = count.defining_op
+    return isinstance(op, arith.Constant) and 0 <= op.attrs["value"] < bits
+
+
+def _left_shift(b: Body, a: list[Value]) -> Value:
+    x, count = a
+    element = linalg.element_type(x.type)
+    if _is_within(count, element.bits):
+        return b.add(integers.ShLI.of(x, count))
+    zero = b.constant(0, element)
+    inside = b.add(arith.CmpI.of("ult", count, b.constant(element.bits, element)))
+    shifted = b.add(integers.ShLI.of(x, b.add(arith.Select.of(inside, count, zero))))
+    return b.add(arith.Select.of(inside, shifted, zero))
+
+
+def _right_shift(b: Body, a: list[Value]) -> Value:
+    """Shifts by a negative count, or by as many bits as there are and more, leave the sign."""
+    x, count = a
+    element = linalg.element_type(x.type)
+    if not _is_within(count, element.bits):
+        last = b.constant(element.bits - 1, element)
+        inside = b.add(arith.CmpI.of("ult", count, b.constant(element.bits, element)))
+        count = b.add(arith.Select.of(inside, count, last))
+    return b.add(integers.ShRSI.of(x, count))
+
+
 def _square(op: type[arith.BinaryOp]) -> Rule:
     return lambda b, a: b.add(op.of(a[0], a[0]))
 
@@ -98,6 +126,8 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.bitwise_or: _two(i=arith.OrI, b=arith.OrI),
     np.bitwise_xor: _two(i=arith.XorI, b=arith.XorI),
     np.invert: {"b": _not, "i": _invert_int},
+    np.left_shift: {"i": _left_shift},
+    np.right_shift: {"i": _right_shift, "u": _two(u=division.ShRUI)["u"]},
     np.copysign: _two(f=arith.CopySign),
     np.logical_and: _logical(arith.AndI),
     np.logical_or: _logical(arith.OrI),

@@ -57,7 +57,10 @@ class Recorder(Sizes):
         """The array objects that `is` was asked about."""
         """What names hold at the heads of loops, where more than the name tells which object it is."""
         self.makes_generators = False
-        """Whether the program makes random generators (functions/host/draws)."""
+        """Whether the program makes random generators (functions/host/draws), or draws from Python's
+        (formulas/twister)."""
+        self.calls_users = False
+        """Whether the program calls functions of the user's (functions/host/declared, callbacks)."""
         self.heap = Heap()
         self.growth = Growth()
         self.held: Any = None

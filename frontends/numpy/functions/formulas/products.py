@@ -1,5 +1,5 @@
-"""Formulas of np.linalg.matrix_power, multi_dot, eig and eigvals (numpy/linalg/_linalg.py), np.roots
-and np.poly."""
+"""Formulas of np.linalg.matrix_power, multi_dot, eig and eigvals (numpy/linalg/_linalg.py), np.roots and np.poly,
+np.correlate and np.convolve."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tracebuf.frontends.numpy.functions.formulas.primitives import (
     multi_dot_by_numpy,
 )
 from tracebuf.frontends.numpy.functions.host.left_to_numpy import poly_by_numpy, roots_by_numpy
+from tracebuf.frontends.numpy.functions.products.convolutions import at_least_as_long, convolved, correlated, vector
 from tracebuf.frontends.numpy.record.registry import formula
 
 MOST = 8
@@ -119,3 +120,28 @@ def poly(seq_of_zeros: Any) -> Any:
     if zeros.dtype == np.float32 or zeros.dtype == np.complex64:
         return w.real.astype(np.float32) if kind == 1 else w.astype(np.complex64)
     return w.real.copy() if kind == 1 else w
+
+
+@formula(np.correlate)
+def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    """The sums of a[n + k] times the conjugate of v[n]."""
+    first, second = vector(a), vector(v)
+    if np.iscomplexobj(second):
+        second = np.conjugate(second)
+    longer = at_least_as_long(first, second)
+    if longer is None:  # the arms know
+        longer = len(first) >= len(second)
+    if longer:
+        return correlated(first, second, mode, False)
+    return correlated(second, first, mode, True)
+
+
+@formula(np.convolve)
+def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
+    first, second = vector(a, "a", True), vector(v, "v", True)
+    longer = at_least_as_long(first, second)
+    if longer is None:
+        longer = len(first) >= len(second)
+    if longer:
+        return convolved(first, second, mode)
+    return convolved(second, first, mode)

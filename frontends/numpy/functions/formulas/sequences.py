@@ -139,7 +139,9 @@ def grid_step(part: Any) -> Any:
     start, step = 0 if part.start is None else part.start, 1 if part.step is None else part.step
     if isinstance(step, complex):
         size = int(abs(step))
-        return start, (part.stop - start) / float(size - 1) if size != 1 else 1, size, (start, part.stop, abs(step))
+        if size == 1:
+            return start, 1.0, size, (start, part.stop, abs(step))
+        return start, (part.stop - start) / float(size - 1), size, (start, part.stop, abs(step))
     if isinstance(start, int) and isinstance(part.stop, int) and isinstance(step, int):
         size = -((start - part.stop) // step)
     else:

@@ -76,6 +76,7 @@ def library_of(x: Any) -> str:
 
 def callback(r: Recorder, function: Any, lookup_of: LookupOf, within: Sequence[Any]) -> Callback:
     """The function, to be made when the program runs; refuses one that does more than compute."""
+    r.calls_users = True
     if any(function is f for f in within):
         raise r.refuse("a function that calls itself is passed to a library's function", "write a loop")
     if isinstance(function, NestedFunction):

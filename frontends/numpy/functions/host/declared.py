@@ -48,6 +48,7 @@ def traced_host_call(
     if r.makes_generators:
         reason = "a function of the user's is called after a random generator was made, which a call within may replace"
         raise r.refuse(reason, "pass the generator as an argument")
+    r.calls_users = True
     if holds_lock() and not r.locked:
         reason = "a function of the user's is called outside of the `with lock`, which the whole call is under"
         raise r.refuse(reason, "call it inside, or take the lock around the call")

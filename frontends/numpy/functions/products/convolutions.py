@@ -1,4 +1,4 @@
-"""np.correlate and np.convolve: sums of products with a sliding window.
+"""np.correlate and np.convolve (formulas/products): sums of products with a sliding window.
 
 Where the window is inside of the longer array, results are computed in tiles that stay in the L1 cache: a few taps at a
 time, each multiplied by a slice (numpy/_core/src/multiarray/multiarraymodule.c, `_pyarray_correlate`, computes a dot
@@ -19,10 +19,9 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
-from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.registry import traces
+from tracebuf.frontends.numpy.record.registry import primitive
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mul, sub
@@ -38,26 +37,20 @@ MODES = {"valid": 0, "same": 1, "full": 2}
 """By `mode=`: NumPy's number for it."""
 
 
-@traces(np.correlate)
-def correlate(r: Recorder, a: Any, v: Any, mode: Any = "valid") -> ArrayRef:
-    """np.correlate: the sums of a[n + k] times the conjugate of v[n]."""
-    first, second = vector(r, a), vector(r, v)
-    if second.element.is_complex:
-        second = as_array(r, elementwise(r, np.conjugate, [second]))
-    if at_least_as_long(r, first, second):
-        return slide(r, first, second, mode)
-    return slide(r, second, first, mode, in_reverse=True)
+@primitive
+def correlated(r: Recorder, longer: ArrayRef, shorter: ArrayRef, mode: Any, in_reverse: bool) -> ArrayRef:
+    """The sums of longer[n + k] times shorter[n]."""
+    return slide(r, longer, shorter, mode, in_reverse)
 
 
-@traces(np.convolve)
-def convolve(r: Recorder, a: Any, v: Any, mode: Any = "full") -> ArrayRef:
-    """np.convolve: np.correlate with `v` reversed, without conjugation."""
-    parts = [vector(r, x, name, one=True) for name, x in (("a", a), ("v", v))]
-    longer, shorter = parts if at_least_as_long(r, *parts) else parts[::-1]
+@primitive
+def convolved(r: Recorder, longer: ArrayRef, shorter: ArrayRef, mode: Any) -> ArrayRef:
+    """np.correlate with `shorter` reversed, without conjugation."""
     return slide(r, longer, backwards(shorter), mode)
 
 
-def vector(r: Recorder, x: Any, name: str = "first or second array argument", one: bool = False) -> ArrayRef:
+@primitive
+def vector(r: Recorder, x: Any, name: str = "first or second array argument", one: bool = False) -> Any:
     """An argument as a vector that is not empty; with `one`, a number is a vector of one element."""
     ref = as_array(r, x)
     if one and not ref.ndim:
@@ -68,12 +61,10 @@ def vector(r: Recorder, x: Any, name: str = "first or second array argument", on
     return ref
 
 
-def at_least_as_long(r: Recorder, a: ArrayRef, b: ArrayRef) -> bool:
-    known = r.ask_nonneg(sub(a.shape[0], b.shape[0]))
-    if known is None:
-        reason = "which of two arrays is the longer is only known at run time"
-        raise r.refuse(reason, "pass slices whose sizes are known at entry")
-    return known
+@primitive
+def at_least_as_long(r: Recorder, a: ArrayRef, b: ArrayRef) -> Any:
+    """Whether a vector is at least as long as another; None where only the run tells."""
+    return r.ask_nonneg(sub(a.shape[0], b.shape[0]))
 
 
 def backwards(ref: ArrayRef) -> ArrayRef:

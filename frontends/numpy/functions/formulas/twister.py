@@ -1,0 +1,218 @@
+"""Formulas of Python's `random`: the functions of its module, on the module's own generator (Lib/random.py, and
+Modules/_randommodule.c for the Mersenne twister itself).
+
+The generator's state is an array on the memory of the `random.Random` object, which is stored to in place as any array
+from outside: afterwards the generator is in the state that eager leaves it in, and draws cost no call. `gauss` and
+`seed` are calls of Python's, for they change an attribute too. Where an object of this Python's is laid out otherwise
+there are no formulas.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import operator
+import random
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.functions.host.calls import pass_on, record
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.registry import primitive
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyFloat
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import F64
+from tracebuf.running.host import Direct, HostFunction, Passed, Put, put_nothing
+
+WORDS = 624
+GENERATOR: Any = getattr(random, "_inst", None)
+
+
+def state_of(generator: random.Random) -> np.ndarray[Any, Any] | None:
+    """The place and the words of a generator's state, on its own memory; None where they are not where CPython has
+    them, behind the head of the object."""
+    head = object.__basicsize__
+    if type(generator) is not random.Random or random.Random.__basicsize__ < head + 4 * (WORDS + 1):
+        return None
+    memory: Any = (ctypes.c_uint32 * (WORDS + 1)).from_address(id(generator) + head)
+    state: np.ndarray[Any, Any] = np.frombuffer(memory, np.uint32)
+    version, words, _ = generator.getstate()
+    return state if version == 3 and words == (*state[1:].tolist(), int(state[0])) else None
+
+
+STATE: Any = state_of(GENERATOR)
+
+
+def on_state(name: str, state: np.ndarray[Any, Any], *args: Any) -> Any:
+    """A call of a function of `random`, while the program has the generator's state, or a copy of it."""
+    elsewhere = not np.may_share_memory(state, STATE)
+    if elsewhere:
+        STATE[:] = state
+    result = getattr(random, name)(*args)
+    if elsewhere:
+        state[:] = STATE
+    return result
+
+
+@primitive
+def number_by_python(r: Recorder, name: str, state: ArrayRef, *args: Any) -> Any:
+    """A float that a function of `random` gives, called."""
+    ins: list[Value] = []
+    given = [pass_on(r, x, ins) for x in args]
+    put = Put(name, (0,), (None,), float)
+    call = Direct(on_state, (name, Passed(len(ins) + 1), *given), (), None, (0,), (None,), put)
+    (made,) = record(r, HostFunction(f"random.{name}", call), ins, [(F64, (), ())], [state])
+    return PyFloat(r.load(made, ()))
+
+
+@primitive
+def seed_by_python(r: Recorder, state: ArrayRef, a: Any) -> None:
+    """random.seed, called."""
+    ins: list[Value] = []
+    given = pass_on(r, a, ins)
+    call = Direct(on_state, ("seed", Passed(len(ins)), given), (), None, (), (), put_nothing)
+    record(r, HostFunction("random.seed", call), ins, [], [state])
+
+
+@primitive
+def draws_natively(r: Recorder) -> None:
+    """Notes that the program has the generator's state, which a function of the user's may change too."""
+    if r.calls_users:
+        raise r.refuse("Python's random beside a host_call of a function of the user's", "draw in one of the two alone")
+    r.makes_generators = True
+
+
+def next_word() -> Any:
+    """genrand_uint32."""
+    draws_natively()
+    place = int(STATE[0])
+    if place >= 624:
+        for k in range(624):
+            both = (STATE[k + 1] & np.uint32(0x80000000)) | (STATE[(k + 1) % 624 + 1] & np.uint32(0x7FFFFFFF))
+            odd = (both & np.uint32(1)) * np.uint32(0x9908B0DF)
+            STATE[k + 1] = STATE[(k + 397) % 624 + 1] ^ (both >> np.uint32(1)) ^ odd
+        place = 0
+    word = STATE[place + 1]
+    STATE[0] = place + 1
+    word = word ^ (word >> np.uint32(11))
+    word = word ^ ((word << np.uint32(7)) & np.uint32(0x9D2C5680))
+    word = word ^ ((word << np.uint32(15)) & np.uint32(0xEFC60000))
+    return word ^ (word >> np.uint32(18))
+
+
+def drawn() -> Any:
+    """random.random()."""
+    before, last = np.uint32(0), np.uint32(0)
+    for _ in range(2):
+        before, last = last, next_word()
+    return (int(before >> np.uint32(5)) * 67108864.0 + int(last >> np.uint32(6))) * (1.0 / 9007199254740992.0)
+
+
+def bits(k: Any) -> Any:
+    """random.getrandbits(k) of 1 to 63 bits."""
+    low, high = np.uint32(0), np.uint32(0)
+    for _ in range((k + 31) // 32):
+        low, high = high, next_word()
+    if k > 32:
+        return (int(high >> np.uint32(64 - k)) << 32) | int(low)
+    return int(high >> np.uint32(32 - k))
+
+
+def getrandbits(k: Any) -> Any:
+    k = operator.index(k)
+    if k < 0:
+        raise ValueError("number of bits must be non-negative")
+    if k > 63:
+        raise OverflowError("Python integers are limited to 64 bits in compiled code")
+    return bits(k) if k > 0 else 0
+
+
+def below(n: Any) -> Any:
+    """Random._randbelow, of a positive int."""
+    k = n.bit_length()
+    found = bits(k)
+    while found >= n:
+        found = bits(k)
+    return found
+
+
+def uniform(a: Any, b: Any) -> Any:
+    return a + (b - a) * drawn()
+
+
+def randrange(start: Any, stop: Any = None, step: Any = 1) -> Any:
+    start = operator.index(start)
+    if stop is None:
+        if start > 0:
+            return below(start)
+        raise ValueError("empty range for randrange()")
+    stop, step = operator.index(stop), operator.index(step)
+    if step == 0:
+        raise ValueError("zero step for randrange()")
+    n = (stop - start + step - (1 if step > 0 else -1)) // step
+    if n <= 0:
+        raise ValueError("empty range for randrange()")
+    return start + step * below(n)
+
+
+def randint(a: Any, b: Any) -> Any:
+    return randrange(a, b + 1)
+
+
+def choice(seq: Any) -> Any:
+    if not len(seq):
+        raise IndexError("Cannot choose from an empty sequence")
+    return seq[below(len(seq))]
+
+
+def shuffle(x: Any) -> Any:
+    for i in range(len(x) - 1, 0, -1):
+        j = below(i + 1)
+        x[i], x[j] = x[j], x[i]
+
+
+def normalvariate(mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+    while True:
+        u1 = drawn()
+        u2 = 1.0 - drawn()
+        z = MAGIC * (u1 - 0.5) / u2
+        if z * z / 4.0 <= -math.log(u2):
+            break
+    return mu + z * sigma
+
+
+def expovariate(lambd: Any = 1.0) -> Any:
+    return -math.log(1.0 - drawn()) / lambd
+
+
+def triangular(low: Any = 0.0, high: Any = 1.0, mode: Any = None) -> Any:
+    u = drawn()
+    if high == low:
+        return low
+    c = 0.5 if mode is None else (mode - low) / (high - low)
+    if u > c:
+        return high + (low - high) * math.sqrt((1.0 - u) * (1.0 - c))
+    return low + (high - low) * math.sqrt(u * c)
+
+
+def gauss(mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+    return number_by_python("gauss", STATE, mu, sigma)
+
+
+def seed(a: Any = None) -> Any:
+    seed_by_python(STATE, a)
+
+
+MAGIC = 4 * math.exp(-0.5) / math.sqrt(2.0)
+FORMULAS = (
+    getrandbits, uniform, randrange, randint, choice, shuffle, normalvariate, expovariate, triangular, gauss, seed,
+)  # fmt: skip
+TABLE = {"random": drawn} | {formula.__name__: formula for formula in FORMULAS}
+"""By method of the module's generator: what is traced in its place."""
+
+
+def formula_of(function: Any) -> Any:
+    """The formula of a function of Python's `random`; None for anything else."""
+    owner = getattr(function, "__self__", None)
+    return TABLE.get(function.__name__) if owner is GENERATOR and STATE is not None else None
