@@ -19,8 +19,8 @@ class C:
     """A program in C: its text, with a function of the program's name.
 
     It takes the program's arguments in order: an array as pointer and then its sizes as `long`s, a bool or int as
-    `long`, a float as `double`; then the array that `out`, called with the arguments, has made, without sizes. `returns`
-    is the type of what the function returns ("double", "long"), otherwise the result is what `out` has made.
+    `long`, a float as `double`; then the array that `out`, called with the arguments, has made, without sizes.
+    `returns` is the type of what the function returns ("double", "long"), otherwise the result is what `out` has made.
     """
 
     text: str
@@ -35,8 +35,8 @@ class Program:
     `stores` are the places of the parameters that the function stores to. `jax` is its form with `jnp` and `lax`, which
     returns what the function returns and then what it stored; where the function is pure it may be the function itself:
     `np` is JAX's there. `loops` is the form with explicit loops for Numba, `numexpr` one that calls `ne.evaluate`; both
-    take and give what the function does. `tolerance` is relative to the largest number of a result. `reason` says why we
-    are behind, if we are.
+    take and give what the function does. `tolerance` is relative to the largest number of a result. `reason` says why
+    we are behind, if we are.
     """
 
     name: str
