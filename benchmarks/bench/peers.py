@@ -67,23 +67,29 @@ def jitted(function: Function) -> Function:
     os.environ.setdefault("NUMBA_CACHE_DIR", str(BUILT / "numba"))
     import numba
 
-    called = {
-        name: jitted(function.__globals__[name])
-        for name in function.__code__.co_names
-        if isinstance(function.__globals__.get(name), FunctionType)
-    }
-    made: Function = numba.njit(fastmath=FAST, cache=True, error_model="numpy")(in_terms_of(function, called))
-    return made
-
-
-def in_terms_of(function: Function, names: Mapping[str, Any]) -> Function:
-    """The function with other meanings of global names."""
-    made = FunctionType(function.__code__, {**function.__globals__, **names}, function.__name__, function.__defaults__)
-    made.__module__, made.__qualname__ = function.__module__, function.__qualname__
+    scope = function.__globals__
+    called = {name: jitted(scope[name]) for name in function.__code__.co_names if own(function, scope.get(name))}
+    named = FunctionType(function.__code__, scope | called, function.__name__, function.__defaults__)
+    named.__module__, named.__qualname__ = function.__module__, function.__qualname__
+    made: Function = numba.njit(fastmath=FAST, cache=True, error_model="numpy")(named)
     return made
 
 
 # -- JAX, numexpr
+
+
+def own(function: Function, other: Any) -> bool:
+    """Whether it is a function of the same module."""
+    return isinstance(other, FunctionType) and other.__module__ == function.__module__
+
+
+def in_terms_of(function: Function, names: Mapping[str, Any]) -> Function:
+    """The function, and those of its module that it calls, with other meanings of global names."""
+    scope = {**function.__globals__, **names}
+    for name, f in function.__globals__.items():
+        if own(function, f):
+            scope[name] = FunctionType(f.__code__, scope, name, f.__defaults__)
+    return FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
 
 
 def jax(p: Program, args: Sequence[Any]) -> Call | None:
@@ -94,12 +100,8 @@ def jax(p: Program, args: Sequence[Any]) -> Call | None:
     if p.jax is None:
         return None
     names = {"np": jax.numpy, "jnp": jax.numpy, "lax": jax.lax, "jax": jax}
-    scope = dict(p.jax.__globals__) | names
-    for name, f in p.jax.__globals__.items():
-        if isinstance(f, FunctionType) and f.__module__ == p.jax.__module__:
-            scope[name] = FunctionType(f.__code__, scope, name, f.__defaults__)
     static = [i for i, a in enumerate(args) if isinstance(a, int)]
-    made = jax.jit(FunctionType(p.jax.__code__, scope, p.name, p.jax.__defaults__), static_argnums=static)
+    made = jax.jit(in_terms_of(p.jax, names), static_argnums=static)
     there = [jax.numpy.array(a) if isinstance(a, np.ndarray) else a for a in args]
     return lambda: jax.block_until_ready(made(*there))
 

@@ -359,7 +359,7 @@ def limited_diffusion_loops(field, coefficient):
 
 
 program(
-    limited_diffusion, limited_diffusion_init, (32, 256), loops=limited_diffusion_loops, jax=limited_diffusion,
+    limited_diffusion, limited_diffusion_init, (48, 256), loops=limited_diffusion_loops, jax=limited_diffusion,
 )  # fmt: skip
 
 
