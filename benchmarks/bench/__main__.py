@@ -45,13 +45,14 @@ def main() -> int:
     if unknown := set(given.programs) - known:
         parser.error(f"no program {', '.join(sorted(unknown))}; there are {', '.join(programs)}")
     peers = {name: peer for name, peer in PEERS.items() if name not in given.without}
+    chosen = [p for p in programs.values() if not given.programs or {p.name, p.family} & set(given.programs)]
     rows = []
-    for p in programs.values():
-        if given.programs and not {p.name, p.family} & set(given.programs):
-            continue
-        for size in given.sizes:
+    try:
+        for p, size in ((p, size) for p in chosen for size in given.sizes):
             rows.append(contest(p, size, peers, given.rounds))
             print(report.line(rows[-1]), file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print("interrupted: what there is", file=sys.stderr)
     print(report.table(rows))
     for path, text in ((given.json, report.as_json(rows)), (given.svg, report.svg(rows))):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -173,8 +173,8 @@ def azimuthal_masks(data, radius, bins):
 
 def image_with_radius(n):
     r = np.random.default_rng(0)
-    y, x = np.indices((n, n)) - n / 2
-    return r.random(n * n), np.hypot(x, y).ravel(), 4 if n < 20 else 20
+    y, x = np.indices((n, n)) - (n / 2 + 0.1301)
+    return r.random(n * n), np.hypot(x, 1.0071 * y).ravel(), 4 if n < 20 else 20
 
 
 def azimuthal_masks_loops(data, radius, bins):
