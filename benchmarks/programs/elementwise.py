@@ -69,7 +69,10 @@ def bell_ne(a, b, c):
     return ne.evaluate("b * exp(-0.5 * a * a) + c")
 
 
-program(bell, vectors, (10_000, 2_000_000), loops=bell_loops, jax=bell, numexpr=bell_ne, pythran=True)
+program(
+    bell, vectors, (10_000, 2_000_000), loops=bell_loops, jax=bell, numexpr=bell_ne, pythran=True,
+    reason="np.exp to NumPy's bits",
+)  # fmt: skip
 
 
 # -- one operation with a new result
@@ -134,7 +137,9 @@ def distance_ne(a, b):
     return np.sqrt(ne.evaluate("sum((a - b) ** 2)"))
 
 
-program(distance, matrices, (100, 2000), loops=distance_loops, jax=distance, numexpr=distance_ne)
+program(
+    distance, matrices, (100, 2000), loops=distance_loops, jax=distance, numexpr=distance_ne,
+)  # fmt: skip
 
 
 def farthest(a, b):
@@ -153,7 +158,10 @@ def farthest_loops(a, b):
     return place, most
 
 
-program(farthest, matrices, (100, 2000), loops=farthest_loops, jax=farthest)
+program(
+    farthest, matrices, (100, 2000), loops=farthest_loops, jax=farthest,
+    reason="argmax is a host call, for which the differences are stored",
+)  # fmt: skip
 
 
 # -- masks and gathers
@@ -168,7 +176,10 @@ def gather_loops(a, i, w):
     return s
 
 
-program(gather, picks, (10_000, 2_000_000), loops=gather_loops, jax=gather)
+program(
+    gather, picks, (10_000, 2_000_000), loops=gather_loops, jax=gather,
+    reason="each index is checked, and negative ones are counted from the end, before its element is read",
+)  # fmt: skip
 
 
 def compress(a, i, w):
@@ -211,7 +222,10 @@ def masked_mean_jax(a, i, w):
     return jnp.where(mask, a, 0).sum() / mask.sum(), jnp.where(mask, a, -jnp.inf).max()
 
 
-program(masked_mean, picks, (10_000, 2_000_000), loops=masked_mean_loops, jax=masked_mean_jax)
+program(
+    masked_mean, picks, (10_000, 2_000_000), loops=masked_mean_loops, jax=masked_mean_jax,
+    reason="the mask's elements are counted and copied before they are reduced",
+)  # fmt: skip
 
 
 def deposit(a, i, w):
@@ -227,7 +241,10 @@ def deposit_jax(a, i, w):
     return a.at[i].add(w)
 
 
-program(deposit, picks, (10_000, 2_000_000), stores="a", loops=deposit_loops, jax=deposit_jax)
+program(
+    deposit, picks, (10_000, 2_000_000), stores="a", loops=deposit_loops, jax=deposit_jax,
+    reason="each index is checked before its element is stored to",
+)  # fmt: skip
 
 
 # -- complex numbers
@@ -251,4 +268,7 @@ def orbit_loops(z, c):
     return out
 
 
-program(orbit, orbit_init, (5_000, 1_000_000), loops=orbit_loops, jax=orbit)
+program(
+    orbit, orbit_init, (5_000, 1_000_000), loops=orbit_loops, jax=orbit,
+    reason="each step is a sweep of its own; np.abs of complex numbers is NumPy's hypot, to the bit",
+)  # fmt: skip

@@ -46,6 +46,7 @@ def softmax_loops(x):
 
 program(
     softmax, lambda n: (single(0, n, n),), (100, 2000), loops=softmax_loops, jax=softmax, tolerance=1e-5,
+    reason="four sweeps over the array, where each row could be finished in cache",
 )  # fmt: skip
 
 
@@ -78,6 +79,7 @@ def layer_norm_loops(x, scale, shift):
 
 program(
     layer_norm, layer_norm_init, (100, 2000), loops=layer_norm_loops, jax=layer_norm, tolerance=1e-4,
+    reason="three sweeps over the array, where each row could be finished in cache",
 )  # fmt: skip
 
 
@@ -170,6 +172,7 @@ def kmeans_step_jax(points, centres):
 
 program(
     kmeans_step, kmeans_step_init, (500, 200_000), loops=kmeans_step_loops, jax=kmeans_step_jax, rounding=1e-4,
+    reason="argmin along an axis is a host call, for which the distances are stored; rows of 4",
 )  # fmt: skip
 
 
@@ -209,6 +212,7 @@ def logistic_step_jax(X, y, w, rate):
 
 program(
     logistic_step, logistic_step_init, (500, 200_000), stores="w", loops=logistic_step_loops, jax=logistic_step_jax,
+    reason="the matrix is read from memory once for each of two products",
 )  # fmt: skip
 
 
@@ -278,7 +282,10 @@ def rnn_jax(x, wx, wh, b):
     return lax.scan(step, jnp.zeros((x.shape[1], wh.shape[0])), x)[1]
 
 
-program(rnn, rnn_init, (24, 600), jax=rnn_jax)
+program(
+    rnn, rnn_init, (24, 600), jax=rnn_jax,
+    reason="np.tanh to NumPy's bits",
+)  # fmt: skip
 
 
 # -- attention of one head
@@ -297,4 +304,5 @@ def attention_jax(q, k, v):
 program(
     attention, lambda n: (single(0, n, 32), single(1, n, 32), single(2, n, 32)), (64, 1500), jax=attention_jax,
     tolerance=1e-4,
+    reason="softmax's four sweeps over the scores, where each row could be finished in cache",
 )  # fmt: skip

@@ -51,7 +51,10 @@ def gemver_jax(alpha, beta, A, u1, v1, u2, v2, w, x, y, z):
     return A, w + alpha * A @ x, x
 
 
-program(gemver, gemver_init, (120, 2500), stores="A w x", loops=gemver_loops, jax=gemver_jax)
+program(
+    gemver, gemver_init, (120, 2500), stores="A w x", loops=gemver_loops, jax=gemver_jax,
+    reason="`alpha * A` is made; A is swept for its update and again for each product",
+)  # fmt: skip
 
 
 # -- a matrix times a vector, its transpose times another
@@ -75,7 +78,10 @@ def bicg_loops(A, p, r):
     return s, q
 
 
-program(bicg, bicg_init, (120, 3000), loops=bicg_loops, jax=bicg, pythran=True)
+program(
+    bicg, bicg_init, (120, 3000), loops=bicg_loops, jax=bicg, pythran=True,
+    reason="the matrix is read from memory once for each of two products",
+)  # fmt: skip
 
 
 def atax(A, x):
@@ -98,7 +104,10 @@ def atax_loops(A, x):
     return y
 
 
-program(atax, atax_init, (120, 3000), loops=atax_loops, jax=atax)
+program(
+    atax, atax_init, (120, 3000), loops=atax_loops, jax=atax,
+    reason="the matrix is read from memory once for each of two products",
+)  # fmt: skip
 
 
 def gesummv(alpha, beta, A, B, x):
@@ -121,7 +130,10 @@ def gesummv_loops(alpha, beta, A, B, x):
     return y
 
 
-program(gesummv, gesummv_init, (100, 2000), loops=gesummv_loops, jax=gesummv)
+program(
+    gesummv, gesummv_init, (100, 2000), loops=gesummv_loops, jax=gesummv,
+    reason="`alpha * A` is made, as NumPy makes it, where a product could scale what it reads",
+)  # fmt: skip
 
 
 # -- triangles of products, row by row
@@ -149,7 +161,10 @@ def syrk_jax(alpha, beta, C, A):
     return jnp.where(jnp.tri(len(C), dtype=bool), beta * C + alpha * A @ A.T, C)
 
 
-program(syrk, syrk_init, (60, 300), stores="C", loops=syrk_loops, jax=syrk_jax)
+program(
+    syrk, syrk_init, (60, 300), stores="C", loops=syrk_loops, jax=syrk_jax,
+    reason="sweeps read columns of A, strided; blocks, or a product of the triangle, would read rows",
+)  # fmt: skip
 
 
 def trmm(alpha, A, B):
@@ -186,7 +201,10 @@ void trmm(double alpha, const double *restrict A, long na, long ma, double *rest
   }
 }
 """
-program(trmm, trmm_init, (60, 300), stores="B", loops=trmm_loops, jax=trmm_jax, c=C(TRMM_C))
+program(
+    trmm, trmm_init, (60, 300), stores="B", loops=trmm_loops, jax=trmm_jax, c=C(TRMM_C),
+    reason="each element is a dot of strided columns; with the loops interchanged they would walk along rows",
+)  # fmt: skip
 
 
 # -- factorizations in place
@@ -220,7 +238,10 @@ def cholesky_jax(A):
     return jnp.tril(jnp.linalg.cholesky(A)) + jnp.triu(A, 1)
 
 
-program(cholesky, definite, (60, 400), stores="A", loops=cholesky_loops, jax=cholesky_jax)
+program(
+    cholesky, definite, (60, 400), stores="A", loops=cholesky_loops, jax=cholesky_jax,
+    reason="a call for each short dot of rows; JAX has LAPACK's blocks",
+)  # fmt: skip
 
 
 def lu(A):
@@ -289,6 +310,7 @@ def triangular_solve_jax(L, b):
 
 program(
     triangular_solve, triangular_solve_init, (100, 2500), loops=triangular_solve_loops, jax=triangular_solve_jax,
+    reason="a call for each short dot",
 )  # fmt: skip
 
 
@@ -331,7 +353,10 @@ def covariance_jax(data):
     return centred.T @ centred / (data.shape[0] - 1)
 
 
-program(covariance, samples, (40, 400), loops=covariance_loops, jax=covariance_jax)
+program(
+    covariance, samples, (40, 400), loops=covariance_loops, jax=covariance_jax,
+    reason="each column is copied from strides for a product; JAX makes one product of all",
+)  # fmt: skip
 
 
 def correlation(data):

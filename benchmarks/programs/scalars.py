@@ -47,7 +47,10 @@ long crc16(const long *data, long n) {
   return crc ^ 0xFFFF;
 }
 """
-program(crc16, message, (2_000, 200_000), loops=crc16, jax=crc16_jax, pythran=True, c=C(CRC16_C, returns="long"))
+program(
+    crc16, message, (2_000, 200_000), loops=crc16, jax=crc16_jax, pythran=True, c=C(CRC16_C, returns="long"),
+    reason="`>>` of NumPy's ints calls NumPy's loop for each number, and the branch is no select",
+)  # fmt: skip
 
 
 # -- Mandelbrot, point by point
@@ -143,6 +146,7 @@ def mandelbrot_masks_jax(c, limit):
 
 program(
     mandelbrot_masks, plane, (60, 500), loops=mandelbrot_masks_loops, jax=mandelbrot_masks_jax, rounding=1e-3,
+    reason="each step copies by the mask three times, and stores back by it, where selects would do",
 )  # fmt: skip
 
 
@@ -173,7 +177,10 @@ long collatz(long n) {
   return place;
 }
 """
-program(collatz, lambda n: (n,), (1_000, 40_000), loops=collatz, pythran=True, c=C(COLLATZ_C, returns="long"))
+program(
+    collatz, lambda n: (n,), (1_000, 40_000), loops=collatz, pythran=True, c=C(COLLATZ_C, returns="long"),
+    reason="Python's ints: each operation is checked for overflow; `// 2` and `% 2` of signed numbers",
+)  # fmt: skip
 
 
 # -- primes
@@ -196,7 +203,10 @@ def sieve_loops(n):
     return np.flatnonzero(prime)
 
 
-program(sieve, lambda n: (n,), (30_000, 4_000_000), tiny=60, loops=sieve_loops)
+program(
+    sieve, lambda n: (n,), (30_000, 4_000_000), tiny=60, loops=sieve_loops,
+    reason="flatnonzero counts first; stores in strides",
+)  # fmt: skip
 
 
 # -- rounds of a hash: rotations, choices and additions modulo 2 ** 32
@@ -239,4 +249,7 @@ long mixing(const long *words, long n) {
   return a ^ b ^ c ^ d;
 }
 """
-program(mixing, words, (3_000, 300_000), loops=mixing, jax=mixing_jax, c=C(MIXING_C, returns="long"))
+program(
+    mixing, words, (3_000, 300_000), loops=mixing, jax=mixing_jax, c=C(MIXING_C, returns="long"),
+    reason="Python's ints: each sum and shift is checked for overflow, where the masks bound them",
+)  # fmt: skip
