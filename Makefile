@@ -6,6 +6,7 @@ WORKERS ?= 2
 SECONDS ?= 600
 SEED    ?= 0
 CALLS   ?= 1000000
+ROUNDS  ?= 7
 
 # Byte code is kept, whatever the environment says: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
@@ -16,7 +17,7 @@ PIP  := $(RUN) -m pip install --quiet --disable-pip-version-check
 # The workers share the cores: BLAS threads on top would only fight over them.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo test sweeps check types quick fuzz calls clean
+.PHONY: help demo test sweeps check types quick fuzz calls bench clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,6 +27,7 @@ help:
 	@echo "make check   ruff, mypy --strict and a fast test of each file"
 	@echo "make fuzz    random programs against eager NumPy, SECONDS=$(SECONDS) SEED=$(SEED)"
 	@echo "make calls   CALLS=$(CALLS) calls of changing kinds from four threads, by machine code and by Python"
+	@echo "make bench   programs beside NumPy, Numba, JAX, numexpr, Pythran and C: PROGRAMS=\"softmax lu\" ROUNDS=$(ROUNDS)"
 	@echo "make clean   remove .venv, builds and caches"
 
 demo: $(VENV)/.demo
@@ -54,6 +56,9 @@ fuzz: $(VENV)/.test
 calls: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 TRACEBUF_CALLS=$(CALLS) $(RUN) -m pytest -q -s -m slow tests/call/test_many_calls.py
 
+bench: $(VENV)/.bench
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m benchmarks.bench $(PROGRAMS) --rounds $(ROUNDS)
+
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -76,3 +81,10 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/pip
 $(VENV)/.check: pyproject.toml | $(VENV)/bin/pip
 	@echo "setting up $(VENV) for tests, ruff and mypy ..."
 	@$(PIP) -e '.[test,check]' && touch $(VENV)/.demo $(VENV)/.test $@
+
+# Peers are installed one by one where they do not come together: a run names those that are missing, and goes on.
+$(VENV)/.bench: pyproject.toml | $(VENV)/bin/pip
+	@echo "setting up $(VENV) for benchmarks ..."
+	@$(PIP) -e '.[bench]' || { $(PIP) -e . && for peer in 'jax[cpu]' numexpr pythran; do \
+	    $(PIP) "$$peer" || echo "without $$peer" >&2; done; }
+	@touch $(VENV)/.demo $@
