@@ -27,7 +27,7 @@ from tracebuf.ir.types import I1, I64, MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops.arrays.gather import CheckedIndex, Element, SortedPlace
 from tracebuf.ops.arrays.linalg import Index
-from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars import arith, casts
 
 TINY = 16
 """LLVM's TinyTripCountVectorThreshold."""
@@ -45,6 +45,8 @@ DEAR = 64
 """The units of an element's body from which on one pass over large operands takes much longer than memory does."""
 
 
+FLAGS = 64
+"""So many bools are compared and counted at a time."""
 REGISTERS = 8
 """For so many pointers of rows there are registers; of more, LLVM finds out which are a constant apart."""
 
@@ -632,6 +634,11 @@ class NestWriter:
         elif any(s.fold.how != IN_ORDER and s.element.component.is_float for s in states):
             back = self._wide(group, count) or back
         carried, done = [part for s in states for part in s.start()], "0"
+        if (flags := self._counted(stage, row, states)) is not None and not gathered:
+            done = code.inst(f"and i64 {count}, {-FLAGS}")
+            with code.loop(done, step=str(FLAGS), carried=carried) as loop:
+                loop.next = [code.add(loop.carried[0], self._number_of(flags, row, loop.index))]
+            carried = [("i64", loop.carried[0])]
         if side_by_side:
             done, rounds = code.inst(f"and i64 {count}, {-CHAINS}"), code.loop_metadata(*code.as_it_stands())
             chains, ready, before = code.new_label(), code.new_label(), code.label
@@ -657,6 +664,25 @@ class NestWriter:
         ends = list(loop.carried)
         for state in states:
             state.end_of_row(state.take(ends))
+
+    def _counted(self, stage: Stage, row: Row, states: Sequence[FoldState]) -> Operand | None:
+        """The bools of which a fold counts those that are set, if they are all that it reads and lie side by side."""
+        if len(states) != 1 or states[0].element is not I64 or len(stage.scalars) != 2 or self.nest.blocked:
+            return None
+        total = self.nest.spec.body.args[states[0].fold.out]
+        sum_ = self.nest.spec.body.terminator.operand(0).defining_op
+        if not isinstance(sum_, arith.AddI) or total not in sum_.operands:
+            return None
+        one = next((v.defining_op for v in sum_.operands if v is not total), None)
+        flags = self.memory.get(one.operand(0)) if isinstance(one, casts.ExtUI) else None
+        return flags if flags is not None and flags.element is I1 and row.strides[flags.index] == "1" else None
+
+    def _number_of(self, flags: Operand, row: Row, index: str) -> str:
+        """How many of `FLAGS` bools from an index on are set."""
+        code, bits = self.code, f"i{FLAGS}"
+        some = code.inst(f"load <{FLAGS} x i8>, ptr {self._element_at(flags, row, index)}, align 1")
+        known = code.inst(f"icmp ne <{FLAGS} x i8> {some}, zeroinitializer")
+        return code.intrinsic(f"llvm.ctpop.{bits}", bits, [(bits, code.inst(f"bitcast <{FLAGS} x i1> {known} to {bits}"))])
 
     def _runs(
         self, lookup: SortedPlace, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value]

@@ -12,11 +12,14 @@ from tracebuf.backend.llvm.code import OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.loops import NestWriter, Row, computing
 from tracebuf.ir.core import Op, Value
-from tracebuf.lower.plan import Stage
+from tracebuf.ir.types import I1
+from tracebuf.lower.plan import Operand, Stage
 from tracebuf.ops.arrays.gather import CheckedIndex, Element, SortedPlace
 from tracebuf.ops.arrays.linalg import Index
 from tracebuf.ops.scalars import arith
 
+WORD = 8
+"""How many bools are a word of memory."""
 CHEAP = 8
 """This many ops cost less than an unpredictable branch."""
 
@@ -36,6 +39,9 @@ class ScatterWriter(NestWriter):
 
     def _stage(self, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value] = ()) -> None:
         do = self._whole_rows(row)
+        if do is None and (flags := self._flags(row)) is not None:
+            self._by_words(flags, row, count)
+            return
         if do is None:
             super()._stage(stage, row, count, last, gathered)
             return
@@ -56,6 +62,34 @@ class ScatterWriter(NestWriter):
         self._count(self._values_of(body.terminator.operands[1:2], row, end, dict(values), "")[0])
         code.jump(after)
         code.place(after)
+
+    def _flags(self, row: Row) -> Operand | None:
+        """The bools that say of each step whether it stores and counts, if they lie side by side and no store is to
+        them."""
+        do, counted = self.nest.spec.body.terminator.operands[:2]
+        flags = self.memory.get(do)
+        if flags is None or counted is not do or flags.element is not I1 or self.nest.blocked:
+            return None
+        dest = self.buffers[self.nest.spec.n_ins].pointer
+        beside = row.strides[flags.index] == "1" and self.buffers[flags.index].pointer != dest
+        return flags if beside and do not in row.values else None
+
+    def _by_words(self, flags: Operand, row: Row, count: str) -> None:
+        """A loop over words of `WORD` bools: nothing is done for those of which none is set."""
+        code = self.code
+        whole = code.inst(f"and i64 {count}, {-WORD}")
+        back = code.loop_metadata(*code.as_it_stands())
+        with code.loop(whole, step=str(WORD)) as words:
+            word = code.inst(f"load i64, ptr {self._element_at(flags, row, words.index)}, align 1")
+            some, none = code.new_label(), code.new_label()
+            code.branch(code.icmp("ne", word, "0"), some, none)
+            code.place(some)
+            with code.loop(str(WORD), metadata=back) as loop:
+                self._step(row, code.add(words.index, loop.index))
+            code.jump(none)
+            code.place(none)
+        with code.loop(code.sub(count, whole), metadata=back) as loop:
+            self._step(row, code.add(whole, loop.index))
 
     def _values_of(
         self, wanted: Sequence[Value], row: Row, index: str, values: dict[Value, str], group: str

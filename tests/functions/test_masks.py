@@ -319,3 +319,20 @@ def test_a_mask_of_part_of_an_array() -> None:
     for m in ([], [False], [True, False], [True] * 4):
         for n in range(4):
             agree(f, np.arange(5.0), np.array(m, bool), n)
+
+
+def chosen(a, m, v):
+    b = a.copy()
+    b[m] = v
+    b[~m] += 1
+    return a[m], a[m].sum(), np.count_nonzero(m), m.sum(), np.flatnonzero(m), b, m.any(), m.mean()
+
+
+@pytest.mark.parametrize("step", slow_but([1], [1, 2, -1]))
+def test_runs_of_a_mask(step):
+    """Words of eight bools are skipped where none is set, and 64 are counted at a time."""
+    rng = np.random.default_rng(2)
+    for n in (0, 1, 7, 8, 9, 63, 64, 65, 130, 700):
+        for share in (0.0, 0.02, 0.5, 1.0):
+            m = np.repeat(rng.random(n * abs(step)) < share, rng.integers(1, 20))[: n * abs(step)][::step]
+            agree(chosen, rng.integers(0, 99, len(m)).astype(float), m, 0.5)
