@@ -159,7 +159,7 @@ def program(
     """A function of a module, bufferized and ready to call.
 
     Blocks that branch and functions that call themselves run as they are, natively too; a recursion that takes more
-    than a MiB of stack raises RecursionError.
+    than 4 MiB of stack raises RecursionError.
 
     Args:
         module: from `read`.

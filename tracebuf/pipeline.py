@@ -175,6 +175,7 @@ from tracebuf.analysis.cost import choose
 from tracebuf.analysis.one_shot.chosen import analysis_of
 from tracebuf.analysis.one_shot.copy_before_write import copy_before_write
 from tracebuf.analysis.one_shot.derived import Analysis
+from tracebuf.bufferize.callees import bufferize_callee
 from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
@@ -269,7 +270,9 @@ def analyze(func: Func, options: Options) -> Analysis:
 
 
 def optimize_tensors(func: Func, options: Options, observe: Observer | None = None) -> None:
-    """The tensor passes, in place."""
+    """The tensor passes, in place; `observe` sees the function, with those that it calls."""
+    for callee in func.callees:
+        run_passes(TENSOR_PASSES, callee, "tensor", options, None)
     run_passes(TENSOR_PASSES, func, "tensor", options, observe)
 
 
@@ -285,11 +288,19 @@ def decided_to_memref(func: Func, analysis: Analysis, options: Options, observe:
     if options.donate or options.donate_optional:
         check_donations(func, analysis, options.donate)
     program = bufferize(func, analysis)
+    program.callees = tuple(_callee_to_memref(f, options) for f in func.callees)
     if (certificate := getattr(analysis, "certificate", None)) is not None:
         program.attrs["certificate"] = certificate
     if observe is not None:
         observe("bufferize", program)
     run_passes(MEMREF_PASSES, program, "memref", options, observe)
+    return program
+
+
+def _callee_to_memref(func: Func, options: Options) -> Func:
+    """The memref program of a function that another one calls, which has no arena."""
+    program = bufferize_callee(func, analyze(func, options))
+    run_passes(MEMREF_PASSES[:-1], program, "memref", options, None)
     return program
 
 

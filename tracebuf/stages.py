@@ -79,7 +79,11 @@ def trace(
                 from tracebuf.frontends.numpy.call.arguments import RunOriginal
                 from tracebuf.optimize.tensors.check_finite import insert_checks
 
-            if (unseen := insert_checks(traced.func)) is not None:
+            if traced.func.callees:
+                unseen: Any = "a recursion", traced.func.loc
+            else:
+                unseen = insert_checks(traced.func)
+            if unseen is not None:
                 reason = RunOriginal(f'warnings="numpy": {unseen[0]} (line {unseen[1].line}) may warn unseen')
                 reason.under = traced
                 raise reason
@@ -141,7 +145,7 @@ class Bufferized:
             with importing():
                 from tracebuf.backend.runtime.compiled import kernel_of
 
-            return kernel_of(self.func, _symbol(name), tier=tier)
+            return kernel_of(self.func, _symbol(name), self.func.callees, tier)
 
     def emit(self, name: str) -> KernelText:
         """The LLVM IR that `compile` makes native code of."""
@@ -149,7 +153,7 @@ class Bufferized:
             with importing():
                 from tracebuf.backend.llvm.emit import emit_kernel
 
-            return emit_kernel(self.func, _symbol(name))
+            return emit_kernel(self.func, _symbol(name), self.func.callees)
 
 
 def _symbol(name: str) -> str:

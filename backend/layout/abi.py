@@ -32,8 +32,8 @@ NO_ARGUMENT = ArgNumber(-1)
 OK, STOPPED = 0, -1
 FLOOR, LEFT = 1, 2
 """Slots of the frame of a function that native code calls."""
-STACK = 2**20
-"""The bytes of stack that functions which call one another may take."""
+STACK = 2**22
+"""The bytes of stack that functions which call one another may take: half of what threads have, mostly."""
 MAX_ERROR_VALUES, ERROR_VALUE = 16, 2
 """How many values of a failed check are kept, and the slots of each."""
 

@@ -101,6 +101,7 @@ class KernelWriter:
         self.skipped: set[Op] = set()
         self.tables: dict[Pick, list[list[str]]] = {}
         """What is written of the arrays that an op picks from: see `_tabulate`."""
+        self.call_frame = ""
         self.loops = int(anywhere)
         """How many loops are around what is written."""
 
@@ -660,7 +661,7 @@ class KernelWriter:
         """A call of a function beside this one: its frame is on the stack."""
         func, symbol = self.whole.functions[op.callee]
         code, frame = self.code, abi.frame_of([a.type for a in func.args], func.result_types, inner=True)
-        at = code.fresh_slot(f"[{frame.size} x i64]")
+        at = self._call_frame()
         code.do(f"store ptr {self.context}, ptr {at}")
         left = code.offset(at, "i64", str(abi.LEFT))
         code.do(f"store i64 {self.floor}, ptr {code.offset(at, 'i64', str(abi.FLOOR))}")
@@ -681,6 +682,14 @@ class KernelWriter:
         self.polls.resume(code.inst(f"load i64, ptr {left}"))
         for result, k in zip(op.results, frame.result_at, strict=True):
             self._take(result, at, k)
+
+    def _call_frame(self) -> str:
+        """The place of the frame of what is called: one for all calls, for the stack may have to hold a thousand."""
+        if not self.call_frame:
+            called = {op.callee: self.whole.functions[op.callee][0] for op in self.func.walk() if isinstance(op, Call)}
+            frames = [abi.frame_of([a.type for a in f.args], f.result_types, inner=True) for f in called.values()]
+            self.call_frame = self.code.fresh_slot(f"[{max(frame.size for frame in frames)} x i64]")
+        return self.call_frame
 
     def _take(self, value: Value, frame: str, at: int) -> None:
         """The value that is in a frame."""

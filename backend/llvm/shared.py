@@ -114,8 +114,9 @@ def module_text(
 ) -> str:  # fmt: skip
     """A module: a function, with the shared ones that are not `elsewhere`, which are declared; `by_pointer`: called
     through pointers."""
-    needs, nodes = dict(declared), list(metadata)
+    nodes = list(metadata)
     mine = [symbol for symbol in shared if symbol not in elsewhere]
+    needs = {s: through_pointers(text, mine) if by_pointer else text for s, text in declared.items()}
     functions = [through_pointers(function, mine) if by_pointer else function]
     for symbol, one in shared.items():
         if symbol in elsewhere:

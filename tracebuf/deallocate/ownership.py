@@ -23,7 +23,7 @@ from tracebuf.ir.types import I1, MemRefType
 from tracebuf.ir.unknown import UnknownOp
 from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.control import scf
-from tracebuf.ops.control.func import Call
+from tracebuf.ops.control.func import Call, TracedCall
 from tracebuf.ops.memory import memref
 
 FOLLOWED = (*FRESH_OPS, *memref.VIEW_OPS, memref.GetGlobal, *CHOICES)
@@ -46,7 +46,7 @@ def why_not(op: Op) -> str:
         return "branches between blocks pass buffers on in ways that are not followed"
     if (effects := op.effects()) and any(effect is Effect.FREE for effect, _ in effects):
         return "the program frees already"
-    if isinstance(op, UnknownOp | Call):
+    if isinstance(op, UnknownOp | Call) and not isinstance(op, TracedCall):  # that one gives no buffers
         return "what it does with buffers is not known"
     flow = isinstance(op, scf.For | scf.While | scf.If | linalg.DestinationOp)
     if op.regions and (not flow or any(len(r.blocks) != 1 for r in op.regions)):

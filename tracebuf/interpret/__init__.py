@@ -37,7 +37,7 @@ class Runner:
     __slots__ = ("depth", "ended", "env", "func", "held", "known", "sizes")
 
     def __init__(self, func: Func, known: Known | None = None) -> None:
-        self.known, self.depth = known or {}, 0
+        self.known, self.depth = known or {f.name: f for f in func.callees}, 0
         self.ended: Op | None = None
         """What ended the block that was left last."""
         self._enter(func)

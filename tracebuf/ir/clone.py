@@ -49,4 +49,5 @@ def clone_func(func: Func) -> tuple[Func, dict[Value, Value]]:
     new.body = clone_region(func.body, mapping)
     new.arg_attrs, new.attrs = [dict(a) for a in func.arg_attrs], dict(func.attrs)
     new.symbols = {s: mapping[v] for s, v in func.symbols.items()}
+    new.callees = tuple(clone_func(f)[0] for f in func.callees)
     return new, mapping

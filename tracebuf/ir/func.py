@@ -32,10 +32,10 @@ class Func:
 
     `arg_attrs[i]["bufferization.writable"]` is False for an argument that must not be stored to; `["tracebuf.donated"]`
     is a Donation. `results` are the declared result types (None: what `func.return` returns); an `external` function
-    has an empty block.
+    has an empty block. `callees` are the functions that a traced one calls (`tracebuf.call`), directly or not.
     """
 
-    __slots__ = ("arg_attrs", "attrs", "body", "loc", "name", "result_attrs", "results", "symbols")
+    __slots__ = ("arg_attrs", "attrs", "body", "callees", "loc", "name", "result_attrs", "results", "symbols")
 
     def __init__(
         self,
@@ -51,6 +51,7 @@ class Func:
         self.arg_attrs: list[dict[str, Any]] = [{} for _ in arg_types]
         self.attrs: dict[str, Any] = {}
         self.symbols: dict[Sym, Value] = {}
+        self.callees: tuple[Func, ...] = ()
 
     @property
     def block(self) -> Block:

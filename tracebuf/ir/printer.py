@@ -31,9 +31,10 @@ def print_op(op: Op) -> str:
 
 
 def print_func(func: Func, *, locations: bool = False) -> str:
-    """`func.func` with its body, each op with its location if asked."""
+    """`func.func` with its body, each op with its location if asked; then the functions that it calls."""
     printer = _Printer(locations)
-    printer.func(func)
+    for f in (func, *func.callees):
+        printer.func(f)
     return "\n".join(printer.lines)
 
 

@@ -742,7 +742,7 @@ def _copy_first(function: types.FunctionType, made: dict[types.FunctionType, typ
     exec(compile(tree, f"<{function.__name__}, sources copied>", "exec"), names)
     new: types.FunctionType = names[node.name]
     new.__defaults__, new.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-    made[function] = new
+    made[function] = made[new] = new
     for name in function.__code__.co_names:
         callee = getattr(names.get(name), "__wrapped__", names.get(name))
         if isinstance(callee, types.FunctionType) and callee.__module__ == function.__module__:

@@ -54,6 +54,10 @@ class Scope:
     """For each comprehension around, what its own names hold: lambdas inside see their last values."""
     names: dict[str, Any] | None = None
     """The names of its module, if it is a function of Python's that is traced by its source."""
+    given: Env = field(default_factory=dict)
+    """What its parameters were given."""
+    closure: Any = None
+    """What tells it apart from other functions of the same code."""
     called: Location = UNKNOWN
     """Where it was called."""
     held: list[Any] = field(default_factory=list)
@@ -106,6 +110,10 @@ class Evaluator(ABC):
     """Objects that are part of the key."""
     plans: dict[tuple[Any, ...], LoopPlan]
     """The plans of loops: what each was found to carry."""
+    recursions: list[Any]
+    """The functions being traced whose recursion only the run time ends, innermost last (recursion)."""
+    recursion_plans: dict[Any, Any]
+    """What is known of such functions, by their code and the kinds of their arguments."""
     picking: list[Picks]
     """Of the loops being traced that pick items from lists, what they pick."""
     returned_at: Location

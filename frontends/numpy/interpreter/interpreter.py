@@ -21,7 +21,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, FreeName
 from tracebuf.frontends.numpy.functions.formulas import is_formula
-from tracebuf.frontends.numpy.interpreter import records
+from tracebuf.frontends.numpy.interpreter import records, recursion
 from tracebuf.frontends.numpy.interpreter.direct import Direct
 from tracebuf.frontends.numpy.interpreter.evaluator import Scope
 from tracebuf.frontends.numpy.interpreter.statements import Statements
@@ -92,6 +92,8 @@ class Interpreter(Statements):
         self.asked: ByIdentity[Any, None] = ByIdentity()
         self.bodies: dict[ast.AST, tuple[Source, frozenset[str]] | None] = {}
         self.consumed: set[ast.AST] = set()
+        self.recursions: list[recursion.Recursion] = []
+        self.recursion_plans: dict[Any, recursion.Plan] = {}
         self.direct = Direct(self)
         recorder.outer_values = self.outer_values
         recorder.heap.read = lambda x, name: records.read(self, x, name, recorder.heap)
@@ -134,8 +136,8 @@ class Interpreter(Statements):
             scope = Scope(source, self.global_lookup(function), function.__name__, bound, names=function.__globals__)
             return self.made_generator(scope)
         try:
-            names = function.__globals__
-            return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, bound, names=names))
+            names, lookup = function.__globals__, self.global_lookup(function)
+            return self.run_scope(Scope(source, lookup, function.__name__, bound, names=names, closure=function))
         except UnsupportedError as error:
             foreign = is_standard(source.file) or is_numpys(source.file)
             if inside or not foreign or error.location != called:
@@ -180,15 +182,25 @@ class Interpreter(Statements):
     def call_nested(self, function: NestedFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Calls a function defined inside a traced one."""
         bound = function.bind(args, kwargs)
-        scope = Scope(function.source, function.lookup, function.name, bound, names=function.names)
+        source, lookup = function.source, function.lookup
+        scope = Scope(source, lookup, function.name, bound, names=function.names, closure=lookup)
         return self.made_generator(scope) if may_yield(function.source.node) else self.run_scope(scope)
 
     def run_scope(self, scope: Scope) -> Any:
         """Runs a function's body in a scope of its own; its result."""
         if (many := scope.source.node.args.kwarg) is not None:
             self.own(scope.env[many.arg])
-        if len(self.scopes) > 40:
-            raise self.r.refuse("calls are nested more than 40 deep (recursion cannot be traced)", "use a loop")
+        scope.given = dict(scope.env)
+        known: recursion.Known = self.r.growth.recursive
+        if isinstance(known.get(recursion.code_of(scope)), frozenset):
+            return recursion.call(self, scope, self.run_body)
+        recursion.note(self.scopes, scope, known)
+        if len(self.scopes) > recursion.MAX_NESTED:
+            raise self.r.refuse("calls are nested more than 40 deep", "use a loop")
+        return self.run_body(scope)
+
+    def run_body(self, scope: Scope) -> Any:
+        """Traces a function's body in a scope of its own; its result."""
         scope.called = self.r.loc
         with self.r.at(self.r.loc), self.within(scope), self.r.of_a_call():
             try:

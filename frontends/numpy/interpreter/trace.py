@@ -284,16 +284,29 @@ def finish(
     writes = tuple(replace(w, items=tuple(map(results.kept_or_new, w.items))) for w in changes)
     results.check_identity()
     r.add(func.Return.of(results.values))
+    entry.func.callees = called_from(entry.func, r.callees)
     refuse_growth(r, entry.func)
-    canonicalize_equal_sizes(entry.func, r)
-    entry.func.forget_lost_uses()
-    entry.func.forget_lost_symbols()
+    for f in (entry.func, *entry.func.callees):
+        canonicalize_equal_sizes(f, r)
+        f.forget_lost_uses()
+        f.forget_lost_symbols()
     under = assumed(entry, r, interpreter)
     return Traced(
         under.guards, under.bindings, under.captures, under.taken, tuple(entry.arguments), tuple(stored), plan, writes,
         entry.func, Loops(tuple(sorted(dict.fromkeys(r.loops), key=lambda report: report.location.line))),
         r.growth.made,
     )  # fmt: skip
+
+
+def called_from(f: Func, callees: Sequence[Func]) -> tuple[Func, ...]:
+    """Those of the functions that are called, directly or not: attempts that were dropped have made others."""
+    found, work = dict[str, Func](), [f]
+    while work:
+        for op in work.pop().walk():
+            if isinstance(op, func.TracedCall) and op.callee not in found:
+                found[op.callee] = next(c for c in callees if c.name == op.callee)
+                work.append(found[op.callee])
+    return tuple(found.values())
 
 
 MOST_OPS, MOST_A_LINE = 20_000, 300

@@ -177,6 +177,8 @@ class Growth:
         """Whether the refusal that is on its way says that items are too many, or that data select them."""
         self.unordered = False
         """Whether the refusal that is on its way says that tuples have no order."""
+        self.recursive: dict[Any, Any] = {}
+        """The functions that call themselves, to a depth that only the run time knows (`Known` of recursion)."""
         self.untraced: dict[Any, UnsupportedError] = {}
         """The functions of SciPy that are called as they are, and why they cannot be traced."""
 

@@ -65,6 +65,8 @@ class Recorder(Sizes):
         self.growth = Growth()
         self.held: Any = None
         """The arrays in growing lists (arrays/held); None where these hold none."""
+        self.callees: list[Func] = []
+        """The functions that the program calls (interpreter/recursion)."""
         self.loops: list[Any] = []
         """What is said of the loops (paths/loops/report)."""
         self.filters: list[tuple[Frame, list[Filter]]] = []

@@ -143,3 +143,56 @@ class Call(Op):
         made = rewriter.add(Call.of(self.callee, args, types, self.loc))
         for old, new in zip(self.results, made.results, strict=True):
             rewriter.replace(old, new) if old.is_tensor else rewriter.set_value(old, new)
+
+
+class TracedCall(Call):
+    """`tracebuf.call`: a call of a traced function, which stores to some of its arrays in place.
+
+    operands: the callee's arguments; results: for each operand of `written`, in order, the tensor as it is after the
+    call, then scalars; on buffers the scalars alone. attrs: callee, written (the numbers of the tensors that the
+    callee stores to; every tensor may be read).
+    """
+
+    __slots__ = ()
+    name = "tracebuf.call"
+    levels = frozenset({"tensor", "memref"})
+    from_form, to_form = Op.from_form, Op.to_form
+
+    @classmethod
+    def writing(
+        cls,
+        callee: str,
+        args: Sequence[Value],
+        results: Sequence[Type],
+        written: Sequence[int],
+        loc: Location = UNKNOWN,
+    ) -> TracedCall:
+        """A call that stores to these arguments; `results` are the types of all results."""
+        return cls(args, results, loc, {"callee": callee, "written": tuple(written)})
+
+    @property
+    def may_raise(self) -> bool:
+        return True
+
+    def is_writable(self, value: Value) -> bool:
+        return True
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return True
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return use.index in self.attrs["written"]
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        written: tuple[int, ...] = self.attrs["written"]
+        return [Alias(self.results[written.index(use.index)])] if use.index in written else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        args = [rewriter.buffer(u) if u.value.is_tensor else rewriter.value(u.value) for u in self.uses]
+        written: tuple[int, ...] = self.attrs["written"]
+        scalars = self.results[len(written) :]
+        made = rewriter.add(TracedCall.writing(self.callee, args, [v.type for v in scalars], (), self.loc))
+        for k, result in zip(written, self.results):
+            rewriter.replace(result, args[k])
+        for old, new in zip(scalars, made.results, strict=True):
+            rewriter.set_value(old, new)

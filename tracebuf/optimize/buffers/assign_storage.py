@@ -31,6 +31,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType, is_unnamed
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
+from tracebuf.ops.control.func import TracedCall
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.arena import Extent, Next, Phase, Place, Plan, Range, Roaming
 from tracebuf.ops.memory.indexing import constant_index
@@ -121,7 +122,11 @@ class _Storage:
         self._found: dict[Value, frozenset[memref.Alloc]] = {}
         self.held = held
         """By buffer the values that may be it."""
-        calls = [op for op in func.walk() if isinstance(op, HostCall) and op.may_keep]
+        keeping = any(isinstance(op, HostCall) and op.may_keep for f in func.callees for op in f.walk())
+        calls = [
+            op for op in func.walk()
+            if isinstance(op, HostCall) and op.may_keep or isinstance(op, TracedCall) and keeping
+        ]  # fmt: skip
         handed = [v for op in calls for v in op.operands if isinstance(v.type, MemRefType)]
         self.given_away = frozenset[memref.Alloc]().union(*map(self._origins, handed))
         """Those that a called function may keep."""

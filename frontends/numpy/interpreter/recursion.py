@@ -1,0 +1,664 @@
+"""Recursion whose depth only the run time knows: a function that calls itself becomes a function of the program.
+
+It is traced once for a call from outside, as a loop's body is: what its arguments, its result and the arrays that it
+stores to are at every depth is found by trying. At first nothing varies, and no call of itself returns; each attempt
+mends the plan by what the calls in it give (`Recursion.again`) and by what it returns, until both are as planned. What
+it reads of the functions around it becomes further arguments. A recursion that ends by what tracing knows is inlined,
+as any call: only where that goes too deep (`note`) is the function traced anew as one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field, replace
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.talk import Talk
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
+from tracebuf.frontends.numpy.numbers.lattice import (
+    from_values,
+    is_container,
+    is_number,
+    parts_of,
+    rebuild,
+    same_value,
+    structure,
+    to_values,
+    unify,
+)
+from tracebuf.frontends.numpy.paths.joins import plain as is_plain
+from tracebuf.frontends.numpy.paths.leaving import parameters
+from tracebuf.frontends.numpy.paths.loops.alternatives import (
+    Kinds,
+    from_alternatives,
+    kinds_of,
+    to_alternatives,
+    types_of,
+)
+from tracebuf.frontends.numpy.paths.loops.trace import kinds_of_names
+from tracebuf.frontends.numpy.record.cond import Cond
+from tracebuf.frontends.numpy.record.conditions import both, negation
+from tracebuf.frontends.numpy.record.growing import Regrow
+from tracebuf.frontends.numpy.record.heap import Changed
+from tracebuf.frontends.numpy.record.raises import DeadEnd
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.sizes import USUAL
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, Kind, PyInt, Scalar, Storage, kind_of
+from tracebuf.frozen import frozen, plain
+from tracebuf.ir.core import Block, Region, Value
+from tracebuf.ir.dims import Dim, symbols
+from tracebuf.ir.func import Func
+from tracebuf.ir.types import I1, I64, INDEX, ShapedType, TensorType, strides_in_order
+from tracebuf.ops.arrays import bufferization, tensor
+from tracebuf.ops.arrays.host import HostCall
+from tracebuf.ops.control.func import Return, TracedCall
+from tracebuf.ops.scalars import arith
+from tracebuf.running.host import HostFunction
+from tracebuf.running.recursion import calls_left
+
+MAX_ATTEMPTS = 16
+"""How often a function is traced before its recursion is refused."""
+MAX_PEELED = 3
+"""How many calls are inlined, one in another, before the arguments are of the types that they have from then on."""
+
+UNASKED = 64
+"""How deep a recursion goes before Python is asked how deep it may go."""
+MAX_NESTED = 40
+"""How deep calls may be nested that are inlined."""
+
+Path = tuple[str, int]
+"""A part of an argument: the parameter, and the number of the leaf of what it holds."""
+Code = tuple[str, int, int]
+
+
+def code_of(scope: Scope) -> Code:
+    """What tells functions apart, from one tracing to the next: where they are written, if they are."""
+    node = scope.source.node
+    return scope.source.file, getattr(node, "lineno", id(node)), getattr(node, "col_offset", 0)
+
+
+def parts_in(env: Env) -> Iterator[tuple[Path, Any]]:
+    """The parts of arguments."""
+    for name, x in env.items():
+        for k, leaf in enumerate(parts_of(x)):
+            yield (name, k), leaf
+
+
+Known = dict[Code, "frozenset[Path] | UnsupportedError"]
+"""The functions that call themselves, to a depth that only the run time knows: which parts of their arguments are known
+to differ; for those that cannot be functions of the program, which are inlined after all, why."""
+
+
+def note(scopes: Sequence[Scope], scope: Scope, known: Known) -> None:
+    """Has the call traced anew where a call is one of a function in itself whose arguments are other values than those
+    around it, which only the run time knows; or where calls are nested too deep, for the outermost such function."""
+    code = code_of(scope)
+    around = next((s for s in reversed(scopes) if s.closure is scope.closure and code_of(s) == code), None)
+    if around is not None and code not in known and (paths := differing_at_run_time(around.given, scope.given)):
+        known[code] = paths
+        raise Regrow
+    if len(scopes) > MAX_NESTED:
+        codes = [code_of(s) for s in scopes]
+        found = next((c for c in codes if codes.count(c) > 2), None)
+        if found is not None and found not in known:
+            known[found] = frozenset()
+            raise Regrow
+        if found is not None and isinstance(why := known[found], UnsupportedError):
+            raise UnsupportedError(why.reason, instead=why.instead, location=why.location)
+
+
+def differing_at_run_time(old: Env, new: Env) -> frozenset[Path]:
+    """The parts of arguments that differ; none if one that does is known while tracing."""
+    differing = set[Path]()
+    for name, x in new.items():
+        if name not in old or structure(old[name]) != structure(x):
+            return frozenset()
+        for k, (a, b) in enumerate(zip(parts_of(old[name]), parts_of(x))):
+            if same_value(a, b) or is_plain(a) and is_plain(b) and a.same(b):
+                continue
+            arrays = is_plain(b) and not all(isinstance(d, int) for d in parameters(b.view))
+            if not arrays and not isinstance(b, Scalar) or isinstance(b, PyInt) and isinstance(b.expr, int):
+                return frozenset()
+            differing.add((name, k))
+    return frozenset(differing)
+
+
+# -- what is planned
+@frozen()
+class Numbers:
+    """A part of a result that is a number, or None: its kinds."""
+
+    kinds: Kinds
+
+    @property
+    def types(self) -> list[Any]:
+        """The types of the values that stand for it."""
+        return types_of(self.kinds)
+
+    def values(self, r: Recorder, x: Any) -> list[Value]:
+        """A part as the values that stand for it."""
+        kind = self.kinds[0] if len(self.kinds) == 1 else None
+        if kind is None:
+            return to_alternatives(r, x, self.kinds)
+        if isinstance(x, Cond):
+            first, second = (self.values(r, arm) for arm in x.arms)
+            return [r.emit(arith.Select.of(x.condition, a, b)) for a, b in zip(first, second)]
+        return to_values(r, x, kind)
+
+    def made(self, r: Recorder, values: Sequence[Value]) -> Any:
+        """The part that these values stand for."""
+        kind = self.kinds[0] if len(self.kinds) == 1 else None
+        return from_values(r, values, kind, "result") if kind else from_alternatives(r, values, self.kinds, "result")
+
+
+@frozen(eq=False)
+class Part:
+    """A part of a result that is a part of an array of before the call: the array, and which of the view's offsets and
+    sizes differ."""
+
+    of: ArrayRef
+    varies: tuple[bool, ...]
+
+    @property
+    def types(self) -> list[Any]:
+        return [INDEX] * sum(self.varies)
+
+    def values(self, r: Recorder, x: ArrayRef) -> list[Value]:
+        return [r.index(d) for d, v in zip(parameters(x.view), self.varies) if v]
+
+    def made(self, r: Recorder, values: Sequence[Value]) -> ArrayRef:
+        return with_parameters(r, self.of, self.varies, values) if values else self.of
+
+
+@frozen(eq=False)
+class Result:
+    """What a function returns at every depth: a value of the same structure, and its parts."""
+
+    like: Any
+    parts: tuple[Numbers | Part, ...]
+
+    def values(self, r: Recorder, x: Any) -> list[Value]:
+        return [v for part, leaf in zip(self.parts, parts_of(x)) for v in part.values(r, leaf)]
+
+    @property
+    def types(self) -> list[Any]:
+        return [t for part in self.parts for t in part.types]
+
+    def made(self, r: Recorder, values: Sequence[Value]) -> Any:
+        rest = iter(values)
+        return rebuild(self.like, iter([p.made(r, [next(rest) for _ in p.types]) for p in self.parts]))
+
+
+@plain(eq=False)
+class Plan:
+    """What is known of a function's recursion. `numbers`: the parts of arguments that are other numbers at other
+    depths; `views`: those that are other parts of an array, by which offsets and sizes differ; `owned`: those that are
+    other arrays; `stored`: the arrays of around it that it stores to, `filled`: the arguments of `owned`."""
+
+    numbers: dict[Path, Kind] = field(default_factory=dict)
+    views: dict[Path, tuple[bool, ...]] = field(default_factory=dict)
+    owned: dict[Path, None] = field(default_factory=dict)
+    stored: dict[Storage, None] = field(default_factory=dict)
+    filled: dict[Path, None] = field(default_factory=dict)
+    result: Result | None = None
+    """None: no call of itself has returned yet."""
+    peeled: bool = False
+    """Whether calls from outside are inlined: the arguments have other types from then on."""
+
+
+def with_parameters(r: Recorder, ref: ArrayRef, varies: Sequence[bool], values: Sequence[Value]) -> ArrayRef:
+    """An array that is another part: where they vary, the offsets and sizes are these values."""
+    view, rest, n = ref.view, iter(values), len(ref.view.offsets)
+    made: list[Dim] = [r.symbol(next(rest), "part", 0, USUAL) if v else d for d, v in zip(parameters(view), varies)]
+    return ArrayRef(ref.storage, replace(view, offsets=tuple(made[:n]), sizes=tuple(made[n:])), ref.read_only)
+
+
+@plain(eq=False)
+class Recursion:
+    """One attempt at a function that calls itself."""
+
+    i: Evaluator
+    scope: Scope
+    plan: Plan
+    entry: dict[Path, Any] = field(default_factory=dict)
+    heads: dict[Path, Any] = field(default_factory=dict)
+    args: dict[Path, list[Value]] = field(default_factory=dict)
+    inner: dict[Path, Storage] = field(default_factory=dict)
+    """Of `Plan.owned`: the stand-ins of the arrays."""
+    contents: dict[Path, Value] = field(default_factory=dict)
+    calls: list[tuple[TracedCall, dict[Value, Value]]] = field(default_factory=list)
+    """The calls of itself, each with its operands by the arguments that they are for."""
+    passed: list[Storage] = field(default_factory=list)
+    """The arrays that calls give for those of `Plan.owned`."""
+    mended: bool = False
+
+    def __post_init__(self) -> None:
+        self.r = self.i.r
+        self.block = Block([INDEX, I1])
+        self.left, self.asked = self.block.args
+        self.around = len(self.i.scopes)
+        self.name = f"{self.scope.name}.{len(self.r.callees)}"
+
+    # -- tracing
+    def trace(self, run: Callable[[Scope], Any]) -> bool:
+        """Records the function's body in a region of its own; whether it is as planned."""
+        r, plan = self.r, self.plan
+        kept = [(s, dict(s.env)) for s in self.i.scopes]
+        result, dead = None, False
+        with r.region("loop", self.block) as self.frame:
+            try:
+                env = {name: self.head(name, x) for name, x in self.scope.env.items()}
+                for storage in plan.stored:
+                    r.value(storage)
+                self.check_depth()
+                with pushed(self.i.recursions, self), r.uncaught():
+                    result = run(replace(self.scope, env=env))
+            except DeadEnd:
+                dead = True
+            finally:
+                changed = r.heap.leave(self.frame)
+            if changed or any(not same_names(s.env, env) for s, env in kept):
+                raise self.refuse("changes a list, dict, object or name from outside of it")
+            if not dead:
+                self.compare_result(result)
+            self.compare_storages()
+            if self.mended:
+                return False
+            if dead or plan.result is None:
+                raise self.refuse("never ends")
+            ends = [bufferization.MaterializeInDestination.of(v, a) for a, v in self.stores()]
+            finals = [r.emit(op) for op in ends]
+            r.add(Return.of([*finals, *plan.result.values(r, result)], r.loc))
+        return True
+
+    def head(self, name: str, x: Any) -> Any:
+        """A parameter at every depth."""
+        leaves = []
+        for k, leaf in enumerate(parts_of(x)):
+            path = name, k
+            self.entry[path] = leaf
+            self.heads[path] = self.leaf(path, leaf)
+            leaves.append(self.heads[path])
+        if not is_container(x) or all(a is b for a, b in zip(leaves, parts_of(x))):
+            return leaves[0] if not is_container(x) else x
+        return rebuild(x, iter(leaves))
+
+    def leaf(self, path: Path, entry: Any) -> Any:
+        r, plan = self.r, self.plan
+        if path in plan.numbers:
+            kind = plan.numbers[path]
+            values = self.args[path] = [self.block.add_arg(t) for t in kind.types]
+            return from_values(r, values, kind, path[0])
+        if path not in plan.views:
+            return entry
+        made, varies = entry, plan.views[path]
+        if path in plan.owned:
+            old = entry.storage
+            sizes = [self.block.add_arg(INDEX) for _ in old.shape]
+            shape = [r.symbol(v, "size", 0, USUAL) for v in sizes]
+            inner = self.inner[path] = Storage(old.element, shape, old.order, name=old.name)
+            inner.writable = old.writable
+            self.contents[path] = self.block.add_arg(r.tensor_type(shape, old.element))
+            self.frame.values[inner] = self.contents[path]
+            self.frame.locals.add(inner)
+            self.args[path] = sizes
+            made = ArrayRef(inner, replace(entry.view), entry.read_only)
+        parts = [self.block.add_arg(INDEX) for v in varies if v]
+        self.args[path] = [*self.args.get(path, ()), *parts]
+        return with_parameters(r, made, varies, parts)
+
+    def check_depth(self) -> None:
+        """Raises RecursionError where Python would, which is asked once, after the first `UNASKED` calls."""
+        r = self.r
+        none = r.emit(arith.CmpI.of("slt", self.left, r.constant(1, INDEX)))
+
+        def left(side: int) -> list[Value]:
+            if side == 1:
+                return [self.left, self.asked]
+            name = asking(r, UNASKED + self.around)
+            return [r.emit(TracedCall.writing(name, [], [INDEX], (), r.loc)), r.constant(True, I1)]
+
+        self.now_left, self.now_asked = r.either(both(r, none, negation(r, self.asked)), left)
+        fits = r.emit(arith.CmpI.of("sgt", self.now_left, r.constant(0, INDEX)))
+        r.check(fits, RecursionError, "maximum recursion depth exceeded")
+
+    # -- calls of itself
+    def again(self, scope: Scope) -> Any:
+        """A call of the function within itself."""
+        r, plan = self.r, self.plan
+        if r.catching:
+            raise self.refuse("is called in a `try`")
+        given: dict[Value, Value] = {}
+        for name, x in scope.env.items():
+            if structure(x) != structure(self.scope.env[name]):
+                raise self.refuse(f"gives `{name}` another length, or items of other names, at another depth")
+            for k, leaf in enumerate(parts_of(x)):
+                self.compare((name, k), leaf)
+        if self.mended or plan.result is None:
+            raise DeadEnd
+        calls = len(self.i.scopes) - self.around
+        given[self.left] = r.emit(arith.SubI.of(self.now_left, r.constant(calls, INDEX)))
+        given[self.asked] = self.now_asked
+        targets: list[tuple[Storage, Value]] = [(s, self.frame.phis[s]) for s in plan.stored]
+        for path, leaf in parts_in(scope.env):
+            given |= zip(self.args.get(path, ()), self.operands(path, leaf), strict=True)
+            if path in plan.owned:
+                given[self.contents[path]] = r.value(leaf.storage)
+                if path in plan.filled:
+                    targets.append((leaf.storage, self.contents[path]))
+        given |= {arg: r.value(s) for s, arg in targets}
+        self.check_apart(scope)
+        types = [given[arg].type for _, arg in targets]
+        values = list(given.values())
+        written = [list(given).index(arg) for _, arg in targets]
+        op = TracedCall.writing(self.name, values, [*types, *plan.result.types], written, r.loc)
+        r.add(op)
+        self.calls.append((op, given))
+        for (storage, _), value in zip(targets, op.results):
+            r.set_value(storage, value)
+        return plan.result.made(r, op.results[len(targets) :])
+
+    def operands(self, path: Path, leaf: Any) -> list[Value]:
+        """What a call gives for the arguments that stand for a part of a parameter."""
+        r, plan = self.r, self.plan
+        if path in plan.numbers:
+            return to_values(r, leaf, plan.numbers[path])
+        if path not in plan.views:
+            return []
+        sizes = [r.index(d) for d in leaf.storage.shape] if path in plan.owned else []
+        return sizes + [r.index(d) for d, v in zip(parameters(leaf.view), plan.views[path]) if v]
+
+    def check_apart(self, scope: Scope) -> None:
+        """Refuses a call in which two of the arrays that are other ones at other depths may be one."""
+        given = [leaf.storage for path, leaf in parts_in(scope.env) if path in self.plan.owned]
+        if len(set(given)) < len(given):
+            raise self.refuse("gives one array for two parameters")
+        self.passed += given
+
+    def compare(self, path: Path, x: Any) -> None:
+        """Mends the plan where a part of an argument is not what it is planned to be."""
+        plan, entry, head = self.plan, self.entry[path], self.heads[path]
+        if path in plan.numbers:
+            if kind_of(x) != plan.numbers[path]:
+                self.peel(path)
+            return
+        if is_plain(entry) and is_plain(x):
+            self.compare_array(path, head, x)
+        elif not same_value(entry, x):
+            kind = kind_of(entry)
+            if kind is None or not is_number(entry) or not is_number(x):
+                raise self.refuse(f"gives `{path[0]}` another object, or a value of another type, at another depth")
+            if kind_of(x) != kind:
+                self.peel(path)
+            else:
+                plan.numbers[path] = kind
+                self.mended = True
+
+    def compare_array(self, path: Path, head: ArrayRef, x: ArrayRef) -> None:
+        """`compare` of an array."""
+        plan, a, b = self.plan, head.view, x.view
+        alike = head.element is x.element and head.storage.element is x.storage.element and a.dims == b.dims
+        if a.over is not None or b.over is not None:
+            if a == b and head.storage is x.storage and head.read_only == x.read_only:
+                return
+            alike = False
+        if not alike or a.strides != b.strides or head.read_only != x.read_only:
+            raise self.refuse(f"gives `{path[0]}` an array of another form (dtype, axes, steps) at another depth")
+        if head.storage is not x.storage or path in plan.owned:
+            if not alike_in_memory(self.entry[path].storage, x.storage):
+                raise self.refuse(f"gives `{path[0]}` an array that lies otherwise in memory at another depth")
+            if path not in plan.owned:
+                plan.owned[path] = None
+                plan.views[path] = (True,) * len(parameters(a))
+                self.mended = True
+        else:
+            old = plan.views.get(path, (False,) * len(parameters(a)))
+            differ = [
+                o or not self.r.facts.equal(p, q) for o, p, q in zip(old, parameters(a), parameters(b), strict=True)
+            ]
+            if tuple(differ) != old:
+                plan.views[path] = tuple(differ)
+                self.mended = True
+
+    def peel(self, path: Path) -> None:
+        self.plan.peeled = self.mended = True
+
+    # -- what its end shows
+    def compare_result(self, x: Any) -> None:
+        """Mends the plan where the result is not as planned."""
+        plan = self.plan
+        for container in containers(x):
+            if not isinstance(container, tuple):
+                raise self.refuse("returns a list, dict or object")
+        if plan.result is not None and structure(plan.result.like) != structure(x):
+            raise self.refuse("returns values of different structure")
+        old = [None] * len(list(parts_of(x))) if plan.result is None else plan.result.parts
+        parts = [self.merged(part, leaf) for part, leaf in zip(old, parts_of(x))]
+        if plan.result is None or any(a is not b for a, b in zip(parts, old)):
+            plan.result, self.mended = Result(x, tuple(parts)), True
+
+    def merged(self, part: Numbers | Part | None, x: Any) -> Numbers | Part:
+        """A part of the result, also where it is this; itself where nothing is new."""
+        kinds = kinds_of(x)
+        if kinds is not None and not isinstance(part, Part):
+            known = () if part is None else part.kinds
+            found = merged_kinds((*known, *kinds))
+            return part if part is not None and found == known else Numbers(found)
+        if isinstance(x, ArrayRef) and not is_plain(x):
+            raise self.refuse("returns one array or another", FRESH)
+        if not is_plain(x) or isinstance(part, Numbers) or x.view.over is not None:
+            raise self.refuse("returns values of different types, or objects")
+        if any(x is head and head is not self.entry[p] for p, head in self.heads.items()):
+            raise self.refuse("returns its argument, which is another array at another depth")
+        if x.storage in self.frame.locals:
+            raise self.refuse("returns an array that it makes, or is given anew at each depth", FRESH)
+        constant = [self.is_outside(d) for d in parameters(x.view)]
+        if part is None:
+            return Part(x, tuple(not c for c in constant))
+        a, b = part.of.view, x.view
+        if part.of.storage is not x.storage or (a.dims, a.strides) != (b.dims, b.strides):
+            raise self.refuse("returns one array or another")
+        pairs = zip(part.varies, constant, parameters(a), parameters(b), strict=True)
+        varies = tuple(v or not c or not self.r.facts.equal(p, q) for v, c, p, q in pairs)
+        return part if varies == part.varies else Part(part.of, varies)
+
+    def is_outside(self, d: Dim) -> bool:
+        """Whether a size or an offset is known where the function is called."""
+        outer = self.frame.parent
+        assert outer is not None
+        with self.r.inside(outer):
+            return self.r.in_scope(d)
+
+    def compare_storages(self) -> None:
+        """Mends the plan where arrays are stored to that were not known to be."""
+        plan = self.plan
+        for storage, arg in self.frame.phis.items():
+            if self.frame.values[storage] is not arg and storage not in plan.stored:
+                plan.stored[storage] = None
+                self.mended = True
+        for path, arg in self.contents.items():
+            if self.frame.values[self.inner[path]] is not arg and path not in plan.filled:
+                plan.filled[path] = None
+                self.mended = True
+
+    def stores(self) -> list[tuple[Value, Value]]:
+        """The arguments of arrays that are stored to, each with what the array holds at the end."""
+        of_around = [(self.frame.phis[s], self.frame.values[s]) for s in self.plan.stored]
+        return of_around + [(self.contents[p], self.frame.values[self.inner[p]]) for p in self.plan.filled]
+
+    # -- what it becomes
+    def close(self) -> Any:
+        """Makes a function of the region, and the call of it; what that returns."""
+        r, plan, frame = self.r, self.plan, self.frame
+        assert plan.result is not None
+        touched = set(frame.phis)
+        owned = {path: self.entry[path].storage for path in plan.owned}
+        outer = {*self.passed, *owned.values()} - set(self.inner.values())
+        if len(set(owned.values())) < len(owned) or (outer & touched and (plan.stored or plan.filled)):
+            raise self.refuse("gives one array for two, or one that it also uses by another name")
+        given: dict[Value, Value] = {
+            self.left: r.constant(UNASKED, INDEX), self.asked: r.constant(False, I1),
+        }  # fmt: skip
+        for path, entry in self.entry.items():
+            given |= zip(self.args.get(path, ()), self.operands(path, entry), strict=True)
+            if path in plan.owned:
+                given[self.contents[path]] = r.value(entry.storage)
+        given |= {arg: r.value(storage) for storage, arg in frame.phis.items()}
+        func, free = lifted(r.func, self.name, self.block)
+        given |= free
+        stored = [arg for arg, _ in self.stores()]
+        func.arg_attrs = [{"bufferization.writable": any(arg is s for s in stored)} for arg in func.args]
+        order = [func.args.index(arg) for arg in stored]
+        for op, own in self.calls:
+            op.set_operands([own.get(arg, arg) for arg in func.args])
+            op.attrs["written"] = tuple(order)
+        r.callees.append(func)
+        types = [arg.type for arg in stored]
+        call = TracedCall.writing(self.name, [given[a] for a in func.args], [*types, *plan.result.types], order, r.loc)
+        r.add(call)
+        targets = [*plan.stored, *(owned[p] for p in plan.filled)]
+        for storage, value in zip(targets, call.results):
+            r.set_value(storage, value)
+        return plan.result.made(r, call.results[len(targets) :])
+
+    def refuse(self, what: str, instead: str = "") -> UnsupportedError:
+        text = f"the recursion of `{self.scope.name}`, whose depth only the run time knows, {what}"
+        return self.r.refuse(text, instead or "use a loop, or numbers and arrays as arguments and results")
+
+
+def alike_in_memory(a: Storage, b: Storage) -> bool:
+    """Whether one array may stand for another: dense, in one order of axes, and both may be stored to, or neither."""
+    dense = all(s.strides == strides_in_order(s.shape, s.order) and not s.repeated and not s.picked for s in (a, b))
+    return dense and a.order == b.order and a.writable == b.writable
+
+
+def same_names(a: Env, b: Env) -> bool:
+    """Whether names are bound to the same objects."""
+    return a.keys() == b.keys() and all(a[n] is b[n] for n in a)
+
+
+FRESH = "store into an array that is an argument, or was made before the first call"
+
+
+def asking(r: Recorder, used: int) -> str:
+    """The name of a function that asks Python how many more calls may be nested: not in the function that calls itself,
+    whose part of the stack is the smaller without."""
+    name = f"calls_left.{used}"
+    if all(f.name != name for f in r.callees):
+        func = Func(name, (), r.loc)
+        function = HostFunction("calls_left", Talk(calls_left, (used,), ()))
+        made = func.block.append
+        made(empty := tensor.Empty.of(TensorType((), I64), [], r.loc))
+        made(call := HostCall.of(function, [], [empty.result], [0], r.loc))
+        made(number := tensor.Extract.of(call.result, [], r.loc))
+        made(index := arith.IndexCast.of(number.result, INDEX, r.loc))
+        made(Return.of([index.result], r.loc))
+        r.callees.append(func)
+    return name
+
+
+def containers(x: Any) -> Iterator[Any]:
+    """The containers of a value."""
+    if is_container(x):
+        yield x
+        if isinstance(x, (tuple, list)):
+            for item in x:
+                yield from containers(item)
+
+
+def merged_kinds(kinds: Sequence[Kind | None]) -> Kinds:
+    """The kinds of a number that is of one or another of these."""
+    found: list[Kind | None] = []
+    for kind in dict.fromkeys(kinds):
+        for k, other in enumerate(found):
+            if kind is not None and other is not None and (both := unify(other, kind)) is not None:
+                found[k] = both
+                break
+        else:
+            found.append(kind)
+    return tuple(dict.fromkeys(found))
+
+
+def lifted(around: Func, name: str, block: Block) -> tuple[Func, dict[Value, Value]]:
+    """A function of a region, which ends with its return: what it uses of around it becomes further arguments, given as
+    a mapping to the values there. Constants are made anew."""
+    func = Func(name, (), block.ops[0].loc)
+    func.body = Region(block)
+    ops = [*func.walk()]
+    inside = {*func.values()}
+    free: dict[Value, Value] = {}
+
+    def own(value: Value) -> Value:
+        """The function's own value for one of around it."""
+        if value in inside:
+            return value
+        if value not in free:
+            maker = value.defining_op
+            if isinstance(maker, arith.Constant):
+                made = arith.Constant.rebuilt([], [value.type], maker.loc, maker.attrs)
+                block.insert(0, made)
+                free[value] = made.result
+            else:
+                free[value] = block.add_arg(value.type)
+            free[value].name = value.name
+        return free[value]
+
+    for op in ops:
+        for use in op.uses:
+            if use.value not in inside:
+                use.set(own(use.value))
+    used = dict[Any, None]()
+    while missing := [s for s in symbols_in(func) if s not in used]:  # arguments may have others
+        for s in missing:
+            used[s] = None
+            if s in around.symbols:
+                func.symbols[s] = own(around.symbols[s])
+    return func, {arg: value for value, arg in free.items() if arg.owner is block}
+
+
+def symbols_in(func: Func) -> list[Any]:
+    """The symbols of the sizes in a function's types."""
+    shaped = [v.type for v in func.values() if isinstance(v.type, ShapedType)]
+    return list(dict.fromkeys(s for t in shaped for d in t.shape if not isinstance(d, int) for s in symbols(d)))
+
+
+def first_plan(scope: Scope, differing: frozenset[Path]) -> Plan:
+    """What the first attempt begins with: numbers that are known to differ do."""
+    kinds = {path: kind_of(leaf) for path, leaf in parts_in(scope.env) if path in differing and is_number(leaf)}
+    return Plan({path: kind for path, kind in kinds.items() if kind is not None})
+
+
+def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
+    """A call of a function that is known to call itself (`note`); `run` traces its body in a scope."""
+    r = i.r
+    code = code_of(scope)
+    active = i.recursions[-1] if i.recursions else None
+    if active is not None and code_of(active.scope) == code and active.scope.closure is scope.closure:
+        return active.again(scope)
+    plan = i.recursion_plans.setdefault((code, kinds_of_names(scope.env)), first_plan(scope, r.growth.recursive[code]))
+    attempts = 0
+    while not plan.peeled:
+        mark = r.mark
+        recursion = Recursion(i, scope, plan)
+        try:
+            if r.catching:
+                raise recursion.refuse("is called in a `try`")
+            if active is not None:
+                raise recursion.refuse(f"is within that of `{active.scope.name}`")
+            with r.at(r.loc):
+                done = recursion.trace(run)
+            if done:
+                return recursion.close()
+        except UnsupportedError as why:
+            r.growth.recursive[code] = UnsupportedError(why.reason, instead=why.instead, location=why.location)
+            raise Regrow from None
+        except Changed:
+            r.forget(mark)
+            raise
+        r.forget(mark)
+        attempts += 1
+        if attempts > MAX_ATTEMPTS:
+            r.growth.recursive[code] = recursion.refuse("has arguments or results that no plan fits")
+            raise Regrow
+    return run(scope)
