@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.host.calls import pass_on, record
+from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import primitive
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyFloat
@@ -213,6 +215,10 @@ TABLE = {"random": drawn} | {formula.__name__: formula for formula in FORMULAS}
 
 
 def formula_of(function: Any) -> Any:
-    """The formula of a function of Python's `random`; None for anything else."""
-    owner = getattr(function, "__self__", None)
-    return TABLE.get(function.__name__) if owner is GENERATOR and STATE is not None else None
+    """The formula of a function of Python's `random`; None for anything else; refuses those that have none."""
+    if getattr(function, "__self__", None) is not GENERATOR or STATE is None:
+        return None
+    if (found := TABLE.get(function.__name__)) is None:
+        what = f"a call of random.{function.__name__} cannot be traced"
+        raise UnsupportedError(what, instead=refusals.MODULES["random"])
+    return found
