@@ -54,9 +54,9 @@ class Row:
             return None
         return self.times[name].least / self.times[OURS].least
 
-    def best(self) -> str | None:
+    def best(self, without: Sequence[str] = ()) -> str | None:
         """The fastest of NumPy and the peers. C stands apart: it is what could be, not what one would use instead."""
-        others = [name for name in self.times if name not in (OURS, "C")]
+        others = [name for name in self.times if name not in (OURS, "C", *without)]
         return min(others, key=lambda name: self.times[name].least) if others else None
 
 

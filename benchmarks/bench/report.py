@@ -44,8 +44,8 @@ def title(row: Row) -> str:
     return f"{row.program.name}, {getattr(row.program, row.size):,}"
 
 
-def against_best(row: Row) -> float | None:
-    return row.ratio(best) if (best := row.best()) else None
+def against_best(row: Row, without: Sequence[str] = ()) -> float | None:
+    return row.ratio(best) if (best := row.best(without)) else None
 
 
 def behind(row: Row) -> bool:
@@ -95,9 +95,16 @@ def notes(rows: Sequence[Row]) -> list[str]:
     for r in rows:
         lines += [f"wrong: {title(r)}: {name}: {why}" for name, why in r.wrong.items()]
         lines += [f"refused: {title(r)}: {why}" for name, why in r.failed.items() if name == OURS]
-    lines += ["", f"behind the best: {len(late)} of {len(rows)}"]
+    lines += ["", arrays(rows), "", f"behind the best: {len(late)} of {len(rows)}"]
     lines += [f"- {title(r)}: {against_best(r):.2f} of {r.best()}: {r.program.reason or 'no reason yet'}" for r in late]
     return lines
+
+
+def arrays(rows: Sequence[Row]) -> str:
+    """The best of those that take NumPy's code, or the like of it: what stays if nobody writes loops by hand."""
+    found = [r for row in rows if (r := against_best(row, ["Numba loops"]))]
+    late = sum(r < BEHIND for r in found)
+    return f"best / tracebuf without loops by hand: {mean(found):.2f}, below {BEHIND} in {late} of {len(found)}"
 
 
 def line(row: Row) -> str:

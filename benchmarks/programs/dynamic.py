@@ -86,8 +86,9 @@ def floyd_warshall_loops(d):
     n = d.shape[0]
     for k in range(n):
         for i in range(n):
+            to = d[i, k]
             for j in range(n):
-                d[i, j] = min(d[i, j], d[i, k] + d[k, j])
+                d[i, j] = min(d[i, j], to + d[k, j])
 
 
 def floyd_warshall_jax(d):
@@ -107,7 +108,7 @@ void floyd_warshall(long *d, long n, long m) {
 }
 """
 program(
-    floyd_warshall, distances, (60, 400), stores="d", loops=floyd_warshall_loops, jax=floyd_warshall_jax,
+    floyd_warshall, distances, (60, 400), stores="d", loops=floyd_warshall_loops, pythran=True, jax=floyd_warshall_jax,
     c=C(FLOYD_C),
 )  # fmt: skip
 
@@ -186,7 +187,7 @@ def edit_distance_jax(a, b):
     return lax.scan(row, jnp.arange(len(b) + 1), a)[0][-1]
 
 
-program(edit_distance, strands, (100, 600), loops=edit_distance, jax=edit_distance_jax)
+program(edit_distance, strands, (100, 600), loops=edit_distance, pythran=True, jax=edit_distance_jax)
 
 
 # -- knapsack: one row, updated backwards by a slice
@@ -223,6 +224,6 @@ def knapsack_jax(values, weights, capacity):
 
 
 program(
-    knapsack, knapsack_init, (40, 1000), loops=knapsack_loops, jax=knapsack_jax,
+    knapsack, knapsack_init, (40, 1000), loops=knapsack_loops, pythran=True, jax=knapsack_jax,
     reason="the store overlaps what it reads: a full temporary, and sizes that are compared in each step",
 )  # fmt: skip

@@ -138,7 +138,7 @@ def distance_ne(a, b):
 
 
 program(
-    distance, matrices, (100, 2000), loops=distance_loops, jax=distance, numexpr=distance_ne,
+    distance, matrices, (100, 2000), loops=distance_loops, pythran=True, jax=distance, numexpr=distance_ne,
 )  # fmt: skip
 
 
@@ -269,6 +269,6 @@ def orbit_loops(z, c):
 
 
 program(
-    orbit, orbit_init, (5_000, 1_000_000), loops=orbit_loops, jax=orbit,
+    orbit, orbit_init, (5_000, 1_000_000), loops=orbit_loops, pythran=True, jax=orbit,
     reason="each step is a sweep of its own; np.abs of complex numbers is NumPy's hypot, to the bit",
 )  # fmt: skip

@@ -129,7 +129,8 @@ double binomial_tree(double price, double strike, double rate, double vol, doubl
 }
 """
 program(
-    binomial_tree, binomial_tree_init, (200, 3000), loops=binomial_tree_loops, c=C(BINOMIAL_TREE_C, returns="double"),
+    binomial_tree, binomial_tree_init, (200, 3000), loops=binomial_tree_loops, pythran=True,
+    c=C(BINOMIAL_TREE_C, returns="double"),
     reason="arrays shrink in the loop: their sizes are compared in each step, so nothing fuses, and all are made anew",
 )  # fmt: skip
 
@@ -182,7 +183,7 @@ def monte_carlo_jax(draws, price, strike, rate, vol, years):
 
 
 program(
-    monte_carlo, monte_carlo_init, (1_000, 100_000), loops=monte_carlo_loops, jax=monte_carlo_jax,
+    monte_carlo, monte_carlo_init, (1_000, 100_000), loops=monte_carlo_loops, pythran=True, jax=monte_carlo_jax,
     reason="np.exp to NumPy's bits; JAX's is a polynomial in vectors. Each step sweeps over all paths",
 )  # fmt: skip
 

@@ -44,7 +44,7 @@ def sobel_loops(img):
     return out
 
 
-program(sobel, gray, (90, 1500), loops=sobel_loops, jax=sobel)
+program(sobel, gray, (90, 1500), loops=sobel_loops, pythran=True, jax=sobel)
 
 
 # -- smoothing that keeps edges

@@ -255,9 +255,10 @@ def lu_loops(A):
     n = A.shape[0]
     for k in range(n - 1):
         for i in range(k + 1, n):
-            A[i, k] /= A[k, k]
+            f = A[i, k] / A[k, k]
+            A[i, k] = f
             for j in range(k + 1, n):
-                A[i, j] -= A[i, k] * A[k, j]
+                A[i, j] -= f * A[k, j]
 
 
 def lu_jax(A):
@@ -340,8 +341,9 @@ def covariance_loops(data):
     cov = np.zeros((m, m))
     for i in range(m):
         for k in range(n):
+            v = centred[k, i]
             for j in range(i, m):
-                cov[i, j] += centred[k, i] * centred[k, j]
+                cov[i, j] += v * centred[k, j]
         for j in range(i, m):
             cov[i, j] /= n - 1
             cov[j, i] = cov[i, j]

@@ -66,7 +66,7 @@ def nbody_jax(pos, vel, mass, dt, steps):
 
 
 program(
-    nbody, nbody_init, (60, 1000), stores="pos vel", loops=nbody_loops, jax=nbody_jax,
+    nbody, nbody_init, (60, 1000), stores="pos vel", loops=nbody_loops, pythran=True, jax=nbody_jax,
     reason="`** -1.5` calls NumPy's pow for each element, NumPy's bits; all differences are stored, rows of 3",
 )  # fmt: skip
 
@@ -210,8 +210,8 @@ def azimuthal_masks_jax(data, radius, bins):
 
 
 program(
-    azimuthal_masks, image_with_radius, (60, 600), loops=azimuthal_masks_loops, jax=azimuthal_masks_jax,
-    reason="each ring stores its mask, counts it, copies its elements and sums the copy: four sweeps for one",
+    azimuthal_masks, image_with_radius, (60, 600), loops=azimuthal_masks_loops, pythran=True, jax=azimuthal_masks_jax,
+    reason="each ring stores its mask, counts and copies by it, sums the copy; NumPy passes over false by words",
 )  # fmt: skip
 
 

@@ -204,7 +204,7 @@ def sieve_loops(n):
 
 
 program(
-    sieve, lambda n: (n,), (30_000, 4_000_000), tiny=60, loops=sieve_loops,
+    sieve, lambda n: (n,), (30_000, 4_000_000), tiny=60, loops=sieve_loops, pythran=True,
     reason="flatnonzero counts first; stores in strides",
 )  # fmt: skip
 

@@ -63,7 +63,7 @@ def fir_jax(x, taps):
 
 
 program(
-    fir, fir_init, (10_000, 2_000_000), tiny=30, loops=fir_loops, jax=fir_jax,
+    fir, fir_init, (10_000, 2_000_000), tiny=30, loops=fir_loops, pythran=True, jax=fir_jax,
     reason="a sweep over the result for each tap; blocks of it could take all taps while they are in registers",
 )  # fmt: skip
 

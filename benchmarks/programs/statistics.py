@@ -50,7 +50,7 @@ def rolling_jax(x, width):
     return mean, jnp.sqrt(jnp.maximum(var, 0.0))
 
 
-program(rolling, series, (10_000, 2_000_000), loops=rolling_loops, jax=rolling_jax, tolerance=1e-7)
+program(rolling, series, (10_000, 2_000_000), loops=rolling_loops, pythran=True, jax=rolling_jax, tolerance=1e-7)
 
 
 # -- bootstrap: means of samples by given indices

@@ -216,7 +216,8 @@ void fdtd_2d(double *restrict ex, long a, long b, double *restrict ey, long c, l
 }
 """
 program(
-    fdtd_2d, grids(3, 2), (80, 1200), stores="ex ey hz", loops=fdtd_2d_loops, jax=fdtd_2d_jax, c=C(FDTD_2D_C),
+    fdtd_2d, grids(3, 2), (80, 1200), stores="ex ey hz", loops=fdtd_2d_loops, pythran=True, jax=fdtd_2d_jax,
+    c=C(FDTD_2D_C),
 )  # fmt: skip
 
 
@@ -267,7 +268,8 @@ void seidel(double *A, long n, long m, long steps) {
 }
 """
 program(
-    seidel, grids(1, 2, steps=2), (60, 500), stores="A", loops=seidel_loops, jax=seidel_jax, c=C(SEIDEL_C),
+    seidel, grids(1, 2, steps=2), (60, 500), stores="A", loops=seidel_loops, pythran=True, jax=seidel_jax,
+    c=C(SEIDEL_C),
 )  # fmt: skip
 
 
@@ -312,7 +314,7 @@ def advection_jax(q, u, dt, steps):
 
 
 program(
-    advection, advection_init, (8_000, 1_000_000), stores="q", loops=advection_loops, jax=advection_jax,
+    advection, advection_init, (8_000, 1_000_000), stores="q", loops=advection_loops, pythran=True, jax=advection_jax,
     reason="the flux is stored as a whole array, and differences too",
 )  # fmt: skip
 
@@ -399,7 +401,7 @@ def wave_jax(u, v, dt):
     return u.max(), u, v
 
 
-program(wave, wave_init, (90, 2000), stores="u v", loops=wave_loops, jax=wave_jax)
+program(wave, wave_init, (90, 2000), stores="u v", loops=wave_loops, pythran=True, jax=wave_jax)
 
 
 # -- shallow water (Lax-Friedrichs) on a periodic square
