@@ -5,6 +5,7 @@ import pytest
 
 from tests.support.agreement import agree, outcome, program, refused
 from tracebuf import UnsupportedError, bufferize
+from tracebuf.testing.ladder import climb
 
 ANSWERED = [
     "isinstance(n, int)", "isinstance(n, float)", "isinstance(n, (int, np.integer))", "isinstance(n, np.generic)",
@@ -103,3 +104,56 @@ def test_the_error_of_a_stump_is_a_sum_of_what_is_wrong():
     x = np.array([1.0, 2.0, 3.0, 4.0])
     for y in ([-1.0, -1, 1, 1], [1.0, -1, 1, -1], [1.0, 1, 1, 1]):
         agree(f, x, np.array(y), np.full(4, 0.25))
+
+
+def test_ints_are_compared_with_ints_of_any_size():
+    """Whether an int is Python's or NumPy's was asked where it makes no difference (Otsu's threshold)."""
+
+    def f(a, x, n):
+        t = -1
+        for i in range(n):
+            if x[i] > 0:
+                t = x[i]
+        return a > t, a == t, (a < t).sum(), t >= a, a[a > t]
+
+    for dtype in ("u1", "i1", "u8", "i2", "?"):
+        for x in ([-5, 3, 300], [-5, -3, -3], [2, 0, 1]):
+            agree(f, np.array([0, 1, 2, 100, 5]).astype(dtype), np.array(x), 3)
+
+
+def test_sums_and_products_of_ints_wrap_where_they_are_numpys():
+    """Where they are Python's they are exact, or raise beyond 64 bits."""
+
+    def f(x, n, k):
+        t = 7
+        for i in range(n):
+            if x[i] > 0:
+                t = x[i]
+        return t + k, t - 3, 2 * t, (t + 1) * t, min(t + 1, k), max(t, k + 1), t * k
+
+    def doubled(x):
+        t = 2**62
+        for v in x:
+            if v > 0:
+                t = v
+        return t + t
+
+    for x in ([-5, 3, 300], [-5, -3, -3]):
+        climb(f, (np.array(x), 3, 4), again=[(np.array(x), 3, 10**15)])
+    agree(doubled, np.array([2**62]))
+    with pytest.raises(OverflowError, match="64 bits"):
+        bufferize(doubled)(np.array([-1]))
+
+
+def test_the_distance_of_two_texts():
+    def distance(a, b):
+        before = list(range(len(b) + 1))
+        for i, x in enumerate(a, 1):
+            row = [i]
+            for j, y in enumerate(b, 1):
+                row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (x != y)))
+            before = row
+        return before[-1]
+
+    agree(distance, np.array([3, 1, 4, 1, 5]), np.array([1, 4, 4, 5, 2, 6]))
+    agree(distance, np.array([3, 1]), np.array([], int))

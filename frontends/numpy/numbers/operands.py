@@ -135,17 +135,22 @@ def weak_types(value: Operand) -> tuple[Any, ...]:
     return (weak_type(value), *(() if unsure is None else WEAK[unsure.kind]))
 
 
-def check_maybe_python(operands: Sequence[Operand], loc: Location, compared: bool = False) -> bool:
+def check_maybe_python(
+    operands: Sequence[Operand], loc: Location, compared: bool = False, wraps: bool = False
+) -> bool:
     """Whether the result, too, may be a Python number; UnsupportedError where a NumPy scalar and a Python number would
-    give different results. Comparisons (`compared`) of ints with ints differ in the result's type only."""
+    give different results. Comparisons (`compared`) of ints with ints differ in the result's type only; where it is
+    looked at what `wraps`, so do sums, differences and products."""
     unsure = [o for o in operands if isinstance(o, NpScalar) and o.maybe_python]
     if not unsure:
         return False
     others = [o for o in operands if not (isinstance(o, NpScalar) and o.maybe_python)]
     element = unsure[0].element
     strong = [o for o in others if isinstance(o, (ArrayRef, NpScalar, np.generic))]
-    exact = all(acts_alike(u, weak_type(o)) for u in unsure for o in strong)
-    alike = bool(strong) or element in (F64, C128) or (compared and all(weak_type(o) is not float for o in others))
+    pairs = [(u, weak_type(o)) for u in unsure for o in strong]
+    exact = all(acts_alike(u, kind) or compared and are_ints(u, kind) for u, kind in pairs)
+    ints = all(weak_type(o) is not float for o in others)
+    alike = bool(strong) or element in (F64, C128) or (compared and ints) or (wraps and ints and element is I64)
     if not exact or any(u.element is not element for u in unsure) or not alike:
         raise UnsupportedError(
             "this number is Python's or NumPy's, depending on the path; here it makes a difference",
@@ -153,6 +158,12 @@ def check_maybe_python(operands: Sequence[Operand], loc: Location, compared: boo
             instead=f"start it as np.{element.dtype.name}(...)",
         )
     return not strong
+
+
+def are_ints(x: NpScalar, beside: np.dtype) -> bool:
+    """Whether both are ints, which are compared by their values, whosever they are."""
+    python = x.python is not None and x.python.kind in ("int", "bool")
+    return python and x.element.is_integer and beside.kind in "iub"
 
 
 def acts_alike(x: NpScalar, beside: np.dtype) -> bool:

@@ -33,14 +33,17 @@ from tracebuf.frontends.numpy.numbers.weak_ints import COMPARISONS, check_weak_i
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import BY_ZERO, Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import OVERFLOW
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite
 from tracebuf.frontends.numpy.record.values import EITHER, ArrayRef, NpScalar, Scalar, Unsure
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import F64, I1, ScalarType
-from tracebuf.ops.scalars import arith
+from tracebuf.ir.types import F64, I1, I64, ScalarType
+from tracebuf.ops.scalars import arith, integers
 
 DIVISIONS = {np.true_divide: "Div", np.floor_divide: "FloorDiv", np.remainder: "Mod"}
 """Ufuncs that raise ZeroDivisionError for Python's numbers: the operator."""
+WRAPS = {np.add: "add", np.subtract: "sub", np.multiply: "mul"}
+"""Ufuncs of whose results NumPy gives the low bits, where Python's ints grow."""
 CLOSED = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.absolute, np.floor_divide, np.remainder)
 """Ufuncs that give ints for Python ints, and floats for floats."""
 
@@ -48,7 +51,7 @@ CLOSED = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.absolut
 def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out: ScalarType) -> Unsure | None:
     """The condition under which a result is a Python number: where the operands that may be are, if no other operand is
     NumPy's."""
-    if not check_maybe_python(operands, r.loc, ufunc in COMPARISONS):
+    if not check_maybe_python(operands, r.loc, ufunc in COMPARISONS, ufunc in WRAPS):
         return None
     unsure = [o.python for o in operands if isinstance(o, NpScalar) and o.python is not None]
     kinds = {u.kind for u in unsure}
@@ -65,6 +68,10 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
             "start it as np.float64(...)",
         )
     flag = both(r, *(u.flag for u in unsure))
+    if ufunc in WRAPS and out is I64:
+        x, y = (scalar_value(r, o, I64) for o in operands)
+        wraps = r.emit(integers.Overflows.of(WRAPS[ufunc], x, y))
+        r.check(negation(r, both(r, wraps, flag)), "OverflowError", OVERFLOW)
     if ufunc in DIVISIONS:  # Python raises where NumPy gives inf or nan
         fine = scalar_value(r, operands[1], I1)
         floats = "float" in {u.kind for u in unsure} or any(weak_type(o) is float for o in operands)
