@@ -298,3 +298,16 @@ def test_arrays_that_are_stored_to() -> None:
     climb(queens, (4,))
     climb(permutations, (np.arange(4), 0))
     climb(in_halves, (rng.random(9),))
+
+
+def test_what_is_inlined_after_all_ends() -> None:
+    """A function that cannot be one of the program, and calls itself twice, was inlined 2**30 times."""
+
+    def tree(n, a):
+        if n == 0:
+            return a * 1.0
+        return tree(n - 1, a) + tree(n - 1, a[::-1])
+
+    climb(tree, (3, np.arange(3.0)))
+    with pytest.raises(tracebuf.UnsupportedError, match="returns an array that it makes"):
+        tracebuf.bufferize(tree)(30, np.arange(3.0))

@@ -82,6 +82,8 @@ class Interpreter(Statements):
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.taken: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.scopes: list[Scope] = []
+        self.inlined = 0
+        """How many calls are inlined of functions that call themselves, and cannot be functions of the program."""
         self.handling: list[tuple[Any, Any]] = []
         self.bars: list[tuple[ast.For, Progress]] = []
         self.trying: list[ast.Try] = []
@@ -194,7 +196,8 @@ class Interpreter(Statements):
         known: recursion.Known = self.r.growth.recursive
         if isinstance(known.get(recursion.code_of(scope)), frozenset):
             return recursion.call(self, scope, self.run_body)
-        recursion.note(self.scopes, scope, known)
+        self.inlined += isinstance(known.get(recursion.code_of(scope)), UnsupportedError)
+        recursion.note(self.scopes, scope, known, self.inlined)
         if len(self.scopes) > recursion.MAX_NESTED:
             raise self.r.refuse("calls are nested more than 40 deep", "use a loop")
         return self.run_body(scope)

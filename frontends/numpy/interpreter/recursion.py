@@ -66,6 +66,8 @@ UNASKED = 64
 """How deep a recursion goes before Python is asked how deep it may go."""
 MAX_NESTED = 40
 """How deep calls may be nested that are inlined."""
+MAX_INLINED = 1000
+"""How many calls are inlined of functions that call themselves and cannot be functions of the program."""
 
 Path = tuple[str, int]
 """A part of an argument: the parameter, and the number of the leaf of what it holds."""
@@ -90,14 +92,17 @@ Known = dict[Code, "frozenset[Path] | UnsupportedError"]
 to differ; for those that cannot be functions of the program, which are inlined after all, why."""
 
 
-def note(scopes: Sequence[Scope], scope: Scope, known: Known) -> None:
+def note(scopes: Sequence[Scope], scope: Scope, known: Known, inlined: int) -> None:
     """Has the call traced anew where a call is one of a function in itself whose arguments are other values than those
-    around it, which only the run time knows; or where calls are nested too deep, for the outermost such function."""
+    around it, which only the run time knows; or where calls are nested too deep, for the outermost such function.
+    Refuses what is inlined after all where there are too many such calls."""
     code = code_of(scope)
     around = next((s for s in reversed(scopes) if s.closure is scope.closure and code_of(s) == code), None)
     if around is not None and code not in known and (paths := differing_at_run_time(around.given, scope.given)):
         known[code] = paths
         raise Regrow
+    if isinstance(why := known.get(code), UnsupportedError) and inlined > MAX_INLINED:
+        raise again(why)
     if len(scopes) > MAX_NESTED:
         codes = [code_of(s) for s in scopes]
         found = next((c for c in codes if codes.count(c) > 2), None)
@@ -105,7 +110,12 @@ def note(scopes: Sequence[Scope], scope: Scope, known: Known) -> None:
             known[found] = frozenset()
             raise Regrow
         if found is not None and isinstance(why := known[found], UnsupportedError):
-            raise UnsupportedError(why.reason, instead=why.instead, location=why.location)
+            raise again(why)
+
+
+def again(why: UnsupportedError) -> UnsupportedError:
+    """The same refusal, without its frames, which hold the arguments."""
+    return UnsupportedError(why.reason, instead=why.instead, location=why.location)
 
 
 def differing_at_run_time(old: Env, new: Env) -> frozenset[Path]:
