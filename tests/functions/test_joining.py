@@ -63,6 +63,9 @@ np.insert(v, [1, 1], 2)|np.insert(v, 1, [x, y])|np.insert(a, 0, b, axis=0)|np.in
 np.delete(v, 0)|np.delete(v, -1)|np.delete(v, [1, 3])|np.delete(a, 1, axis=0)|np.delete(a, [0, 2], axis=1)
 np.delete(v, slice(1, 3))|np.delete(v, slice(None, None, 2))|np.delete(a, 3)|np.delete(v, 9)|np.delete(v, n - 3)
 np.delete(a, -1, 1)|np.delete(v, [])|np.delete(v, np.s_[::2])|np.delete(a.T, 1, 0)|np.delete(v,[1,1,-1])
+np.delete(a, slice(1, 3), 1)|np.delete(a, slice(3, 1), 1)|np.delete(a, np.s_[:-2], 1)|np.delete(a, np.s_[::2], 1)
+np.delete(a, np.s_[3:1:-1], 1)|np.delete(a, np.s_[4::-2], 1)|np.delete(a.T, np.s_[1:3], 1)|np.delete(a, np.s_[::-1], 0)
+np.delete(a, slice(m, n), axis=1)|np.delete(a.T, np.s_[::2], axis=0)|np.delete(a[:, ::2], slice(1, 2), axis=1)
 """,
     "resize": """
 np.resize(v, 3)|np.resize(v, (2, 3))|np.resize(v, (4, 4))|np.resize(a, 30)|np.resize(v, (n, m))|np.resize(v, 0)

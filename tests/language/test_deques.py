@@ -51,6 +51,35 @@ def both_ends(x, n):
     return sorted(q), total, isinstance(q, list), len(q), 3 in q, np.array(list(q))
 
 
+def turned(x, n):
+    q, last = deque(), deque(maxlen=4)
+    for k in range(len(x)):
+        q.append((k, x[k]))
+        last.append(x[k])
+        last.rotate()
+    q.rotate(n)
+    p = q.copy()
+    p.reverse()
+    p.rotate(-2 * n)
+    q.append((n, x[0]))
+    kept = last.copy()
+    kept.append(x[1])
+    none = deque()
+    none.rotate(n)
+    return [k for k, v in p], [v for k, v in q], len(p), len(q), len(kept), list(kept), list(last), len(none)
+
+
+def josephus(n, k):
+    circle = deque()
+    for j in range(n):
+        circle.append(j)
+    gone = []
+    while circle:
+        circle.rotate(-k)
+        gone.append(circle.popleft())
+    return gone
+
+
 def never_filled(x, n):
     q = deque()
     while q:
@@ -86,6 +115,10 @@ def test_deques() -> None:
         agree(moving_average, X, n)
         agree(both_ends, X, n)
     agree(never_filled, X, 3)
+    for n in (0, 3, -7, 95):
+        agree(turned, X, n)
+    agree(turned, X[:2], 1)
+    agree(josephus, 7, 3)
     agree(window_of_arrays, X, 3)
     assert isinstance(agree(popped_too_often, X, 3), IndexError)
 
@@ -93,7 +126,6 @@ def test_deques() -> None:
 REFUSED = {
     "a deque is returned": "return q",
     "an operator on a deque": "return len(q + q)",
-    "`.rotate`": "q.rotate(1)\nreturn q[0]",
     "of a deque with a maxlen": "p = deque(maxlen=3)\nfor v in x:\n    p.appendleft(v)\nreturn p[0]",
 }
 

@@ -302,8 +302,23 @@ class Expressions(Comprehensions):
         return binary(self.r, name, a, b)
 
     def beside(self, x: Any, other: Any) -> Any:
-        """An operand; a list or tuple beside an array becomes the array of its items."""
-        return as_operand(self.r, x) if isinstance(other, ArrayRef) else x
+        """An operand; a list, tuple or range beside an array becomes the array of its items."""
+        if not isinstance(other, ArrayRef):
+            return x
+        if not isinstance(x, (Range, range)):
+            return as_operand(self.r, x)
+        by_dtype = other.element.is_float or other.element.is_complex  # that of an empty range makes no difference
+        return self.in_array(ast.Pass(), x) if by_dtype else self.array_of(ast.Pass(), x)
+
+    def array_of(self, node: ast.AST, x: Range | range) -> Any:
+        """The array that NumPy makes of a range; that of an empty one is of float64."""
+        it = Range(x.start, x.stop, x.step) if isinstance(x, range) else x
+        last = sub(length(self.r, it), 1)
+        if self.r.ask_nonneg(last) is False:
+            return self.call(node, np.empty, [0], {})
+        reason = "the array of a range that is empty, which only the run time knows, is of float64"
+        self.r.require_nonneg(last, UnsupportedError, reason)
+        return self.in_array(node, x)
 
     def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
         a = self.any_expr(node.operand, env)
@@ -374,7 +389,9 @@ class Expressions(Comprehensions):
             if found is not NotImplemented:
                 return found
         texts.check_known(self.r, *self.flat([a, b]))
-        for x in (a, b):
+        for x, other in ((a, b), (b, a)):
+            if isinstance(x, Range) and isinstance(other, ArrayRef):
+                continue
             if isinstance(x, (Range, SliceOf)) or (isinstance(x, slice) and holds_traced([x.start, x.stop, x.step])):
                 raise self.refuse(node, "a comparison of ranges or slices", "compare their bounds")
         a, b = subclasses.operands(self.r, a, b)
@@ -878,7 +895,8 @@ class Expressions(Comprehensions):
                 whole = function is min or function is max
                 args, kwargs = subclasses.arguments(self.r, numpys, whole, args, kwargs)
         if numpys:
-            args = [self.in_array(node, x) if isinstance(x, Range) else x for x in args]
+            as_array = self.in_array if function in TAKE_PLACES else self.array_of
+            args = [as_array(node, x) if isinstance(x, Range) else x for x in args]
             for x in (*args, *kwargs.values()):
                 if isinstance(x, Record):
                     what = f"an object ({x.kind.__name__}) as an argument of {getattr(function, '__name__', 'this')}"
@@ -1039,6 +1057,8 @@ def eager_kind(kind: type) -> type:
     return np.random.PCG64 if kind is draws.Bits else EAGER.get(kind, object)
 
 
+TAKE_PLACES = (np.delete, np.insert, np.ix_, np.fromiter)
+"""Functions of NumPy's that take an empty range for one of ints."""
 OF_CLASSES = (isinstance, type, hasattr, getattr, callable)
 """What asks for the class of an object, or for what is guarded by itself."""
 NUMBERS_OF_MATH = frozenset({"pi", "e", "tau", "inf", "nan", "infj", "nanj"})

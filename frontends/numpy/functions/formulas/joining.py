@@ -149,11 +149,11 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     n = arr.shape[axis]
     if isinstance(obj, (list, tuple)) and len(obj) == 1:
         obj = obj[0]
-    if isinstance(obj, slice) or isinstance(obj, (list, tuple)) or (is_array(obj) and obj.ndim):
+    if isinstance(obj, slice):
+        return delete_slice(arr, obj, axis, order)
+    if isinstance(obj, (list, tuple)) or (is_array(obj) and obj.ndim):
         keep = np.ones(n, bool)
-        if isinstance(obj, slice):
-            keep[obj] = False
-        elif is_array(obj) and obj.dtype == np.bool_:
+        if is_array(obj) and obj.dtype == np.bool_:
             if obj.shape != (n,):
                 raise ValueError("boolean array argument obj to delete must be one dimensional and match the axis")
             keep = ~obj
@@ -170,6 +170,27 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     made = np.empty(sized(arr.shape, axis, n - 1), arr.dtype, order)
     made[along(axis, slice(None, obj))] = arr[along(axis, slice(None, obj))]
     made[along(axis, slice(obj, None))] = arr[along(axis, slice(obj + 1, None))]
+    return made
+
+
+def delete_slice(arr: Any, gone: Any, axis: int, order: Any) -> Any:
+    """The array without a slice of an axis: in the order of memory of a new array, not in that of a masked one."""
+    n = arr.shape[axis]
+    if gone.step is not None and gone.step != 1:
+        keep = np.ones(n, bool)
+        keep[gone] = False
+        kept = arr[along(axis, keep)[:-1]]
+        if arr.ndim == 1:
+            return kept
+        made = np.empty(kept.shape, arr.dtype, order)
+        made[...] = kept
+        return made
+    places = np.arange(n)
+    start = 0 if gone.start is None else len(places[: gone.start])
+    several = len(places[gone])
+    made = np.empty(sized(arr.shape, axis, n - several), arr.dtype, order)
+    made[along(axis, slice(None, start))] = arr[along(axis, slice(None, start))]
+    made[along(axis, slice(start, None))] = arr[along(axis, slice(start + several, None))]
     return made
 
 

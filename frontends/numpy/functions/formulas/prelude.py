@@ -202,6 +202,15 @@ def inserted(column: Any, n: int, k: int, x: Any) -> Any:
     return column
 
 
+def rotated(column: Any, n: int, by: int) -> Any:
+    """The n elements of a deque with the last `by` in front of the others."""
+    if n > 1:
+        k = n - by % n
+        if k < n:
+            column[:n] = np.concatenate((column[k:n], column[:k]))
+    return column
+
+
 def count_of(items: Any, x: Any) -> int:
     """items.count(x)."""
     found = 0

@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.lists import growing
+from tracebuf.frontends.numpy.interpreter.lists import growing, order
 from tracebuf.frontends.numpy.interpreter.lists.items import common
 from tracebuf.frontends.numpy.numbers.python_ints import int_expr
 from tracebuf.frontends.numpy.record.growing import Regrow, Several, is_growing
@@ -78,8 +79,23 @@ def insert(i: Evaluator, node: ast.AST, x: Record, index: Any, item: Any, /) -> 
     growing.insert(i, node, x, index, item)
 
 
+def rotate(i: Evaluator, node: ast.AST, x: Record, n: Any = 1, /) -> None:
+    """x.rotate(n)."""
+    n, size = growing.whole(i, node, n), growing.length(x)
+    held = growing.change(i, node, x)
+    growing.set_parts(i, x, [growing.on_column(i, prelude.rotated, c, size, n) for c in held], size)
+
+
+def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:
+    """x.copy()."""
+    made = growing.copy(i, node, x)
+    made.kind = x.kind
+    return made
+
+
 METHODS: dict[str, Callable[..., Any]] = {
     "append": growing.append, "appendleft": append_left, "pop": pop, "popleft": pop_left, "extend": growing.extend,
     "clear": growing.clear, "insert": insert, "count": growing.count,
+    "rotate": rotate, "reverse": order.reverse, "copy": copy,
 }  # fmt: skip
 """By name of the method of a deque: its handler."""
