@@ -33,7 +33,7 @@ import numpy as np
 
 from tracebuf.running.ufuncs import core_dims, generalised
 
-__all__ = ["core_loop", "extreme_loop", "inner_loop", "sort_loop", "status_flags"]
+__all__ = ["core_loop", "extreme_loop", "halves_are_roots", "inner_loop", "sort_loop", "status_flags"]
 
 
 class _UFunc(ctypes.Structure):
@@ -90,6 +90,27 @@ def core_loop(module: str, name: str, types: str) -> tuple[int, int]:
     if not _core_agrees(ufunc, types, loop, data):
         raise _wrong(ufunc, types)
     return int(loop), int(data or 0)
+
+
+@cache
+def halves_are_roots(types: str) -> bool:
+    """Whether NumPy's loop of `power` takes square roots where one exponent, of step 0, is 0.5: another result than a
+    power's for -0.0 and -inf."""
+    try:
+        (loop, data), dtype = inner_loop(np.power, types), np.dtype(types[0])
+    except LookupError:
+        return False
+    x, half, told = np.array([-0.0, -np.inf, 3.0], dtype), np.array([0.5], dtype), np.zeros(3, dtype)
+    with np.errstate(all="ignore"):
+        expected = np.sqrt(x)
+    pointers = (ctypes.c_void_p * 3)(*(a.ctypes.data for a in (x, half, told)))
+    for count in (1, 3):
+        told[:] = 7
+        steps = (ctypes.c_ssize_t * 3)(dtype.itemsize, 0, dtype.itemsize)
+        _Loop(loop)(pointers, (ctypes.c_ssize_t * 1)(count), steps, data or None)
+        if not np.array_equal(told[:count].view(f"u{dtype.itemsize}"), expected[:count].view(f"u{dtype.itemsize}")):
+            return False
+    return True
 
 
 def _wrong(ufunc: np.ufunc, types: str) -> LookupError:

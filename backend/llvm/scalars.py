@@ -13,7 +13,7 @@ import numpy as np
 
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.hosted import call_python
-from tracebuf.backend.llvm.numpy_loops import inner_loop
+from tracebuf.backend.llvm.numpy_loops import halves_are_roots, inner_loop
 from tracebuf.backend.llvm.texts import remainders
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import llvm_type
@@ -25,6 +25,9 @@ from tracebuf.running.ufuncs import name_of_ufunc
 
 ELEMENT_SLOT = "[2 x double]"
 """A stack slot that has room for an element of any type."""
+
+ROOTS = {"dd->d": "f64", "ff->f": "f32"}
+"""By the types of NumPy's loop of np.power: the type's name in intrinsics."""
 
 
 class Scalars:
@@ -66,6 +69,8 @@ class Scalars:
         """NumPy's loop on `count` elements; operands (the out last) are (pointer, step in bytes)."""
         if ufunc is np.fmod and types in remainders.TYPES:
             self._remainders(types, operands, count)
+        elif ufunc is np.power and _have_one_exponent(types, [step for _, step in operands]):
+            self._powers(types, operands, count)
         else:
             self.call_numpy(ufunc, types, operands, count)
 
@@ -88,6 +93,27 @@ class Scalars:
             code.do(f"store i64 {step}, ptr {code.offset(steps, 'i64', str(k))}")
         code.call("void", name, [("ptr", pointers), ("ptr", n), ("ptr", steps), ("ptr", data)])
 
+    def _powers(self, types: str, operands: Sequence[tuple[str, str]], count: str) -> None:
+        """Powers of contiguous elements with one exponent: where it is 0.5, NumPy's loop takes square roots one by one,
+        this one side by side."""
+        code, (base, exponent, out) = self.code, (pointer for pointer, _ in operands)
+        element = scalar_type(np.dtype(types[0]))
+        type_ = llvm_type(element)
+        half = code.inst(f"fcmp oeq {type_} {code.load(element, exponent)}, {literal(element, 0.5)}")
+        root, power, end = code.new_label(), code.new_label(), code.new_label()
+        code.branch(half, root, power)
+        code.place(root)
+        group, back = code.parallel_group(short=True)
+        with code.loop(count, metadata=back) as loop:
+            x = code.load(element, code.offset(base, type_, loop.index), group)
+            found = code.intrinsic("llvm.sqrt." + ROOTS[types], type_, [(type_, x)])
+            code.store(element, found, code.offset(out, type_, loop.index), group)
+        code.jump(end)
+        code.place(power)
+        self.call_numpy(np.power, types, operands, count)
+        code.jump(end)
+        code.place(end)
+
     def _remainder(self, types: str) -> str:
         """The function of one remainder."""
         for name, signature in remainders.needed(types).items():
@@ -108,6 +134,14 @@ class Scalars:
     def op(self, op: arith.ScalarOp, values: dict[Value, str]) -> None:
         """Emits one op with operands from `values`; its result is added there."""
         values[op.result] = op.emit(self, [values[v] for v in op.operands])
+
+
+def _have_one_exponent(types: str, steps: Sequence[str]) -> bool:
+    """Whether powers may be square roots, of which NumPy's loop knows: contiguous elements, one exponent."""
+    if types not in ROOTS:
+        return False
+    size = str(np.dtype(types[0]).itemsize)
+    return list(steps) == [size, "0", size] and halves_are_roots(types)
 
 
 def memory_type(element: ScalarType) -> str:

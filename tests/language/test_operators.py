@@ -110,6 +110,18 @@ def test_n3_scalar_exponents_take_numpys_fast_path() -> None:
         agree(g, x.astype(dtype))
 
 
+def test_n3_roots_by_a_run_time_exponent_are_taken_side_by_side() -> None:
+    body = "b = a ** e\n    a[:-1] **= e\n    return b, (a[:, None] ** e).T, a[::2] ** e"
+    f = bufferize(program(f"def f(a, e):\n    {body}"))
+    x = np.concatenate([np.linspace(0, 9, 1200), [-0.0, -np.inf, np.inf, -2.0, np.nan, 5e-324]])
+    for dtype in (np.float64, np.float32):
+        for e in (0.5, 2.0, 1.7, np.array(0.5), np.array([0.5])):
+            agree(f, x.astype(dtype), e)
+        agree(f, x[:1].astype(dtype), 0.5)
+    for dtype, name in ((np.float64, "f64"), (np.float32, "f32")):
+        assert f"@llvm.sqrt.{name}" in f.lower(x.astype(dtype), 0.5).as_text("llvm")
+
+
 @pytest.mark.slow
 def test_n4_integer_division_and_shifts_do_not_trap() -> None:
     low, high = np.iinfo(np.int64).min, np.iinfo(np.int64).max
