@@ -682,7 +682,8 @@ class NestWriter:
         code, bits = self.code, f"i{FLAGS}"
         some = code.inst(f"load <{FLAGS} x i8>, ptr {self._element_at(flags, row, index)}, align 1")
         known = code.inst(f"icmp ne <{FLAGS} x i8> {some}, zeroinitializer")
-        return code.intrinsic(f"llvm.ctpop.{bits}", bits, [(bits, code.inst(f"bitcast <{FLAGS} x i1> {known} to {bits}"))])
+        mask = code.inst(f"bitcast <{FLAGS} x i1> {known} to {bits}")
+        return code.intrinsic(f"llvm.ctpop.{bits}", bits, [(bits, mask)])
 
     def _runs(
         self, lookup: SortedPlace, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value]
