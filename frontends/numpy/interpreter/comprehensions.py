@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import count, islice
 from typing import Any
 
@@ -161,15 +162,15 @@ class Comprehensions(Evaluator):
                 raise self.refuse(odd, reason, "yield by a statement of its own")
 
         def run(emit: Callable[[Any], None], consumer: Any) -> None:
-            scope.emit = emit
-            if consumer is not None:
-                node = scope.source.node
-                if node not in self.bodies:
-                    self.bodies[node] = make_source(stopping(node), scope.source.file), frozenset()
-                found = self.bodies[node]
-                assert found is not None
-                scope.source, scope.env = found[0], {CONSUMER: consumer, **scope.env}
-            self.run_scope(scope)
+            if consumer is None:
+                self.run_scope(replace(scope, emit=emit))
+                return
+            node = scope.source.node
+            if node not in self.bodies:
+                self.bodies[node] = make_source(stopping(node), scope.source.file), frozenset()
+            found = self.bodies[node]
+            assert found is not None
+            self.run_scope(replace(scope, source=found[0], env={CONSUMER: consumer, **scope.env}, emit=emit))
 
         return Generator(scope.name, run, self.r.frame)
 
