@@ -125,7 +125,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     InternalError, a bug of ours    made from what a handler lets out (a KeyError, say), with the user's line and "a bug
                                     of tracebuf: KeyError in ..., of the handler ...": `internal_error` of
                                     frontends/numpy/record/raises.py, called where handlers are; from a program that is
-                                    not well formed: ir/verifier.py; elsewhere where the message is raised;
+                                    not well formed: ir/verifier.py; from the back end: `honest` of stages.py;
+                                    elsewhere where the message is raised;
                                     tests/language/test_honest_errors.py
     an exception that NumPy raises  the handler's `r.fail` or `Raises` (an index: frontends/numpy/arrays/indexing.py,
                                     `index_parts`, `normalise`); NumPy is asked first: record/judged.py;

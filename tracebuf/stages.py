@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tracebuf import cache
+from tracebuf.errors import TracebufError
 from tracebuf.frozen import frozen
 from tracebuf.options import Options, Tier
 from tracebuf.process.display import aligned, displayed
@@ -141,7 +142,7 @@ class Bufferized:
 
     def compile(self, name: str, tier: Tier = "fast") -> Kernel:
         """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one."""
-        with full_collections_later:
+        with full_collections_later, honest(self.func):
             with importing():
                 from tracebuf.backend.runtime.compiled import kernel_of
 
@@ -149,11 +150,24 @@ class Bufferized:
 
     def emit(self, name: str) -> KernelText:
         """The LLVM IR that `compile` makes native code of."""
-        with full_collections_later:
+        with full_collections_later, honest(self.func):
             with importing():
                 from tracebuf.backend.llvm.emit import emit_kernel
 
             return emit_kernel(self.func, _symbol(name), self.func.callees)
+
+
+@contextmanager
+def honest(func: Func) -> Iterator[None]:
+    """What the back end raises by mistake, as an InternalError: it is no exception of the user's function."""
+    try:
+        yield
+    except (TracebufError, MemoryError, RecursionError):
+        raise
+    except Exception as error:
+        with importing():
+            from tracebuf.frontends.numpy.record.raises import internal_error
+        raise internal_error(error, func.loc) from error
 
 
 def _symbol(name: str) -> str:

@@ -59,6 +59,20 @@ class Bag:
         for x in self.held:
             yield x
 
+def fibonacci():
+    a, b = 0, 1
+    while True:
+        yield a
+        a, b = b, a + b
+
+def in_tens(a):
+    for x in a:
+        for k in range(3):
+            yield 10 * x + k
+        else:
+            yield -x
+    a[0] = 99
+
 def used(a):
     x = yield a
     yield x
@@ -135,10 +149,34 @@ return best
     "what it yields after a change": "for x in squares(a):\n    a[2] += x\nreturn a",
     "an error": "for x in squares(a):\n    if x > 20:\n        raise ValueError('big')\nreturn a",
     "its target afterwards": "x, s = 5.0, 0.0\nfor x in squares(a):\n    y = x + 1\n    s += y\nreturn s, x",
+    "break": "s, k = 0.0, 0\nfor x in squares(a):\n    s += x\n    if s > 8: break\n    k += 1\nreturn s, k, a",
+    "break of an array": "for x in three(a):\n    if x[0] > 3: break\n    a[1] += x[2]\nreturn a",
+    "break of what has no end": "s = 0\nfor x in fibonacci():\n    if x > a[0] * 30: break\n    s += x\nreturn s",
+    "break out of several loops": "n = 0\nfor x in in_tens(a):\n    if x > 50: break\n    n += 1\nreturn n, a",
+    "break out of generators of generators": """
+s = 0.0
+for x in doubled(doubled(squares(a))):
+    if x > 20: break
+    s += x
+for x in chained(a):
+    if x == 3.5: break
+    s += x
+    for k in range(5):
+        if k > 1: break
+return s
+""",
+    "enumerate": "out = np.zeros(9)\nfor i, x in enumerate(squares(a), 2):\n    out[i] = x\nreturn out",
+    "enumerate and break": """
+k = 0
+for i, x in enumerate(fibonacci()):
+    if i > a[0] + 4: break
+    k = x
+return k
+""",
     "comprehensions": "return [x * 2 for x in squares(a)], [i + j for i, j in pairs(4) if i > 0]",
 }  # fmt: skip
 REFUSED = {
-    "for x in three(a):\n    if x[0] > 1: break\nreturn a": "`break`",
+    "for x in three(a):\n    if x[0] > 1: return x\nreturn a": "`return`",
     "g = squares(a)\nreturn sum(g), sum(g)": "used twice",
     "g = squares(a)\nif a[0] > 1:\n    return sum(g)\nreturn 0.0": "in another branch",
     "for x in squares(a):\n    last = x\nreturn last": "`last` may not be bound",

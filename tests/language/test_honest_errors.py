@@ -22,6 +22,8 @@ from tests.support.agreement import agree, program
 from tests.support.params import one_in
 from tests.support.second_package import ranked
 from tests.support.syntax import tree_of
+from tracebuf.backend.llvm import emit
+from tracebuf.backend.runtime import compiled
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.arrays import reshape
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
@@ -489,3 +491,19 @@ def test_what_is_asked_of_numpy_goes_through_one_door() -> None:
     made = {("functions/host/stand_ins.py", name) for name in OF_STAND_INS.split()}
     beyond = {x for x in found if x[1] not in allowed} - {("record/judged.py", "methodcaller")} - made
     assert not beyond, f"by `ask`: {beyond}"
+
+
+@pytest.mark.parametrize("fault", [KeyError, AttributeError, RuntimeError])
+def test_a_fault_of_the_back_end_is_internal(fault: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looked like an exception of the user's function."""
+
+    def broken(*_: Any, **__: Any) -> NoReturn:
+        raise fault("by mistake")
+
+    monkeypatch.setattr(emit, "emit_kernel", broken)
+    f = tracebuf.bufferize(lambda a: a + 1)
+    with pytest.raises(InternalError, match=f"a bug of tracebuf: {fault.__name__} in"):
+        f.lower(np.ones(3)).as_text("llvm")
+    monkeypatch.setattr(compiled, "kernel_of", broken)
+    with pytest.raises(InternalError, match=f"a bug of tracebuf: {fault.__name__} in"):
+        f(np.ones(3))

@@ -52,3 +52,25 @@ def test_what_finally_reads_after_the_return():
     agree(f, np.ones(3), 2)
     error = refused(f, np.ones(3), 9)  # `finally` reads `v`, which is the result
     assert "`v`" in error.reason
+
+
+def test_what_is_returned_in_a_loop_raises() -> None:
+    """Then nothing is returned on any path; that was an InternalError."""
+
+    def not_bound(a):
+        for _ in range(2):
+            return nowhere  # noqa: F821
+        return a
+
+    def by_zero(a, n):
+        for _ in range(n):
+            return 1 // (len(a) * 0)
+        a += 1
+
+    def no_value(a):
+        for _ in range(2):
+            return nowhere  # noqa: F821
+        flag = nowhere  # noqa: F821, F841
+
+    for f, args in ((not_bound, ()), (by_zero, (2,)), (by_zero, (0,)), (no_value, ())):
+        agree(f, np.ones(2), *args)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import count, islice
 from typing import Any
 
@@ -24,7 +25,16 @@ from tracebuf.frontends.numpy.record.callees import Generator
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import internal_error
 from tracebuf.frontends.numpy.record.values import Env
-from tracebuf.frontends.numpy.source.cells import CELLS, ITEM, body_as_function, comprehension_as_function, odd_yield
+from tracebuf.frontends.numpy.source.cells import (
+    CELLS,
+    CONSUMER,
+    ITEM,
+    STOPPED,
+    body_as_function,
+    comprehension_as_function,
+    odd_yield,
+    stopping,
+)
 from tracebuf.frontends.numpy.source.liveness import leaves_by, loaded, stored
 from tracebuf.frontends.numpy.source.source import Source, make_source
 
@@ -151,20 +161,27 @@ class Comprehensions(Evaluator):
                 reason = "a `yield` whose value is used, or in a `try` or `with`, is not supported in a traced function"
                 raise self.refuse(odd, reason, "yield by a statement of its own")
 
-        def run(emit: Callable[[Any], None]) -> None:
-            scope.emit = emit
-            self.run_scope(scope)
+        def run(emit: Callable[[Any], None], consumer: Any) -> None:
+            if consumer is None:
+                self.run_scope(replace(scope, emit=emit))
+                return
+            node = scope.source.node
+            if node not in self.bodies:
+                self.bodies[node] = make_source(stopping(node), scope.source.file), frozenset()
+            found = self.bodies[node]
+            assert found is not None
+            self.run_scope(replace(scope, source=found[0], env={CONSUMER: consumer, **scope.env}, emit=emit))
 
         return Generator(scope.name, run, self.r.frame)
 
-    def consume(self, node: ast.AST, x: Generator, emit: Callable[[Any], None]) -> None:
-        """Runs a generator function to its end."""
+    def consume(self, node: ast.AST, x: Generator, emit: Callable[[Any], None], consumer: Any = None) -> None:
+        """Runs a generator function to its end, or to where its consumer leaves its loop."""
         self.at(node)
         if x.done or x.frame is not self.r.frame:
             reason = "a generator that is used twice, or in another branch or loop than that in which it was made"
             raise self.refuse(node, reason, "call its function again")
         x.done = True
-        x.run(emit)
+        x.run(emit, consumer)
 
     def yielded(self, node: ast.Yield, env: Env) -> None:
         """The statement `yield x`."""
@@ -181,8 +198,8 @@ class Comprehensions(Evaluator):
 
     def over_generator(self, node: ast.For, x: Generator, env: Env) -> None:
         """A `for` over what a generator function gives: its body, as a function, is called at each `yield`."""
-        if node.orelse or leaves_by(node.body, ast.Break, ast.Return):
-            reason = "`break`, `return` or `else` of a loop over a generator is not supported"
+        if node.orelse or leaves_by(node.body, ast.Return):
+            reason = "`return` or `else` of a loop over a generator is not supported"
             raise self.refuse(node, reason, "loop over a list: list(...)")
         if node not in self.bodies:
             live = self.scope.source.live
@@ -208,10 +225,12 @@ class Comprehensions(Evaluator):
         cells = Record(types.SimpleNamespace)
         self.own(cells)
         cells.fields.update((name, env[name]) for name in names)
+        if leaves := leaves_by(node.body, ast.Break):
+            cells.fields[STOPPED] = False
         try:
-            self.consume_by(node.iter, x, source, {**env, CELLS: cells}, cells)
+            self.consume_by(node.iter, x, source, {**env, CELLS: cells}, cells, leaves)
         finally:
-            env.update(cells.fields)  # a handler of what is raised sees them too
+            env.update((name, cells.fields[name]) for name in names)  # a handler of what is raised sees them too
 
     def comprehended_generator(self, node: ast.ListComp, x: Generator, env: Env) -> list[Any]:
         """The list that a comprehension makes of what a generator function gives."""
@@ -225,8 +244,11 @@ class Comprehensions(Evaluator):
         self.consume_by(node.generators[0].iter, x, found[0], {**env, CELLS: made}, made)
         return made  # type: ignore[no-any-return]
 
-    def consume_by(self, node: ast.AST, x: Generator, source: Source, env: Env, held: Any) -> None:
-        """Runs a generator function, with a function for each item that sees the names of `env`."""
+    def consume_by(
+        self, node: ast.AST, x: Generator, source: Source, env: Env, held: Any, leaves: bool = False
+    ) -> None:
+        """Runs a generator function, with a function for each item that sees the names of `env`, and may leave the loop
+        over them (`leaves`)."""
         scope, name = self.scope, self.scope.name
 
         def lookup(wanted: str) -> Any:
@@ -239,4 +261,4 @@ class Comprehensions(Evaluator):
             self.run_scope(Scope(source, lookup, name, {ITEM: value}, names=scope.names, emit=scope.emit))
 
         with scope.inside(env), scope.holding(held):
-            self.consume(node, x, emit)
+            self.consume(node, x, emit, held if leaves else None)

@@ -820,6 +820,8 @@ class Expressions(Comprehensions):
             args = [self.listed(node, args[0]), *args[1:]]
             if function is list and len(args) == 1 and not kwargs:
                 return args[0]
+        if function is enumerate and args and isinstance(args[0], Generator):
+            return self.call_function(prelude.enumerated, args, kwargs)
         found = array_likes.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found

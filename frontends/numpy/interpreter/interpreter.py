@@ -224,6 +224,8 @@ class Interpreter(Statements):
         ended = jump_of(env)
         if isinstance(ended, int):
             return env[RETURN] if ended == LEAVE else None
+        if RETURN not in env:  # what would have returned raises
+            return None
         on = goes_on(self.r, env, CONTINUE)  # outside of loops: what has not gone on has returned
         if isinstance(on, PyBool):  # on some paths it ends without a return
 

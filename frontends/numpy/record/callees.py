@@ -45,10 +45,11 @@ class NestedFunction:
 @plain(eq=False)
 class Generator:
     """An iterator that a generator function of the user's gives: `run` traces the function, and what it is given for
-    each `yield`, with the value. To be consumed once, in the region (`frame`) that it was made in."""
+    each `yield`, with the value; its second argument is None, or has what says that the consumer has left its loop. To
+    be consumed once, in the region (`frame`) that it was made in."""
 
     name: str
-    run: Callable[[Callable[[Any], None]], None]
+    run: Callable[[Callable[[Any], None], Any], None]
     frame: Any
     done: bool = False
 

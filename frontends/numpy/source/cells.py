@@ -91,6 +91,9 @@ def own_names(node: Function) -> frozenset[str]:
 
 
 CELLS, ITEM = "<names of the loop>", "<item>"
+CONSUMER, STOPPED = "<names of the consumer>", "<it has left its loop>"
+"""Of a generator function whose consumer may leave its loop: the parameter that has the consumer's `CELLS`, and the
+attribute of these that says so."""
 
 
 def body_as_function(loop: ast.For, names: frozenset[str]) -> ast.FunctionDef | None:
@@ -98,14 +101,16 @@ def body_as_function(loop: ast.For, names: frozenset[str]) -> ast.FunctionDef | 
     are attributes of `CELLS`. None where one is bound in a form that is not known."""
     made = copy.deepcopy(loop)
     try:
-        body = [_Rewriter(names, CELLS).visit(s) for s in made.body]
+        made.body = [_Rewriter(names, CELLS).visit(s) for s in made.body]
         target = _Rewriter(names, CELLS).visit(made.target)
     except Untold:
         return None
     first = ast.copy_location(ast.Assign([target], ast.Name(ITEM, ast.Load())), loop.target)
     arguments = ast.arguments([], [ast.arg(ITEM)], None, [], [], None, [])
-    body = [first, *(_Returning().visit(s) for s in body)]
-    return ast.fix_missing_locations(ast.copy_location(ast.FunctionDef("<body>", arguments, body, []), loop))
+    made.body = [first, *made.body]
+    body = ast.Module(made.body, [])
+    _Returning().generic_visit(body)
+    return ast.fix_missing_locations(ast.copy_location(ast.FunctionDef("<body>", arguments, body.body, []), loop))
 
 
 def comprehension_as_function(node: ast.ListComp) -> ast.FunctionDef | None:
@@ -125,7 +130,12 @@ def comprehension_as_function(node: ast.ListComp) -> ast.FunctionDef | None:
 
 
 class _Returning(ast.NodeTransformer):
-    """Puts `return` in the place of `continue`, where that belongs to the loop itself."""
+    """Puts `return` in the place of `continue` and `break`, where these belong to the loop itself; the latter is noted
+    in `CELLS`."""
+
+    def visit_Break(self, node: ast.Break) -> list[ast.stmt]:
+        noted = ast.Assign([ast.Attribute(ast.Name(CELLS, ast.Load()), STOPPED, ast.Store())], ast.Constant(True))
+        return [ast.copy_location(noted, node), ast.copy_location(ast.Return(None), node)]
 
     def visit_Continue(self, node: ast.Continue) -> ast.stmt:
         return ast.copy_location(ast.Return(None), node)
@@ -162,6 +172,48 @@ def by_yield(node: ast.Expr, from_: ast.YieldFrom) -> ast.For:
     item = ast.Expr(ast.Yield(ast.Name(ITEM, ast.Load())))
     loop = ast.For(ast.Name(ITEM, ast.Store()), from_.value, [item], [])
     return ast.fix_missing_locations(ast.copy_location(loop, node))
+
+
+def stopping(node: Function) -> Function:
+    """A generator function that ends behind the `yield` at which its consumer has left its loop (a further
+    parameter says so)."""
+    made = copy.deepcopy(node)
+    made.args.posonlyargs.insert(0, ast.arg(CONSUMER))
+    _Stopping().generic_visit(made)
+    return ast.fix_missing_locations(made)
+
+
+class _Stopping(ast.NodeTransformer):
+    """Puts a test behind each `yield`, and behind each loop that has one, which leaves the loop around, or the
+    function."""
+
+    loops = 0
+
+    def leaving(self, node: ast.stmt) -> list[ast.stmt]:
+        stopped = ast.Attribute(ast.Name(CONSUMER, ast.Load()), STOPPED, ast.Load())
+        leave = ast.Break() if self.loops else ast.Return(None)
+        return [node, ast.copy_location(ast.If(stopped, [leave], []), node)]
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        return self.leaving(node) if isinstance(node.value, ast.Yield) else node
+
+    def visit_loop(self, node: ast.For | ast.While) -> ast.AST | list[ast.stmt]:
+        around = ast.Module(node.body, [])
+        yields = any(isinstance(n, ast.Yield) for n in own_nodes(around))
+        self.loops += 1
+        self.generic_visit(around)
+        self.loops -= 1
+        node.body = around.body
+        rest = ast.Module(node.orelse, [])
+        self.generic_visit(rest)
+        node.orelse = rest.body
+        return self.leaving(node) if yields else node
+
+    def visit_function(self, node: ast.FunctionDef | ast.Lambda) -> ast.AST:
+        return node
+
+    visit_For = visit_While = visit_loop
+    visit_FunctionDef = visit_Lambda = visit_function
 
 
 class _Yielding(ast.NodeTransformer):

@@ -9,6 +9,7 @@ are what JAX documents, for functions that are traced by running them; where the
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -449,3 +450,11 @@ def cond(pred: Any, true_fun: Callable[..., T], false_fun: Callable[..., T], *op
     else:
         result = false_fun(*operands)
     return result
+
+
+def enumerated(iterable: Any, start: Any = 0) -> Any:
+    """enumerate of what a generator function gives."""
+    n = operator.index(start)
+    for x in iterable:
+        yield n, x
+        n += 1

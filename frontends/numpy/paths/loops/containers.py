@@ -22,6 +22,12 @@ from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 
 
+class NewKeys(UnsupportedError):
+    """The refusal of an object that gets attributes in a loop, or of a dict that gets keys: those that the first
+    iteration gives it may be there before the others, if that is traced by itself."""
+
+
+
 class CarriedContainers:
     """The containers that one attempt at a loop carries. `spec` is the loop with names for their contents. Those of
     `rebound_containers` names hold other containers in each iteration."""
@@ -87,7 +93,8 @@ class CarriedContainers:
             what = "a list changes its length" if isinstance(x, list) else "a dict gets or loses keys"
             what = f"an object ({x.kind.__name__}) gets an attribute" if isinstance(x, Record) else what
             instead = "store into an array that is made before: out[i] = x"
-            raise UnsupportedError(
+            kind = UnsupportedError if isinstance(x, list) else NewKeys
+            raise kind(
                 f"{what} in a loop that is traced once", location=self.r.heap.known[x].changed or self.r.loc,
                 instead=instead if isinstance(x, list) else "give it all its keys before the loop",
             )  # fmt: skip

@@ -35,7 +35,7 @@ from tracebuf.frontends.numpy.paths.joins import anchored, plain, references
 from tracebuf.frontends.numpy.paths.landing import raise_on
 from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.close import LoopClose
-from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers
+from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, NewKeys
 from tracebuf.frontends.numpy.paths.loops.plan import (
     MAX_PEELED,
     WHICH,
@@ -131,6 +131,9 @@ def attempt(
             loop.discard()
             carried.restore()
             plans[key] = loop.plan
+            if isinstance(error, NewKeys) and plans[key].may_peel and spec.otherwise is None:
+                plans[key] = loop.plan.mended("", "an object gets attributes, or a dict keys", peel_first=True)
+                return None
             if not isinstance(error, Changed) or error.labels <= plan.containers:
                 raise
             if spec.otherwise is not None:

@@ -1,0 +1,103 @@
+"""Attributes and keys that a loop is the first to set: its first iteration is traced by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree, refused
+from tracebuf.testing.ladder import climb
+
+
+class Layer:
+    def __init__(self, n, m):
+        self.w = np.full((n, m), 0.1)
+        self.b = np.zeros(m)
+
+    def forward(self, x):
+        self.x = x
+        self.z = x @ self.w + self.b
+        return np.tanh(self.z)
+
+    def backward(self, d, rate):
+        dz = d * (1 - np.tanh(self.z) ** 2)
+        dx = dz @ self.w.T
+        self.w -= rate * self.x.T @ dz
+        self.b -= rate * dz.sum(0)
+        return dx
+
+
+class Part:
+    pass
+
+
+def trained(x, y, epochs):
+    layers = [Layer(2, 3), Layer(3, 1)]
+    losses = []
+    for _ in range(epochs):
+        out = x
+        for layer in layers:
+            out = layer.forward(out)
+        d = out - y
+        losses.append(np.mean(d**2))
+        for layer in reversed(layers):
+            d = layer.backward(d, 0.1)
+    return losses, layers[0].w
+
+
+def last_and_sum(a, n):
+    found = {}
+    for i in range(n):
+        found["last"] = a[i]
+        found["sum"] = found.get("sum", 0.0) + a[i]
+    return found["last"], found["sum"], list(found), found
+
+
+def by_the_path(a, n):
+    part = Part()
+    for i in range(n):
+        part.v = a[i] * 2
+        if a[i] > 0.5:
+            part.w = i
+        else:
+            part.w = -i
+    return part.v + part.w
+
+
+def nested(a, n):
+    part = Part()
+    for i in range(n):
+        for j in range(n):
+            part.row = a[i] + j
+        part.column = part.row * i
+    return part.row, part.column
+
+
+A = np.random.default_rng(2).random(5)
+
+
+@pytest.mark.parametrize("f", [last_and_sum, by_the_path, nested])
+def test_ranges(f: Any) -> None:
+    """Whether there is an iteration is a guard."""
+    climb(f, (A, 4), again=[(A, 1), (A, 5)])
+    for n in (4, 1, 0, -2):
+        agree(f, A, n)
+
+
+def test_layers_that_keep_what_they_were_given() -> None:
+    x, y = np.random.default_rng(0).random((6, 2)), np.random.default_rng(1).random((6, 1))
+    for epochs in (3, 1, 0):
+        agree(trained, x, y, epochs, ulp=8)
+
+
+def test_loops_of_which_only_the_run_knows_whether_they_begin() -> None:
+    def f(a):
+        part = Part()
+        while a[0] < 3:
+            part.v = a[0]
+            a[0] += 1
+        return a
+
+    refused(f, np.zeros(2))
