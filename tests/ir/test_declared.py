@@ -436,6 +436,7 @@ ELSEWHERE = {
          "vector.mask", "arith.index_cast", "arith.index_castui", "index.casts", "index.castu"),
         "no machine runs it: test_facts.py asks mlir-opt-22"),
     "func.call": "its facts are its callee's",
+    "tracebuf.call": "its facts are those that tracing found of its callee: tests/language/test_recursion.py",
 }  # fmt: skip
 
 

@@ -810,7 +810,7 @@ class Expressions(Comprehensions):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if (draw := draws.draw_of(function)) is not None:
             return draws.call(self.r, draw, [as_plain(x) for x in args], kwargs)
-        if (drawn := twister.formula_of(function)) is not None:
+        if (drawn := twister.formula_of(self.r, function)) is not None:
             return self.call_function(drawn, args, kwargs)
         if isinstance(function, NO_CALLEES):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.host.calls import pass_on, record
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -214,11 +213,10 @@ TABLE = {"random": drawn} | {formula.__name__: formula for formula in FORMULAS}
 """By method of the module's generator: what is traced in its place."""
 
 
-def formula_of(function: Any) -> Any:
+def formula_of(r: Recorder, function: Any) -> Any:
     """The formula of a function of Python's `random`; None for anything else; refuses those that have none."""
     if getattr(function, "__self__", None) is not GENERATOR or STATE is None:
         return None
     if (found := TABLE.get(function.__name__)) is None:
-        what = f"a call of random.{function.__name__} cannot be traced"
-        raise UnsupportedError(what, instead=refusals.MODULES["random"])
+        raise r.refuse(f"a call of random.{function.__name__} cannot be traced", refusals.MODULES["random"])
     return found
