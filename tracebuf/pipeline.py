@@ -64,6 +64,12 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     where it can (`Direct` of running/host.py, backend/llvm/hosted.py), else by
                                     `call_reference`; tests/functions/test_host_linalg.py,
                                     tests/native/test_direct_calls.py (calls of Python's)
+    a function that calls itself    frontends/numpy/interpreter/recursion.py (`note` finds it, `Recursion` traces it),
+                                    `TracedCall` of ops/control/func.py, bufferize/callees.py;
+                                    tests/language/test_recursion.py
+    Python's `random`               frontends/numpy/functions/formulas/twister.py; tests/language/test_pythons_random.py
+    masks by words, counts by 64    backend/llvm/scatters.py (`_by_words`), loops.py (`_number_of`);
+                                    tests/functions/test_masks.py (`test_runs_of_a_mask`)
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py;
                                     analysis/cost/choose.py has several orders tried (several_orders.py), or the
                                     cheapest decisions searched for (optimal.py, to a limit) and proved

@@ -39,11 +39,11 @@ Group = tuple[Tag, ...]
 def mlir_tags(funcs: Sequence[Func]) -> dict[str, dict[str, list[Tag]]]:
     """For each function what is tagged under each name ("C_0", "W_3")."""
     flags = analysis_option(extra="").replace("test-analysis-only", "test-analysis-only print-conflicts")
-    text = None
     for _ in range(3):  # the binary crashes at times
-        (text,) = run_mlir([print_module(funcs)], "-mlir-print-op-generic", flags) if text is None else (text,)
-    assert text is not None
-    return read_tags(text)
+        (text,) = run_mlir([print_module(funcs)], "-mlir-print-op-generic", flags)
+        if text is not None:
+            return read_tags(text)
+    raise AssertionError("mlir-opt has crashed three times")
 
 
 def read_tags(text: str) -> dict[str, dict[str, list[Tag]]]:
