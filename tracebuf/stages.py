@@ -166,7 +166,9 @@ def honest(func: Func) -> Iterator[None]:
         raise
     except Exception as error:
         with importing():
-            from tracebuf.frontends.numpy.record.raises import internal_error
+            from tracebuf.frontends.numpy.record.raises import by_signal, internal_error
+        if (late := by_signal(error)) is not None:
+            raise late  # noqa: B904
         raise internal_error(error, func.loc) from error
 
 
