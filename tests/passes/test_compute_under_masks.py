@@ -28,6 +28,10 @@ COMPUTED = {
     "a loop": "for i in range(3):\n        w = a < i\n        a[w] = a[w] + b[w] * i",
     "a path": "if b[0] < 9:\n        a[m] = a[m] * 3",
     "one dead array": "a[m] = np.cumsum(b)[m] * 2",
+    "zeros that the mask leaves out": "a[m] = 1 / np.where(m, a, 0)[m]",
+    "three dimensions": "w = a.reshape(2, 4, 5) > 0; a.reshape(2, 4, 5)[w] = b.reshape(2, 4, 5)[w] - 1",
+    "no elements": "a[:0][m[:0]] = b[:0][m[:0]] + 1",
+    "twice stored": "t = b[m] * 2; a[m] = t + 1; c[n] = c[n] + 1j; z[m] = b[m] + 1j",
 }
 """What makes no array for what is compressed."""
 KEPT = {
@@ -44,6 +48,14 @@ KEPT = {
     "rows": "w = x[:, 0] > 0; x[w] = x[w] * 2 + y[w]",
     "a compressed mask": "a[m] = b[m] * 2; m[:] = b > 1; a[m] = b[m]",
     "dead arrays": "a[m] = np.cumsum(a)[m] - np.cumsum(b)[m]",
+    "an exchange": "a[m], b[m] = b[m], a[m]",
+    "sorted in between": "t = b[m]; b.sort(); a[m] = t * 2",
+    "a mask that changes in between": "t = b[m]; m[3] = not m[3]; m[4] = not m[4]; a[m] = t",
+    "shorter than the mask by then": "t = b[m]; m[3] = True\n    try: a[m] = t\n    except ValueError: a[0] = 7",
+    "what is left of an exception": "try: t = b[m]; a[m] = t * 2; b[99] = 1\n    except IndexError: a[m] = a[m] + 1",
+    "returned too": "t = a[m]; a[m] = t + 1; k = t",
+    "masks of masks": "t = a[m]; u = t > 0; t[u] = t[u] * 2; a[m] = t",
+    "carried by a loop": "u = a\n    for i in range(3): u = u.copy(); u[m] = u[m] + b[m]; a[0] = u[0]\n    k = u",
     "out of a loop": "t = b[m]\n    for i in range(2):\n        a[m] = t * i",
 }
 
