@@ -82,6 +82,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     another temporary's reason      optimize/tensors/eliminate_empty_tensors.py (`why_kept`); a result's:
                                     explain/report.py
     an array read only in slices    is not made: optimize/tensors/compute_slices.py; tests/passes/test_compute_slices.py
+    `z[m] = z[m] * c[m]`            no array is compressed: optimize/tensors/compute_under_masks.py;
+                                    tests/passes/test_compute_under_masks.py
     what a loop begins with, unread optimize/tensors/place_stand_ins.py; tests/passes/test_stand_ins.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; stack, arena or array:
                                     optimize/buffers/assign_storage.py (`to_stack`, `fits_stack`);
@@ -200,6 +202,7 @@ from tracebuf.optimize.buffers.write_directly import write_directly
 from tracebuf.optimize.tensors.accumulate_products import accumulate_products
 from tracebuf.optimize.tensors.canonicalize import canonicalize
 from tracebuf.optimize.tensors.compute_slices import compute_slices
+from tracebuf.optimize.tensors.compute_under_masks import compute_under_masks
 from tracebuf.optimize.tensors.cse import cse
 from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.tensors.fuse import fuse
@@ -219,6 +222,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("cse", cse),
     ("accumulate-products", accumulate_products),
     ("compute-slices", compute_slices),
+    ("compute-under-masks", compute_under_masks),
     ("fuse", fuse),
     ("canonicalize-fused", canonicalize),
     ("eliminate-empty-tensors", eliminate_empty_tensors),

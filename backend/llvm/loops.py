@@ -39,6 +39,8 @@ SHORT = 24
 CHAINS = 8
 """Sums that a strided fold of few ops takes side by side, as NumPy's: an addition takes as long as four are apart. LLVM
 makes them for a stride of 1 alone, for which it tests a stride that it does not know."""
+FEW = 24
+"""Elements of a row, up to which a fold takes them one by one."""
 FIRST_PART = 64
 """Elements of a fold of bools after which it is asked whether it is decided."""
 DEAR = 64
@@ -347,6 +349,49 @@ class NestWriter:
         indices, count = indices or {}, len(piece.sizes)
         depth = len(indices)
         folding = depth == count - self.nest.fold_loops and self.nest.folds
+        if folding and self._may_fold_few(piece, depth):
+            code, few, many, end = self.code, *(self.code.new_label() for _ in range(3))
+            code.branch(code.icmp("sle", piece.sizes[-1], str(FEW)), few, many)
+            code.place(few)
+            self._fold_few(piece, pointers, indices)
+            code.jump(end)
+            code.place(many)
+            self._loops_of(piece, pointers, indices, folding=True)
+            code.jump(end)
+            code.place(end)
+        else:
+            self._loops_of(piece, pointers, indices, bool(folding))
+
+    def _may_fold_few(self, piece: Piece, depth: int) -> bool:
+        """Whether the folds are of rows that may be short: many of them, of a length that only the run time knows."""
+        nest = self.nest
+        if not 0 < depth == len(piece.sizes) - 1 or piece.sizes[-1].isdigit() or nest.rare:
+            return False
+        simple = len(nest.stages) == 1 and not nest.stages[0].calls and not self.failures and not nest.spec.ordered
+        floats = all(s.fold.how != IN_ORDER and s.element.component.is_float for s in self.fold_of.values())
+        return simple and floats and len(self.stored) == len(nest.folds)
+
+    def _fold_few(self, piece: Piece, pointers: dict[int, str], indices: dict[int, str]) -> None:
+        """The fold of a row of a few elements, one by one into its out: no vectors, blocks or levels to set up."""
+        code, states = self.code, list(self.fold_of.values())
+        start = piece.starts[-1] if piece.starts else "0"
+        row = Row(pointers, piece.strides[-1], dict(self.values), False, indices, start)
+        row = replace(row, values=self._fixed(row))
+        carried = [
+            part for k, s in self.fold_of.items()
+            for part in s.typed(code.load(s.element, pointers[k], self._access(k)))
+        ]  # fmt: skip
+        with code.loop(piece.sizes[-1], carried=carried, metadata=code.loop_metadata(*code.as_it_stands())) as loop:
+            self._iteration(self.nest.stages[0], row, loop, True, (), "", states)
+        ends = list(loop.carried)
+        for k, s in self.fold_of.items():
+            code.store(s.element, s.take(ends), pointers[k], self._access(k))
+        if self.nest.blocked:
+            self.polls.poll(code.mul(piece.sizes[-1], str(self.units)))
+
+    def _loops_of(self, piece: Piece, pointers: dict[int, str], indices: dict[int, str], folding: bool) -> None:
+        count = len(piece.sizes)
+        depth = len(indices)
         if folding:
             for k, state in self.fold_of.items():
                 state.begin(pointers[k], self._access(k))

@@ -146,7 +146,7 @@ def mandelbrot_masks_jax(c, limit):
 
 program(
     mandelbrot_masks, plane, (60, 500), loops=mandelbrot_masks_loops, jax=mandelbrot_masks_jax, rounding=1e-3,
-    reason="each step copies by the mask three times, and stores back by it, where selects would do",
+    reason="each step is a sweep over all points, by the mask; loops keep a point in registers for all of its steps",
 )  # fmt: skip
 
 

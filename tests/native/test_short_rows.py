@@ -1,75 +1,76 @@
-"""Calls of NumPy's loops on rows of few elements: several rows are one block (backend/llvm/loops)."""
+"""Rows of a few elements: folds without vectors or blocks to set up, and extremes that are found one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree
 from tests.support.params import slow_but
 from tracebuf import bufferize
-from tracebuf.backend.llvm.loops import SHORT
-from tracebuf.lower.plan import BLOCK
+from tracebuf.backend.llvm.host_calls import SHORT_ROW
+from tracebuf.backend.llvm.loops import FEW
+
+LENGTHS = (1, 2, 3, 7, 8, 9, FEW - 1, FEW, FEW + 1, 40)
+SPECIAL = np.array([np.nan, -np.nan, 0.0, -0.0, np.inf, -np.inf, 1.5, -1.5, 1e-310, -1e-310])
+FOLDS = {
+    "sum": lambda x, c: x.sum(-1), "products": lambda x, c: (x * c).sum(1), "max": lambda x, c: x.max(1),
+    "fmin": lambda x, c: np.fmin.reduce(x, axis=-1), "distances": lambda x, c: ((x[:, None] - c[:7]) ** 2).sum(axis=2),
+    "mean": lambda x, c: x.mean(1), "two axes": lambda x, c: (x[:, None] * c).sum((1, 2)),
+    "kept": lambda x, c: np.sum(x, axis=1, keepdims=True) * c, "another axis": lambda x, c: (x.T + c.T).sum(0),
+    "norms": lambda x, c: np.linalg.norm(x - c, axis=1), "product": lambda x, c: x.prod(1),
+    "of bools": lambda x, c: (x > c).sum(1),
+}  # fmt: skip
 
 
-def into_itself(a: Any, b: Any, c: Any) -> Any:
-    a[:, :] = np.exp(a * c[: a.shape[1]])
-    return a
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", slow_but("d", "fdDi"))
+@pytest.mark.parametrize("name", FOLDS)
+def test_folds_of_short_rows(name: str, dtype: str) -> None:
+    if dtype == "D" and name in ("max", "fmin", "of bools"):
+        pytest.skip("complex numbers are compared by two parts")
+    f, r = FOLDS[name], np.random.default_rng(0)
+    g, rounding = bufferize(f), 1e-5 if dtype == "f" else 1e-12
+    for n in LENGTHS:
+        x, c = (r.normal(size=(2, 15, 2 * n)) * 9).astype(dtype)
+        for k in (slice(n), slice(None, None, -2)):
+            np.testing.assert_allclose(g(x[:, k], c[:, k]), f(x[:, k], c[:, k]), rounding, 100 * rounding, strict=True)
+    if dtype != "i":
+        x[3, ::2], x[4, 1::2] = np.nan, np.inf
+        np.testing.assert_allclose(g(x[:, :5], c[:, :5]), f(x[:, :5], c[:, :5]), rounding, 100 * rounding)
 
 
-def chosen(a: Any, b: Any, c: Any) -> Any:
-    s = a + c[: a.shape[1]]
-    return np.where(s > 1, np.sqrt(np.abs(s)), np.sin(s) - b[: len(a), None])
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "one row for all": lambda a, b, c: np.exp(a - c[: a.shape[1]]),
-    "one element for a row": lambda a, b, c: np.abs(b[: len(a), None] * 1j - c[: a.shape[1]]),
-    "part of the columns": lambda a, b, c: np.sin(a[:, ::2]),
-    "columns from behind": lambda a, b, c: np.cos(a[:, ::-1]) + c[: a.shape[1]],
-    "into part of the columns": lambda a, b, c: np.tanh(a[:, 1:], out=a[:, 1:]),
-    "into itself": into_itself,
-    "stages": lambda a, b, c: np.exp(-(np.sin(a + c[: a.shape[1]]) ** 2)) * a + np.log(np.abs(a) + 2),
-    "two operands": lambda a, b, c: np.power(np.abs(a), np.abs(c[: a.shape[1]]) + 0.5),
-    "a base for a row": lambda a, b, c: np.power(np.abs(b[: len(a), None]), c[: a.shape[1]]),
-    "chosen": chosen,
-    "transposed": lambda a, b, c: np.exp(a.T + b[: len(a)]),
-    "indices": lambda a, b, c: np.sin(np.indices(a.shape)[0] * 0.5 + np.arange(a.shape[1]) * a),
-    "three axes": lambda a, b, c: np.exp(a[:, None, :] + b[:3, None] * c[: a.shape[1]]),
-    "float32": lambda a, b, c: np.exp((a + c[: a.shape[1]]).astype(np.float32)),
-    "an operand of two calls": lambda a, b, c: np.divmod((c[: a.shape[1]] * 9).astype(int), a),
-    "two results": lambda a, b, c: np.modf(a + c[: a.shape[1]]),
-}
-SIZES = [(300, 3), (0, 3), (3, 0), (1, 1), (2, 1), (BLOCK, 2), (BLOCK + 1, 1), (171, 3), (50, SHORT), (50, SHORT + 1)]
-SIZES += [(7, BLOCK), (7, BLOCK + 3), (2, 3 * BLOCK), (1000, 7)]
-
-
-@pytest.mark.parametrize("name", slow_but(("one row for all", "chosen"), FUNCTIONS))
-def test_rows_of_all_lengths(name: str) -> None:
-    """One program for all sizes: short rows, rows of a block, longer ones."""
-    f, r = FUNCTIONS[name], np.random.default_rng(0)
-    g = bufferize(f)
-    b, c = r.normal(size=1000), r.normal(size=3 * BLOCK)
-    for m, n in SIZES:
-        a = r.normal(size=(m, n))
-        x, y = a.copy(), a.copy()
-        wanted, found = f(x, b, c), g(y, b, c)
-        for w, v in zip(*((z,) if isinstance(z, np.ndarray) else z for z in (wanted, found)), strict=True):
-            assert (v.dtype, v.shape, v.tobytes()) == (w.dtype, w.shape, w.tobytes()), (m, n)
-        assert x.tobytes() == y.tobytes()
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, SHORT, SHORT + 1, BLOCK])
-@pytest.mark.slow
-def test_rows_whose_length_is_known(n: int) -> None:
-    """As in `np.empty((len(x), 3))`: only one form of the loops is written."""
+@pytest.mark.parametrize("dtype", slow_but("fd", "efdhH?"))
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_extremes_of_short_rows(name: str, dtype: str) -> None:
+    """The first NaN, else the first of the best; zeros of both signs are equal."""
 
     def f(x: Any) -> Any:
-        out = np.zeros((len(x), n))
-        out[:, :] = np.exp(x[:, None] * np.arange(n) / n)
-        return out, np.cos(out[:, : max(n - 1, 1)])
+        return getattr(np, name)(x, axis=-1), getattr(np, name)(x[0])
 
-    agree(f, np.linspace(-2, 1, 400))
+    g, r = bufferize(f), np.random.default_rng(1)
+    for n in (*LENGTHS, SHORT_ROW, SHORT_ROW + 1):
+        with np.errstate(all="ignore"):
+            x = r.choice(SPECIAL, (200, 2 * n)).astype(dtype)
+            y = r.choice(SPECIAL[2:], (200, 2 * n)).astype(dtype)
+            z = r.choice(SPECIAL[2:4], (20, 2 * n)).astype(dtype)
+        for a in (x, y, z):
+            for part in (a[:, :n].copy(), a[:, ::-2]):
+                for ours, eager in zip(g(part), f(part), strict=True):
+                    np.testing.assert_array_equal(ours, eager, strict=True)
+
+
+def test_a_short_row_is_one_loop() -> None:
+    """Per row there is one test of its length; behind it neither the levels of a pairwise sum nor vectors."""
+    text = bufferize(lambda x: x.sum(1)).lower(np.ones((3, 2))).as_text("llvm")
+    few = re.search(rf"icmp sle i64 %p\d+, {FEW}\n  br i1 %v\d+, label %(b\d+)", text)
+    assert few is not None
+    loop = text[text.index(f"\n{few[1]}:") :].partition("store double")[0]
+    assert loop.count("fadd reassoc double") == 1
+
+
+def test_numbers_of_short_rows_are_ranked_without_branches() -> None:
+    text = bufferize(lambda x: x.argmin(1)).lower(np.ones((3, 2))).as_text("llvm")
+    assert text.count("!unpredictable") == 2

@@ -216,7 +216,7 @@ def keeps_few_arrays_alive(producer: Generic, consumer: Generic, versions: Versi
     first, last = versions.place(producer), versions.place(consumer)
     dying = {
         versions.storage(u.value) for u in producer.in_uses
-        if u.value.type == result.type and versions.last_use(u.value, block) <= first and _is_new(u.value, block)
+        if u.value.type == result.type and versions.last_use(u.value, block) <= first and is_new(u.value, block)
     }  # fmt: skip
     if len(dying) < 2:
         return True
@@ -224,7 +224,7 @@ def keeps_few_arrays_alive(producer: Generic, consumer: Generic, versions: Versi
     return not any(op.result.type == result.type and not _is_taken_up(op, consumer) for op in between)
 
 
-def _is_new(value: Value, block: Block) -> bool:
+def is_new(value: Value, block: Block) -> bool:
     """Whether the value is an array that the block made: one that is freed, or stored over, when it dies."""
     while (link := continued(value)) is not None:
         value = link.value
