@@ -43,7 +43,7 @@ from tracebuf.frontends.numpy.interpreter import (
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, growing
+from tracebuf.frontends.numpy.interpreter.lists import deques, growing, heaps
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -830,6 +830,8 @@ class Expressions(Comprehensions):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
         if function is deque:
             return deques.call(self, node, args, kwargs)
+        if (found := heaps.call(self, node, function, args, kwargs)) is not NotImplemented:
+            return found
         if list_arrays.among([*args, *kwargs.values()]) and not is_inlined(function):
             return list_calls.call(self, node, function, args, kwargs, records.is_numpys(function))
         found = records.call_with_objects(self, node, function, args, kwargs)

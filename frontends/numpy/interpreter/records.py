@@ -554,6 +554,7 @@ def sorted_by(i: Evaluator, node: ast.AST, items: Any, /, *, key: Any, reverse: 
     found = i.iterate_static(node, items)
     keys = found if key is None else [i.call(node, key, [x], {}) for x in found]
     if any(map(is_traced, i.flat([*keys, reverse]))):
+        i.note_growth(items)
         raise i.refuse(node, "sorted() by keys that are only known at run time", "np.sort or np.argsort of an array")
     order = ask(sorted, range(len(found)), key=keys.__getitem__, reverse=reverse)
     return i.own([found[k] for k in order])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import linspace
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, filled, shape_arg
@@ -97,6 +98,14 @@ def sort_by_python(r: Recorder, items: ArrayRef, reverse: bool) -> None:
     """Sorts items as Python does, called: among NaNs the order is that in which it compares."""
     call = Direct(by_python, (Passed(0), reverse), (), None, (), (), put_nothing)
     record(r, HostFunction("sorted", call), [], [], [items])
+
+
+@primitive
+def check_ordered(r: Recorder, x: NpScalar, known: Any) -> None:
+    """Raises UnsupportedError where the order of a part of two tuples is not known: one of them is a NaN. `x`: one of
+    them."""
+    if x.element.is_float:
+        r.check(known.value, UnsupportedError, "an order of tuples among which is a NaN, in a list of run-time length")
 
 
 @primitive
