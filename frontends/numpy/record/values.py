@@ -354,8 +354,17 @@ class ArrayRef:
 
 def of_one_form(a: ArrayRef, b: ArrayRef) -> bool:
     """Whether a reference may be to either array, depending on the path: of one element type and order of axes."""
-    same = a.element is b.element and a.ndim == b.ndim
-    return same and all(a.stride_rank(k) == b.stride_rank(k) for k in range(a.ndim))
+    return a.element is b.element and a.ndim == b.ndim and ranks_of(a) == ranks_of(b)
+
+
+def ranks_of(a: ArrayRef) -> tuple[int | None, ...]:
+    """The places of an array's axes in memory, the outermost first, as numbers that other arrays' compare with; None
+    for an axis that is repeated, or may be any. There is but one for a single axis."""
+    if a.ndim == 1:
+        return (None if a.is_repeated(0) else 0,)
+    ranks = [a.stride_rank(k) for k in range(a.ndim)]
+    known = sorted({rank for rank in ranks if rank is not None})
+    return tuple(None if rank is None else known.index(rank) for rank in ranks)
 
 
 def same_view(a: ArrayRef, b: ArrayRef) -> bool:
