@@ -488,7 +488,6 @@ REFUSED = {
     "a part of a list": "return [int(v) for v in out if v > 0].index(1, 2)",
     "a search for anything but ints": "return 1.0 in out",
     "changes in a loop": "for v in reversed(out):\n    out.append(v)\nreturn out",
-    "a list of a float and an int and np.float64": "out.append(1.0)\nout.append(1)\nreturn out",
     "a list of a tuple of": "for v in x:\n    out.append((v, v))\nreturn out",
 }
 

@@ -568,6 +568,37 @@ def kind_of(x: Any) -> Kind | None:
     return KINDS.get(type(x)) if type(x) is not int or -(2**63) <= x < 2**63 else None
 
 
+Kinds = tuple[Kind | None, ...]
+"""What a value may be: numbers of these kinds, or None."""
+
+
+def kinds_of(x: Any) -> Kinds | None:
+    """The kinds of a value that is a number or None on each path; None for any other value."""
+    found = dict[Kind | None, None]()
+    for end in ends(x):
+        kind = kind_of(end)
+        if kind is None and end is not None:
+            return None
+        found[kind] = None
+    return tuple(found)
+
+
+def types_of(kinds: Kinds) -> list[ScalarType]:
+    """The types of the values that are carried: a flag for each kind but the last, then the numbers."""
+    return [I1] * (len(kinds) - 1) + [t for kind in kinds if kind is not None for t in kind.types]
+
+
+def words_of(kinds: Kinds) -> str:
+    """For messages."""
+    return " or ".join("None" if kind is None else kind.words for kind in kinds)
+
+
+def in_order(kinds: Kinds) -> Kinds:
+    """The kinds, each once, in one order."""
+    names = {kind: "" if kind is None else f"{kind.name} {kind.element.name}" for kind in kinds}
+    return tuple(sorted(names, key=names.__getitem__))
+
+
 def is_traced(value: object) -> bool:
     return isinstance(value, (ArrayRef, Scalar))
 

@@ -20,7 +20,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
 from tracebuf.frontends.numpy.paths.joins import anchored, plain, references
 from tracebuf.frontends.numpy.paths.leaving import parameters
-from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, kinds_of, types_of
+from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
 from tracebuf.frontends.numpy.paths.loops.objects import ContainerObjects
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot, order_of
@@ -47,8 +47,10 @@ from tracebuf.frontends.numpy.record.values import (
     PyInt,
     Storage,
     kind_of,
+    kinds_of,
     ranks_of,
     storages_of,
+    types_of,
 )
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
