@@ -488,7 +488,6 @@ REFUSED = {
     "a part of a list": "return [int(v) for v in out if v > 0].index(1, 2)",
     "a search for anything but ints": "return 1.0 in out",
     "changes in a loop": "for v in reversed(out):\n    out.append(v)\nreturn out",
-    "a list of a float and an int and np.float64": "out.append(1.0)\nout.append(1)\nreturn out",
     "a list of a tuple of": "for v in x:\n    out.append((v, v))\nreturn out",
 }
 
@@ -551,6 +550,24 @@ def chosen_by_truths(x):
     return x[chosen]
 
 
+def chosen_by_some_truths(x):
+    chosen = []
+    for v in x:
+        if v < 9:
+            chosen.append(v > 0)
+    return x[chosen]
+
+
+def as_long_as_counted(x, n):
+    places, rows, k = [7], [], 3
+    for v in x:
+        places.append(int(v > 0))
+    for _ in range(n, 0, -2):
+        rows.append(x + k)
+        k -= 2
+    return np.zeros(len(x)) + np.array(places)[1:], np.array(rows) + x, k, len(rows), np.arange(k, 20)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("f", [found, found_sums, found_used, found_doubled])
 def test_the_array_of_an_empty_list_is_one_of_floats(f: Any) -> None:
@@ -579,9 +596,17 @@ def test_where_the_dtype_of_an_empty_list_matters() -> None:
     for x in (X, -abs(X)):
         agree(found_many, x)
         agree(found_twice, x)
-    for f in (chosen_by_truths,):  # before anything has run: an argument is as it was
-        with pytest.raises(UnsupportedError, match=r"np.array\(.*, dtype="):
-            tracebuf.bufferize(f)(X)
+    with pytest.raises(UnsupportedError, match=r"np.array\(.*, dtype="):
+        tracebuf.bufferize(chosen_by_some_truths)(X)
+
+
+def test_a_loop_that_counts_gives_known_lengths() -> None:
+    """What each iteration adds one number to is known after the loop: a list that each appends to is as long as that,
+    and its array needs no path for none."""
+    for x in (X, X[:1], X[:0]):
+        agree(chosen_by_truths, x)
+    for n in (5, 1, 0, -3, 30):
+        agree(as_long_as_counted, X, n)
 
 
 def test_where_the_dtype_depends_on_which_items_are_pythons() -> None:

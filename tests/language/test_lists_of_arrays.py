@@ -295,3 +295,31 @@ def test_refused(reason: str) -> None:
     f = program("def f(x, n):\n    out = []\n" + "\n".join("    " + line for line in OTHER[reason].splitlines()))
     with pytest.raises(UnsupportedError, match=reason):
         tracebuf.bufferize(f)(X, N)
+
+
+def centers_of(x, k, rounds):
+    centers = x[:k].copy()
+    for _ in range(rounds):
+        distances = np.linalg.norm(x[:, None, :] - centers[None, :, :], axis=2)
+        labels = distances.argmin(axis=1)
+        new = np.array([x[labels == j].mean(axis=0) if np.any(labels == j) else centers[j] for j in range(k)])
+        if np.allclose(new, centers):
+            break
+        centers = new
+    return centers, labels
+
+
+def columns_by_path(x):
+    a = x.T[1] if x[0, 0] > 0 else np.cumsum(x[0])
+    b = x[0] if x[0, 0] > 0 else np.array([2.0])
+    a[0] = 5
+    return a, b, a.sum() * b
+
+
+def test_one_array_or_another_by_the_path() -> None:
+    """Arrays of one axis are of one form, wherever the axis is in their memory: the means of clusters, some empty."""
+    x = np.random.default_rng(4).normal(size=(12, 3))
+    for k in (2, 12):
+        agree(centers_of, x, k, 4, ulp=4)
+    agree(columns_by_path, abs(x[:3]))
+    agree(columns_by_path, -abs(x[:3]))

@@ -25,7 +25,9 @@ class ResultLeaf:
     "array" or a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity`
     are one object; `read_only` arrays are views that must not be stored to. "items" are those of a list of run-time
     length: the elements of result `index`; `value` holds their kind, and the result with the flags where that depends
-    on the item. "rows" are those of one of arrays. "kept" is the text or object whose
+    on the item. "rows" are those of one of arrays, "alternatives"
+    those of one whose items are of several kinds: `value` holds the results with the flags of all kinds but the last,
+    and a name and a result for each. "kept" is the text or object whose
     number is result `index`.
     """
 
@@ -141,6 +143,14 @@ def items_in(elements: Any, kind: str, flags: Any, mixed: bool) -> list[Any]:
     return list(elements) if kind == "np" else elements.tolist()
 
 
+def alternatives(flags: Sequence[Any], kinds: Sequence[tuple[str, Any]]) -> list[Any]:
+    """The items of a list of run-time length that are of several kinds, or None; a flag says which one each is."""
+    found = [items_in(elements, name, None, False) if name else None for name, elements in kinds]
+    count = len(flags[0]) if flags else len(kinds[0][1])
+    which = [next((k for k, flag in enumerate(flags) if flag[i]), len(flags)) for i in range(count)]
+    return [None if (held := found[k]) is None else held[i] for i, k in enumerate(which)]
+
+
 class _Building:
     """The objects of one call's results.
 
@@ -192,11 +202,14 @@ class _Building:
             return self.values[x.index]
         if x.kind == "container":
             return self.containers[x.index]
-        value = self.raw[x.index]
         if x.kind == "kept":
             from tracebuf.running.kept import kept
 
-            return kept(int(value))
+            return kept(int(self.raw[x.index]))
+        if x.kind == "alternatives":
+            flags, kinds = x.value
+            return alternatives([self.raw[k] for k in flags], [(n, self.raw[k]) for n, k in kinds])
+        value = self.raw[x.index]
         if x.kind == "items":
             return items_in(value, x.value[0], self.raw[x.value[1]], x.index != x.value[1])
         if x.kind == "rows":

@@ -153,6 +153,14 @@ class Evaluator(ABC):
         """The value of an expression; refuses one whose type is path-dependent."""
 
     @abstractmethod
+    def any_expr(self, node: ast.expr, env: Env) -> Any:
+        """The value of an expression, of any types."""
+
+    @abstractmethod
+    def by_type(self, node: ast.AST, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]) -> Any:
+        """`evaluate(*values)`, for each type that a path-dependent one of them may have."""
+
+    @abstractmethod
     def items(self, nodes: Sequence[ast.expr], env: Env) -> list[Any]:
         """The values of several expressions, starred ones unpacked."""
 

@@ -174,7 +174,9 @@ def holds(i: Evaluator, node: ast.expr, env: Env) -> bool | PyBool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         known = holds(i, node.operand, env)
         return (not known) if isinstance(known, bool) else i.negate(known)
-    return i.truth(node, i.expr(node, env))
+    value = i.any_expr(node, env)
+    i.at(node)
+    return i.truth(node, i.by_type(node, (value,), env, lambda x: i.truth(node, x)))
 
 
 def holds_in_turn(i: Evaluator, node: ast.BoolOp, values: Sequence[ast.expr], env: Env) -> bool | PyBool:

@@ -29,13 +29,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.paths.joins import plain as is_plain
 from tracebuf.frontends.numpy.paths.leaving import parameters
-from tracebuf.frontends.numpy.paths.loops.alternatives import (
-    Kinds,
-    from_alternatives,
-    kinds_of,
-    to_alternatives,
-    types_of,
-)
+from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
 from tracebuf.frontends.numpy.paths.loops.trace import kinds_of_names
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import both, negation
@@ -44,7 +38,18 @@ from tracebuf.frontends.numpy.record.heap import Changed
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, Kind, PyInt, Scalar, Storage, kind_of
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    Env,
+    Kind,
+    Kinds,
+    PyInt,
+    Scalar,
+    Storage,
+    kind_of,
+    kinds_of,
+    types_of,
+)
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Block, Region, Value
 from tracebuf.ir.dims import Dim, symbols

@@ -34,7 +34,16 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
 from tracebuf.frontends.numpy.record.callees import Buffer, Text, Untold
 from tracebuf.frontends.numpy.record.cond import Cond, ends
-from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing, python_of
+from tracebuf.frontends.numpy.record.growing import (
+    Elements,
+    Form,
+    OneOf,
+    Several,
+    filled,
+    form_in,
+    is_growing,
+    python_of,
+)
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -187,6 +196,10 @@ class Results:
             if isinstance(form, Elements):
                 self.arrays_returned = True
                 return ResultLeaf("rows", next(found))
+            if isinstance(form, OneOf):
+                flags = tuple(next(found) for _ in form.kinds[1:])
+                numbers = [(k.name, next(found)) if k is not None else ("", -1) for k in form.kinds]
+                return ResultLeaf("alternatives", value=(flags, tuple(numbers)))
             check_dtype(self.r, form.element.dtype if form.name == "np" else None, "a list of numbers is returned")
             indices = [next(found) for _ in form.types]
             return ResultLeaf("items", indices[-1], (form.python or form.name, indices[0]))

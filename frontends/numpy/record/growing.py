@@ -18,7 +18,17 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyInt, axis_order, kind_of
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    Kind,
+    Kinds,
+    PyInt,
+    axis_order,
+    in_order,
+    kinds_of,
+    types_of,
+    words_of,
+)
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Sym, sub, substitute, sym, symbols
 from tracebuf.ir.facts import SizeFacts
@@ -65,7 +75,26 @@ class Elements:
         return f"an array of {self.element.dtype}[{', '.join(map(str, self.shape))}]"
 
 
-Form = Kind | Several | Elements
+@frozen()
+class OneOf:
+    """What an item is that is a number of one of several kinds, or None: which one is in columns of flags."""
+
+    kinds: Kinds
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The types of the flags, of which there is one for each kind but the last, and of the numbers."""
+        return tuple(types_of(self.kinds))
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return words_of(self.kinds)
+
+
+Leaf = Kind | OneOf | Elements
+"""What has columns of its own in such a list."""
+Form = Leaf | Several
 """What an item of a growing list is besides its value."""
 
 
@@ -75,9 +104,17 @@ def form_of(x: Any, canon: Callable[[Dim], Dim]) -> Form | None:
         fits = x.ndim and not any(end.storage.picked for end in ends(x)) and in_c_order(x)
         return Elements(x.element, tuple(map(canon, x.shape))) if fits else None
     if type(x) not in (tuple, list) and not is_named_tuple(x):
-        return kind_of(x)
+        kinds = kinds_of(x)
+        return None if kinds is None else one_of(kinds)
     found = [f for f in (form_of(part, canon) for part in x) if f is not None]
     return Several(type(x), tuple(found)) if found and len(found) == len(x) else None
+
+
+def one_of(kinds: Kinds) -> Kind | OneOf | None:
+    """The form of numbers of these kinds, or None; None where it is not certain which numbers are Python's."""
+    if len(kinds) == 1 and kinds[0] is not None:
+        return kinds[0]
+    return None if any(k is not None and k.python for k in kinds) else OneOf(in_order(kinds))
 
 
 def in_c_order(x: ArrayRef) -> bool:
@@ -85,7 +122,7 @@ def in_c_order(x: ArrayRef) -> bool:
     return all(axis_order([(end, range(x.ndim))], x.ndim) == tuple(range(x.ndim)) for end in ends(x))
 
 
-def parts_of(form: Form) -> tuple[Kind | Elements, ...]:
+def parts_of(form: Form) -> tuple[Leaf, ...]:
     """The numbers and arrays that an item consists of, in order."""
     return tuple(k for part in form.parts for k in parts_of(part)) if isinstance(form, Several) else (form,)
 

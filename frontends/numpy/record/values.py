@@ -354,8 +354,17 @@ class ArrayRef:
 
 def of_one_form(a: ArrayRef, b: ArrayRef) -> bool:
     """Whether a reference may be to either array, depending on the path: of one element type and order of axes."""
-    same = a.element is b.element and a.ndim == b.ndim
-    return same and all(a.stride_rank(k) == b.stride_rank(k) for k in range(a.ndim))
+    return a.element is b.element and a.ndim == b.ndim and ranks_of(a) == ranks_of(b)
+
+
+def ranks_of(a: ArrayRef) -> tuple[int | None, ...]:
+    """The places of an array's axes in memory, the outermost first, as numbers that other arrays' compare with; None
+    for an axis that is repeated, or may be any. There is but one for a single axis."""
+    if a.ndim == 1:
+        return (None if a.is_repeated(0) else 0,)
+    ranks = [a.stride_rank(k) for k in range(a.ndim)]
+    known = sorted({rank for rank in ranks if rank is not None})
+    return tuple(None if rank is None else known.index(rank) for rank in ranks)
 
 
 def same_view(a: ArrayRef, b: ArrayRef) -> bool:
@@ -557,6 +566,37 @@ def kind_of(x: Any) -> Kind | None:
     if isinstance(x, np.generic):
         return Kind("np", scalar_type(x.dtype)) if x.dtype in ELEMENTS else None
     return KINDS.get(type(x)) if type(x) is not int or -(2**63) <= x < 2**63 else None
+
+
+Kinds = tuple[Kind | None, ...]
+"""What a value may be: numbers of these kinds, or None."""
+
+
+def kinds_of(x: Any) -> Kinds | None:
+    """The kinds of a value that is a number or None on each path; None for any other value."""
+    found = dict[Kind | None, None]()
+    for end in ends(x):
+        kind = kind_of(end)
+        if kind is None and end is not None:
+            return None
+        found[kind] = None
+    return tuple(found)
+
+
+def types_of(kinds: Kinds) -> list[ScalarType]:
+    """The types of the values that are carried: a flag for each kind but the last, then the numbers."""
+    return [I1] * (len(kinds) - 1) + [t for kind in kinds if kind is not None for t in kind.types]
+
+
+def words_of(kinds: Kinds) -> str:
+    """For messages."""
+    return " or ".join("None" if kind is None else kind.words for kind in kinds)
+
+
+def in_order(kinds: Kinds) -> Kinds:
+    """The kinds, each once, in one order."""
+    names = {kind: "" if kind is None else f"{kind.name} {kind.element.name}" for kind in kinds}
+    return tuple(sorted(names, key=names.__getitem__))
 
 
 def is_traced(value: object) -> bool:

@@ -369,6 +369,11 @@ def are_some_of_numpys(flags: Any, n: int) -> Any:
     return n == 0 or not np.all(flags)
 
 
+def are_some(flags: Any, n: int) -> Any:
+    """Whether some of n flags hold, or there are none."""
+    return n == 0 or np.any(flags)
+
+
 def table_of(columns: Any, dtype: Any) -> Any:
     """np.array of a list of tuples, whose parts are in columns."""
     made = np.empty((len(columns[0]), len(columns)), dtype)

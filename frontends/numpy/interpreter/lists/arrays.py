@@ -13,10 +13,10 @@ from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists.items import DTYPES, dtype_of, pythons
 from tracebuf.frontends.numpy.record.callees import Method
-from tracebuf.frontends.numpy.record.growing import LENGTH, Elements, Several, filled, form_in, is_growing, size
+from tracebuf.frontends.numpy.record.growing import LENGTH, Elements, OneOf, Several, filled, form_in, is_growing, size
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import ask
-from tracebuf.frontends.numpy.record.values import INT, ArrayRef, Kind, kind_of
+from tracebuf.frontends.numpy.record.values import FLOAT, INT, ArrayRef, Kind, kind_of
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import F64, I1, scalar_type
 
@@ -28,8 +28,12 @@ FILLED = (np.require, np.full, np.full_like, np.fromiter, np.asarray_chkfinite)
 """Other functions that do."""
 INDICES = {"take": 1, "put": 1, "delete": 1, "insert": 1, "bincount": 0, "repeat": 1, "at": 1, "unravel_index": 0}
 """By name of a function: which of its arguments is an index, where an empty list is one of ints."""
-NOT_BY_ARRAYS = (np.block, np.histogramdd, np.copyto, np.place, np.putmask, np.fill_diagonal)
+NOT_BY_ARRAYS = (np.block, np.histogramdd, np.copyto, np.place, np.putmask, np.fill_diagonal, np.expand_dims)
 """Functions to which a list is another thing than its array."""
+
+
+FLOAT_OR_INT = OneOf((FLOAT, INT))
+"""The form of items of which a list's array is one of floats."""
 
 
 def may_be_empty(i: Evaluator, x: Record) -> bool:
@@ -40,18 +44,23 @@ def may_be_empty(i: Evaluator, x: Record) -> bool:
 def may_differ(i: Evaluator, x: Record) -> bool:
     """Whether the array of a list is another one, of float64 and one axis, if the list is empty, which it may be."""
     form = form_in(x)
-    return (not isinstance(form, Kind) or form.element is not F64) and may_be_empty(i, x)
+    return form != FLOAT_OR_INT and (not isinstance(form, Kind) or form.element is not F64) and may_be_empty(i, x)
 
 
 def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None) -> tuple[Any, tuple[Any, ...]]:
     """A function of `prelude`, and its arguments, that makes the array of the items, which there are."""
     form, held = form_in(x), filled(i.r.facts, x)
     kinds: Sequence[Any] = form.parts if isinstance(form, Several) else [form]
-    values, dtypes = [], []
+    values, dtypes = list[Any](), list[np.dtype]()
     for kind in kinds:
         if isinstance(form, Elements):
             same = dtype is None or dtype == form.element.dtype
             return (prelude.copied, tuple(held)) if same else converted(i, node, form, held, dtype)
+        if kind == FLOAT_OR_INT and dtype in (None, np.float64):
+            values.append(as_floats(i, x, held[:3], sure=dtype is not None))
+            dtypes.append(np.dtype(float))
+            held = held[3:]
+            continue
         if not isinstance(kind, Kind):
             raise i.refuse(node, f"the array of a list of items that are {form.words}", "make an array of each part")
         (*flags, column), held = held[: len(kind.types)], held[len(kind.types) :]
@@ -67,6 +76,18 @@ def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
         reason = f"an array of {wanted} of a list of items that are {form.words}, which may not fit"
         raise i.refuse(node, reason, f"np.array(x).astype(np.{wanted}), which takes them as they fit")
     return prelude.table_of, (tuple(values), wanted)
+
+
+def as_floats(i: Evaluator, x: Record, held: Sequence[ArrayRef], sure: bool) -> Any:
+    """The column of items that are floats or ints, as floats; unless it is `sure` that they are wanted so, refused when
+    the program runs where all are ints."""
+    flags, floats, ints = held
+    if not sure:
+        some = i.truth(ast.Pass(), i.call_function(prelude.are_some, [flags, x.fields[LENGTH]], {}))
+        reason = "the array of a list of floats and ints, and is of ints alone"
+        if some is not True:
+            i.r.check(i.r.constant(False, I1) if some is False else some.value, UnsupportedError, reason)
+    return i.call_function(np.where, [flags, floats, ints], {})
 
 
 def converted(

@@ -81,7 +81,7 @@ def insert(i: Evaluator, node: ast.AST, x: Record, index: Any, item: Any, /) -> 
 
 def rotate(i: Evaluator, node: ast.AST, x: Record, n: Any = 1, /) -> None:
     """x.rotate(n)."""
-    n, size = growing.whole(i, node, n), growing.length(x)
+    n, size = growing.whole(i, node, x, n), growing.length(x)
     held = growing.change(i, node, x)
     growing.set_parts(i, x, [growing.on_column(i, prelude.rotated, c, size, n) for c in held], size)
 

@@ -57,6 +57,7 @@ from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Kind,
     PyBool,
+    PyFloat,
     PyInt,
     Scalar,
     kind_of,
@@ -173,18 +174,23 @@ def parts(i: Evaluator, node: ast.AST, x: Record, item: Any) -> list[Any]:
     return into_columns(i, item, form)
 
 
-def whole(i: Evaluator, node: ast.AST, index: Any) -> Any:
+def whole(i: Evaluator, node: ast.AST, x: Record, index: Any) -> Any:
     """An index as an int of Python's."""
     if isinstance(index, (int, PyInt, PyBool)) and not isinstance(index, bool):
         return index
     if isinstance(index, (Scalar, np.integer)) and kind_of(index).element.is_integer:  # type: ignore[union-attr]
         return i.call(node, int, [index], {})
+    if index is None or isinstance(index, (float, PyFloat)):
+        name = python_of(x).__name__
+        words = "sequence index must be integer, not '{}'"
+        words = words if name == "deque" else name + " indices must be integers or slices, not {}"
+        raise Raises(TypeError(words.format("NoneType" if index is None else "float")))
     raise i.refuse(node, f"a {name_of(index)} as the index of a list of run-time length", "use an int")
 
 
 def checked(i: Evaluator, node: ast.AST, x: Record, index: Any, what: str) -> Any:
     """An index as the number of an item; IndexError as Python's."""
-    index = whole(i, node, index)
+    index = whole(i, node, x, index)
     return i.call_function(prelude.place_in, [length(x), index, what], {})
 
 
@@ -347,7 +353,7 @@ def remove(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> None:
 def insert(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any, /) -> None:
     """x.insert(index, value)."""
     new, n = parts(i, node, x, value), length(x)
-    k = i.call_function(prelude.place_to_insert, [n, whole(i, node, index)], {})
+    k = i.call_function(prelude.place_to_insert, [n, whole(i, node, x, index)], {})
     held = change(i, node, x)
     held = [on_column(i, prelude.appended, c, n, part) for c, part in zip(held, new)]
     found = [on_column(i, prelude.inserted, c, n, k, part) for c, part in zip(held, new)]

@@ -14,11 +14,23 @@ from tracebuf.frontends.numpy.call.containers import made_of
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import check_one_type, from_values, to_values, unify
-from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_of_value
-from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, parts_of
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_of_value, opaque
+from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
+from tracebuf.frontends.numpy.record.growing import Elements, Form, OneOf, Several, one_of, parts_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.values import BOOL, COMPLEX, FLOAT, INT, UNSURE_TYPES, ArrayRef, Kind, NpScalar
+from tracebuf.frontends.numpy.record.values import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    UNSURE_TYPES,
+    ArrayRef,
+    Kind,
+    Kinds,
+    NpScalar,
+    kinds_of,
+)
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I64, INDEX, ScalarType
@@ -29,7 +41,19 @@ DTYPES = {INT: np.dtype(np.int64), FLOAT: np.dtype(float), COMPLEX: np.dtype(com
 
 def common(r: Recorder, forms: frozenset[Form]) -> Form | None:
     """The form of all items; None where there is none."""
-    return reduce(partial(unify_forms, r), forms) if forms else None  # type: ignore[arg-type]
+    ordered: list[Form | None] = [*sorted(forms, key=lambda form: form.words)]
+    found = reduce(partial(unify_forms, r), ordered) if ordered else None
+    numbers = [f for f in ordered if isinstance(f, (Kind, OneOf))]
+    if found is None and numbers and len(numbers) == len(forms):
+        found = one_of(tuple(k for f in numbers for k in kinds_in(f)))
+    return None if found is None else with_column(found)
+
+
+def with_column(form: Form) -> Form:
+    """A form that has a column: one of None alone gets flags, which say so."""
+    if isinstance(form, Several):
+        return Several(form.of, tuple(map(with_column, form.parts)))
+    return OneOf((None, BOOL)) if isinstance(form, OneOf) and form.kinds == (None,) else form
 
 
 def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
@@ -38,12 +62,25 @@ def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
         alike = isinstance(a, Elements) and isinstance(b, Elements) and a.element is b.element
         alike = alike and len(a.shape) == len(b.shape)  # type: ignore[union-attr]
         return a if alike and all(map(r.ask_equal, a.shape, b.shape)) else None  # type: ignore[union-attr]
+    if a is None or b is None:
+        return None
     if not isinstance(a, Several) or not isinstance(b, Several):
-        numbers = not isinstance(a, Several) and not isinstance(b, Several)
-        return unify(a, b) if numbers else None  # type: ignore[arg-type]
+        return None if isinstance(a, Several) or isinstance(b, Several) else unify_numbers(a, b)
     parts = [p for p in map(partial(unify_forms, r), a.parts, b.parts) if p is not None]
     alike = a.of is b.of and len(parts) == len(a.parts) == len(b.parts)
     return Several(a.of, tuple(parts)) if alike else None
+
+
+def unify_numbers(a: Kind | OneOf, b: Kind | OneOf) -> Kind | OneOf | None:
+    """The form of numbers of either of two forms: a kind that both widen to, else one of several."""
+    if isinstance(a, Kind) and isinstance(b, Kind) and (widened := unify(a, b)) is not None:
+        return widened
+    return one_of((*kinds_in(a), *kinds_in(b)))
+
+
+def kinds_in(form: Kind | OneOf) -> Kinds:
+    """The kinds that numbers of a form may be of."""
+    return form.kinds if isinstance(form, OneOf) else (form,)
 
 
 def dtype_of(kind: Kind) -> np.dtype | None:
@@ -65,7 +102,8 @@ def element_of(type_: ScalarType) -> ScalarType:
 def check_item(i: Evaluator, node: ast.AST, item: Any) -> Form:
     """The form of an item; refuses what such a list does not hold."""
     for x in parts_in(item):
-        check_one_type(i.r, x)
+        if kinds_of(x) is None:
+            check_one_type(i.r, x)
     if (found := i.r.growth.form_of(item)) is None:
         reason = f"a list whose length is only known at run time gets a {name_of(item)}"
         instead = "append numbers or arrays (in C order) of one type, or store into an array that is made before"
@@ -98,14 +136,17 @@ def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
             i.r.held.note_held(i.r, x)
             found.append(x)
             continue
-        found += [x] if kind is INT else [number(value) for value in to_values(i.r, x, kind)]
+        if isinstance(kind, OneOf):
+            found += [number(i.r, value) for value in to_alternatives(i.r, x, kind.kinds)]
+            continue
+        found += [x] if kind is INT else [number(i.r, value) for value in to_values(i.r, x, kind)]
     return found
 
 
-def number(value: Value) -> Any:
+def number(r: Recorder, value: Value) -> Any:
     """An SSA value as a number to store."""
     assert isinstance(value.type, ScalarType)
-    return NpScalar(value, value.type)
+    return int_of_value(r, value) if value.type is INDEX else NpScalar(value, value.type)
 
 
 def from_columns(i: Evaluator, form: Form, held: Iterator[ArrayRef], place: Dim) -> Any:
@@ -118,4 +159,7 @@ def from_columns(i: Evaluator, form: Form, held: Iterator[ArrayRef], place: Dim)
         i.r.held.note_read(i.r, made)
         return made
     taken = [i.r.load(next(held), (place,)) for _ in form.types]
+    if isinstance(form, OneOf):
+        wanted = [i.r.index(opaque(i.r, v)) if t is INDEX else v for v, t in zip(taken, form.types)]
+        return from_alternatives(i.r, wanted, form.kinds, "item")
     return int_of_value(i.r, taken[0]) if form == INT else from_values(i.r, taken, form, "item")

@@ -1,5 +1,5 @@
-"""Names that hold None or a number, or numbers of different types, depending on the path, from one iteration of a loop
-to the next: a number of each kind is carried, with flags that say which one it is (rules S8, S10)."""
+"""Names and items of lists that hold None or a number, or numbers of different types, depending on the path: a number
+of each kind is carried or stored, with flags that say which one it is (rules S8, S10)."""
 
 from __future__ import annotations
 
@@ -8,31 +8,12 @@ from itertools import islice
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import choice, from_values, to_values, zeros
-from tracebuf.frontends.numpy.record.cond import Cond, ends
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import Kind, kind_of
+from tracebuf.frontends.numpy.record.values import Kinds, kind_of
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import I1, ScalarType
+from tracebuf.ir.types import I1
 from tracebuf.ops.scalars import arith
-
-Kinds = tuple[Kind | None, ...]
-"""What a name may hold: numbers of these kinds, or None."""
-
-
-def kinds_of(x: Any) -> Kinds | None:
-    """The kinds of a value that is a number or None on each path; None for any other value."""
-    found = dict[Kind | None, None]()
-    for end in ends(x):
-        kind = kind_of(end)
-        if kind is None and end is not None:
-            return None
-        found[kind] = None
-    return tuple(found)
-
-
-def types_of(kinds: Kinds) -> list[ScalarType]:
-    """The types of the values that are carried: a flag for each kind but the last, then the numbers."""
-    return [I1] * (len(kinds) - 1) + [t for kind in kinds if kind is not None for t in kind.types]
 
 
 def to_alternatives(r: Recorder, x: Any, kinds: Kinds) -> list[Value]:

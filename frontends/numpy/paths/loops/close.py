@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     to_values,
     zeros,
 )
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.identity import (
     container_identity,
     identity,
@@ -201,6 +202,10 @@ class LoopClose(LoopComparison):
             if kept is None:
                 item.found = item.entry
                 return
+            counted = self.counted(item)
+            if counted is not None:
+                item.found = as_int_value(counted)
+                return
             item.found = from_values(self.r, values, kept, str(item.path[0]))
             direction = self.directions.get(item.path, 0)
             if isinstance(item.found, PyInt) and direction and item.path[0] != JUMP:
@@ -208,6 +213,23 @@ class LoopClose(LoopComparison):
                 self.r.facts.assume_nonneg(mul(direction, sub(item.found.expr, start)))
 
         return done
+
+    def counted(self, item: Item) -> Dim | None:
+        """An int after the loop to which each iteration adds one known number, by the number of iterations; None for
+        any other."""
+        rng, head, back = self.spec.rng, item.head, item.back
+        if self.spec.exits or rng is None or self.rotation or item.path[0] == JUMP:
+            return None
+        if not (isinstance(head, PyInt) and isinstance(back, PyInt) and isinstance(item.entry, (int, PyInt))):
+            return None
+        step = self.r.facts.canon(sub(back.expr, head.expr))
+        if not isinstance(step, int):
+            return None
+        trips = self.r.facts.canon(rng.trips())
+        if not self.r.facts.nonneg(trips):
+            trips = dim_max(0, trips)
+        start = item.entry.expr if isinstance(item.entry, PyInt) else int(item.entry)
+        return add(start, mul(step, trips)) if self.r.in_scope(trips) else None
 
     def kind_afterwards(self, item: Item) -> Kind | None:
         """The kind of a carried number after the loop: certainly NumPy's if the loop certainly runs (proved or guarded,

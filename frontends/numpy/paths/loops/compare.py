@@ -26,7 +26,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.identity import identity, objects, without_identity
 from tracebuf.frontends.numpy.paths.joins import MISSING, pairable, plain, references
 from tracebuf.frontends.numpy.paths.leaving import deep_parameters, parameters
-from tracebuf.frontends.numpy.paths.loops.alternatives import kinds_of
 from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
 from tracebuf.frontends.numpy.paths.loops.plan import (
@@ -44,7 +43,18 @@ from tracebuf.frontends.numpy.record.cond import Cond, conditions, ends
 from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
-from tracebuf.frontends.numpy.record.values import BOOL, INT, ArrayRef, GuardedRef, PyInt, Storage, kind_of, of_one_form
+from tracebuf.frontends.numpy.record.values import (
+    BOOL,
+    INT,
+    ArrayRef,
+    GuardedRef,
+    PyInt,
+    Storage,
+    kind_of,
+    kinds_of,
+    of_one_form,
+    words_of,
+)
 from tracebuf.ir.core import Region, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ops.arrays import linalg, tensor
@@ -118,8 +128,7 @@ class LoopComparison(LoopHead):
         """Compares a leaf that is None or a number, or of several types: there may be more of them."""
         kinds = tuple(dict.fromkeys((*item.kinds, *(kinds_of(item.entry) or ()), *(kinds_of(item.back) or ()))))
         if kinds != item.kinds:
-            words = " or ".join("None" if kind is None else kind.words for kind in kinds)
-            self.mend(item.path[0], f"is {words}, depending on the path", alternatives={item.path: kinds})
+            self.mend(item.path[0], f"is {words_of(kinds)}, depending on the path", alternatives={item.path: kinds})
 
     def compare_number(self, item: Item) -> None:
         """Compares a number: its kind may have to be widened."""
@@ -525,6 +534,8 @@ def has_value(r: Recorder, storage: Storage) -> bool:
 
 def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> LeafMaker:
     """How to make a placeholder for one leaf; UnsupportedError where there is none."""
+    if type(x) is Cond and kinds_of(x) is not None:
+        x = ends(x)[0]  # what else it may be is planned later
     kind = kind_of(x)
     if kind is not None and is_number(x):
         if kind is INT:

@@ -20,7 +20,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
 from tracebuf.frontends.numpy.paths.joins import anchored, plain, references
 from tracebuf.frontends.numpy.paths.leaving import parameters
-from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, kinds_of, types_of
+from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
 from tracebuf.frontends.numpy.paths.loops.objects import ContainerObjects
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot, order_of
@@ -40,7 +40,18 @@ from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, kind_of, storages_of
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    Env,
+    GuardedRef,
+    PyInt,
+    Storage,
+    kind_of,
+    kinds_of,
+    ranks_of,
+    storages_of,
+    types_of,
+)
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1, INDEX, TensorType
@@ -219,7 +230,7 @@ class LoopHead:
         """Whether a name may hold either array: of the same element type, order of axes and shape."""
         if a.element is not b.element or a.ndim != b.ndim or a.read_only != b.read_only:
             return False
-        orders = {tuple(arm.stride_rank(k) for k in range(a.ndim)) for x in (a, b) for arm in ends(x)}
+        orders = {ranks_of(arm) for x in (a, b) for arm in ends(x)}
         return len(orders) == 1 and all(self.r.facts.equal(x, y) for x, y in zip(a.shape, b.shape))
 
     def slot(self, path: Path, entry: ArrayRef) -> Slot:

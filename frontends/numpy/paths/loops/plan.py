@@ -10,11 +10,10 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, is_container
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
-from tracebuf.frontends.numpy.paths.loops.alternatives import Kinds
 from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Site
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, Kind, PyBool, PyInt, Storage
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, Kind, Kinds, PyBool, PyInt, Storage
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
