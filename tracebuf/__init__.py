@@ -17,7 +17,14 @@ from tracebuf.process.late import importing
 with importing():
     from tracebuf import cache
     from tracebuf.api import BufferizedFunction, bufferize, release, wait
-    from tracebuf.errors import DonationError, InternalError, TracebufError, TracebufWarning, UnsupportedError
+    from tracebuf.errors import (
+        ContractError,
+        DonationError,
+        InternalError,
+        TracebufError,
+        TracebufWarning,
+        UnsupportedError,
+    )
     from tracebuf.measure import Measurement, measure
     from tracebuf.options import Options, options  # the function hides the module of that name
 
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BufferizedFunction",
     "Compiled",
+    "ContractError",
     "DonationError",
     "InternalError",
     "Measurement",

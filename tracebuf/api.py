@@ -45,7 +45,7 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.call import Call, show_keys
 from tracebuf.frontends.numpy.call.captures import Hidden, Misled, NewCapture
-from tracebuf.frontends.numpy.call.conditions import Binding, Conditions
+from tracebuf.frontends.numpy.call.conditions import Binding, Conditions, Guard
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.call.donations import donated
 from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, is_container, is_object, leaf_names
@@ -57,9 +57,9 @@ from tracebuf.frontends.numpy.call.static import check_names, static_key
 from tracebuf.frontends.numpy.call.watched import Outside, Watch, watching
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frozen import cached_property, frozen
-from tracebuf.ir.dims import Sym
+from tracebuf.ir.dims import Expr, Sym
 from tracebuf.ir.ndarray import address
-from tracebuf.options import Fallback, Options, current_fallback
+from tracebuf.options import CONTRACTS, Fallback, Options, current_fallback
 from tracebuf.process import log as logger
 from tracebuf.process.display import displayed, hide_frames, hides_frames
 
@@ -1145,12 +1145,25 @@ class BufferizedFunction(NativeCallable):
         return self._specialize(call, traced, stages.bufferized(traced, self.options))
 
     def _specialize(self, call: Call, traced: Traced, program: stages.Bufferized) -> Specialization:
-        """What serves calls like this one: their program, compiled."""
+        """What serves calls like this one: their program, compiled. Raises ContractError."""
+        plan = self._under_contract(call, traced, program)
         kernel = program.compile(self.__wrapped__.__name__, self.options.tier)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
-        plan = traced.call_plan
         stages.keep(self.__wrapped__, self.options, call, plan, kernel)
         return Specialization(replace(call, values=(), containers=()), plan, program, kernel, plan.guard_function())
+
+    def _under_contract(self, call: Call, traced: Traced, program: stages.Bufferized) -> CallPlan:
+        """How the program is called: for sizes for which the contracts hold."""
+        if not any(getattr(self.options, name) not in (None, ()) for name in CONTRACTS):
+            return traced.call_plan
+        with stages.importing():
+            from tracebuf.explain.contracts import check
+        sizes = {s: b.value(call.values) for s, b in traced.bindings.items()}
+        named = dict(zip(call.names, call.values))
+        stored = frozenset(call.names[i] for i in traced.stored)
+        more = check(program.func, self.options, stored, sizes, named)
+        guards = *traced.guards, *(Guard("nonneg", size) for size in more if isinstance(size, Expr))
+        return replace(traced.call_plan, guards=guards)
 
 
 def _anchored(anchor: FunctionType) -> BufferizedFunction:

@@ -82,6 +82,26 @@ class DonationError(TracebufError):
         super().__init__(render(f"`{parameter}` is donated to no use: {reason}", instead, location))
 
 
+class ContractError(TracebufError):
+    """A program takes more memory than `max_allocations`, `max_copies`, `max_bytes` or `in_place` allow; raised when it
+    is compiled, before it runs. `fallback="numpy"` does not hide it.
+
+    Attributes: `contract` (the option as it was given), `entries` (of `explain`, those that break it, the first at
+    `location`).
+    """
+
+    def __init__(
+        self, contract: str, reason: str, location: Location | None, instead: str, entries: tuple[Any, ...] = ()
+    ) -> None:
+        self.contract, self.reason, self.location, self.entries = contract, reason, location, entries
+        self._given = (contract, reason, location, instead)
+        super().__init__(render(reason, instead, location))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled without the entries, which hold the program."""
+        return type(self), self._given
+
+
 def excerpt(location: Location) -> str:
     """The user's line with carets under the expression; the line alone where the columns are unknown."""
     return _marked(location, linecache.getline(location.file, location.line).rstrip("\n"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import field
@@ -48,8 +49,12 @@ read-only-buffers: a to_buffer whose memref is only read is no write (optimize/m
 """
 
 
-NAMING = ("donate", "donate_optional", "static_argnames")
+NAMING = ("donate", "donate_optional", "static_argnames", "in_place")
 """The options that name parameters."""
+APART = NAMING[:3]
+"""Those of them of which a parameter has one at most."""
+CONTRACTS = ("max_allocations", "max_copies", "max_bytes", "in_place")
+"""The options that say how much memory a program may take."""
 
 
 def names_in(field: str, given: Any) -> tuple[str, ...]:
@@ -100,6 +105,19 @@ def check_fallback(given: Any) -> None:
         raise ValueError(f"fallback is 'error' or 'numpy', not {given!r}")
 
 
+def check_limit(name: str, given: Any) -> None:
+    """Raises TypeError for what is no number (or, of bytes, formula), ValueError for one that cannot be a limit."""
+    if name == "max_bytes" and isinstance(given, str):
+        try:
+            ast.parse(given, mode="eval")
+        except SyntaxError:
+            raise ValueError(f"max_bytes is a number or a formula of the parameters, not {given!r}") from None
+    elif given is not None and type(given) is not int:
+        raise TypeError(f"{name} is an int{' or a str' if name == 'max_bytes' else ''}, not {given!r}")
+    elif given is not None and given < 0:
+        raise ValueError(f"{name} is not negative: {given}")
+
+
 @frozen(checked=True)
 class Options:
     """What can be chosen for a bufferized function; `bufferize` takes the fields as keyword arguments. What is not
@@ -138,6 +156,14 @@ class Options:
             original function runs. It runs at once where calls are made, integers or complex numbers divided. None:
             compiled code does not warn.
 
+        max_allocations, max_copies: how many allocations and copies, as `explain` lists them, a program may have. What
+            happens in each iteration of a loop is more than any number. A program that has more raises ContractError
+            when it is compiled, with the lines. An array that the function makes and returns is an allocation.
+        max_bytes: the most bytes that may be alive at once, arguments not counted: an int, or a formula of the
+            parameters such as "8*n*m + a.nbytes" (also `a.size`, `a.shape[0]`, `len(a)`, //, max, min).
+        in_place: array parameters (a name, or several) that are updated in place: what the function stores to them is
+            computed in their memory, and none of their contents are copied for something that reads them later.
+
     Raises ValueError for a value that is not among these, or a parameter named by two of the fields that name
     parameters, TypeError for names that are not strings.
 
@@ -161,6 +187,10 @@ class Options:
     tier: Tier = setting_field("tier", "auto")
     fallback: Fallback | None = None
     warnings: Warnings | None = setting_field("warnings", None)
+    max_allocations: int | None = field(default_factory=lambda: _settings.get("max_allocations"))
+    max_copies: int | None = field(default_factory=lambda: _settings.get("max_copies"))
+    max_bytes: int | str | None = field(default_factory=lambda: _settings.get("max_bytes"))
+    in_place: tuple[str, ...] = ()
 
     @property
     def improved(self) -> frozenset[Improvement]:
@@ -170,7 +200,7 @@ class Options:
     def __post_init__(self) -> None:
         for name in NAMING:
             object.__setattr__(self, name, names_in(name, getattr(self, name)))
-        for first, second in combinations(NAMING, 2):
+        for first, second in combinations(APART, 2):
             if both := set(getattr(self, first)) & set(getattr(self, second)):
                 raise ValueError(f"{first} and {second} both name {', '.join(sorted(both))}")
         choices = ("strategy", get_args(Strategy)), ("heuristic", get_args(Heuristic)), ("tier", get_args(Tier))
@@ -183,6 +213,8 @@ class Options:
             raise ValueError(f"warnings is 'numpy' or None, not {self.warnings!r}")
         if self.fallback is not None:
             check_fallback(self.fallback)
+        for name in CONTRACTS[:3]:
+            check_limit(name, getattr(self, name))
         if unknown := sorted(set(self.improvements) - IMPROVEMENTS):
             raise ValueError(f"improvements are {', '.join(sorted(IMPROVEMENTS))}, not {', '.join(unknown)}")
         object.__setattr__(self, "improvements", frozenset(self.improvements))

@@ -53,7 +53,7 @@ from tracebuf.frontends.numpy.call.results import CallPlan, ChosenResult, Contai
 from tracebuf.frozen import frozen
 from tracebuf.ir.types import ELEMENTS, INDEX, MemRefType
 from tracebuf.location import Location
-from tracebuf.options import Options
+from tracebuf.options import CONTRACTS, Options
 from tracebuf.process import log as logger
 from tracebuf.process.late import importing
 from tracebuf.running.raised import Number, Shown
@@ -166,7 +166,7 @@ def options_of(options: Options) -> Data:
     return repr(
         (options.strategy, options.heuristic, options.seed, options.verify, options.donate, options.donate_optional,
          options.compat, sorted(options.improvements), options.static_argnames, options.fallback, options.tier,
-         options.warnings)
+         options.warnings, [getattr(options, name) for name in CONTRACTS])
     )  # fmt: skip
 
 
