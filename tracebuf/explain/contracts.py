@@ -115,7 +115,7 @@ def roots(buffer: Value, seen: set[Value] | None = None) -> set[Value]:
 def sources_of(value: Value) -> Iterator[Value]:
     """What a result, or an argument of a region, of control flow may be."""
     op = value.owner if isinstance(value.owner, Op) else value.owner.parent_op
-    for flow in op.flows() if op is not None and op.regions else ():
+    for flow in (op.flows() or ()) if op is not None and op.regions else ():
         yield from (use.value for use, received in zip(flow.passed, flow.received) if received is value)
 
 
