@@ -49,7 +49,14 @@ from tracebuf.frontends.numpy.call.captures import (
     own_attribute_of,
 )
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Attribute, Lookup
-from tracebuf.frontends.numpy.call.results import CallPlan, ContainerWrite, NewContainer, ResultLeaf, build_results
+from tracebuf.frontends.numpy.call.results import (
+    SPREAD,
+    CallPlan,
+    ContainerWrite,
+    NewContainer,
+    ResultLeaf,
+    build_results,
+)
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.ir.dims import Atom, Dim, FloorDiv, Max, Min, Sym, terms_of
 from tracebuf.ir.types import C128, F64, I1, MemRefType, ScalarType, Type
@@ -524,7 +531,8 @@ class _Steps:
         return step
 
     def container(self, p: NewContainer) -> None:
-        if (issubclass(p.kind, tuple) and p.keys is not None) or (issubclass(p.kind, dict) and p.kind is not dict):
+        derived = issubclass(p.kind, dict) and p.kind is not dict
+        if p.keys == SPREAD or derived or (issubclass(p.kind, tuple) and p.keys is not None):
             raise _NoSteps
         noted = self.noted.get(("container", p.number), -1)
         at = -1 if noted < 0 else self.placeholder()

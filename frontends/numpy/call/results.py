@@ -39,7 +39,7 @@ class ResultLeaf:
 
 
 SPREAD = ("*",)
-"""The keys of a list or tuple whose items are those that its one plan gives."""
+"""The keys of a list, tuple, dict or set whose items are those that its one plan gives."""
 SPREAD_PARTS = ("*", "*")
 """The keys of what each item of such a list is, where it consists of parts; its plans give those of all items."""
 
@@ -136,6 +136,17 @@ def as_map(x: np.ndarray) -> np.ndarray:
     return made
 
 
+def spread(kind: type, items: list[Any]) -> Any:
+    """A list, tuple, dict or set whose items only the run time knows: pairs of a dict, tuples of a set's keys."""
+    if kind is list:
+        return items
+    if issubclass(kind, dict):
+        made: dict[Any, Any] = dict.__new__(kind)
+        dict.update(made, items)
+        return made
+    return {key for key, in items} if kind is set else tuple(items)
+
+
 def items_in(elements: Any, kind: str, flags: Any, mixed: bool) -> list[Any]:
     """The items of a list of run-time length: NumPy's or Python's numbers, or (`mixed`) Python's where a flag holds."""
     if mixed:
@@ -178,8 +189,8 @@ class _Building:
 
     def _container(self, p: NewContainer) -> Any:
         items = [self.build(i) for i in p.items]
-        if p.keys == SPREAD and p.kind in (list, tuple):
-            return items[0] if p.kind is list else tuple(items[0])
+        if p.keys == SPREAD:
+            return spread(p.kind, items[0])
         if p.keys == SPREAD_PARTS:
             return [made_of(p.kind, parts) for parts in zip(*items)]
         if p.keys is None:

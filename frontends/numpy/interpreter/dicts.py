@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,11 +17,11 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, growing
+from tracebuf.frontends.numpy.interpreter.lists import deques, growing, keyed
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.paths.iteration import in_order
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.growing import is_growing, python_of
+from tracebuf.frontends.numpy.record.growing import is_growing, is_keyed, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, Record, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -53,14 +53,32 @@ def key_of(i: Evaluator, node: ast.AST, key: Any) -> Any:
     return key
 
 
+def known_key(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, *value: Any) -> Any:
+    """`key_of`, of a key of a dict, which gets this value; where the key is only known at run time, that is noted, for
+    the dict to be one by run-time keys in the next tracing."""
+    if not keyed.is_known_key(i, key):
+        keyed.note(i, d, *((key, *value) if value else ()))
+    return key_of(i, node, key)
+
+
+def is_missing(i: Evaluator, d: dict[Any, Any], key: Any) -> bool:
+    """Whether a key that is only known at run time is not in a dict, as it is empty."""
+    return not d and not keyed.is_known_key(i, key)
+
+
 def read(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any) -> Any:
     """base[key]."""
-    return ask(operator.getitem, base, key_of(i, node, key))
+    return ask(operator.getitem, base, known_key(i, node, base, key))
+
+
+def contains(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any) -> bool:
+    """key in base."""
+    return not is_missing(i, base, key) and ask(operator.contains, base, known_key(i, node, base, key))
 
 
 def store(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any, value: Any) -> None:
     """base[key] = value."""
-    key = key_of(i, node, key)
+    key = known_key(i, node, base, key, value)
     if key not in base or base[key] is not value:
         i.change(node, base)
         base[key] = value
@@ -85,10 +103,12 @@ def check_items(base: Any, change: Callable[..., object], *args: Any) -> None:
 
 def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
     """del base[index] of a list or dict."""
+    if is_keyed(base):
+        return keyed.delete(i, node, base, index)
     if is_growing(base):
         return growing.delete(i, node, base, index)
     if isinstance(base, dict):
-        key = key_of(i, node, index)
+        key = known_key(i, node, base, index)
         if key not in base:
             raise Raises(KeyError(key))
     elif isinstance(base, list):
@@ -125,12 +145,12 @@ def make(i: Evaluator, node: ast.AST, /, *args: Any, **kwargs: Any) -> Any:
 # -- methods of dicts
 def get(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
     """d.get(key, default)."""
-    return d.get(key_of(i, node, key), default)
+    return default if is_missing(i, d, key) else d.get(known_key(i, node, d, key), default)
 
 
 def pop(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = MISSING) -> Any:
     """d.pop(key, default)."""
-    key = key_of(i, node, key)
+    key = known_key(i, node, d, key)
     if key not in d:
         if default is MISSING:
             raise Raises(KeyError(key))
@@ -148,7 +168,7 @@ def update(i: Evaluator, node: ast.AST, d: dict[Any, Any], /, *args: Any, **kwar
 
 def set_default(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
     """d.setdefault(key, default)."""
-    key = key_of(i, node, key)
+    key = known_key(i, node, d, key, default)
     if key not in d:
         store(i, node, d, key, default)
     return d[key]
@@ -262,8 +282,14 @@ def method(x: Any, name: str) -> ContainerMethod | None:
     return ContainerMethod(x, name) if name in methods_of(x) else None
 
 
+OF_PYTHON = (list, dict, deque, tuple, set, Counter, defaultdict)
+"""The classes whose methods are called."""
+
+
 def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     """The table of the methods that a container has."""
+    if is_keyed(x):
+        return keyed.SET if python_of(x) is set else keyed.DICT
     if is_growing(x):
         python = python_of(x)
         return list_calls.METHODS if python is list else deques.METHODS if python is deque else growing.OF_TUPLES
@@ -275,7 +301,7 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
 def call(i: Evaluator, node: ast.AST, method: ContainerMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a container's method."""
     kind = python_of(method.of) if is_growing(method.of) else type(method.of)
-    python = getattr(next((k() for k in (list, dict, deque, tuple) if kind is k), ()), method.name, None)
+    python = getattr(next((k() for k in OF_PYTHON if kind is k), ()), method.name, None)
     return call_as(python, methods_of(method.of)[method.name], (i, node, method.of), args, kwargs)
 
 

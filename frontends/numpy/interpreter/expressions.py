@@ -43,7 +43,7 @@ from tracebuf.frontends.numpy.interpreter import (
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, growing, heaps
+from tracebuf.frontends.numpy.interpreter.lists import deques, growing, heaps, keyed
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -78,7 +78,7 @@ from tracebuf.frontends.numpy.record.callees import (
 )
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negation
-from tracebuf.frontends.numpy.record.growing import is_growing
+from tracebuf.frontends.numpy.record.growing import is_growing, is_keyed, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
@@ -178,7 +178,9 @@ class Expressions(Comprehensions):
             else:
                 name = dicts.key_of(self, key, self.expr(key, env))
                 made[name] = self.any_expr(value, env)
-        return self.own(made)
+        with self.r.at(self.r.loc):  # which of several in a line it is
+            self.at(node)
+            return self.own(made)
 
     def expr_DictComp(self, node: ast.DictComp, env: Env) -> Any:
         pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
@@ -191,8 +193,9 @@ class Expressions(Comprehensions):
 
     def own(self, made: Any) -> Any:
         """Registers a list or dict that the trace made; returns it."""
-        if (grown := growing.replaced(self, made)) is not made:
-            return grown
+        for replaced in (growing.replaced, keyed.replaced):
+            if (grown := replaced(self, made)) is not made:
+                return grown
         return self.r.heap.own(made, self.r)
 
     def change(self, node: ast.AST, x: Any) -> None:
@@ -219,7 +222,7 @@ class Expressions(Comprehensions):
         """The items of an iterable one after another, each as its turn comes; their number is known, or made part of
         the key."""
         self.at(node)
-        value = growing.iterator(self, records.iterator_of(self, node, value))
+        value = growing.iterator(self, records.iterator_of(self, node, keyed.iterable(self, node, value)))
         if isinstance(value, OneShotIterator):
             return value.pull(self.r, all_of_them=True)
         return each(self.r, self.iterable(node, value))
@@ -227,6 +230,7 @@ class Expressions(Comprehensions):
     def iterable(self, node: ast.AST, value: Any, statement: ast.AST | None = None) -> Iterable:
         """What a loop over a value iterates over; `statement`: the loop, where it is one."""
         self.at(node if statement is None else statement)
+        value = keyed.iterable(self, node, value)
         it = growing.items(self, value) if is_growing(value) else iterable_of(
             self.r, records.iterator_of(self, node, value)
         )
@@ -400,6 +404,10 @@ class Expressions(Comprehensions):
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
         """`x in items`: known, or a number among known numbers (a NaN is in a tuple by its identity)."""
         check_steady(self.r, items)
+        if (keys := keyed.view_in(items)) is not None and keys[1] == "keys":
+            found = keyed.contains(self, node, keys[0], x)
+            assert isinstance(found, (bool, PyBool))
+            return found
         if is_growing(items):
             found = growing.contains(self, node, items, x)
             assert isinstance(found, (bool, PyBool))
@@ -408,7 +416,7 @@ class Expressions(Comprehensions):
         if isinstance(items, DictView):
             items = items.of if items.sort == "keys" else items.items()
         if isinstance(items, dict):
-            return ask(operator.contains, items, dicts.key_of(self, node, x))
+            return dicts.contains(self, node, items, x)
         plain = isinstance(items, (tuple, list, set, frozenset)) and all(is_known_number(i) for i in items)
         nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list, dict))
         if isinstance(items, ArrayRef):
@@ -530,6 +538,8 @@ class Expressions(Comprehensions):
             index = self.in_array(node, index)
         elif isinstance(base, (FlatIterator, tuple, list, str, range, Range)):
             index = self.as_index(node, index)
+        if is_keyed(base):
+            return keyed.read(self, node, base, index)
         if is_growing(base):
             return growing.item(self, node, base, index)
         if isinstance(base, ArrayRef):
@@ -659,7 +669,9 @@ class Expressions(Comprehensions):
             return texts.exception_attribute(self, node, base, name)
         found = dicts.method(base, name)
         if found is None and is_growing(base):
-            reason = f"`.{name}` of a list whose length is only known at run time"
+            if not hasattr(python_of(base), name):
+                raise Raises(AttributeError(f"'{python_of(base).__name__}' object has no attribute '{name}'"))
+            reason = f"`.{name}` of a {python_of(base).__name__} whose length is only known at run time"
             raise self.refuse(node, reason, "store into an array that is made before")
         if found is not None:
             return found
@@ -830,8 +842,11 @@ class Expressions(Comprehensions):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
         if function is deque:
             return deques.call(self, node, args, kwargs)
-        if (found := heaps.call(self, node, function, args, kwargs)) is not NotImplemented:
-            return found
+        for call in (heaps.call, keyed.make):
+            if (found := call(self, node, function, args, kwargs)) is not NotImplemented:
+                return found
+        if any(keyed.view_in(x) for x in (*args, *kwargs.values())) and not is_inlined(function):
+            return keyed.call(self, node, function, args, kwargs, records.is_numpys(function))
         if list_arrays.among([*args, *kwargs.values()]) and not is_inlined(function):
             return list_calls.call(self, node, function, args, kwargs, records.is_numpys(function))
         found = records.call_with_objects(self, node, function, args, kwargs)

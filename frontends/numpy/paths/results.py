@@ -6,7 +6,7 @@ dicts and objects is written into them after the call; if the call raises, nothi
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -174,7 +174,7 @@ class Results:
         occurs."""
         containers = self.made[taken]
         if (x, found) not in containers:
-            if is_growing(x) and python_of(x) not in (list, tuple):
+            if is_growing(x) and python_of(x) not in (list, tuple, dict, set, Counter):
                 raise self.r.refuse(f"a {python_of(x).__name__} is returned", "return list(x)")
             kind, keys, items = (python_of(x), SPREAD, ()) if is_growing(x) else parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):

@@ -36,7 +36,9 @@ from tracebuf.ir.types import ScalarType
 from tracebuf.location import Location
 
 LENGTH = "length"
-"""The attribute that holds the length; the columns are the others, by their numbers."""
+"""The attribute that holds the length; the columns are others, by their numbers."""
+TABLE = "table"
+"""The attribute of a dict or set by run-time keys that holds the hash table; items are pairs, or tuples of a key."""
 
 
 @frozen()
@@ -96,6 +98,8 @@ Leaf = Kind | OneOf | Elements
 """What has columns of its own in such a list."""
 Form = Leaf | Several
 """What an item of a growing list is besides its value."""
+NOTHING = Several(tuple, ())
+"""The form of the items of a deque, dict or set into which nothing is ever put."""
 
 
 def form_of(x: Any, canon: Callable[[Dim], Dim]) -> Form | None:
@@ -142,11 +146,18 @@ class GrowingList:
     """The class that eager has: list, tuple or deque."""
     most: Dim | None = None
     """The most items that a deque holds."""
+    default: Any = None
+    """What a dict's missing items are made by: of a defaultdict, or Counter."""
 
 
 def is_growing(x: object) -> TypeGuard[Record]:
-    """Whether a value stands for a list whose length only the run time knows."""
+    """Whether a value stands for a list whose length only the run time knows, or a dict or set by run-time keys."""
     return isinstance(x, Record) and issubclass(x.kind, GrowingList)
+
+
+def is_keyed(x: object) -> TypeGuard[Record]:
+    """Whether a value stands for a dict or set whose keys only the run time knows."""
+    return is_growing(x) and issubclass(python_of(x), (dict, set))
 
 
 def form_in(x: Record) -> Form:
@@ -162,7 +173,7 @@ def python_of(x: Record) -> type:
 
 def columns(x: Record) -> list[Any]:
     """The columns of elements."""
-    return [c for name, c in x.fields.items() if name != LENGTH]
+    return [c for name, c in x.fields.items() if name not in (LENGTH, TABLE)]
 
 
 def size(x: Record) -> Dim:
@@ -193,7 +204,7 @@ class Growth:
         self.known: dict[Location, frozenset[Form]] = {}
         self.found: dict[Location, frozenset[Form]] = {}
         """What is known from the next tracing on."""
-        self.classes: dict[tuple[Form, type, Dim | None], type[GrowingList]] = {}
+        self.classes: dict[tuple[Form, type, Dim | None, Any], type[GrowingList]] = {}
         self.bindings: Mapping[Sym, Any] = {}
         """What each symbol of a size is at a call."""
         self.canon: Callable[[Dim], Dim] = lambda d: d
@@ -239,10 +250,14 @@ class Growth:
         """The form of an item; None for what such a list does not hold."""
         return form_of(x, self.canon)
 
-    def class_of(self, form: Form, python: type = list, most: Dim | None = None) -> type[GrowingList]:
+    def class_of(
+        self, form: Form, python: type = list, most: Dim | None = None, default: Any = None
+    ) -> type[GrowingList]:
         """The class of growing lists of items of a form; its name is for messages."""
-        made = type(python.__name__, (GrowingList,), {"items": form, "python": python, "most": most})
-        return self.classes.setdefault((form, python, most), made)
+        made = type(
+            python.__name__, (GrowingList,), {"items": form, "python": python, "most": most, "default": default}
+        )
+        return self.classes.setdefault((form, python, most, default), made)
 
     def is_known_size(self, form: Form) -> bool:
         """Whether the sizes of the arrays in an item are known where a list is made: they are those of arguments."""

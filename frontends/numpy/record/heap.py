@@ -41,9 +41,9 @@ class Record:
 
 @frozen(eq=False)
 class DictView:
-    """items(), keys() or values() of a dict."""
+    """items(), keys() or values() of a dict (or of what stands for one: interpreter/lists/keyed)."""
 
-    of: dict[Any, Any]
+    of: Any
     sort: str
 
     def items(self) -> list[Any]:

@@ -15,13 +15,10 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing, order
 from tracebuf.frontends.numpy.interpreter.lists.items import common
 from tracebuf.frontends.numpy.numbers.python_ints import int_expr
-from tracebuf.frontends.numpy.record.growing import Regrow, Several, is_growing
+from tracebuf.frontends.numpy.record.growing import NOTHING, Regrow, is_growing
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import call_as
 from tracebuf.ir.dims import sub
-
-NOTHING = Several(tuple, ())
-"""The form of the items of a deque to which nothing is ever appended."""
 
 
 def make(i: Evaluator, node: ast.AST, iterable: Any = (), maxlen: Any = None) -> Record:

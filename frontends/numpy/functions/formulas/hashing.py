@@ -1,0 +1,175 @@
+"""Hash tables in Python, for dicts and sets whose keys only the run time knows: traced like the user's code.
+
+The items are in columns, in the order in which they were added; `keys` are the columns of the ints that a key consists
+of. A table has a place for the number of each item, or -1: where the hash of its key points to, or the next free one.
+Half of the places are free at least.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+FIRST = 32
+"""The number of places at first: a power of 2."""
+
+LAST = 2**31 - 1
+MIX = 165901723
+"""2**28 over the golden ratio, and odd: its products tell near ints apart."""
+
+
+def new_table() -> Any:
+    """The table of no items."""
+    return np.full(FIRST, -1)
+
+
+def hash_of(key: Any) -> Any:
+    """The hash of some ints of 64 bits. Nothing here overflows, of which NumPy would warn."""
+    h = mixed(key[0])
+    for x in key[1:]:
+        h = mixed(h ^ x)
+    return h
+
+
+def mixed(x: Any) -> Any:
+    """An int whose bits each depend on all those of another."""
+    h = ((x & LAST) + ((x >> 31) & LAST) * 5) * MIX
+    return h ^ (h >> 31)
+
+
+def differs(keys: Any, key: Any, k: Any) -> Any:
+    """Whether item k has another key."""
+    other = keys[0][k] != key[0]
+    for column, x in zip(keys[1:], key[1:]):
+        other = other | (column[k] != x)
+    return other
+
+
+def place_of(table: Any, keys: Any, key: Any) -> Any:
+    """The place of a key in the table, or the free one where it would be."""
+    last = table.shape[0] - 1
+    place = hash_of(key) & last
+    k = table[place]
+    while k >= 0 and differs(keys, key, k):
+        place = (place + 1) & last
+        k = table[place]
+    return place
+
+
+def number_of(table: Any, keys: Any, key: Any) -> int:
+    """The number of the item with a key; -1 if there is none."""
+    return int(table[place_of(table, keys, key)])
+
+
+def number_to_read(table: Any, keys: Any, key: Any, shown: Any) -> int:
+    """The number of the item with a key; the KeyError that shows it if there is none."""
+    k = number_of(table, keys, key)
+    if k < 0:
+        raise KeyError(shown)
+    return k
+
+
+def with_room(column: Any, n: int) -> Any:
+    """A column of n elements that has room for one more."""
+    if n == column.shape[0]:
+        more = np.empty(2 * n + 16, column.dtype)
+        more[:n] = column
+        column = more
+    return column
+
+
+def table_with_room(table: Any, keys: Any, n: int) -> Any:
+    """The table of n items, with a place for one more."""
+    if 2 * n + 2 > table.shape[0]:
+        table = np.full(4 * table.shape[0], -1)
+        for k in range(n):
+            enter(table, keys, k)
+    return table
+
+
+def enter(table: Any, keys: Any, k: int) -> None:
+    """Enters item k, whose key is new, into the table."""
+    last = table.shape[0] - 1
+    place = hash_of([np.int64(column[k]) for column in keys]) & last
+    while table[place] >= 0:
+        place = (place + 1) & last
+    table[place] = k
+
+
+def added(
+    first: Any, keys: Any, more: Any, table: Any, n: int, key: Any, item: Any, value: Any, replaces: bool
+) -> int:
+    """Adds an item to n others, in columns `first` and `more`, if there is none with its key; else that one gets the
+    value, if it `replaces` the old one. The number of items."""
+    place = place_of(table, keys, key)
+    k = table[place]
+    if k < 0:
+        table[place] = n
+        for column, x in zip(first, item):
+            column[n] = x
+        for column, x in zip(more, value):
+            column[n] = x
+        n = n + 1
+    elif replaces:
+        for column, x in zip(more, value):
+            column[k] = x
+    return n
+
+
+def removed(columns: Any, keys: Any, table: Any, n: int, key: Any, k: int, ordered: bool) -> None:
+    """Takes item k, which has a key, out of n: those behind it move on, or, where their order does not matter, the last
+    one takes its place."""
+    last = table.shape[0] - 1
+    hole = place_of(table, keys, key)
+    place = (hole + 1) & last
+    while table[place] >= 0:
+        home = hash_of([np.int64(column[table[place]]) for column in keys]) & last
+        if ((place - home) & last) >= ((place - hole) & last):
+            table[hole] = table[place]
+            hole = place
+        place = (place + 1) & last
+    table[hole] = -1
+    if k < n - 1:
+        if ordered:
+            for j in range(table.shape[0]):
+                if table[j] > k:
+                    table[j] -= 1
+            for column in columns:
+                column[k : n - 1] = column[k + 1 : n]
+        else:
+            table[place_of(table, keys, [np.int64(column[n - 1]) for column in keys])] = k
+            for column in columns:
+                column[k] = column[n - 1]
+
+
+def value_or(items: Any, k: int, default: Any) -> Any:
+    """Item k, or a default where k is -1."""
+    if k < 0:
+        return default
+    return items[k]
+
+
+def discarded(x: Any, key: Any) -> None:
+    """x.discard(key) of a set."""
+    if key in x:
+        x.remove(key)
+
+
+def popped(x: Any, key: Any, default: Any) -> Any:
+    """x.pop(key, default) of a dict."""
+    if key in x:
+        return x.pop(key)
+    return default
+
+
+def set_of(items: Any, made: Any) -> None:
+    """set(items)."""
+    for x in items:
+        made.add(x)
+
+
+def counts_of(items: Any, made: Any) -> None:
+    """Counter(items)."""
+    for x in items:
+        made[x] += 1

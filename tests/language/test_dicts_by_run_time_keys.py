@@ -1,0 +1,239 @@
+"""Dicts, Counters and sets whose keys only the run time knows: ints of arrays and lists, and tuples of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree, program
+from tests.support.params import one_in
+from tracebuf.errors import UnsupportedError
+
+DIGITS = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4])
+WIDE = np.random.default_rng(3).integers(-(10**9), 10**9, 300) * 4096
+MANY = np.random.default_rng(3).integers(0, 200, 1000)
+NAMES = {"Counter": Counter, "defaultdict": defaultdict}
+
+
+def counted(a):
+    counts = {}
+    for x in a:
+        counts[x] = counts.get(x, 0) + 1
+    return counts
+
+
+def counted_by_if(a):
+    counts = {}
+    for x in a:
+        if x in counts:
+            counts[x] += 1
+        else:
+            counts[x] = 1
+    return counts, len(counts), sorted(counts), sum(counts.values()), max(counts.values()), 3 in counts
+
+
+def seen_before(a):
+    seen, twice = set(), []
+    for x in a:
+        if x in seen:
+            twice.append(x)
+        seen.add(x)
+    return twice, len(seen), seen, sorted(seen)
+
+
+def window(a):
+    inside, most = set(), 0
+    for k in range(len(a)):
+        inside.add(int(a[k]))
+        if k >= 3:
+            inside.discard(int(a[k - 3]))
+        most = max(most, len(inside))
+    return most, sorted(inside), inside, sum(inside), max(inside)
+
+
+def by_counter(a):
+    c = Counter(a.tolist())
+    return c, c[3], c[99], len(c), max(c, key=c.get), c.get(5), c.get(77, -1)
+
+
+def by_defaultdict(a):
+    d, halves = defaultdict(int), defaultdict(float)
+    for k in a:
+        d[k] += 1
+        halves[k] += 0.5
+    return dict(d), len(d), d[77], len(d), sorted(halves.items(), key=lambda item: (-item[1], item[0]))
+
+
+def collatz(a):
+    memo, longest = {1: 1}, 0
+    for n in range(1, len(a)):
+        k, steps = n, 0
+        while k not in memo:
+            k = k // 2 if k % 2 == 0 else 3 * k + 1
+            steps += 1
+        memo[n] = steps + memo[k]
+        longest = max(longest, memo[n])
+    return longest, memo
+
+
+def loops(a):
+    counts = counted(a)
+    best, most, total = -1, 0, 0
+    for k, v in counts.items():
+        if v > most:
+            best, most = k, v
+    for k in counts:
+        total += k
+    for i, k in enumerate(counts.keys()):
+        total += i * counts[k]
+    few = [k for k in counts if counts[k] == 1]
+    return best, most, total, few, list(counts), list(counts.values()), list(reversed(counts))
+
+
+def ordered(a):
+    counts = counted(a)
+    most = max(counts, key=counts.get), max(counts.items(), key=lambda item: item[1]), min(counts)
+    return most, sorted(counts.items()), sorted(counts, key=lambda k: -counts[k]), np.array(list(counts.values()))
+
+
+def two_sum(a, total):
+    seen = {}
+    for i, x in enumerate(a):
+        if total - x in seen:
+            return seen[total - x], i
+        seen[x] = i
+    return -1, -1
+
+
+def removed(a):
+    d, gone = {}, []
+    for k in range(len(a)):
+        d[int(a[k])] = k
+    for x in (3, 5, 77):
+        if x in d:
+            del d[x]
+            gone += [d.pop(9, -1), len(d)]
+    for k in list(d):
+        if d[k] > 15:
+            gone.append(d.pop(k))
+    kept = d.copy()
+    while d:
+        d.pop(max(d))
+    kept[1000] = 5
+    return kept, gone, d, list(kept)
+
+
+def pairs(a):
+    walk, first, x, y = set(), {}, 0, 0
+    for k, v in enumerate(a):
+        walk.add((x, y))
+        first.setdefault((x, int(v)), (k, v / 2))
+        x, y = (x + 1, y) if v % 3 == 0 else (x, y - 2) if v % 5 == 0 else (x - 1, y)
+    total = 0
+    for (p, q), (k, half) in first.items():
+        total += p * q + k * half
+    return len(walk), (0, 0) in walk, walk, first, total, first[0, 3][1]
+
+
+def kinds(a):
+    truths, mixed, means = {}, {}, {}
+    for i, x in enumerate(a):
+        truths[x > 3] = x
+        mixed[x] = i
+        mixed[i] = -i
+        means[x] = means.get(x, 0) + x / 2
+    return truths, mixed, means, True in mixed, mixed[True]
+
+
+def made_in_a_loop(a):
+    found = []
+    for i in range(len(a)):
+        seen = set()
+        for j in range(i):
+            seen.add(a[j])
+        found.append(len(seen))
+    return found
+
+
+def nothing(a):
+    s, d, c = set(), {}, Counter()
+    for x in a:
+        if x in s or x in c:
+            return 5
+    return len(s), s, c, c[4], sorted(s), list(c), d, sum(c.values())
+
+
+def helper(counts, x):
+    if counts.get(x) is None:
+        counts[x] = 0
+    counts[x] += 2
+
+
+def handed_on(a):
+    counts = {}
+    same = counts
+    for x in a:
+        helper(counts, x)
+    return same, same is counts, len(same)
+
+
+def missing(a):
+    d = {}
+    for x in a:
+        d[x] = 1
+    return d[1000]
+
+
+FUNCTIONS = [
+    counted_by_if, seen_before, by_counter, loops, ordered, removed, pairs, window, by_defaultdict, collatz,
+    kinds, made_in_a_loop, nothing, handed_on,
+]  # fmt: skip
+
+
+def test_counts() -> None:
+    for a in (DIGITS, WIDE, MANY, DIGITS[:0], DIGITS.astype(np.int32), DIGITS.tolist()):
+        agree(counted, a)
+
+
+@pytest.mark.parametrize("f", one_in(7, FUNCTIONS))
+def test_uses(f: Any) -> None:
+    agree(f, DIGITS)
+    agree(f, DIGITS[:1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", [counted_by_if, seen_before, window, loops, removed, by_counter])
+def test_many(f: Any) -> None:
+    agree(f, MANY)
+    agree(f, WIDE)
+
+
+@pytest.mark.slow
+def test_returned_early_or_missing() -> None:
+    for total in (15, 100):
+        agree(two_sum, DIGITS, total)
+    assert agree(missing, DIGITS).args == (1000,)
+
+
+REFUSED = {
+    "whose keys are np.float64": "d[x / 2] = 1",
+    "whose values are an array": "d[x] = a[:3] * x",
+    "whose values are a list": "d[x] = [x]",
+    "gets a str": "d[x] = 1\nif 'x' in d:\n    x = 3",
+    "a dict changes in a loop over it": "d[x] = 1\nfor k in d:\n    d[k + 1] = 1",
+    "no certain order": "s.add(x)\nfor k in s:\n    x = k",
+    "function of NumPy's of a dict": "d[x] = 1\nnp.array(d.values())",
+    "uint64": "s.add(np.uint64(x))",
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_refused(reason: str) -> None:
+    text = "def f(a):\n    d, s = {}, set()\n    for x in a:\n"
+    f = program(text + "\n".join("        " + line for line in REFUSED[reason].splitlines()), **NAMES)
+    with pytest.raises(UnsupportedError, match=reason):
+        tracebuf.bufferize(f)(DIGITS)
