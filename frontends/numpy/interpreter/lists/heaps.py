@@ -10,9 +10,10 @@ from typing import Any
 from tracebuf.frontends.numpy.functions.formulas import heaps, prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing, order
-from tracebuf.frontends.numpy.record.growing import Elements, Regrow, columns, form_in, is_growing, parts_of, python_of
+from tracebuf.frontends.numpy.record.growing import Regrow, columns, form_in, is_growing, parts_of, python_of
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, call_as
+from tracebuf.frontends.numpy.record.values import Kind
 
 
 def grown(i: Evaluator, node: ast.AST, heap: Any, more: Sequence[Any] = ()) -> Record:
@@ -33,7 +34,7 @@ def compared(i: Evaluator, node: ast.AST, x: Record, held: Sequence[Any]) -> lis
     """Of columns, those of the numbers by which the items are ordered."""
     found, place = [], 0
     for kind in parts_of(form_in(x)):
-        if isinstance(kind, Elements) or kind.element.is_complex:
+        if not isinstance(kind, Kind) or kind.element.is_complex:
             raise i.refuse(node, f"a heap of items that are {form_in(x).words}", "numbers have an order")
         place += len(kind.types)
         found.append(held[place - 1])
