@@ -309,6 +309,21 @@ def centers_of(x, k, rounds):
     return centers, labels
 
 
+def offspring(pop, seed, generations):
+    rng = np.random.default_rng(seed)
+    for _ in range(generations):
+        new = []
+        for _ in range(len(pop)):
+            a, b = rng.integers(0, len(pop), 2)
+            cut = rng.integers(1, pop.shape[1])
+            parent = pop[a] if pop[a].sum() > pop[b].sum() else pop[b]
+            child = np.concatenate([parent[:cut], pop[b][cut:]])
+            child[rng.random(len(child)) < 0.1] ^= 1
+            new.append(child)
+        pop = np.array(new)
+    return pop
+
+
 def columns_by_path(x):
     a = x.T[1] if x[0, 0] > 0 else np.cumsum(x[0])
     b = x[0] if x[0, 0] > 0 else np.array([2.0])
@@ -322,4 +337,5 @@ def test_one_array_or_another_by_the_path() -> None:
     for k in (2, 12):
         agree(centers_of, x, k, 4, ulp=4)
     agree(columns_by_path, abs(x[:3]))
+    agree(offspring, (x > 0).astype(int), 3, 3)
     agree(columns_by_path, -abs(x[:3]))

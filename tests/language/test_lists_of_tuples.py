@@ -246,7 +246,7 @@ REFUSED = {
     "of a list of items that are a tuple of": "for v in x:\n    out.append((v, (v, v)))\nreturn np.array(out)",
     "and a tuple of": "for v in x:\n    out.append((v, v))\n    out.append((v, v, v))\nreturn out",
     "a list of a tuple of": "for v in x:\n    out.append((v, 1))\n    out.append((v, (1.0, 2)))\nreturn out",
-    "changes its length": "for v in x:\n    out.append((v, 'up'))\nreturn out",
+    "changes its length": "for v in x:\n    out.append((v, str))\nreturn out",
     "a search for anything but ints": "for v in x:\n    out.append((v, 1))\nreturn (x[0], 1) in out",
 }
 

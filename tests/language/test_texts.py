@@ -183,3 +183,19 @@ def test_texts_as_results() -> None:
     for k in range(200):  # so often that machine code would make the calls
         assert compiled(np.full(3, float(k))) == f"{3.0 * k}"
     assert not any(map(len, kept._scopes.held[1:])) and "3.0" not in kept._scopes.held[0].values()
+
+
+def short_floats(x):
+    if x[1] > 0:
+        raise ValueError(f"{x[0]} {x[0]!s} {x[0]!r} " + str(x[1]))
+    return str(x[0]), f"{x[0]}", f"{x[0]!s}", "%s" % x[0], str([x[0]]), "{}".format(x[0])  # noqa: UP031, UP032
+
+
+def test_short_floats_as_str_and_as_format_show_them() -> None:
+    """`str` of a float32 had the digits that `format` shows, which converts it to Python's float."""
+    for dtype in (np.float16, np.float32, np.float64, np.complex64):
+        agree(short_floats, np.array([1.1, -2.2], dtype).view())
+        if dtype is not np.complex64:
+            assert isinstance(error := agree(short_floats, np.array([1.1, 2.2], dtype)), ValueError)
+            with pytest.raises(ValueError, match=str(error).split(" np")[0]):
+                bufferize(short_floats)(np.array([1.1, 2.2], dtype))

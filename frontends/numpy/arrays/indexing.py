@@ -436,13 +436,24 @@ def bound(r: Recorder, item: Any) -> Dim:
     return e
 
 
+def wrapped_once(r: Recorder, i: Dim, n: Dim) -> Dim:
+    """A bound of a slice, wrapped if it is negative: the same for the same bound, so that `a[:i]` and `b[i:]` are known
+    to be as long as `a`."""
+    key = ("wrapped", r.facts.canon(i), r.facts.canon(n))
+    value = r.cached(key)
+    if value is None:
+        negative = r.compare("slt", i, 0)
+        value = r.remember(key, r.emit(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i))))
+    if value not in r.index_symbols:
+        r.index_symbols[value] = r.symbol(value, f"i{len(r.func.symbols)}")
+    return r.index_symbols[value]
+
+
 def clamp(r: Recorder, i: Dim, low: int, high: Dim, n: Dim) -> Dim:
     """A bound of a slice, wrapped if negative and clamped to [low, high]."""
     sign = r.ask_nonneg(i)
     if sign is None:
-        negative = r.compare("slt", i, 0)
-        value = r.emit(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i)))
-        return r.facts.simplify(dim_max(dim_min(r.symbol(value, f"i{len(r.func.symbols)}"), high), low))
+        return r.facts.simplify(dim_max(dim_min(wrapped_once(r, i, n), high), low))
     if sign:
         inside = r.ask_nonneg(sub(high, i))
         return i if inside else high if inside is False else r.facts.simplify(dim_max(dim_min(i, high), low))

@@ -96,6 +96,12 @@ def filled(
     return ArrayRef(r.new_storage(element, shape, order or range(len(shape)), out))
 
 
+def as_it_is(r: Recorder, ref: ArrayRef) -> ArrayRef:
+    """An array with the elements that another one has now; nothing is copied unless that one is stored to before they
+    are read."""
+    return ArrayRef(r.new_storage(ref.element, ref.shape, range(ref.ndim), r.read(ref)))
+
+
 def k_order(a: ArrayRef) -> tuple[int, ...]:
     """The axes of a copy in K-order, outermost first: by falling strides, so that repeated axes come innermost
     (PyArray_CreateSortedStrideAxes; the order of elementwise results differs there)."""

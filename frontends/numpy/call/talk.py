@@ -145,6 +145,30 @@ def under(options: dict[str, Any], show: Callable[[Any], str], x: Any) -> str:
         return show(x)
 
 
+@frozen(eq=False)
+class Rows:
+    """The texts in a list of run-time length: a pattern for each shape that one may have, and how many operands it
+    takes."""
+
+    patterns: tuple[tuple[Any, int], ...]
+
+
+def texts_of(rows: Rows, *columns: np.ndarray) -> list[str]:
+    """The texts whose numbers are in columns, after flags that say of which shape each is."""
+    patterns, made = rows.patterns, []
+    for row in zip(*columns):
+        which = next((k for k, flag in enumerate(row[: len(patterns) - 1]) if flag), len(patterns) - 1)
+        first = len(patterns) - 1 + sum(count for _, count in patterns[:which])
+        pattern, count = patterns[which]
+        made.append(filled(pattern, row[first : first + count]))
+    return made
+
+
+def joined_texts(between: str, rows: Rows, *columns: np.ndarray) -> str:
+    """between.join(...) of such texts."""
+    return between.join(texts_of(rows, *columns))
+
+
 # -- filters
 @frozen(eq=False)
 class Filter:

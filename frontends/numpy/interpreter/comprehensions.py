@@ -136,7 +136,7 @@ class Comprehensions(Evaluator):
                     self.assign(first.target, one[0], inner)
                     cell.update((name, inner[name]) for name in targets)
                     if kept := all(self.kept(test, inner) for test in first.ifs):
-                        found.append(self.expr(more[0].iter if more else node.elt, inner))
+                        found.append(self.expr(more[0].iter, inner) if more else self.any_expr(node.elt, inner))
             except StopIteration as fault:  # which Python makes another error of
                 raise internal_error(fault, self.r.loc) from fault
             env().update((name, inner[name]) for name in assigned if name in inner)  # of `:=`

@@ -23,11 +23,12 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import prelude
-from tracebuf.frontends.numpy.interpreter import dicts
+from tracebuf.frontends.numpy.interpreter import dicts, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range, pulled
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.callees import NestedFunction, text_shape
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar, is_traced
@@ -62,7 +63,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
             return folded(i, node, function, args, kwargs)
         kinds = (OneShotIterator, dict, DictView, FlatIterator) if function in CONSUMERS else OneShotIterator
         joins = function.__name__ == "join" and isinstance(getattr(function, "__self__", None), str)
-        if (function in CONSUMERS or joins) and any(isinstance(x, kinds) for x in args):
+        if joins and len(args) == 1 and isinstance(args[0], OneShotIterator):
+            return joined(i, node, function, args[0])
+        if function in CONSUMERS and any(isinstance(x, kinds) for x in args):
             known = [i.iterate_static(node, x) if isinstance(x, kinds) else x for x in args]
             return i.call(node, function, known, kwargs)
     given = next((x for x in args if isinstance(x, OneShotIterator)), None)
@@ -98,6 +101,20 @@ def folded(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: 
     except UnsupportedError:
         growth.note_tuples(place)
         raise
+
+
+def joined(i: Evaluator, node: ast.AST, function: Any, items: OneShotIterator) -> Any:
+    """text.join(items): of so many that only the run time knows how many, of a list that a loop makes."""
+    place, growth = i.r.loc, i.r.growth
+    if place in growth.rolled:
+        return i.call(node, function, [i.rolled(node, items)], {})
+    try:
+        found = i.iterate_static(node, items)
+    except UnsupportedError:
+        growth.note_long(place)
+        raise
+    given = [texts.text_of(i, node, x) if type(x) is Cond and text_shape(x) is not None else x for x in found]
+    return i.call(node, function, [given], {})
 
 
 def extreme(i: Evaluator, function: Any, items: Any, given: Sequence[Any], in_turn: Callable[..., Any]) -> Any:

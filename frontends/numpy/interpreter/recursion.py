@@ -71,6 +71,8 @@ UNASKED = 64
 """How deep a recursion goes before Python is asked how deep it may go."""
 MAX_NESTED = 40
 """How deep calls may be nested that are inlined."""
+MAX_SAME = 3
+"""How many calls with the same arguments are inlined, one in another, before the function is one of the program."""
 MAX_INLINED = 1000
 """How many calls are inlined of functions that call themselves and cannot be functions of the program."""
 
@@ -99,13 +101,15 @@ to differ; for those that cannot be functions of the program, which are inlined 
 
 def note(scopes: Sequence[Scope], scope: Scope, known: Known, inlined: int) -> None:
     """Has the call traced anew where a call is one of a function in itself whose arguments are other values than those
-    around it, which only the run time knows; or where calls are nested too deep, for the outermost such function.
-    Refuses what is inlined after all where there are too many such calls."""
+    around it, which only the run time knows, or often the same; or where calls are nested too deep, for the outermost
+    such function. Refuses what is inlined after all where there are too many such calls."""
     code = code_of(scope)
-    around = next((s for s in reversed(scopes) if s.closure is scope.closure and code_of(s) == code), None)
-    if around is not None and code not in known and (paths := differing_at_run_time(around.given, scope.given)):
-        known[code] = paths
-        raise Regrow
+    around = [s for s in reversed(scopes) if s.closure is scope.closure and code_of(s) == code]
+    if around and code not in known:
+        paths = differing_at_run_time(around[0].given, scope.given)
+        if paths or sum(is_same_call(s.given, scope.given) for s in around) >= MAX_SAME:
+            known[code] = paths
+            raise Regrow
     if isinstance(why := known.get(code), UnsupportedError) and inlined > MAX_INLINED:
         raise again(why)
     if len(scopes) > MAX_NESTED:
@@ -116,6 +120,12 @@ def note(scopes: Sequence[Scope], scope: Scope, known: Known, inlined: int) -> N
             raise Regrow
         if found is not None and isinstance(why := known[found], UnsupportedError):
             raise again(why)
+
+
+def is_same_call(old: Env, new: Env) -> bool:
+    """Whether the arguments of two calls are the same: the recursion is ended by what the function changes."""
+    pairs = [(x, new.get(name)) for name, x in old.items()]
+    return old.keys() == new.keys() and all(same_value(x, y) or x is y for x, y in pairs)
 
 
 def again(why: UnsupportedError) -> UnsupportedError:

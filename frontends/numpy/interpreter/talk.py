@@ -162,7 +162,7 @@ def value(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:
         return talk.Applied(x.function, given, tuple(x.kwargs))
     if isinstance(x, talk.OldSetting):
         return talk.OldSetting(value(i, node, x.number, ins), x.place)
-    if isinstance(x, (talk.Stream, talk.Place)):
+    if isinstance(x, (talk.Stream, talk.Place, talk.Rows)):
         return x
     if is_tracers(x) or is_named_tuple(x) or isinstance(x, (set, frozenset, bytearray)):
         raise i.refuse(node, f"a {refusals.name_of(x)} is passed to a function that is not traced", "pass its parts")

@@ -11,8 +11,9 @@ import collections
 import dataclasses
 import operator
 import re
+import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any
 
@@ -20,13 +21,15 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.memmaps import check_shown
+from tracebuf.frontends.numpy.arrays.new_arrays import as_it_is
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.talk import under
 from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Caught, Made, Part, Partial, Text, Untold
+from tracebuf.frontends.numpy.record.callees import Caught, Part, Partial, Text, Untold, made_text
 from tracebuf.frontends.numpy.record.cond import Cond
+from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -52,6 +55,8 @@ PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype
 """Types of values whose text is known while tracing."""
 SHOWN = frozenset((str, repr, ascii, format, bin, hex, oct, chr, ord))
 """Builtins that convert between text and numbers."""
+NUMERALS = (chr, bin, hex, oct)
+"""Builtins that make text of an int."""
 PERCENT = re.compile(r"%(?:%|(?P<flags>[-+ 0#]*)(?P<width>\d*)(?P<places>\.\d+)?(?P<kind>[sdifFeEgGr]))")
 """One conversion of a `%` format."""
 
@@ -70,7 +75,7 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
         parts = [joined_text([text_of(i, node, arm, quoted)]) for arm in x.arms]
         return Text((Part(x.like(x.condition, *parts)),))
     if isinstance(x, Scalar):
-        return Text((Part(x, conversion, "", template_of(x, quoted)),))
+        return Text((Part(x, "s" if not quoted and is_short(x) else conversion, "", template_of(x, quoted)),))
     if isinstance(x, ArrayRef):
         check_shown(i.r)
     if isinstance(x, ArrayRef) and i.r.printing:
@@ -100,11 +105,6 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
     if type(x).__module__.startswith("tracebuf."):
         raise i.refuse(node, f"the text of a {refusals.name_of(x)}", "use its parts")
     return Text((ask(repr if quoted else str, x),))
-
-
-def made_text(function: Callable[..., str], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Text:
-    """A text that a function makes where it is shown."""
-    return Text((Part(Made(function, tuple(args), kwargs or {})),))
 
 
 PADDED = ("ljust", "rjust", "center", "zfill")
@@ -157,20 +157,18 @@ def template_of(x: Scalar, quoted: bool) -> str:
     if isinstance(x, NpScalar) and x.python is not None:
         return ""
     if isinstance(x, NpScalar) and quoted and not x.element.is_complex and x.element is not I1:
-        return f"np.{x.element.dtype.name}({{}})"
-    return "" if isinstance(x, NpScalar) and quoted else "{}"
+        return f"np.{x.element.dtype.name}({{!s}})"
+    return "" if isinstance(x, NpScalar) and quoted else "{!s}" if is_short(x) else "{}"
+
+
+def is_short(x: Scalar) -> bool:
+    """Whether `str` shows a number by fewer digits than `format` does, which converts it to one of Python's."""
+    return isinstance(x, NpScalar) and x.element.dtype.name in ("float16", "float32", "complex64")
 
 
 def number_value(r: Recorder, x: Scalar) -> Value:
     """A number as an SSA value."""
     return r.index(x.expr) if isinstance(x, PyInt) else x.value  # type: ignore[attr-defined]
-
-
-def as_it_is(r: Recorder, ref: ArrayRef) -> ArrayRef:
-    """An array with the elements that another one has now; nothing is copied unless that one is stored to before they
-    are shown."""
-    order = range(ref.ndim)
-    return ArrayRef(r.new_storage(ref.element, ref.shape, order, r.read(ref)))
 
 
 def text_of_object(i: Evaluator, node: ast.AST, x: Record, quoted: bool) -> Text:
@@ -234,6 +232,8 @@ def formatted_value(i: Evaluator, node: ast.AST, x: Any, spec: str, conversion: 
     if isinstance(x, Record) and has_format(x):
         found = i.call(node, records.special(i, node, x, "__format__", "has no __format__"), [spec], {})
         return text_of(i, node, found)
+    if spec == "" and isinstance(x, Scalar):
+        return Text((Part(x, "", "", "" if template_of(x, False) == "" else "{}"),))
     if spec == "":
         return text_of(i, node, x)
     if isinstance(x, Scalar):
@@ -266,6 +266,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if all(map(is_known, [*args, *kwargs.values()])):
         found = ask(function, *args, **kwargs)
         return i.own(found) if isinstance(found, list) else found
+    if function in NUMERALS and len(args) == 1 and not kwargs and isinstance(args[0], Scalar):
+        return numeral(i, node, function, args[0])
     if (function is str or (function is repr and i.scopes)) and len(args) == 1 and not kwargs:
         return joined_text([text_of(i, node, args[0], function is repr)])
     if function is format and len(args) in (1, 2) and not kwargs and isinstance(args[-1] if args[1:] else "", str):
@@ -273,6 +275,19 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if isinstance(of, str) and function.__name__ == "format":
         return formatted(i, node, of, args, kwargs)
     return NotImplemented
+
+
+def numeral(i: Evaluator, node: ast.AST, function: Any, x: Scalar) -> Text | str:
+    """chr, bin, hex or oct of an int."""
+    if isinstance(x, (PyBool, PyInt)) or (isinstance(x, NpScalar) and x.element.is_integer and x.python is None):
+        whole = x if isinstance(x, PyInt) else i.call(node, int, [x], {})
+    else:
+        ask(function, stand_in(x))  # raises TypeError
+        raise i.refuse(node, f"{function.__name__} of a {refusals.name_of(x)}", "use an int: int(x)")
+    if function is chr and isinstance(whole, PyInt):
+        within = both(i.r, i.r.compare("sge", whole.expr, 0), i.r.compare("slt", whole.expr, sys.maxunicode + 1))
+        i.r.check(within, ValueError, "chr() arg not in range(0x110000)")
+    return made_text(function, [whole])
 
 
 def formatted(

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +26,7 @@ from tracebuf.frontends.numpy.call.results import (
     ResultLeaf,
     ResultPlan,
 )
+from tracebuf.frontends.numpy.call.talk import texts_of
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, same_value
 from tracebuf.frontends.numpy.numbers.longlongs import check_dtype, check_number
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, select_truth
@@ -32,13 +34,14 @@ from tracebuf.frontends.numpy.paths.leaving import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
-from tracebuf.frontends.numpy.record.callees import Buffer, Text, Untold
+from tracebuf.frontends.numpy.record.callees import Buffer, Made, Text, Untold
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
     Elements,
     Form,
     OneOf,
     Several,
+    Texts,
     filled,
     form_in,
     is_growing,
@@ -186,7 +189,8 @@ class Results:
 
     def items_of(self, x: Record, taken: ArmPath) -> ResultPlan:
         """The plan of the items of a list whose length only the run time knows."""
-        found = iter([self.add(self.read_where(column, taken)) for column in filled(self.r.facts, x)])
+        columns = iter(filled(self.r.facts, x))
+        read = (self.add(self.read_where(column, taken)) for column in columns)
 
         def plan(form: Form) -> ResultPlan:
             if isinstance(form, Several):
@@ -195,16 +199,25 @@ class Results:
                 return NewContainer(form.of, SPREAD_PARTS, number, tuple(map(plan, form.parts)))
             if isinstance(form, Elements):
                 self.arrays_returned = True
-                return ResultLeaf("rows", next(found))
+                return ResultLeaf("rows", next(read))
+            if isinstance(form, Texts):
+                held = [self.as_taken(column, taken) for column in islice(columns, len(form.types))]
+                made = Made(texts_of, (form.rows, *held), {})
+                return ResultLeaf("kept", self.add(self.r.i64(self.written(made, taken).expr)))
             if isinstance(form, OneOf):
-                flags = tuple(next(found) for _ in form.kinds[1:])
-                numbers = [(k.name, next(found)) if k is not None else ("", -1) for k in form.kinds]
+                flags = tuple(next(read) for _ in form.kinds[1:])
+                numbers = [(k.name, next(read)) if k is not None else ("", -1) for k in form.kinds]
                 return ResultLeaf("alternatives", value=(flags, tuple(numbers)))
             check_dtype(self.r, form.element.dtype if form.name == "np" else None, "a list of numbers is returned")
-            indices = [next(found) for _ in form.types]
+            indices = [next(read) for _ in form.types]
             return ResultLeaf("items", indices[-1], (form.python or form.name, indices[0]))
 
         return plan(form_in(x))
+
+    def as_taken(self, x: ArrayRef, taken: ArmPath) -> ArrayRef:
+        """An array with the elements of one that is there on a path."""
+        value = self.read_where(x, taken)
+        return ArrayRef(self.r.new_storage(x.element, value.tensor_type.shape, range(x.ndim), value))
 
     def check_identity(self) -> None:
         """Refuses results of which one may be an item of a list of run-time length, where another result would tell:

@@ -1,17 +1,29 @@
-"""What names hold in a trace besides arrays and numbers: functions, bound methods, messages."""
+"""What names hold in a trace besides arrays and numbers: functions, bound methods, texts, messages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tracebuf.frontends.numpy.record.cond import Cond
+from tracebuf.frontends.numpy.call import talk
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.regions import Kept, Regions, Site
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyInt, Scalar
+from tracebuf.frontends.numpy.record.values import (
+    BOOL,
+    EITHER,
+    UNSURE_TYPES,
+    ArrayRef,
+    Env,
+    Kind,
+    PyBool,
+    PyInt,
+    Scalar,
+)
 from tracebuf.frontends.numpy.source.binding import parameters_in
 from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import frozen, plain
+from tracebuf.running.host import Passed
 
 
 @frozen(slots=False)
@@ -141,9 +153,10 @@ class Part:
 
 @frozen(eq=False, slots=False)
 class Made:
-    """A text that a function of Python's or NumPy's makes of arguments, which cannot fail, where it is shown."""
+    """A text, or a list of such, that a function of Python's or NumPy's makes of arguments, which cannot fail, where it
+    is shown."""
 
-    function: Callable[..., str]
+    function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
@@ -180,6 +193,11 @@ class Text:
         return [p.value for p in self.open if p.template and isinstance(p.value, Scalar)]
 
 
+def made_text(function: Callable[..., str], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Text:
+    """A text that a function makes where it is shown."""
+    return Text((Part(Made(function, tuple(args), kwargs or {})),))
+
+
 @frozen(eq=False, slots=False)
 class Caught:
     """An exception that was raised at run time, at one of these sites: the one with this number. `operands`: what their
@@ -206,3 +224,99 @@ class Caught:
 def escaped(text: str) -> str:
     """Text with its braces doubled, as part of a message."""
     return text.replace("{", "{{").replace("}", "}}")
+
+
+# -- texts as items of lists
+PYTHONS = {"int": int, "float": float, "complex": complex, "bool": bool}
+"""By name of a kind of Python's numbers: their type."""
+
+
+@frozen(slots=False)
+class Shape:
+    """What a text is besides its numbers: its class, what it holds as such, and the shapes of its parts, which are str,
+    shapes, and the kinds of numbers. Texts of one shape differ in numbers only."""
+
+    of: type
+    fixed: tuple[Any, ...]
+    parts: tuple[Any, ...]
+
+    def kinds(self) -> Iterator[Kind]:
+        """The kinds of its numbers, in order."""
+        if self.of is Cond:
+            yield BOOL
+        for part in self.parts:
+            if isinstance(part, Shape):
+                yield from part.kinds()
+            elif isinstance(part, Kind):
+                yield part
+
+    def text(self, numbers: Iterator[Any]) -> Any:
+        """The text with these numbers."""
+        if self.of is Cond:
+            return Cond(next(numbers).value, *(made_of(part, numbers) for part in self.parts), *self.fixed)
+        made = [made_of(part, numbers) for part in self.parts]
+        if self.of is Made:
+            function, names = self.fixed
+            first = len(made) - len(names)
+            return Made(function, tuple(made[:first]), dict(zip(names, made[first:])))
+        if self.of is Part:
+            return Part(made[0], *self.fixed)
+        return "".join(made) if all(isinstance(part, str) for part in made) else Text(tuple(made))
+
+    def pattern(self, places: Iterator[int]) -> Any:
+        """The text as a pattern, which is filled in when the program runs: its operands are those that stand for the
+        numbers (`Kind.types`)."""
+        if self.of is Cond:
+            return talk.Chosen(next(places), tuple(pattern_of(part, places) for part in self.parts))
+        made = tuple(pattern_of(part, places) for part in self.parts)
+        if self.of is Made:
+            return talk.Applied(self.fixed[0], made, self.fixed[1])
+        return talk.Formatted(made[0], *self.fixed[:2]) if self.of is Part else talk.Written(made)
+
+
+def shape_of(x: Any, numbers: list[Any]) -> Any:
+    """The shape of a text, whose numbers are appended to `numbers`; what is known as it is. None for a text of anything
+    else, as of arrays."""
+    if isinstance(x, Scalar):
+        numbers.append(x)
+        return x.kind
+    if isinstance(x, Text):
+        found = Shape(Text, (), tuple(shape_of(part, numbers) for part in x.parts))
+    elif isinstance(x, Part):
+        found = Shape(Part, (x.conversion, x.spec, x.template), (shape_of(x.value, numbers),))
+    elif isinstance(x, Made):
+        given = (*x.args, *x.kwargs.values())
+        found = Shape(Made, (x.function, tuple(x.kwargs)), tuple(shape_of(part, numbers) for part in given))
+    elif type(x) is Cond:
+        numbers.append(PyBool(x.condition))
+        found = Shape(Cond, (x.ways,), tuple(shape_of(arm, numbers) for arm in x.arms))
+    else:
+        return x if type(x) in (str, int) else None
+    return None if None in found.parts else found
+
+
+def text_shape(x: Any) -> tuple[Shape, list[Any]] | None:
+    """The shape of what is a text on each path, and its numbers; None for anything else."""
+    if not all(isinstance(end, Text) or type(end) is str for end in ends(x)):
+        return None
+    numbers: list[Any] = []
+    found = shape_of(Text((x,)) if isinstance(x, str) else x, numbers)
+    unsure = any(n.kind.python == EITHER for n in numbers)
+    return None if unsure or not isinstance(found, Shape) else (found, numbers)
+
+
+def made_of(part: Any, numbers: Iterator[Any]) -> Any:
+    """A part of a text with the next numbers."""
+    return part.text(numbers) if isinstance(part, Shape) else next(numbers) if isinstance(part, Kind) else part
+
+
+def pattern_of(part: Any, places: Iterator[int]) -> Any:
+    """A part of a text as a pattern."""
+    if isinstance(part, Shape):
+        return part.pattern(places)
+    if not isinstance(part, Kind):
+        return part
+    if part.python:
+        flag = next(places)
+        return talk.Weak(next(places), flag, UNSURE_TYPES[part.python][0])
+    return Passed(next(places), None if part.name == "np" else PYTHONS[part.name])

@@ -16,6 +16,8 @@ from typing import Any, TypeGuard
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.control import Control
+from tracebuf.frontends.numpy.call.talk import Rows
+from tracebuf.frontends.numpy.record.callees import Shape, text_shape
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.values import (
@@ -32,7 +34,7 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Sym, sub, substitute, sym, symbols
 from tracebuf.ir.facts import SizeFacts
-from tracebuf.ir.types import ScalarType
+from tracebuf.ir.types import I1, ScalarType
 from tracebuf.location import Location
 
 LENGTH = "length"
@@ -94,7 +96,33 @@ class OneOf:
         return words_of(self.kinds)
 
 
-Leaf = Kind | OneOf | Elements
+@frozen()
+class Texts:
+    """What an item is that is a text: of one of these shapes; which one is in columns of flags, its numbers in
+    others."""
+
+    shapes: tuple[Shape, ...]
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The types of the flags, of which there is one for each shape but the last, and of the numbers; there is a
+        column at least."""
+        numbers = [t for shape in self.shapes for kind in shape.kinds() for t in kind.types]
+        return (*[I1] * (len(self.shapes) - 1), *numbers) or (I1,)
+
+    @property
+    def rows(self) -> Rows:
+        """How the texts are made of the columns, when the program runs."""
+        counts = [sum(len(kind.types) for kind in shape.kinds()) for shape in self.shapes]
+        return Rows(tuple((shape.pattern(iter(range(n))), n) for shape, n in zip(self.shapes, counts)))
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return "a text"
+
+
+Leaf = Kind | OneOf | Elements | Texts
 """What has columns of its own in such a list."""
 Form = Leaf | Several
 """What an item of a growing list is besides its value."""
@@ -108,10 +136,12 @@ def form_of(x: Any, canon: Callable[[Dim], Dim]) -> Form | None:
         fits = x.ndim and not any(end.storage.picked for end in ends(x)) and in_c_order(x)
         return Elements(x.element, tuple(map(canon, x.shape))) if fits else None
     if type(x) not in (tuple, list) and not is_named_tuple(x):
+        if (found := text_shape(x)) is not None:
+            return Texts((found[0],))
         kinds = kinds_of(x)
         return None if kinds is None else one_of(kinds)
-    found = [f for f in (form_of(part, canon) for part in x) if f is not None]
-    return Several(type(x), tuple(found)) if found and len(found) == len(x) else None
+    parts = [f for f in (form_of(part, canon) for part in x) if f is not None]
+    return Several(type(x), tuple(parts)) if parts and len(parts) == len(x) else None
 
 
 def one_of(kinds: Kinds) -> Kind | OneOf | None:

@@ -9,11 +9,23 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.new_arrays import as_it_is
+from tracebuf.frontends.numpy.call import talk
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import arrays, growing, order
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, reversed_of
-from tracebuf.frontends.numpy.record.growing import Elements, Form, Several, filled, form_in, is_growing, python_of
+from tracebuf.frontends.numpy.record.callees import made_text
+from tracebuf.frontends.numpy.record.growing import (
+    Elements,
+    Form,
+    Several,
+    Texts,
+    filled,
+    form_in,
+    is_growing,
+    python_of,
+)
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
@@ -99,6 +111,10 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return growing.copy(i, node, first)
     if function is tuple and len(args) == 1 and not kwargs and is_growing(first):
         return growing.sliced(i, node, first, slice(None), tuple)
+    if getattr(function, "__name__", "") == "join" and isinstance(of := getattr(function, "__self__", None), str):
+        if len(args) == 1 and not kwargs and is_growing(first) and isinstance(form := form_in(first), Texts):
+            columns = [as_it_is(i.r, column) for column in filled(i.r.facts, first)]
+            return made_text(talk.joined_texts, [of, form.rows, *columns])
     if function is bool and len(args) == 1 and not kwargs and is_growing(first):
         return truth(i, node, first)
     if function is isinstance and len(args) == 2 and is_growing(first) and not arrays.among(args[1:]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -13,10 +13,11 @@ from tracebuf.frontends.numpy.arrays.indexing import read_item
 from tracebuf.frontends.numpy.call.containers import made_of
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.numbers.lattice import check_one_type, from_values, to_values, unify
+from tracebuf.frontends.numpy.numbers.lattice import check_one_type, choice, from_values, to_values, unify, zeros
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_of_value, opaque
 from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
-from tracebuf.frontends.numpy.record.growing import Elements, Form, OneOf, Several, one_of, parts_of
+from tracebuf.frontends.numpy.record.callees import text_shape
+from tracebuf.frontends.numpy.record.growing import Elements, Form, OneOf, Several, Texts, one_of, parts_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
@@ -29,19 +30,20 @@ from tracebuf.frontends.numpy.record.values import (
     Kind,
     Kinds,
     NpScalar,
-    kinds_of,
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.types import I64, INDEX, ScalarType
+from tracebuf.ir.types import I1, I64, INDEX, ScalarType
 
+MOST_SHAPES = 8
+"""The most shapes that texts in a list may have."""
 DTYPES = {INT: np.dtype(np.int64), FLOAT: np.dtype(float), COMPLEX: np.dtype(complex), BOOL: np.dtype(bool)}
 """By kind of Python's numbers: the dtype of the array of such."""
 
 
 def common(r: Recorder, forms: frozenset[Form]) -> Form | None:
     """The form of all items; None where there is none."""
-    ordered: list[Form | None] = [*sorted(forms, key=lambda form: form.words)]
+    ordered: list[Form | None] = [*sorted(forms, key=lambda form: (form.words, str(form)))]
     found = reduce(partial(unify_forms, r), ordered) if ordered else None
     numbers = [f for f in ordered if isinstance(f, (Kind, OneOf))]
     if found is None and numbers and len(numbers) == len(forms):
@@ -64,11 +66,19 @@ def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
         return a if alike and all(map(r.ask_equal, a.shape, b.shape)) else None  # type: ignore[union-attr]
     if a is None or b is None:
         return None
+    if isinstance(a, Texts) or isinstance(b, Texts):
+        return unify_texts(a, b) if isinstance(a, Texts) and isinstance(b, Texts) else None
     if not isinstance(a, Several) or not isinstance(b, Several):
         return None if isinstance(a, Several) or isinstance(b, Several) else unify_numbers(a, b)
     parts = [p for p in map(partial(unify_forms, r), a.parts, b.parts) if p is not None]
     alike = a.of is b.of and len(parts) == len(a.parts) == len(b.parts)
     return Several(a.of, tuple(parts)) if alike else None
+
+
+def unify_texts(a: Texts, b: Texts) -> Texts | None:
+    """The form of texts of either of two forms, if there are not too many shapes."""
+    found = (*a.shapes, *(shape for shape in b.shapes if shape not in a.shapes))
+    return a if len(found) == len(a.shapes) else Texts(found) if len(found) <= MOST_SHAPES else None
 
 
 def unify_numbers(a: Kind | OneOf, b: Kind | OneOf) -> Kind | OneOf | None:
@@ -101,10 +111,9 @@ def element_of(type_: ScalarType) -> ScalarType:
 
 def check_item(i: Evaluator, node: ast.AST, item: Any) -> Form:
     """The form of an item; refuses what such a list does not hold."""
-    for x in parts_in(item):
-        if kinds_of(x) is None:
-            check_one_type(i.r, x)
     if (found := i.r.growth.form_of(item)) is None:
+        for x in parts_in(item):
+            check_one_type(i.r, x)
         reason = f"a list whose length is only known at run time gets a {name_of(item)}"
         instead = "append numbers or arrays (in C order) of one type, or store into an array that is made before"
         raise i.refuse(node, reason, instead)
@@ -136,11 +145,44 @@ def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
             i.r.held.note_held(i.r, x)
             found.append(x)
             continue
+        if isinstance(kind, Texts):
+            found += text_columns(i.r, x, kind)
+            continue
         if isinstance(kind, OneOf):
             found += [number(i.r, value) for value in to_alternatives(i.r, x, kind.kinds)]
             continue
         found += [x] if kind is INT else [number(i.r, value) for value in to_values(i.r, x, kind)]
     return found
+
+
+def text_columns(r: Recorder, x: Any, form: Texts) -> list[Any]:
+    """A text as what the columns hold of it."""
+    given = text_shape(x)
+    assert given is not None
+    own, numbers = given
+    values = [r.constant(shape == own, I1) for shape in form.shapes[:-1]]
+    for shape in form.shapes:
+        for k, kind in enumerate(shape.kinds()):
+            values += to_values(r, numbers[k], kind) if shape == own else zeros(r, kind)
+    return [number(r, value) for value in values or [r.constant(True, I1)]]
+
+
+def text_from(r: Recorder, loaded: Sequence[Value], form: Texts) -> Any:
+    """The text that values from columns stand for."""
+    flags, rest = loaded[: len(form.shapes) - 1], iter(loaded[len(form.shapes) - 1 :])
+    made = []
+    for shape in form.shapes:
+        taken = ([typed(r, next(rest), t) for t in kind.types] for kind in shape.kinds())
+        made.append(shape.text(from_values(r, values, kind, "item") for values, kind in zip(taken, shape.kinds())))
+    found = made.pop()
+    for flag, x in zip(reversed(flags), reversed(made)):
+        found = choice(flag, x, found)
+    return found
+
+
+def typed(r: Recorder, value: Value, type_: ScalarType) -> Value:
+    """An element of a column as a value of the type that the column stands for."""
+    return r.index(opaque(r, value)) if type_ is INDEX else value
 
 
 def number(r: Recorder, value: Value) -> Any:
@@ -159,7 +201,9 @@ def from_columns(i: Evaluator, form: Form, held: Iterator[ArrayRef], place: Dim)
         i.r.held.note_read(i.r, made)
         return made
     taken = [i.r.load(next(held), (place,)) for _ in form.types]
+    if isinstance(form, Texts):
+        return text_from(i.r, taken, form)
     if isinstance(form, OneOf):
-        wanted = [i.r.index(opaque(i.r, v)) if t is INDEX else v for v, t in zip(taken, form.types)]
+        wanted = [typed(i.r, v, t) for v, t in zip(taken, form.types)]
         return from_alternatives(i.r, wanted, form.kinds, "item")
     return int_of_value(i.r, taken[0]) if form == INT else from_values(i.r, taken, form, "item")

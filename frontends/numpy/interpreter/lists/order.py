@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing
 from tracebuf.frontends.numpy.interpreter.lists.items import common
-from tracebuf.frontends.numpy.record.growing import Elements, OneOf, filled, form_in, is_growing, parts_of
+from tracebuf.frontends.numpy.record.growing import Elements, OneOf, Texts, filled, form_in, is_growing, parts_of
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import NO_ITEMS
 from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyBool
@@ -86,7 +86,7 @@ def comparable(i: Evaluator, node: ast.AST, by: Record) -> tuple[ArrayRef, ...]:
     for kind in parts_of(form_in(by)):
         if isinstance(kind, Elements):
             raise i.refuse(node, "an order of arrays", "use a key that is a number")
-        if isinstance(kind, OneOf):
+        if isinstance(kind, (OneOf, Texts)):
             reason = f"an order, or an equality, of items that are {kind.words}"
             raise i.refuse(node, reason, "make them of one type: float(x)")
         column, held = held[len(kind.types) - 1], held[len(kind.types) :]
