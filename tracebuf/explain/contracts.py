@@ -91,8 +91,8 @@ def out_of_place(op: Op, arg: Value, sizes: Mapping[Sym, int]) -> Entry | None:
     argument's contents that a conflict asks for; None for anything else."""
     if isinstance(op, memref.Copy) and op.attrs.get("reason") == "store":
         source, dest = (roots(v) for v in op.operands[:2])
-        made = next((v.defining_op for v in source if isinstance(v.defining_op, memref.Alloc)), None)
-        return entry_of(made, sizes) if made is not None and arg in dest else None
+        buffer = next((v.defining_op for v in source if isinstance(v.defining_op, memref.Alloc)), None)
+        return entry_of(buffer, sizes) if buffer is not None and arg in dest else None
     if isinstance(op, (bufferization.Clone, memref.Copy)) and conflicts_of(op) and arg in roots(op.operand(0)):
         return entry_of(op, sizes)
     if isinstance(op, HostCall) and (made := made_by_callee(op, sizes)):
