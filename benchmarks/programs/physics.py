@@ -242,5 +242,5 @@ def azimuthal_histogram_jax(data, radius, bins):
 
 program(
     azimuthal_histogram, image_with_radius, (60, 1000), loops=azimuthal_histogram_loops, jax=azimuthal_histogram_jax,
-    reason="np.histogram is a host call, NumPy's own, twice",
+    reason="two searches for the extremes in the first histogram; sums of weights by chunks, as NumPy adds them",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Histograms as host calls: bins by a rule, and several dimensions."""
+"""Histograms: bins of one width in a loop; bins by a rule, and several dimensions, as host calls."""
 
 from __future__ import annotations
 
@@ -35,6 +35,66 @@ SEVERAL = [
 ]  # fmt: skip
 DRAW = np.random.default_rng(0)
 GIVEN = (DRAW.normal(size=50), DRAW.normal(size=50), DRAW.normal(size=(50, 3)), 3, np.linspace(-2, 2, 6))
+
+
+EVEN = [
+    "np.histogram(x)", "np.histogram(x, k)", "np.histogram(x, 7, (-1.0, 1.0))", "np.histogram(x, 4, weights=y)",
+    "np.histogram(p[::2, ::2], k)", "np.histogram(x, 5, density=True)", "np.histogram(p.T, 6, weights=p.T)",
+    "np.histogram(x, 5, (-1, 2), weights=y, density=True)", "np.histogram(x.astype(np.float32))",
+    "np.histogram(x.astype(np.float32), 9, (-0.3, 0.7), weights=y.astype(np.float32))",
+    "np.histogram((x * 90).astype(np.int8), 6)", "np.histogram((x * 9).astype(int), 9, weights=(y * 9).astype('i4'))",
+    "np.histogram((x * 9).astype(int), k, (-4, 4))", "np.histogram(x, 3, (k, k))", "np.histogram(x * 0 + 2.5, 3)",
+    "np.histogram(x[:0], 2)", "np.histogram(x[:0].astype(np.float32))", "np.histogram(x, 0)", "np.histogram(e, 5)",
+    "np.histogram(x, 3, (1.0, 0.5))", "np.histogram(x, 3, (0.0, np.inf))", "np.histogram(x, 3, weights=y[1:])",
+    "np.histogram(x * np.nan)", "np.histogram(np.array([1e17, 1e17 + 16]), 5)", "np.histogram(x, 3, (-1e308, 1e308))",
+    "np.histogram(np.array([-1e308, 1e308]), 3)", "np.histogram(np.array([0, 2**63 - 1]), 3)",
+    "np.histogram(np.array([2**53 + 1, 2**53 + 3, 2**53 + 7]), 3)", "np.histogram(np.array([127, -128], 'i1'), 7)",
+    "np.histogram(x, 3, (x.min(), x.max()))", "np.histogram(x, np.int64(4))", "np.histogram(x > 0, 2)",
+    "np.histogram(x + 1j, 2)", "np.histogram(x.astype(np.float16), 2)", "np.histogram(x, 4, weights=y + 1j)",
+    "np.histogram([1.0, 2.0, 2.5], 2)", "np.histogram(x, e)", "np.histogram(x, 2, (np.float32(0), np.float32(1)))",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("text", one_in(8, EVEN))
+def test_bins_of_one_width(text: str) -> None:
+    agree(program(f"def f(x, y, p, k, e):\n    return {text}"), *GIVEN, ulp=8 if "density" in text else 0)
+
+
+@pytest.mark.parametrize("dtype", "df")
+def test_elements_at_the_edges_of_bins(dtype: str) -> None:
+    """The computed place of an element may be one beside its bin, which the edges tell."""
+    r = np.random.default_rng(3)
+    f, g = (
+        tracebuf.bufferize(h) for h in (lambda a, n: np.histogram(a, n), lambda a, n, t: np.histogram(a, n, (0.0, t)))
+    )
+    for n in range(1, 60):
+        e = np.linspace(0, top := float(r.random()) + 0.01, n + 1)
+        a = np.concatenate([e, np.nextafter(e, -9), np.nextafter(e, 9), r.choice(e, 50)]).astype(dtype)
+        for ours, eager in [(f(a, n), np.histogram(a, n)), (g(a, n, top), np.histogram(a, n, (0.0, top)))]:
+            assert all(np.array_equal(x, y) and x.dtype == y.dtype for x, y in zip(ours, eager, strict=True))
+
+
+@pytest.mark.parametrize("dtype", "dfi")
+def test_weights_are_added_up_in_numpys_chunks(dtype: str) -> None:
+    r = np.random.default_rng(4)
+    a, w = r.normal(size=150_000), (r.normal(size=150_000) * 99).astype(dtype)
+    f = tracebuf.bufferize(lambda a, w: np.histogram(a, 7, weights=w)[0])
+    for ours, eager in (
+        (f(a, w), np.histogram(a, 7, weights=w)),
+        (f(a[::2], w[::2]), np.histogram(a[::2], 7, weights=w[::2])),
+    ):
+        np.testing.assert_array_equal(ours, eager[0], strict=True)
+
+
+def test_a_histogram_is_one_loop() -> None:
+    def f(a, w):
+        return np.histogram(a, 20, (0.0, 1.0), weights=w), np.histogram(a, 9)[0]
+
+    args = DRAW.normal(size=90), DRAW.normal(size=90)
+    text = tracebuf.bufferize(f).lower(*args).as_text()
+    assert "host_call" not in text and "memref.copy" not in text
+    climb(f, args, again=[(args[0][:7], args[1][:7])])
 
 
 @pytest.mark.parametrize("text", one_in(8, [*RULES, *SEVERAL]))

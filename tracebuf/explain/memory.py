@@ -41,6 +41,7 @@ from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType
 from tracebuf.location import Location
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
+from tracebuf.ops.control.checks import Check
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.arena import Extent, Plan, Roaming, at_most, lines_exactly
 from tracebuf.ops.scalars import arith
@@ -451,6 +452,8 @@ class Paths:
     def branch(self, op: scf.If, path: Path) -> list[Path]:
         condition = path.env.get(op.operand(0))
         ways = [0 if condition else 1] if isinstance(condition, bool) else [0, 1]
+        if len(ways) > 1 and takes_no_memory(op):
+            return [path]
         found = []
         for way in ways:
             mine = path.fork() if len(ways) > 1 else path
@@ -692,6 +695,15 @@ def state(path: Path, carried: Sequence[object], first: int) -> object:
     others = [made for n, made in path.made.items() if n < first]
     rest = [made for n, made in path.made.items() if n >= first and made[1] and n not in order]
     return (*parts, tuple(others), len(rest), path.live)
+
+
+def takes_no_memory(op: scf.If) -> bool:
+    """Whether no branch of the op takes, frees or copies memory, or gives anything that sizes or later branches may be
+    told by: then it is as if it were not there."""
+    if any(r.type in (I1, INDEX) or not isinstance(r.type, ScalarType) for r in op.results):
+        return False
+    ops = [o for block in op.branches for o in block.ops]
+    return all(isinstance(o, arith.ScalarOp | scf.Yield | Check) and not o.regions for o in ops)
 
 
 def merged(paths: list[Path]) -> list[Path]:

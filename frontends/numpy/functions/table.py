@@ -32,6 +32,7 @@ from tracebuf.frontends.numpy.functions.formulas import (
     statistics,
     transforms,
 )
+from tracebuf.frontends.numpy.functions.formulas import histograms as formula_histograms
 from tracebuf.frontends.numpy.functions.formulas import products as formula_products
 from tracebuf.frontends.numpy.functions.formulas import vectors as formula_vectors
 from tracebuf.frontends.numpy.functions.host import (
@@ -90,7 +91,8 @@ MODULES = (
     as_strided, complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft,
     left_to_numpy, linalg, scipys, sorting, histograms, declared, convolutions, einsum, matmul, vectors, builtins,
     cmath_functions, math_functions, types, whole_arrays, as_written, joining, logic, lookup, mapping, padding,
-    primitives, formula_products, formula_vectors, sequences, statistics, transforms, inspection, namespaces,
+    primitives, formula_histograms, formula_products, formula_vectors, sequences, statistics, transforms, inspection,
+    namespaces,
 )  # fmt: skip
 """The modules that fill the tables when they are imported; those that these import do too."""
 

@@ -10,11 +10,13 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import linspace
+from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, filled, shape_arg
 from tracebuf.frontends.numpy.arrays.reshape import is_fortran, whole_number
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
-from tracebuf.frontends.numpy.functions.host import linalg
+from tracebuf.frontends.numpy.functions.host import histograms, linalg
 from tracebuf.frontends.numpy.functions.host.calls import record
+from tracebuf.frontends.numpy.functions.indices import bins as equal_bins
 from tracebuf.frontends.numpy.functions.indices import interpolation
 from tracebuf.frontends.numpy.functions.joining import padding
 from tracebuf.frontends.numpy.functions.reductions.reduce import divide
@@ -27,8 +29,9 @@ from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import PRIMITIVES, primitive, traces
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, Scalar
-from tracebuf.ir.types import C128, F64, I1, I64
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyFloat, PyInt, Scalar
+from tracebuf.ir.dims import add, sub
+from tracebuf.ir.types import C128, F16, F32, F64, I1, I64, ScalarType
 from tracebuf.running.host import Direct, HostFunction, Passed, put_nothing
 
 
@@ -155,6 +158,47 @@ def broadcast_view(r: Recorder, a: Any, shape: Any) -> Any:
 def interpolated(r: Recorder, x: Any, xp: Any, fp: Any, left: Any, right: Any, dense: Any) -> Any:
     """np.interp of doubles among two points or more; `dense`: it is worth looking where the one before was."""
     return interpolation.interpolated(r, x, xp, fp, left, right, dense)
+
+
+@primitive
+def has_even_bins(r: Recorder, a: Any, bins: Any, range: Any, weights: Any) -> Any:
+    """Whether a histogram is one of real numbers, with real weights or none, in a number of bins between two numbers
+    that Python's float holds."""
+    ends = () if range is None else range
+    if isinstance(bins, str) or not (_is_real(a) and (weights is None or _is_real(weights))):
+        return False
+    if not (isinstance(ends, (tuple, list)) and len(ends) in (0, 2) and all(_is_end(r, x, a.element) for x in ends)):
+        return False
+    n = as_int(r, bins)
+    if n is None or not ends or a.element is not F32:
+        return n is not None
+    return r.ask_nonneg(sub(2**20, n)) is True  # the places of float32 numbers may be a bin too far
+
+
+def _is_real(x: Any) -> bool:
+    return isinstance(x, ArrayRef) and x.dtype.kind in "iuf" and x.element is not F16
+
+
+def _is_end(r: Recorder, x: Any, element: ScalarType) -> bool:
+    """Whether NumPy computes with the end of a range of elements as with a Python float."""
+    if isinstance(x, NpScalar):
+        return x.element is F64 and x.python is None and element is not F32
+    if isinstance(x, PyInt) or type(x) is int:
+        n = x.expr if isinstance(x, PyInt) else x
+        return all(r.ask_nonneg(bound) is True for bound in (sub(2**53 - 1, n), add(2**53 - 1, n)))
+    return isinstance(x, PyFloat) or type(x) is float or type(x) is np.float64 and element is not F32
+
+
+@primitive
+def counted_in_bins(r: Recorder, x: Any, weights: Any, counts: Any, edges: Any, ends: Any, width: Any) -> Any:
+    """Adds the elements between the ends to the counts of their bins."""
+    equal_bins.count_in_bins(r, x, weights, counts, edges, ends, width)
+
+
+@primitive
+def histogram_by_numpy(r: Recorder, a: Any, bins: Any, range: Any, density: Any, weights: Any) -> Any:
+    """np.histogram, called."""
+    return histograms.HISTOGRAM(r, a, bins, range, density, weights)
 
 
 @primitive

@@ -141,8 +141,8 @@ def histogramdd(
     return counts, [b if isinstance(b, ArrayRef) and b.ndim else e for b, e in zip(given, edges)]
 
 
+HISTOGRAM = ByRule(np.histogram, ("a", "weights"), histogram_shapes, ("bins", "range"))
 ENTRIES: tuple[HostEntry, ...] = (
-    ByRule(np.histogram, ("a", "weights"), histogram_shapes, ("bins", "range")),
     ByRule(np.histogram_bin_edges, ("a", "weights"), edges_shapes, ("bins", "range")),
     HostEntry(
         np.histogram2d, ("x", "y", "weights"), histogram2d_shapes, ("bins", "range"), given_back=histogram2d_results,
