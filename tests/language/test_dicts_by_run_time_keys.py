@@ -65,7 +65,7 @@ def by_defaultdict(a):
     for k in a:
         d[k] += 1
         halves[k] += 0.5
-    return dict(d), len(d), d[77], len(d), sorted(halves.items(), key=lambda item: (-item[1], item[0]))
+    return dict(d), len(d), d[77], len(d), d, halves, sorted(halves.items(), key=lambda item: (-item[1], item[0]))
 
 
 def collatz(a):
@@ -181,6 +181,68 @@ def handed_on(a):
     return same, same is counts, len(same)
 
 
+def comprehended(a):
+    ranks = {v: i for i, v in enumerate(sorted(set(a)))}
+    counts = counted(a)
+    shares, often = {k: v / len(a) for k, v in counts.items()}, {k: v for k, v in counts.items() if v > 1}
+    more = {x % 3 for x in a}, len({v // 2 for v in a}), dict(zip(a, a * 2))
+    return [ranks[x] for x in a], ranks, shares, often, more
+
+
+def by_operators(a):
+    s, t, u = set(a[: len(a) // 2]), set(a[len(a) // 2 :]), {0}
+    for x in a:
+        u.add(int(x) + 1)
+    both = s.union(t), s.intersection(t), s.issubset(t), s <= t, s >= s, s < s, s.isdisjoint(t), s == t, s != t
+    u.update([3, 100])
+    v = u
+    v |= {50}
+    return s & t, s | t, s - t, s ^ t, both, u, v is u, u - {0, 1}, u == {0, 1}
+
+
+def in_place(a):
+    d, e = {}, {}
+    for i, x in enumerate(a):
+        d[x] = i + 0.5
+        e[x + 1] = 2.0
+    total = sum(d.values())
+    for k in d:
+        d[k] /= total
+    for k, v in d.items():
+        d[k] = v * 2
+        if v > 0.1:
+            break
+    d.update(e)
+    last = d.popitem()
+    return d, last, counted(a) == counted(a[::-1])
+
+
+def of_counters(a):
+    c, d = Counter(a), Counter()
+    d.update(a[:3])
+    d.update(c)
+    alike = Counter(a) == Counter(a[::-1]), Counter(a) == Counter(a[1:])
+    return c.most_common(2), c.most_common(), d, c.total(), alike, c.most_common(-1)
+
+
+def tried(a):
+    d, failed = {}, 0
+    for x in a:
+        try:
+            d[x] += 1
+        except KeyError:
+            d[x] = 1
+            failed += 1
+    return d, failed
+
+
+def grown_in_a_loop(a):
+    d = counted(a)
+    for k in d:
+        d[k + 1] = 2
+    return d
+
+
 def missing(a):
     d = {}
     for x in a:
@@ -190,7 +252,7 @@ def missing(a):
 
 FUNCTIONS = [
     counted_by_if, seen_before, by_counter, loops, ordered, removed, pairs, window, by_defaultdict, collatz,
-    kinds, made_in_a_loop, nothing, handed_on,
+    kinds, made_in_a_loop, nothing, handed_on, comprehended, by_operators, in_place, of_counters, tried,
 ]  # fmt: skip
 
 
@@ -217,6 +279,8 @@ def test_returned_early_or_missing() -> None:
     for total in (15, 100):
         agree(two_sum, DIGITS, total)
     assert agree(missing, DIGITS).args == (1000,)
+    assert isinstance(agree(grown_in_a_loop, DIGITS), RuntimeError)
+    agree(grown_in_a_loop, DIGITS[:0])
 
 
 REFUSED = {
@@ -224,7 +288,8 @@ REFUSED = {
     "whose values are an array": "d[x] = a[:3] * x",
     "whose values are a list": "d[x] = [x]",
     "gets a str": "d[x] = 1\nif 'x' in d:\n    x = 3",
-    "a dict changes in a loop over it": "d[x] = 1\nfor k in d:\n    d[k + 1] = 1",
+    "a dict changes in a loop over it": "d[x] = 1\nfor i, k in enumerate(d):\n    d[k + 1] = 1",
+    "taken out of a dict in a loop over it": "d[x] = 1\nfor k in d:\n    del d[k]\n    break",
     "no certain order": "s.add(x)\nfor k in s:\n    x = k",
     "function of NumPy's of a dict": "d[x] = 1\nnp.array(d.values())",
     "uint64": "s.add(np.uint64(x))",

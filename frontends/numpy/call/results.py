@@ -136,13 +136,16 @@ def as_map(x: np.ndarray) -> np.ndarray:
     return made
 
 
-def spread(kind: type, items: list[Any]) -> Any:
-    """A list, tuple, dict or set whose items only the run time knows: pairs of a dict, tuples of a set's keys."""
+def spread(kind: type, items: list[Any], default: Any = None) -> Any:
+    """A list, tuple, dict or set whose items only the run time knows: pairs of a dict, tuples of a set's keys.
+    `default`: a defaultdict's."""
     if kind is list:
         return items
     if issubclass(kind, dict):
         made: dict[Any, Any] = dict.__new__(kind)
         dict.update(made, items)
+        if default is not None:
+            made.default_factory = default  # type: ignore[attr-defined]
         return made
     return {key for key, in items} if kind is set else tuple(items)
 
@@ -190,7 +193,7 @@ class _Building:
     def _container(self, p: NewContainer) -> Any:
         items = [self.build(i) for i in p.items]
         if p.keys == SPREAD:
-            return spread(p.kind, items[0])
+            return spread(p.kind, *items)
         if p.keys == SPREAD_PARTS:
             return [made_of(p.kind, parts) for parts in zip(*items)]
         if p.keys is None:

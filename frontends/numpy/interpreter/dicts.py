@@ -12,9 +12,11 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.functions.formulas import hashing
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import deques, growing, keyed
@@ -68,6 +70,8 @@ def is_missing(i: Evaluator, d: dict[Any, Any], key: Any) -> bool:
 
 def read(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any) -> Any:
     """base[key]."""
+    if is_missing(i, base, key):
+        i.call_function(hashing.missing, [key], {})
     return ask(operator.getitem, base, known_key(i, node, base, key))
 
 
@@ -127,18 +131,31 @@ def pairs_of(i: Evaluator, node: ast.AST, x: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(x, dict):
         yield from list(x.items())
         return
+    yield from ((key_of(i, node, k), v) for k, v in pairs_in(i, node, x))
+
+
+def pairs_in(i: Evaluator, node: ast.AST, x: Any) -> Iterator[tuple[Any, Any]]:
+    """The pairs that are the items of an iterable."""
     for k, pair in enumerate(i.iterate_static(node, x)):
         items = i.iterate_static(node, pair)
         if len(items) != 2:
             text = f"dictionary update sequence element #{k} has length {len(items)}; 2 is required"
             raise Raises(ValueError(text))
-        yield key_of(i, node, items[0]), items[1]
+        yield items[0], items[1]
 
 
 def make(i: Evaluator, node: ast.AST, /, *args: Any, **kwargs: Any) -> Any:
     """dict(...)."""
     if len(args) > 1:
         raise Raises(TypeError(f"dict expected at most 1 argument, got {len(args)}"))
+    if args and not isinstance(args[0], dict):
+        place = i.r.loc
+        try:
+            args = ([(k, v) for k, v in pairs_in(i, node, args[0])],)
+        except UnsupportedError:
+            i.r.growth.note_long(place)
+            raise
+        keyed.note_keys(i, place, [k for k, _ in args[0]])
     return i.own(dict([*(pairs_of(i, node, args[0]) if args else ()), *kwargs.items()]))
 
 
@@ -242,6 +259,7 @@ def known_items(name: str) -> Callable[..., Any]:
 
     def run(i: Evaluator, node: ast.AST, x: Any, *args: Any) -> Any:
         if holds_traced(x) or holds_traced(args) or any(isinstance(v, (Record, dict)) for v in (*x, *args)):
+            i.note_growth(x)
             reason = f"`.{name}` of a {type(x).__name__} needs values known at trace time"
             raise i.refuse(node, reason, "compare the items one by one")
         if name == "remove":
@@ -289,7 +307,8 @@ OF_PYTHON = (list, dict, deque, tuple, set, Counter, defaultdict)
 def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     """The table of the methods that a container has."""
     if is_keyed(x):
-        return keyed.SET if python_of(x) is set else keyed.DICT
+        python = python_of(x)
+        return keyed.SET if python is set else keyed.COUNTER if python is Counter else keyed.DICT
     if is_growing(x):
         python = python_of(x)
         return list_calls.METHODS if python is list else deques.METHODS if python is deque else growing.OF_TUPLES
@@ -316,9 +335,23 @@ OF_SETS = "use a tuple, or a dict with these keys"
 
 def set_of(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any:
     """The set of some items; raises what Python raises for those that are not hashable."""
+    place = i.at(node)
+    if kind is set and place in i.r.growth.rolled:
+        return keyed.begin(i, node, set, keyed.label_of(place), [(x,) for x in items])
+    if kind is set:
+        keyed.note_keys(i, place, items)
     if any(is_tracers(x) for x in i.flat(items)):
         raise i.refuse(node, f"a {kind.__name__} of what only the run time knows", OF_SETS)
-    return ask(kind, items)
+    made = ask(kind, items)
+    if kind is set:
+        i.sets[made] = place
+    return made
+
+
+def note_change(i: Evaluator, x: Any, name: str) -> None:
+    """Notes that a set of known items is changed, by a method of this name: it is one by run-time keys then."""
+    if isinstance(x, set) and (place := i.sets.get(x)) is not None and name in keyed.CHANGING:
+        i.r.growth.long.add(place)
 
 
 def is_of_python(function: Any) -> bool:

@@ -116,6 +116,10 @@ class Evaluator(ABC):
     """What is known of such functions, by their code and the kinds of their arguments."""
     picking: list[Picks]
     """Of the loops being traced that pick items from lists, what they pick."""
+    walking: list[Any]
+    """Of the loops being traced, the dicts by run-time keys that they go through, or None."""
+    sets: ByIdentity[Any, Location]
+    """The sets of known items that were made, and where."""
     returned_at: Location
     """Where the function that was called last returned."""
     asked: ByIdentity[Any, None]
@@ -217,6 +221,18 @@ class Evaluator(ABC):
     @abstractmethod
     def rolled(self, node: ast.AST, items: Any) -> Any:
         """list(items), made in a loop."""
+
+    @abstractmethod
+    def put_all(self, by: Callable[..., Any], made: Any, items: Any) -> None:
+        """Puts items into a container, in a loop of the prelude's."""
+
+    @abstractmethod
+    def comprehended(self, node: ast.ListComp, env: Env) -> list[Any]:
+        """The items of a comprehension."""
+
+    @abstractmethod
+    def generator(self, node: ast.GeneratorExp | ast.ListComp, env: Env) -> Any:
+        """The iterator over the items of a generator expression, or of a comprehension."""
 
     @abstractmethod
     def append_all(self, node: ast.AST, made: Any, items: Any) -> None:

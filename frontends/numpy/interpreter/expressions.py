@@ -184,12 +184,12 @@ class Expressions(Comprehensions):
 
     def expr_DictComp(self, node: ast.DictComp, env: Env) -> Any:
         pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
-        pairs = self.comprehended(ast.copy_location(ast.ListComp(pair, node.generators), node), env)
-        return dicts.make(self, node, pairs)
+        over = ast.copy_location(ast.ListComp(pair, node.generators), node)
+        return keyed.comprehended(self, node, dict, over, env, dicts.make)
 
     def expr_SetComp(self, node: ast.SetComp, env: Env) -> Any:
-        items = self.comprehended(ast.copy_location(ast.ListComp(node.elt, node.generators), node), env)
-        return dicts.set_of(self, node, set, items)
+        over = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
+        return keyed.comprehended(self, node, set, over, env, lambda i, node, x: dicts.set_of(i, node, set, x))
 
     def own(self, made: Any) -> Any:
         """Registers a list or dict that the trace made; returns it."""
@@ -230,7 +230,8 @@ class Expressions(Comprehensions):
     def iterable(self, node: ast.AST, value: Any, statement: ast.AST | None = None) -> Iterable:
         """What a loop over a value iterates over; `statement`: the loop, where it is one."""
         self.at(node if statement is None else statement)
-        value = keyed.iterable(self, node, value)
+        if (view := keyed.view_in(value)) is not None:
+            return keyed.items(self, node, *view)
         it = growing.items(self, value) if is_growing(value) else iterable_of(
             self.r, records.iterator_of(self, node, value)
         )
@@ -275,6 +276,8 @@ class Expressions(Comprehensions):
         a, b = array_likes.operands(self, node, a, b)
         if name != "MatMult":
             check_steady(self.r, a, b)
+        if (found := keyed.operate(self, node, name, a, b)) is not NotImplemented:
+            return found
         if is_growing(a) or is_growing(b):
             if (found := list_calls.operate(self, node, name, a, b)) is not NotImplemented:
                 return found
@@ -384,6 +387,8 @@ class Expressions(Comprehensions):
         """a == b, a < b ..., by the operator's name in the syntax tree."""
         a, b = array_likes.operands(self, node, a, b)
         check_steady(self.r, a, b)
+        if (found := keyed.compared(self, node, name, a, b)) is not NotImplemented:
+            return found
         if is_growing(a) or is_growing(b):
             if (found := list_calls.compared(self, node, name, a, b)) is not NotImplemented:
                 return found
@@ -608,7 +613,11 @@ class Expressions(Comprehensions):
 
     def append_all(self, node: ast.AST, made: Any, items: Any) -> None:
         """Appends items to a list, in a loop."""
-        folds.fold(self, prelude.list_of, growing.iterator(self, items), [made])
+        self.put_all(prelude.list_of, made, items)
+
+    def put_all(self, by: Callable[..., Any], made: Any, items: Any) -> None:
+        """Puts items into a container, in a loop of the prelude's."""
+        folds.fold(self, by, growing.iterator(self, items), [made])
 
     def note_growth(self, x: Any, more: Sequence[Any] = ()) -> None:
         """Notes that a list, which gets more items, is indexed by what only the run time knows."""
@@ -725,6 +734,7 @@ class Expressions(Comprehensions):
             if not hasattr(base, name):
                 raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             self.note_growth(base)
+            dicts.note_change(self, base, name)
             reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         if base in self.constants or isinstance(base, Enum):

@@ -90,6 +90,8 @@ class Interpreter(Statements):
         self.constants: ByIdentity[Any, None] = ByIdentity()
         self.plans: dict[tuple[Any, ...], LoopPlan] = {}
         self.picking: list[Picks] = []
+        self.walking: list[Any] = []
+        self.sets: ByIdentity[Any, Location] = ByIdentity()
         self.returned_at = recorder.loc
         self.asked: ByIdentity[Any, None] = ByIdentity()
         self.bodies: dict[ast.AST, tuple[Source, frozenset[str]] | None] = {}

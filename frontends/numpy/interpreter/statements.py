@@ -363,8 +363,8 @@ class Statements(Expressions, Protected):
             right = self.any_expr(node.value, env)
             self.at(node)
             same = picked and state == subscripts.state(self.r, base, index)
-            store = partial(self.augment_item, target, name, base, index, old, picked, same)
-            self.by_type(node, (right,), env, store)
+            store = partial(self.augment_item, target, name, base, index, picked, same)
+            self.by_type(node, (old, right), env, store)
         else:
             base = self.expr(target.value, env)
             self.at(target)
@@ -377,7 +377,7 @@ class Statements(Expressions, Protected):
             self.set_attribute(target, base, target.attr, new)
 
     def augment_item(
-        self, target: ast.Subscript, name: str, base: Any, index: Any, old: Any, picked: bool, same: bool, right: Any
+        self, target: ast.Subscript, name: str, base: Any, index: Any, picked: bool, same: bool, old: Any, right: Any
     ) -> None:
         """`base[index] OP= right`, where `old` is what was there."""
         if picked:
@@ -404,7 +404,10 @@ class Statements(Expressions, Protected):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
+        if is_keyed(old):
+            return keyed.augmented(self, ast.Pass(), name, old, right)
         if isinstance(old, set):
+            dicts.note_change(self, old, "update" if name == "BitOr" else "")
             raise self.r.refuse("a set is changed in place", "a new one: s = s | t")
         check_one_type(self.r, old)
         if is_growing(old) and python_of(old) is tuple:
@@ -515,16 +518,24 @@ class Statements(Expressions, Protected):
     def over(self, node: ast.For, it: Items | Range, env: Env) -> None:
         """A `for` whose iterations are alike."""
         rng = it if isinstance(it, Range) else Range(0, length(self.r, it), 1)
+        watched = it.watched if isinstance(it, Items) else None
 
         def run(inner: Env, place: Dim | None) -> None:
             assert place is not None
             self.at(node)
             talk.advance(self, node)
-            value = item(it, place) if isinstance(it, Items) else (place if isinstance(place, int) else PyInt(place))
+            if watched is not None:
+                value = watched.get(place)
+            else:
+                value = item(it, place) if isinstance(it, Items) else as_int_value(place)
             self.assign(node.target, value, inner)
             self.branch(node.body)(inner)
+            if watched is not None:
+                self.at(node)
+                watched.check(goes_on(self.r, inner, BREAK))
 
-        self.loop(node, rng, run, leaves_by(node.body, ast.Break, ast.Return), env)
+        with pushed(self.walking, None if watched is None else watched.of):
+            self.loop(node, rng, run, leaves_by(node.body, ast.Break, ast.Return), env)
 
     def stmt_While(self, node: ast.While, env: Env) -> None:
         def test(inner: Env) -> bool | PyBool:

@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.regions import Frame
-from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, Scalar
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
 from tracebuf.ops.scalars import arith, division
@@ -83,6 +83,17 @@ class Items:
     count: Dim
     get: Callable[[Dim], Any]
     held: Sequence[Any] = ()
+    watched: Watched | None = None
+
+
+@frozen(eq=False)
+class Watched:
+    """The dict `of` that a loop goes through, whose items its body may change: `get` reads the item of then; `check`
+    raises what Python does where there are more items or less, if the loop goes on."""
+
+    of: Any
+    get: Callable[[Dim], Any]
+    check: Callable[[bool | PyBool], None]
 
 
 class LiveItems(list[Any]):

@@ -177,15 +177,21 @@ class Results:
         occurs."""
         containers = self.made[taken]
         if (x, found) not in containers:
-            if is_growing(x) and python_of(x) not in (list, tuple, dict, set, Counter):
+            if is_growing(x) and python_of(x) not in (list, tuple, dict, set, Counter, defaultdict):
                 raise self.r.refuse(f"a {python_of(x).__name__} is returned", "return list(x)")
             kind, keys, items = (python_of(x), SPREAD, ()) if is_growing(x) else parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
                 raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
             self.lists_returned += kind is list and not is_growing(x)
             made = containers[x, found] = NewContainer(kind, keys, self.new.setdefault(found, len(self.new)))
-            made.items = (self.items_of(x, taken),) if is_growing(x) else tuple(self.leaf(i, taken) for i in items)
+            made.items = self.spread(x, taken) if is_growing(x) else tuple(self.leaf(i, taken) for i in items)
         return containers[x, found]
+
+    def spread(self, x: Record, taken: ArmPath) -> tuple[ResultPlan, ...]:
+        """The plan of the items of a container whose length only the run time knows, and of a defaultdict's default."""
+        default = x.kind.default  # type: ignore[attr-defined]
+        more = () if python_of(x) is not defaultdict else (ResultLeaf("const", value=default),)
+        return (self.items_of(x, taken), *more)
 
     def items_of(self, x: Record, taken: ArmPath) -> ResultPlan:
         """The plan of the items of a list whose length only the run time knows."""

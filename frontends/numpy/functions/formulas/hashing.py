@@ -73,7 +73,7 @@ def number_to_read(table: Any, keys: Any, key: Any, shown: Any) -> int:
 def with_room(column: Any, n: int) -> Any:
     """A column of n elements that has room for one more."""
     if n == column.shape[0]:
-        more = np.empty(2 * n + 16, column.dtype)
+        more = np.empty((2 * n + 16, *column.shape[1:]), column.dtype)
         more[:n] = column
         column = more
     return column
@@ -163,13 +163,88 @@ def popped(x: Any, key: Any, default: Any) -> Any:
     return default
 
 
-def set_of(items: Any, made: Any) -> None:
-    """set(items)."""
-    for x in items:
-        made.add(x)
+def check_size(now: int, before: int, goes_on: Any) -> None:
+    """Raises what Python does where a dict gets or loses items in a loop over it that goes on."""
+    if goes_on:
+        if now != before:
+            raise RuntimeError("dictionary changed size during iteration")
 
 
-def counts_of(items: Any, made: Any) -> None:
-    """Counter(items)."""
+def missing(shown: Any) -> Any:
+    """Raises the KeyError that shows a key."""
+    raise KeyError(shown)
+
+
+def last_number(n: int) -> int:
+    """The number of the item that `popitem` takes."""
+    if n == 0:
+        raise KeyError("popitem(): dictionary is empty")
+    return n - 1
+
+
+# -- of sets `a` and `b`; `items` are those of one of them
+def common_of(items: Any, b: Any, made: Any) -> None:
+    """a & b."""
     for x in items:
-        made[x] += 1
+        if x in b:
+            made.add(x)
+
+
+def others_of(items: Any, b: Any, made: Any) -> None:
+    """a - b."""
+    for x in items:
+        if x not in b:
+            made.add(x)
+
+
+def are_all_in(items: Any, b: Any) -> Any:
+    """a <= b."""
+    found = True
+    for x in items:
+        if x not in b:
+            found = False
+            break
+    return found
+
+
+def is_none_in(items: Any, b: Any) -> Any:
+    """a.isdisjoint(b)."""
+    found = True
+    for x in items:
+        if x in b:
+            found = False
+            break
+    return found
+
+
+def are_equal(items: Any, n: int, b: Any) -> Any:
+    """a == b of dicts; `items` are those of `a`."""
+    found = n == len(b)
+    if found:
+        for k, v in items:
+            if k not in b:
+                found = False
+                break
+            if v != b[k]:
+                found = False
+                break
+    return found
+
+
+def counts_are_in(items: Any, b: Any) -> Any:
+    """Whether each of the items of a Counter is as often in another."""
+    found = True
+    for k, v in items:
+        if v != b[k]:
+            found = False
+            break
+    return found
+
+
+def both(a: Any, b: Any) -> Any:
+    """Whether two things hold."""
+    found = False
+    if a:
+        if b:
+            found = True
+    return found

@@ -155,6 +155,30 @@ def list_of(items: Any, made: Any) -> None:
         made.append(x)
 
 
+def set_of(items: Any, made: Any) -> None:
+    """set(items)."""
+    for x in items:
+        made.add(x)
+
+
+def dict_of(items: Any, made: Any) -> None:
+    """dict(items)."""
+    for x in items:
+        made[x[0]] = x[1]
+
+
+def counts_of(items: Any, made: Any) -> None:
+    """Counter(items)."""
+    for x in items:
+        made[x] += 1
+
+
+def sums_of(items: Any, made: Any) -> None:
+    """Counter.update of counts."""
+    for x in items:
+        made[x[0]] = x[1] + made[x[0]]
+
+
 def appended(column: Any, n: int, x: Any) -> Any:
     """The elements of a list and one more, in the same memory while there is room."""
     if n == column.shape[0]:

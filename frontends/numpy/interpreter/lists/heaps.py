@@ -35,7 +35,8 @@ def compared(i: Evaluator, node: ast.AST, x: Record, held: Sequence[Any]) -> lis
     found, place = [], 0
     for kind in parts_of(form_in(x)):
         if not isinstance(kind, Kind) or kind.element.is_complex:
-            raise i.refuse(node, f"a heap of items that are {form_in(x).words}", "numbers have an order")
+            instead = "make them numbers of one type, or tuples of such: float(x), or 0.0 in place of 0"
+            raise i.refuse(node, f"a heap of items that are {form_in(x).words}", instead)
         place += len(kind.types)
         found.append(held[place - 1])
     return found

@@ -18,12 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.formulas import hashing
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.functions.formulas import hashing, prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.lists import growing
+from tracebuf.frontends.numpy.interpreter.lists import growing, order
 from tracebuf.frontends.numpy.interpreter.lists.items import check_item, common, into_columns, unify_forms
+from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
-from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, reversed_of
+from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Watched, reversed_of
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.growing import (
     NOTHING,
@@ -43,9 +45,9 @@ from tracebuf.frontends.numpy.record.growing import (
 )
 from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import Raises
-from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyInt, is_traced
+from tracebuf.frontends.numpy.record.values import EITHER, INT, ArrayRef, Env, Kind, NpScalar, PyBool, PyInt, is_traced
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.types import UI64
+from tracebuf.ir.types import I64, UI64
 from tracebuf.location import Location
 
 MISSING = object()
@@ -91,7 +93,8 @@ def check_forms(i: Evaluator, node: ast.AST, form: Several) -> None:
     if not form.parts:
         return
     key = form.parts[0]
-    ints = [k for k in parts_of(key) if isinstance(k, Kind) and k.element.dtype.kind in "iub" and k.element is not UI64]
+    kinds = [k for k in parts_of(key) if isinstance(k, Kind) and k.python != EITHER]
+    ints = [k for k in kinds if k.element.dtype.kind in "iub" and k.element is not UI64]
     tuples = isinstance(key, Several) and (key.of is not tuple or not all(isinstance(p, Kind) for p in key.parts))
     if len(ints) != len(parts_of(key)) or tuples:
         raise i.refuse(node, f"a dict or set whose keys are {key.words}, known at run time only", DICTS)
@@ -149,8 +152,8 @@ def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:
 
 
 # -- keys
-def hashed(i: Evaluator, node: ast.AST, x: Record, key: Any) -> list[Any] | None:
-    """A key as the ints that are looked for; None where no key of such a form is in the dict."""
+def hashed(i: Evaluator, node: ast.AST, x: Record, key: Any) -> list[Any]:
+    """A key as the ints that are looked for."""
     check_item(i, node, key)
     form, wanted = i.r.growth.form_of(key), key_form(x)
     found = parts_of(form) if form is not None else ()
@@ -160,7 +163,9 @@ def hashed(i: Evaluator, node: ast.AST, x: Record, key: Any) -> list[Any] | None
         reason = f"a {refusals.name_of(key)} as a key of a dict or set of keys that are {wanted.words}"
         raise i.refuse(node, reason, "use keys of one type")
     parts = key if isinstance(key, tuple) else (key,)
-    return [i.call(node, np.int64, [part], {}) for part in parts]
+    if any(type(part) is int and abs(part) >= 2**63 for part in parts):
+        raise i.refuse(node, "a key of more than 64 bits of a dict or set by run-time keys", "use smaller ints")
+    return [NpScalar(scalar_value(i.r, part, I64), I64) for part in parts]  # Python's or NumPy's alike
 
 
 def key_columns(x: Record, held: Sequence[Any]) -> list[Any]:
@@ -225,6 +230,7 @@ def note_item(i: Evaluator, node: ast.AST, x: Record, item: tuple[Any, ...]) -> 
 
 def remove(i: Evaluator, node: ast.AST, x: Record, key: Any, k: Any) -> None:
     """Takes item k, which has a key, out."""
+    check_not_walked(i, node, x)
     n, held = growing.length(x), growing.change(i, node, x)
     given = [held, key_columns(x, held), x.fields[TABLE], n, hashed(i, node, x, key), k, is_ordered(x)]
     growing.on_column(i, hashing.removed, *given)
@@ -299,11 +305,13 @@ def view_in(x: Any) -> tuple[Record, str] | None:
     return (x, "keys") if is_keyed(x) else None
 
 
-def items(i: Evaluator, x: Record, sort: str) -> Items | list[Any]:
-    """What a loop over a dict or a view goes through; it may not change meanwhile."""
+def items(i: Evaluator, node: ast.AST, x: Record, sort: str) -> Items | list[Any]:
+    """What a loop over a dict or a view goes through. A `for` may change its values; where it has more items or less
+    after an iteration, that raises RuntimeError."""
+    check_order(i, node, x)
     if form_in(x) is NOTHING:
         return []
-    held, n = listing(i, x, sort), size(x)
+    held, n, before = listing(i, x, sort), size(x), growing.length(x)
     inside, found = columns(x), filled(i.r.facts, held)
 
     def get(k: Dim) -> Any:
@@ -311,16 +319,23 @@ def items(i: Evaluator, x: Record, sort: str) -> Items | list[Any]:
             raise i.r.refuse("a dict changes in a loop over it", "loop over a copy: for k in list(d)")
         return growing.at(i, held, found, as_int_value(k))
 
-    return Items(n, get, found)
+    def get_now(k: Dim) -> Any:
+        now = listing(i, x, sort)
+        return growing.at(i, now, columns(now), as_int_value(k))
+
+    def check(goes_on: bool | PyBool) -> None:
+        if size(x) != n:
+            i.call_function(hashing.check_size, [growing.length(x), before, goes_on], {})
+
+    return Items(n, get, (), Watched(x, get_now, check))
 
 
 def iterable(i: Evaluator, node: ast.AST, x: Any) -> Any:
-    """What a loop goes through, where a value is a dict or set by run-time keys, or a view of one; else the value."""
+    """An iterator, where a value is a dict or set by run-time keys, or a view of one; else the value."""
     if (found := view_in(x)) is None:
         return x
-    of, sort = found
-    check_order(i, node, of)
-    return OneShotIterator("dict_keyiterator", lambda _: items(i, of, sort), i.r.frame)
+    check_order(i, node, found[0])
+    return OneShotIterator("dict_keyiterator", lambda _: items(i, node, *found), i.r.frame)
 
 
 def check_order(i: Evaluator, node: ast.AST, x: Record) -> None:
@@ -329,40 +344,68 @@ def check_order(i: Evaluator, node: ast.AST, x: Record) -> None:
         raise i.refuse(node, "iterating over a set, whose items have no certain order", "use sorted(...) of it")
 
 
+def check_not_walked(i: Evaluator, node: ast.AST, x: Record) -> None:
+    """Refuses to take an item out of a dict in a loop over it: CPython may go on with other items."""
+    known = i.r.heap.find(x)
+    for of in i.walking:
+        other = None if of is None else i.r.heap.find(of)
+        if of is x or (known is not None and other is not None and known.label == other.label):
+            raise i.refuse(node, "an item is taken out of a dict in a loop over it", "loop over a copy: list(d)")
+
+
 # -- calls
+def label_of(place: Location) -> Location:
+    """What tells a dict or set that is made by a call: at the place itself there may be lists, of what is called."""
+    return replace(place, text="items")
+
+
 def make(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call that makes a dict or set of what only the run time knows; NotImplemented for any other."""
-    label = replace(i.at(node), text="items")  # at the place itself there may be lists, of what is called
-    if function is set and not kwargs and len(args) < 2:
-        if not args:
-            return begin(i, node, set, label)
-        if (of := made_of(i, args[0])) is None:
-            return NotImplemented
-        return added_in_turn(i, node, begin(i, node, set, label), of, hashing.set_of)
-    if function is Counter and not kwargs and len(args) < 2:
-        made = begin(i, node, Counter, label)
-        if not args:
-            return made
-        of = made_of(i, args[0])
-        return added_in_turn(i, node, made, args[0] if of is None else of, hashing.counts_of)
+    if not any(function is f for f in (set, dict, Counter, defaultdict)):
+        return NotImplemented
+    place = i.at(node)
+    label = label_of(place)
     if function is defaultdict and args and not kwargs and len(args) == 1:
         if not any(args[0] is f for f in (int, float, bool)):
             raise i.refuse(node, "a defaultdict of anything but int, float and bool", "d.get(key, default)")
         return begin(i, node, defaultdict, label, (), args[0])
-    return NotImplemented
-
-
-def made_of(i: Evaluator, x: Any) -> Any:
-    """What a set or Counter is made of, where only the run time knows it; None where that is known."""
-    if (found := view_in(x)) is not None:
-        return listing(i, *found)
-    return x if is_growing(x) or (isinstance(x, ArrayRef) and x.ndim == 1) else None
-
-
-def added_in_turn(i: Evaluator, node: ast.AST, made: Record, of: Any, by: Callable[..., Any]) -> Record:
-    """Adds items to a set or Counter, one after another."""
-    i.call_function(by, [growing.iterator(i, of), made], {})
+    if kwargs or len(args) > 1 or (function is dict and not args) or function is defaultdict:
+        return NotImplemented
+    if not args:
+        return begin(i, node, function, label)
+    if view_in(args[0]) is not None and not is_keyed(args[0]):
+        args = [listing(i, *view_in(args[0]))]  # type: ignore[misc]
+    known = not (is_growing(args[0]) or (isinstance(args[0], ArrayRef) and args[0].ndim == 1))
+    if is_keyed(args[0]) or (known and function is not Counter and place not in i.r.growth.rolled):
+        return NotImplemented
+    made = begin(i, node, function, label)
+    by = prelude.set_of if function is set else prelude.dict_of if function is dict else prelude.counts_of
+    i.put_all(by, made, args[0])
     return made
+
+
+def comprehended(
+    i: Evaluator, node: ast.AST, python: type, over: ast.ListComp, env: Env, make: Callable[..., Any]
+) -> Any:
+    """A comprehension of a dict, whose pairs are those of `over`, or of a set; `make` makes it of what is known."""
+    place = i.at(node)
+    if place in i.r.growth.rolled:
+        made = begin(i, node, python, label_of(place))
+        i.put_all(prelude.set_of if python is set else prelude.dict_of, made, i.generator(over, env))
+        return made
+    try:
+        found = i.comprehended(over, env)
+    except UnsupportedError:
+        i.r.growth.note_long(place)
+        raise
+    i.at(node)
+    return make(i, node, found)
+
+
+def note_keys(i: Evaluator, place: Location, keys: Sequence[Any]) -> None:
+    """Notes that the dict or set that is made at a place has keys that only the run time knows."""
+    if not all(is_known_key(i, k) for k in keys):
+        i.r.growth.long.add(place)
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any], numpys: bool) -> Any:
@@ -379,12 +422,14 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
             found = copy(i, node, x)
             found.kind = i.r.growth.class_of(form_in(x), function, None, None)
             return found
+    if function is list and alone and first is not None and form_in(first[0]) is NOTHING:
+        return i.own([])
     if function is isinstance and is_keyed(args[0]) and len(args) == 2:
         return isinstance(python_of(args[0])(), args[1])
     if function is len and alone:
         return growing.length(first[0])  # type: ignore[index]
     if function is reversed and alone and is_ordered(first[0]):  # type: ignore[index]
-        backwards = reversed_of(i.r, items(i, *first))  # type: ignore[misc]
+        backwards = reversed_of(i.r, items(i, node, *first))  # type: ignore[misc]
         return OneShotIterator("reversed", lambda _: backwards, i.r.frame)
     if numpys and function is not np.fromiter:
         raise i.refuse(node, "a function of NumPy's of a dict, a set or a view", "use np.array(list(...)) of it")
@@ -400,8 +445,12 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     of_same = getattr(by, "name", "") == "get" and first is not None and getattr(by, "of", None) is first[0]
     if of_same and first is not None and first[1] == "keys":  # each of them is there
         kwargs = {**kwargs, "key": type(by)(first[0], "__getitem__")}  # type: ignore[misc]
+    before = [(of, size(of), columns(of)) for x in args if (view := view_in(x)) is not None for of in view[:1]]
     given = [x if (view := view_in(x)) is None else listing(i, *view) for x in args]
-    return i.call(node, function, given, kwargs)
+    result = i.call(node, function, given, kwargs)
+    if any(size(x) != n or any(a is not b for a, b in zip(held, columns(x))) for x, n, held in before):
+        raise i.refuse(node, "a dict changes while a function goes through it", "use a copy: list(d)")
+    return result
 
 
 # -- methods
@@ -421,11 +470,54 @@ def set_default(i: Evaluator, node: ast.AST, x: Record, key: Any, default: Any =
     return value_at(i, x, number_to_read(i, node, x, key))
 
 
+def pop_item(i: Evaluator, node: ast.AST, x: Record, /) -> Any:
+    """x.popitem()."""
+    k = i.call_function(hashing.last_number, [growing.length(x)], {})
+    if form_in(x) is NOTHING:
+        return None
+    found = growing.at(i, x, columns(x), k)
+    remove(i, node, x, found[0], k)
+    return found
+
+
+def update(i: Evaluator, node: ast.AST, x: Record, *others: Any) -> None:
+    """x.update(other) of a dict, x.update(*others) of a set."""
+    if is_ordered(x) and len(others) > 1:
+        raise Raises(TypeError(f"update expected at most 1 argument, got {len(others)}"))
+    for other in others:
+        pairs = isinstance(other, dict) or (is_keyed(other) and is_ordered(other))
+        of = listing(i, other, "items") if is_keyed(other) else list(other.items()) if pairs else other
+        if not is_ordered(x):
+            of, by = listing(i, other, "keys") if is_keyed(other) else other, prelude.set_of
+        elif python_of(x) is Counter:
+            by = prelude.sums_of if pairs else prelude.counts_of
+        else:
+            by = prelude.dict_of
+        if isinstance(of, (set, frozenset)):
+            of = list(of)
+        i.put_all(by, x, of)
+
+
 def clear(i: Evaluator, node: ast.AST, x: Record) -> None:
     """x.clear()."""
+    check_not_walked(i, node, x)
     growing.clear(i, node, x)
     if TABLE in x.fields:
         x.fields[TABLE] = i.call_function(hashing.new_table, [], {})
+
+
+def most_common(i: Evaluator, node: ast.AST, x: Record, n: Any = None, /) -> Any:
+    """x.most_common(n) of a Counter."""
+    if form_in(x) is NOTHING:
+        return i.own([])
+    made = growing.copy(i, node, listing(i, x, "items"))
+    order.by_keys(i, node, made, listing(i, x, "values"), True)
+    return made if n is None else growing.sliced(i, node, made, slice(i.call_function(prelude.at_least_0, [n], {})))
+
+
+def total(i: Evaluator, node: ast.AST, x: Record) -> Any:
+    """x.total() of a Counter."""
+    return i.call(node, sum, [listing(i, x, "values")], {})
 
 
 def add(i: Evaluator, node: ast.AST, x: Record, key: Any, /) -> None:
@@ -443,6 +535,116 @@ def taken(i: Evaluator, node: ast.AST, x: Record, key: Any, /) -> None:
     remove(i, node, x, key, number_to_read(i, node, x, key))
 
 
+# -- operators
+OPERATORS = {"BitAnd": "&", "BitOr": "|", "Sub": "-", "BitXor": "^"}
+"""By name in the syntax tree: the operators of sets."""
+NAMED = {"union": "|", "intersection": "&", "difference": "-", "symmetric_difference": "^"}
+"""The operators of sets that are methods too."""
+
+
+def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+    """a & b, a | b, a - b and a ^ b of sets, of which one is by run-time keys; NotImplemented for anything else."""
+    sets = [is_keyed(x) and not is_ordered(x) for x in (a, b)]
+    if not any(sets) or name not in OPERATORS or not all(s or isinstance(x, set) for s, x in zip(sets, (a, b))):
+        return NotImplemented
+    return combined(i, node, OPERATORS[name], a, b)
+
+
+def augmented(i: Evaluator, node: ast.AST, name: str, x: Record, other: Any) -> Record:
+    """x |= other, which changes the dict or set itself; its other operators are refused."""
+    mapping = isinstance(other, dict) or (is_keyed(other) and is_ordered(other))
+    wanted = mapping if is_ordered(x) else isinstance(other, set) or (is_keyed(other) and not mapping)
+    if name != "BitOr" or not wanted or python_of(x) is Counter:
+        raise i.refuse(node, f"a {python_of(x).__name__} by run-time keys is changed in place", "a new one: s = s - t")
+    update(i, node, x, other)
+    return x
+
+
+def combined(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Record:
+    """The set that an operator makes of two."""
+    forms = [form_in(x) for x in (a, b) if is_keyed(x) and form_in(x) is not NOTHING]
+    form = forms[0] if forms else NOTHING
+    assert isinstance(form, Several)
+    if any(f != form for f in forms) or not all(is_keyed(x) or all(type(k) is int for k in x) for x in (a, b)):
+        raise i.refuse(node, "an operator on sets of unlike items", "make them of one type: {int(x) for x in ...}")
+    if any(not is_keyed(x) and x for x in (a, b)) and form is not NOTHING and form.parts[0] != INT:
+        raise i.refuse(node, "an operator on sets of unlike items", "make them of one type: {int(x) for x in ...}")
+    first, second = (listing(i, x, "keys") if is_keyed(x) else list(x) for x in (a, b))
+    made = empty(i, node, form, set)
+    if form is NOTHING and (first or second):
+        raise i.refuse(node, "an operator on a set into which nothing is put", "use sets of known items")
+    if name == "|":
+        i.put_all(prelude.set_of, made, first)
+        i.put_all(prelude.set_of, made, second)
+    elif name == "&":
+        i.call_function(hashing.common_of, [first, b, made], {})
+    else:
+        i.call_function(hashing.others_of, [first, b, made], {})
+    if name == "^":
+        i.call_function(hashing.others_of, [second, a, made], {})
+    return made
+
+
+def combining(name: str) -> Callable[..., Any]:
+    """The handler of a method that is an operator of two sets too."""
+
+    def run(i: Evaluator, node: ast.AST, x: Record, other: Any, /) -> Record:
+        if not isinstance(other, set) and not (is_keyed(other) and not is_ordered(other)):
+            other = i.call(node, set, [other], {})
+        return combined(i, node, name, x, other)
+
+    return run
+
+
+def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+    """Comparisons of two sets, or of two dicts, of which one is by run-time keys; NotImplemented for anything else."""
+    if not (is_keyed(a) or is_keyed(b)):
+        return NotImplemented
+    if all(is_keyed(x) and is_ordered(x) for x in (a, b)) and name in ("Eq", "NotEq"):
+        equal = equal_dicts(i, node, a, b)
+    elif all((is_keyed(x) and not is_ordered(x)) or isinstance(x, set) for x in (a, b)):
+        if name in ("Gt", "GtE"):
+            return compared(i, node, {"Gt": "Lt", "GtE": "LtE"}[name], b, a)
+        n, m = i.call(node, len, [a], {}), i.call(node, len, [b], {})
+        listed = listing(i, a, "keys") if is_keyed(a) else list(a)
+        equal = i.truth(node, i.call_function(hashing.are_all_in, [listed, b], {}))
+        if name != "LtE":
+            alike = i.compared(node, "Lt" if name == "Lt" else "Eq", n, m)
+            equal = i.truth(node, i.call_function(hashing.both, [equal, alike], {}))
+    else:
+        raise i.refuse(node, "a comparison with a dict or set by run-time keys", "compare the items one by one")
+    return equal if name != "NotEq" else i.negate(equal) if isinstance(equal, PyBool) else not equal
+
+
+def equal_dicts(i: Evaluator, node: ast.AST, a: Record, b: Record) -> Any:
+    """a == b of dicts of ints, or of Counters."""
+    for x in (a, b):
+        form = form_in(x)
+        values = parts_of(form.parts[1]) if isinstance(form, Several) and form.parts else ()
+        if not all(isinstance(k, Kind) and k.element.dtype.kind in "iub" for k in values):
+            raise i.refuse(node, "an equality of dicts of anything but ints", "compare the items one by one")
+    counters = [python_of(x) is Counter for x in (a, b)]
+    if not all(counters):
+        if any(counters) or NOTHING in (form_in(a), form_in(b)):
+            raise i.refuse(node, "an equality of a Counter and a dict, or of an empty dict", "compare their items")
+        return i.truth(node, i.call_function(hashing.are_equal, [listing(i, a, "items"), growing.length(a), b], {}))
+    given = [i.call_function(hashing.counts_are_in, [listing(i, x, "items"), y], {}) for x, y in ((a, b), (b, a))]
+    return i.truth(node, i.call_function(hashing.both, given, {}))
+
+
+def asking(name: str) -> Callable[..., Any]:
+    """The handler of a method that compares two sets: `issubset`, `issuperset` or `isdisjoint`."""
+
+    def run(i: Evaluator, node: ast.AST, x: Record, other: Any, /) -> Any:
+        if not isinstance(other, set) and not (is_keyed(other) and not is_ordered(other)):
+            other = i.call(node, set, [other], {})
+        if name == "isdisjoint":
+            return i.call_function(hashing.is_none_in, [listing(i, x, "keys"), other], {})
+        return compared(i, node, "LtE" if name == "issubset" else "GtE", x, other)
+
+    return run
+
+
 def view(sort: str) -> Callable[..., Any]:
     """The handler of x.keys(), x.values() or x.items()."""
     return lambda i, node, x: DictView(x, sort)
@@ -450,10 +652,17 @@ def view(sort: str) -> Callable[..., Any]:
 
 DICT: dict[str, Callable[..., Any]] = {
     "items": view("items"), "keys": view("keys"), "values": view("values"), "get": get, "setdefault": set_default,
-    "pop": pop, "clear": clear, "copy": copy, "__getitem__": read, "__contains__": contains,
+    "pop": pop, "popitem": pop_item, "update": update, "clear": clear, "copy": copy, "__getitem__": read,
+    "__contains__": contains,
 }  # fmt: skip
 """By name of the method of a dict: its handler."""
+COUNTER: dict[str, Callable[..., Any]] = {**DICT, "most_common": most_common, "total": total}
+"""By name of the method of a Counter: its handler."""
 SET: dict[str, Callable[..., Any]] = {
-    "add": add, "remove": taken, "discard": discard, "clear": clear, "copy": copy, "__contains__": contains,
+    "add": add, "remove": taken, "discard": discard, "update": update, "clear": clear, "copy": copy,
+    "__contains__": contains, **{name: combining(of) for name, of in NAMED.items()},
+    **{name: asking(name) for name in ("issubset", "issuperset", "isdisjoint")},
 }  # fmt: skip
 """By name of the method of a set: its handler."""
+CHANGING = ("add", "remove", "discard", "update", "clear")
+"""The methods of a set that change it."""
