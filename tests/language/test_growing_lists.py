@@ -478,6 +478,46 @@ def test_more_of_lists() -> None:
     assert isinstance(agree(more_of_lists, INTS, 77), ValueError)
 
 
+def spliced(n, i, j):
+    tour = list(range(n))
+    for k in range(n - 2):
+        tour[k : k + i] = tour[k : k + i][::-1]
+    tour[i:j] = reversed(tour[i:j])
+    more = tour[:]
+    more[2:4] = [7, 8, 9]
+    more[j:i] = tour
+    del more[1:3]
+    tour[:] = tour
+    del tour[-3:]
+    tour[100:] = [5]
+    tour[-2:-1] = []
+    return tour, more, len(tour)
+
+
+def spliced_with_itself(x):
+    out = []
+    for v in x:
+        out.append(v)
+    out[1:1] = out
+    del out[:]
+    return out
+
+
+def spliced_with_floats(n):
+    out = list(range(n))
+    for k in range(n):
+        out[k : k + 1] = [1.5, 2]
+    return out
+
+
+def test_parts_of_lists_are_replaced() -> None:
+    for i, j in ((3, 7), (7, 2), (-5, -2)):
+        agree(spliced, 9, i, j)
+    agree(spliced, 700, 3, 600)
+    agree(spliced_with_itself, X)
+    agree(spliced_with_floats, 600)
+
+
 # -- what is refused
 REFUSED = {
     "changes in a loop over it": "for v in out:\n    if v > 1:\n        out.append(0.0 * v)\nreturn out",

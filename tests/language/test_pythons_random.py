@@ -45,6 +45,44 @@ def walk(x, n):
     return places, x, choice(x), listed
 
 
+def sampled(n, k):
+    words = ["a", "b", "c", "d"]
+    few = random.sample(words, 2), random.sample("abcdef", 3), random.choice(words), random.choice("xyz")
+    return random.sample(range(n), k), random.sample(range(3, 3 * n, 3), k), few
+
+
+def chosen(x, n):
+    coins = ["head", "tail"]
+    drawn = random.choices(coins, k=n), random.choices(x, k=4)
+    heads = 0
+    for _ in range(n):
+        if random.choice(coins) == "head":
+            heads += 1
+        heads += random.choices(range(len(x)), weights=x + 1)[0]
+    weighted = random.choices([1, 2.5, 3], weights=[5, 1, 1], k=n), random.choices(coins, [0.25, 0.75])[0]
+    return drawn, weighted, random.choices(range(10), cum_weights=list(range(1, 11)), k=3), heads
+
+
+def reversed_tour(n):
+    tour = list(range(n))
+    random.shuffle(tour)
+    i, j = sorted(random.sample(range(n), 2))
+    tour[i : j + 1] = tour[i : j + 1][::-1]
+    return tour
+
+
+def too_many(n):
+    return random.sample(range(3), n)
+
+
+def of_array(x):
+    return random.sample(x, 1)
+
+
+def weighted_by(w):
+    return random.choices([1, 2], w)
+
+
 def distributions(n):
     total = 0.0
     for _ in range(n):
@@ -78,7 +116,9 @@ def alone(n):
 
 PROGRAMS = [
     (inside, 700), (ints, 60), (walk, np.arange(20.0), 30), (distributions, 50), (annealed, 3.0, 200), (seeded, 5),
-    (alone, 3), (alone, 0), (alone, -3),
+    (alone, 3), (alone, 0), (alone, -3), (sampled, 10, 4), (sampled, 1000, 4), (sampled, 5000, 200), (sampled, 100, 0),
+    (chosen, np.arange(5.0), 6), (chosen, np.arange(5.0), 60), (reversed_tour, 10), (too_many, 5), (too_many, -1),
+    (of_array, np.arange(3)), (weighted_by, [0, 0]), (weighted_by, [1, 2, 3]), (weighted_by, [1, math.inf]),
 ]  # fmt: skip
 
 

@@ -154,13 +154,13 @@ class Rows:
 
 
 def texts_of(rows: Rows, *columns: np.ndarray) -> list[str]:
-    """The texts whose numbers are in columns, after flags that say of which shape each is."""
-    patterns, made = rows.patterns, []
+    """The texts whose numbers are in columns; if there are several patterns, the first says which one each has."""
+    patterns, made, several = rows.patterns, [], len(rows.patterns) > 1
+    firsts = [several + sum(count for _, count in patterns[:k]) for k in range(len(patterns))]
     for row in zip(*columns):
-        which = next((k for k, flag in enumerate(row[: len(patterns) - 1]) if flag), len(patterns) - 1)
-        first = len(patterns) - 1 + sum(count for _, count in patterns[:which])
+        which = int(row[0]) if several else 0
         pattern, count = patterns[which]
-        made.append(filled(pattern, row[first : first + count]))
+        made.append(filled(pattern, row[firsts[which] : firsts[which] + count]))
     return made
 
 

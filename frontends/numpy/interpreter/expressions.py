@@ -887,6 +887,8 @@ class Expressions(Comprehensions):
             return dicts.call(self, node, function, args, kwargs)
         if function is range:
             return make_range(self.r, args)
+        if (function is isinstance or function is type) and args and isinstance(args[0], Range):
+            args = [range(0), *args[1:]]
         if function is len and len(args) == 1 and isinstance(args[0], Range) and not kwargs:
             return as_int_value(length(self.r, args[0]))
         if untraced.takes_class_method(function) and not self.is_in_library():

@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Sym, sub, substitute, sym, symbols
 from tracebuf.ir.facts import SizeFacts
-from tracebuf.ir.types import I1, ScalarType
+from tracebuf.ir.types import INDEX, ScalarType
 from tracebuf.location import Location
 
 LENGTH = "length"
@@ -98,17 +98,16 @@ class OneOf:
 
 @frozen()
 class Texts:
-    """What an item is that is a text: of one of these shapes; which one is in columns of flags, its numbers in
-    others."""
+    """What an item is that is a text: of one of these shapes. Which one is in the first column, if there are several;
+    its numbers are in the others."""
 
     shapes: tuple[Shape, ...]
 
     @property
     def types(self) -> tuple[ScalarType, ...]:
-        """The types of the flags, of which there is one for each shape but the last, and of the numbers; there is a
-        column at least."""
+        """The types of the columns, of which there is one at least."""
         numbers = [t for shape in self.shapes for kind in shape.kinds() for t in kind.types]
-        return (*[I1] * (len(self.shapes) - 1), *numbers) or (I1,)
+        return (INDEX, *numbers) if len(self.shapes) > 1 or not numbers else tuple(numbers)
 
     @property
     def rows(self) -> Rows:

@@ -227,6 +227,30 @@ def inserted(column: Any, n: int, k: int, x: Any) -> Any:
     return column
 
 
+def slice_bound(n: int, k: int) -> int:
+    """The start or stop of a slice of n items, as a place among them."""
+    if k < 0:
+        k = k + n
+    if k < 0:
+        k = 0
+    if k > n:
+        k = n
+    return k
+
+
+def spliced(column: Any, n: int, start: int, stop: int, more: Any, m: int) -> Any:
+    """The n elements of a list with m others in the place of those from `start` to `stop`."""
+    total = n - (stop - start) + m
+    if total > column.shape[0]:
+        longer = np.empty((2 * total, *column.shape[1:]), column.dtype)
+        longer[:n] = column[:n]
+        column = longer
+    if total != n:
+        column[start + m : total] = column[stop:n]
+    column[start : start + m] = more[:m]
+    return column
+
+
 def rotated(column: Any, n: int, by: int) -> Any:
     """The n elements of a deque with the last `by` in front of the others."""
     if n > 1:

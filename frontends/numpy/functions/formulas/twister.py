@@ -13,6 +13,7 @@ import ctypes
 import math
 import operator
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,106 @@ def randint(a: Any, b: Any) -> Any:
 def choice(seq: Any) -> Any:
     if not len(seq):
         raise IndexError("Cannot choose from an empty sequence")
-    return seq[below(len(seq))]
+    return item_at(seq, below(len(seq)))
+
+
+def item_at(seq: Any, k: Any) -> Any:
+    """seq[k]."""
+    return chr(np.array([ord(c) for c in seq])[k]) if isinstance(seq, str) else seq[k]
+
+
+def sample(population: Any, k: Any) -> Any:
+    if not isinstance(population, Sequence):
+        raise TypeError("Population must be a sequence.  For dicts or sets, use sorted(d).")
+    n, k = len(population), operator.index(k)
+    if k < 0 or k > n:
+        raise ValueError("Sample larger than population or is negative")
+    places = places_of_few(n, k) if n > 21 and n > room_for(k) else places_of_many(n, k)
+    if k < FEW:
+        return [item_at(population, int(places[i])) for i in range(k)]
+    made = []
+    for j in places:
+        made.append(item_at(population, int(j)))
+    return made
+
+
+def room_for(k: Any) -> Any:
+    """The largest population of which `sample` makes a list for k items."""
+    room = 1
+    while room < 3 * k:
+        room = room * 4
+    return 21 + room if k > 5 else 21
+
+
+def places_of_many(n: Any, k: Any) -> Any:
+    """k of n places, of which those that are left are kept."""
+    left, found = np.arange(n), np.empty(k, np.int64)
+    for i in range(k):
+        j = below(n - i)
+        found[i] = left[j]
+        left[j] = left[n - i - 1]
+    return found
+
+
+def places_of_few(n: Any, k: Any) -> Any:
+    """k of n places, of which those that are taken are kept, in a table by their last bits."""
+    size = 16
+    while size < 4 * k:
+        size = size * 2
+    taken, found = np.full(size, -1), np.empty(k, np.int64)
+    for i in range(k):
+        done = False
+        while not done:
+            j = below(n)
+            at = j % size
+            while taken[at] >= 0 and taken[at] != j:
+                at = (at + 1) % size
+            if taken[at] < 0:
+                taken[at] = j
+                found[i] = j
+                done = True
+    return found
+
+
+def choices(population: Any, weights: Any = None, *, cum_weights: Any = None, k: Any = 1) -> Any:
+    n, k = len(population), operator.index(k)
+    if cum_weights is None and weights is None:
+        if n == 0 and k > 0:
+            raise IndexError("Cannot choose from an empty population")
+        if k < FEW:
+            return [item_at(population, math.floor(drawn() * n)) for _ in range(k)]
+        made = []
+        for _ in range(k):
+            made.append(item_at(population, math.floor(drawn() * n)))
+        return made
+    if cum_weights is not None and weights is not None:
+        raise TypeError("Cannot specify both weights and cumulative weights")
+    sums = np.add.accumulate(np.asarray(weights)) if cum_weights is None else np.asarray(cum_weights)
+    if len(sums) != n:
+        raise ValueError("The number of weights does not match the population")
+    total = float(sums[-1])
+    if total <= 0.0:
+        raise ValueError("Total of weights must be greater than zero")
+    if not math.isfinite(total):
+        raise ValueError("Total of weights must be finite")
+    if k < FEW:
+        return [item_at(population, place_among(sums, drawn() * total)) for _ in range(k)]
+    made = []
+    for _ in range(k):
+        made.append(item_at(population, place_among(sums, drawn() * total)))
+    return made
+
+
+def place_among(sums: Any, x: Any) -> Any:
+    """bisect.bisect_right(sums, x, 0, len(sums) - 1)."""
+    low, high = 0, len(sums) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if x < sums[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def shuffle(x: Any) -> Any:
@@ -205,9 +305,12 @@ def seed(a: Any = None) -> Any:
     seed_by_python(STATE, a)
 
 
+FEW = 5
+"""Results of fewer items are lists whose length is known while tracing."""
 MAGIC = 4 * math.exp(-0.5) / math.sqrt(2.0)
 FORMULAS = (
-    getrandbits, uniform, randrange, randint, choice, shuffle, normalvariate, expovariate, triangular, gauss, seed,
+    getrandbits, uniform, randrange, randint, choice, sample, choices, shuffle, normalvariate, expovariate, triangular,
+    gauss, seed,
 )  # fmt: skip
 TABLE = {"random": drawn} | {formula.__name__: formula for formula in FORMULAS}
 """By method of the module's generator: what is traced in its place."""

@@ -340,7 +340,7 @@ def delete(i: Evaluator, node: ast.AST, x: Record, index: Any) -> None:
     """del x[index]."""
     check_mutable(x, "doesn't support item deletion")
     if isinstance(index, slice):
-        raise i.refuse(node, "a slice of a list of run-time length is deleted", "make a list of what remains")
+        return splice(i, node, x, index, [])
     without(i, node, x, checked(i, node, x, index, "list assignment index out of range"))
 
 
@@ -369,13 +369,42 @@ def store(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any) -> Non
     """x[index] = value."""
     check_mutable(x, "does not support item assignment")
     if isinstance(index, slice):
-        raise i.refuse(node, "a slice of a list of run-time length is replaced", "store into an array")
+        return splice(i, node, x, index, value)
     k = checked(i, node, x, index, "list assignment index out of range")
     new = parts(i, node, x, value)
     n, held = length(x), change(i, node, x)
     for column, part in zip(held, new):
         on_column(i, prelude.replaced, column, k, part)
     set_parts(i, x, held, n)
+
+
+def splice(i: Evaluator, node: ast.AST, x: Record, index: slice, value: Any) -> None:
+    """x[start:stop] = value."""
+    if index.step not in (None, 1) or python_of(x) is not list:
+        raise i.refuse(node, "a slice with a step of a list of run-time length is changed", "store item by item")
+    if any(isinstance(p, Elements) for p in parts_of(form_in(x))):
+        raise i.refuse(node, "a slice of a list of arrays of run-time length is changed", "make a list of what remains")
+    if isinstance(value, OneShotIterator):
+        value = i.call(node, list, [value], {})
+    if type(value) in (list, tuple):
+        for item in value:
+            parts(i, node, x, item)  # which tells whether the list holds such
+        value = begin(i, form_in(x), value)
+    if not is_growing(value):
+        reason = f"a slice of a list of run-time length becomes a {name_of(value)}"
+        raise i.refuse(node, reason, "use a list: list(...)")
+    if form_in(value) != form_in(x):
+        raise i.refuse(node, f"a list of {form_in(x).words} gets {form_in(value).words}", "make the items of one type")
+    n, m = length(x), length(value)
+    start, stop = (given if given is None else whole(i, node, x, given) for given in (index.start, index.stop))
+    start = 0 if start is None else i.call_function(prelude.slice_bound, [n, start], {})
+    stop = n if stop is None else i.call_function(prelude.slice_bound, [n, stop], {})
+    stop = i.call(node, max, [start, stop], {})
+    new = [i.call_function(prelude.copied, [c], {}) for c in columns(value)] if value is x else columns(value)
+    held = change(i, node, x)
+    given = [(c, n, start, stop, more, m) for c, more in zip(held, new, strict=True)]
+    made = i.operate("Add", i.operate("Sub", n, i.operate("Sub", stop, start)), m)
+    set_parts(i, x, [on_column(i, prelude.spliced, *each) for each in given], made)
 
 
 def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:

@@ -33,9 +33,9 @@ from tracebuf.frontends.numpy.record.values import (
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.types import I1, I64, INDEX, ScalarType
+from tracebuf.ir.types import I64, INDEX, ScalarType
 
-MOST_SHAPES = 8
+MOST_SHAPES = 32
 """The most shapes that texts in a list may have."""
 DTYPES = {INT: np.dtype(np.int64), FLOAT: np.dtype(float), COMPLEX: np.dtype(complex), BOOL: np.dtype(bool)}
 """By kind of Python's numbers: the dtype of the array of such."""
@@ -160,23 +160,24 @@ def text_columns(r: Recorder, x: Any, form: Texts) -> list[Any]:
     given = text_shape(x)
     assert given is not None
     own, numbers = given
-    values = [r.constant(shape == own, I1) for shape in form.shapes[:-1]]
+    values = list[Value]()
     for shape in form.shapes:
         for k, kind in enumerate(shape.kinds()):
             values += to_values(r, numbers[k], kind) if shape == own else zeros(r, kind)
-    return [number(r, value) for value in values or [r.constant(True, I1)]]
+    which = [form.shapes.index(own)] if len(form.types) > len(values) else []
+    return [*which, *(number(r, value) for value in values)]
 
 
 def text_from(r: Recorder, loaded: Sequence[Value], form: Texts) -> Any:
     """The text that values from columns stand for."""
-    flags, rest = loaded[: len(form.shapes) - 1], iter(loaded[len(form.shapes) - 1 :])
-    made = []
+    rest, made = iter(loaded), []
+    which = opaque(r, next(rest)) if len(form.shapes) > 1 else 0
     for shape in form.shapes:
         taken = ([typed(r, next(rest), t) for t in kind.types] for kind in shape.kinds())
         made.append(shape.text(from_values(r, values, kind, "item") for values, kind in zip(taken, shape.kinds())))
     found = made.pop()
-    for flag, x in zip(reversed(flags), reversed(made)):
-        found = choice(flag, x, found)
+    for k in reversed(range(len(made))):
+        found = choice(r.compare("eq", which, k), made[k], found)
     return found
 
 
