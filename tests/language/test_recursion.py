@@ -355,3 +355,19 @@ def test_what_is_inlined_after_all_ends() -> None:
     climb(tree, (3, np.arange(3.0)))
     with pytest.raises(tracebuf.UnsupportedError, match="returns an array that it makes"):
         tracebuf.bufferize(tree)(30, np.arange(3.0))
+
+
+def nested(a, rest):
+    if a[0] > 0:
+        if a[0] > 1:
+            if a[0] > 2:
+                if a[0] > 3:
+                    if rest:
+                        a[0] = nested(a, rest[1:])
+    return a[0] + 1
+
+
+def test_what_is_nested_too_deep_for_the_tracer_is_refused() -> None:
+    """It was an InternalError."""
+    with pytest.raises(tracebuf.UnsupportedError, match="nested too deep"):
+        tracebuf.bufferize(nested)(np.ones(3), list(range(39)))

@@ -235,9 +235,12 @@ def check_number(function: Callable[..., Any], number: int, names: Iterable[str]
             raise
 
 
-def internal_error(error: Exception, loc: Location) -> InternalError:
+def internal_error(error: Exception, loc: Location) -> TracebufError:
     """A bug of the tracer as an error, with the user's line, the function that raised, and the handler that was
-    running."""
+    running; a refusal, where code is nested deeper than Python's stack is for who traces it."""
+    if isinstance(error, RecursionError):
+        reason = "calls, loops and conditions are nested too deep to be traced, in a recursion perhaps"
+        return UnsupportedError(reason, instead="use a loop, with an array as the stack", location=loc)
     trace, place, handler = error.__traceback__, "", ""
     while trace is not None:
         frame = trace.tb_frame
