@@ -84,6 +84,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     an array read only in slices    is not made: optimize/tensors/compute_slices.py; tests/passes/test_compute_slices.py
     `z[m] = z[m] * c[m]`            no array is compressed: optimize/tensors/compute_under_masks.py;
                                     tests/passes/test_compute_under_masks.py
+    `for k ...: y += h[k] * x[k:]`  block by block: optimize/buffers/sweep_by_blocks.py;
+                                    tests/passes/test_sweep_by_blocks.py
     what a loop begins with, unread optimize/tensors/place_stand_ins.py; tests/passes/test_stand_ins.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; stack, arena or array:
                                     optimize/buffers/assign_storage.py (`to_stack`, `fits_stack`);
@@ -198,6 +200,7 @@ from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.keep_layouts import keep_layouts
 from tracebuf.optimize.buffers.order_copies import order_copies
 from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
+from tracebuf.optimize.buffers.sweep_by_blocks import sweep_by_blocks
 from tracebuf.optimize.buffers.take_results import take_results
 from tracebuf.optimize.buffers.write_directly import write_directly
 from tracebuf.optimize.tensors.accumulate_products import accumulate_products
@@ -248,6 +251,7 @@ MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
     ("shorten-liveness", shorten_liveness),
     ("fold-memref-again", fold_memref),
     ("take-results", take_results),
+    ("sweep-by-blocks", sweep_by_blocks),
     ("assign-storage", assign_storage),
 )
 
@@ -312,7 +316,7 @@ def decided_to_memref(func: Func, analysis: Analysis, options: Options, observe:
 def _callee_to_memref(func: Func, options: Options) -> Func:
     """The memref program of a function that another one calls, which has no arena."""
     program = bufferize_callee(func, analyze(func, options))
-    run_passes(MEMREF_PASSES[:-1], program, "memref", options, None)
+    run_passes(MEMREF_PASSES[:-2], program, "memref", options, None)  # its arguments may be parts of one array
     return program
 
 
