@@ -560,6 +560,9 @@ class Expressions(Comprehensions):
         if isinstance(base, Record):
             found = records.special(self, node, base, "__getitem__", "is not subscriptable")
             return self.call(node, found, [index], {})
+        if isinstance(base, str) and isinstance(index, (PyInt, NpScalar)):
+            if (letter := texts.letter(self, node, base, index)) is not NotImplemented:
+                return letter
         if isinstance(base, (tuple, list, str)):
             if isinstance(index, PyInt) and self.picking and not self.r.entry_only(index.expr):
                 found = self.picking[-1].item(base, index.expr)
