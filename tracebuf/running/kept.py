@@ -53,8 +53,42 @@ def keep_text(text: str | None) -> int:
 keep_text.keeps_some = True  # type: ignore[attr-defined]
 
 
+class Rope:
+    """A text that is made of others when it is shown: one that a loop adds to in each iteration costs no more."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[str | Rope, ...]) -> None:
+        self.parts = parts
+
+    def __str__(self) -> str:
+        found, todo = list[str](), list[str | Rope](self.parts)
+        while todo:
+            last = todo.pop()
+            if isinstance(last, str):
+                found.append(last)
+            else:
+                todo += last.parts
+        self.parts = ("".join(reversed(found)),)
+        return self.parts[0]
+
+
+def keep_rope(*parts: str | Rope) -> int:
+    """The number of a text of parts, which a loop hands on."""
+    return int(keep(Rope(parts)))
+
+
+keep_rope.keeps_some = True  # type: ignore[attr-defined]
+
+
 def kept(number: int) -> Any:
     """The text or object of a number."""
+    found = kept_as_it_is(number)
+    return str(found) if type(found) is Rope else found
+
+
+def kept_as_it_is(number: int) -> Any:
+    """The text or object of a number; a text that loops add to as its parts."""
     for held in reversed(_scopes.held):
         if number in held:
             return held[number]

@@ -20,6 +20,7 @@ from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.call.watched import call_watched
 from tracebuf.frozen import frozen
 from tracebuf.running.host import Passed, Run, fill
+from tracebuf.running.kept import Rope
 
 
 # -- arguments
@@ -52,6 +53,13 @@ class Formatted:
 @frozen()
 class Written:
     """A text, made of texts and `Formatted`."""
+
+    parts: tuple[Any, ...]
+
+
+@frozen()
+class Roped:
+    """A text that loops add to: its parts, which are texts, `Applied` and the like."""
 
     parts: tuple[Any, ...]
 
@@ -101,6 +109,8 @@ def filled(pattern: Any, operands: Sequence[Any]) -> Any:
         return filled(pattern.arms[0 if operands[pattern.flag] else 1], operands)
     if isinstance(pattern, Written):
         return "".join([p if isinstance(p, str) else filled(p, operands) for p in pattern.parts])
+    if isinstance(pattern, Roped):
+        return Rope(tuple([p if isinstance(p, str) else filled(p, operands) for p in pattern.parts]))
     if isinstance(pattern, Formatted):
         x = filled(pattern.value, operands)
         return format(_CONVERSIONS[pattern.conversion](x) if pattern.conversion else x, pattern.spec)

@@ -21,7 +21,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, FreeName
 from tracebuf.frontends.numpy.functions.formulas import is_formula
-from tracebuf.frontends.numpy.interpreter import records, recursion
+from tracebuf.frontends.numpy.interpreter import records, recursion, talk
 from tracebuf.frontends.numpy.interpreter.direct import Direct
 from tracebuf.frontends.numpy.interpreter.evaluator import Scope
 from tracebuf.frontends.numpy.interpreter.statements import Statements
@@ -78,6 +78,7 @@ class Interpreter(Statements):
 
     def __init__(self, recorder: Recorder, hidden: MutableMapping[CapturePlace, Any] | None = None) -> None:
         self.r = recorder
+        recorder.keep_text = partial(talk.keep_of_loop, self)
         self.hidden = {} if hidden is None else hidden
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.taken: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}

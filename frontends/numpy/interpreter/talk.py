@@ -49,10 +49,11 @@ from tracebuf.frontends.numpy.record.values import (
     Scalar,
     is_traced,
 )
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64, I1, I64, ScalarType
 from tracebuf.running.host import HostFunction, Passed
-from tracebuf.running.kept import keep_text
+from tracebuf.running.kept import keep_rope, keep_text, kept, kept_as_it_is
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR,
           "critical": logging.CRITICAL}  # fmt: skip
@@ -140,6 +141,19 @@ def keep(i: Evaluator, text: Text, taken: Sequence[tuple[Value, int]]) -> PyInt:
     return number
 
 
+@frozen(eq=False)
+class OfLoop:
+    """A text that a loop adds to, as an argument."""
+
+    text: Any
+
+
+def keep_of_loop(i: Evaluator, text: Any) -> PyInt:
+    """Records that a text is kept which a loop adds to: in parts, of which one is the text of before."""
+    number: PyInt = say(i, ast.Pass(), keep_rope, [OfLoop(text)], {}, I64)
+    return number
+
+
 def value(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:
     """The pattern of an argument, whose operands are appended to `ins`."""
     if isinstance(x, Scalar):
@@ -151,6 +165,8 @@ def value(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:
         check_shown(i.r)
         ins.append(i.r.read(x))
         return Passed(len(ins) - 1)
+    if isinstance(x, OfLoop):
+        return roped(i, node, x.text, ins)
     if isinstance(x, Text):
         return talk.Written(tuple(p if isinstance(p, str) else part(i, node, p, ins) for p in x.parts))
     if type(x) in (tuple, list):
@@ -167,6 +183,25 @@ def value(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:
     if is_tracers(x) or is_named_tuple(x) or isinstance(x, (set, frozenset, bytearray)):
         raise i.refuse(node, f"a {refusals.name_of(x)} is passed to a function that is not traced", "pass its parts")
     return x
+
+
+def roped(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:
+    """The pattern of a text that a loop adds to."""
+    if isinstance(x, str):
+        return x
+    if type(x) is Cond:
+        ins.append(x.condition)
+        return talk.Chosen(len(ins) - 1, tuple(roped(i, node, arm, ins) for arm in x.arms))
+    if isinstance(x, Text):
+        return talk.Roped(tuple(roped(i, node, p, ins) for p in x.parts))
+    made = x.value
+    if x.conversion or x.spec or not isinstance(made, (Text, Cond, Made)):
+        return part(i, node, x, ins)
+    if not isinstance(made, Made):
+        return roped(i, node, made, ins)
+    if made.function is kept:
+        return talk.Applied(kept_as_it_is, (value(i, node, made.args[0], ins),), ())
+    return part(i, node, x, ins)
 
 
 def part(i: Evaluator, node: ast.AST, p: Part, ins: list[Value]) -> talk.Formatted:

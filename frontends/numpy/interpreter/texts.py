@@ -290,6 +290,21 @@ def numeral(i: Evaluator, node: ast.AST, function: Any, x: Scalar) -> Text | str
     return made_text(function, [whole])
 
 
+def letter(i: Evaluator, node: ast.AST, base: str, index: PyInt | NpScalar) -> Any:
+    """base[index], of an index that only the run time knows; NotImplemented where the arguments tell it, or it is no
+    int."""
+    if isinstance(index, NpScalar):
+        if not index.element.is_integer or index.python is not None:
+            return NotImplemented
+        index = i.call(node, int, [index], {})
+    if not isinstance(index, PyInt) or i.r.entry_only(index.expr):
+        return NotImplemented
+    n = len(base)
+    within = both(i.r, i.r.compare("sge", index.expr, -n), i.r.compare("slt", index.expr, n))
+    i.r.check(within, IndexError, "string index out of range")
+    return made_text(operator.getitem, [base, index])
+
+
 def formatted(
     i: Evaluator, node: ast.AST, template: str, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Text | str:

@@ -10,7 +10,7 @@ from typing import Any
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.paths.iteration import Range
-from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.callees import Made, Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.values import PyInt
 
 
@@ -24,6 +24,8 @@ def held_by(x: Any) -> Sequence[Any]:
         return tuple(x.defaults.values())
     if isinstance(x, Text):
         return [part.value for part in x.open]
+    if isinstance(x, Made):
+        return (*x.args, *x.kwargs.values())
     if isinstance(x, Range):
         bounds = (x.start, x.stop, x.step, *(() if x.count is None else (x.count,)))
         return tuple(map(as_int_value, bounds))
@@ -44,5 +46,8 @@ def holding(x: Any, values: Sequence[Any]) -> Any:
     if isinstance(x, Text):
         rest = iter(values)
         return Text(tuple(p if isinstance(p, str) else replace(p, value=next(rest)) for p in x.parts))
+    if isinstance(x, Made):
+        n = len(x.args)
+        return Made(x.function, tuple(values[:n]), dict(zip(x.kwargs, values[n:])))
     assert isinstance(x, Range)
     return Range(*(v.expr if isinstance(v, PyInt) else v for v in values))

@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.source.binding import parameters_in
 from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import frozen, plain
 from tracebuf.running.host import Passed
+from tracebuf.running.kept import kept
 
 
 @frozen(slots=False)
@@ -198,6 +199,11 @@ def made_text(function: Callable[..., str], args: Sequence[Any], kwargs: dict[st
     return Text((Part(Made(function, tuple(args), kwargs or {})),))
 
 
+def text_of_loop(number: PyInt) -> Text:
+    """The text that a loop adds to, by its number among what is kept."""
+    return made_text(kept, [number])
+
+
 @frozen(eq=False, slots=False)
 class Caught:
     """An exception that was raised at run time, at one of these sites: the one with this number. `operands`: what their
@@ -295,9 +301,14 @@ def shape_of(x: Any, numbers: list[Any]) -> Any:
     return None if None in found.parts else found
 
 
+def is_text(x: Any) -> bool:
+    """Whether a value is a text on each path."""
+    return all(isinstance(end, Text) or type(end) is str for end in ends(x))
+
+
 def text_shape(x: Any) -> tuple[Shape, list[Any]] | None:
     """The shape of what is a text on each path, and its numbers; None for anything else."""
-    if not all(isinstance(end, Text) or type(end) is str for end in ends(x)):
+    if not is_text(x):
         return None
     numbers: list[Any] = []
     found = shape_of(Text((x,)) if isinstance(x, str) else x, numbers)

@@ -83,6 +83,8 @@ class Recorder(Sizes):
         """Whether NumPy's floating-point warnings are to be given (`Options.warnings`)."""
         self.longlong = ""
         """Whether arrays of longlong are arguments ("given"), or are made ("made"; numbers/longlongs)."""
+        self.keep_text: Any = None
+        """Records that a text is kept which a loop adds to (interpreter/talk)."""
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
 

@@ -42,6 +42,7 @@ from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
 from tracebuf.frontends.numpy.paths.loops.report import LoopReport, carried_by
 from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, distinct
+from tracebuf.frontends.numpy.record.callees import text_of_loop
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -169,6 +170,9 @@ class LoopClose(LoopComparison):
             if item.kinds:
                 self.close_alternatives(item)
                 continue
+            if item.is_text:
+                self.close_text(item)
+                continue
             if item.kind is None:
                 init, last = self.which_value(item.entry), self.inner(partial(self.which_value, item.back))
                 self.carried[item.phis[0]] = (init, last, partial(self.found_which, item))
@@ -182,6 +186,16 @@ class LoopClose(LoopComparison):
             with r.inside(self.frame):
                 lasts = to_values(r, item.back, item.kind)
             self.carried.add(item.phis, inits, lasts, self.found_number(item))
+
+    def close_text(self, item: Item) -> None:
+        """Adds a text that iterations add to."""
+        init = self.r.index(self.r.keep_text(item.entry).expr)
+        last = self.inner(lambda: self.r.index(self.r.keep_text(item.back).expr))
+
+        def done(values: list[Value]) -> None:
+            item.found = text_of_loop(PyInt(self.r.symbol(values[0], "text")))
+
+        self.carried.add(item.phis, [init], [last], done)
 
     def close_alternatives(self, item: Item) -> None:
         """Adds what is None or a number, or of several types."""

@@ -39,6 +39,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     without_left_paths,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
+from tracebuf.frontends.numpy.record.callees import is_text
 from tracebuf.frontends.numpy.record.cond import Cond, conditions, ends
 from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -95,7 +96,9 @@ class LoopComparison(LoopHead):
         if RETURN in self.plan.first_bound_inside and RETURN not in self.entry_values:
             return  # the arrays of the result are compared with those of names once it is carried, too
         for item in self.items:
-            if self.is_of_alternatives(item):
+            if is_text(item.head) and is_text(item.back):
+                self.compare_text(item)
+            elif self.is_of_alternatives(item):
                 self.compare_alternatives(item)
             elif item.kind is not None:
                 self.compare_number(item)
@@ -118,6 +121,11 @@ class LoopComparison(LoopHead):
             self.mend(name, "is another container in each iteration", rebound_containers=more)
         else:
             self.peel(name, "is another object after an iteration")
+
+    def compare_text(self, item: Item) -> None:
+        """Compares a text: one that an iteration makes another is carried as its number among those that are kept."""
+        if not item.is_text and not same_value(item.head, item.back):
+            self.mend(item.path[0], "is another text in each iteration", texts=self.plan.texts | {item.path})
 
     def is_of_alternatives(self, item: Item) -> bool:
         """Whether a leaf is None or a number, or of several types, depending on the path."""

@@ -36,6 +36,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     Path,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
+from tracebuf.frontends.numpy.record.callees import is_text, text_of_loop
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -264,6 +265,10 @@ class LoopHead:
         if now is not None and {*now} <= {*kinds}:
             phis = [self.block.add_arg(element) for element in types_of(kinds)]
             return Item(path, entry, from_alternatives(self.r, phis, kinds, str(path[0])), kinds=kinds, phis=phis)
+        if path in self.plan.texts and is_text(entry):
+            phi = self.block.add_arg(INDEX)
+            number = PyInt(self.r.symbol(phi, "text"))
+            return Item(path, entry, text_of_loop(number), phis=[phi], is_text=True)
         kind = self.plan.numbers.get(path) or kind_of(entry)
         if is_number(entry) and kind is not None:
             phis = [self.block.add_arg(element) for element in kind.types]

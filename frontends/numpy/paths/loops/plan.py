@@ -72,7 +72,8 @@ class Mend:
 class LoopPlan:
     """What attempts at a loop have shown. A plan does not change: each attempt mends a copy.
 
-    `numbers`: the kinds of numbers; `alternatives`: those of what is of several kinds, or None; `arrays`: how arrays
+    `numbers`: the kinds of numbers; `alternatives`: those of what is of several kinds, or None; `texts`:
+    texts that are others in each iteration; `arrays`: how arrays
     are carried; `directions`: whether ints rise (1) or fall (-1); `first_bound_inside`: names first bound inside, with
     their placeholders; `may_take_others`: leaves whose arrays other names may come to hold, `may_be_held` those that a
     name carried as `OWNED` may; `containers`: labels of containers that are changed; `rebound_containers`: names of
@@ -87,6 +88,7 @@ class LoopPlan:
 
     numbers: Mapping[Path, Kind] = field(default_factory=dict)
     alternatives: Mapping[Path, Kinds] = field(default_factory=dict)
+    texts: frozenset[Path] = frozenset()
     arrays: Mapping[Path, Carry] = field(default_factory=dict)
     directions: Mapping[Path, int] = field(default_factory=dict)
     first_bound_inside: Mapping[str, Any] = field(default_factory=dict)
@@ -177,6 +179,8 @@ class Item:
     parts: tuple[Value | None, ...] = ()
     back: Any = None
     found: Any = None
+    is_text: bool = False
+    """Whether it is a text that iterations add to, carried as its number among those that are kept."""
 
 
 @plain(eq=True)
