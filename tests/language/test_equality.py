@@ -72,3 +72,36 @@ def test_items_of_one_type_or_another_by_the_path(text: str) -> None:
 def test_objects_and_dicts_as_items(text: str) -> None:
     """Two objects of a dataclass with equal fields were different in a list."""
     agrees_or_is_refused(text)
+
+
+class Plain:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __add__(self, other: Any) -> Any:
+        return self if other == 0 else Plain(self.x + other.x)
+
+    __radd__ = __add__
+
+
+class Odd:
+    def __eq__(self, other: Any) -> Any:
+        return other is None or other == "s"
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "o == 3, 3 == o, o != 1.5, o == None, None != o, o == 's', {} == n, n != {1: 2}, o == n, o == True",
+        "e == None, None == e, e == 's', e == 't', e != 's', e == 3, e != None",
+        "sum([Plain(a), Plain(2 * a), Plain(a + 1)]).x", "sum((Plain(a),), Plain(a)).x",
+        "sum(Plain(a) for _ in range(3)).x",
+        "sum([Plain(a), 1])", "sum([Odd()])",
+    ],
+)  # fmt: skip
+def test_objects_beside_numbers_texts_and_none(text: str) -> None:
+    """None and texts were unequal to an object of any class. sum(objects) adds them one after another."""
+    source = f"def f(a, n):\n    o, e = Plain(a), Odd()\n    return {text}"
+    agree(program(source, Plain=Plain, Odd=Odd), np.arange(3.0), 3)

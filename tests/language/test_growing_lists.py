@@ -760,3 +760,17 @@ def times_float(x):
 
 def test_a_list_times_a_number_of_numpys_is_no_array() -> None:
     assert isinstance(agree(times_float, X), TypeError)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a.tolist()", "[row[0] + row[-1] for row in a.tolist()]", "[[x + 1 for x in row] for row in a.tolist()]",
+        "[x for row in b.tolist() for x in row]", "len(a.tolist()), a.T.tolist()[1][0], (a > 1).tolist()",
+        "a[:, None].tolist()", "a.astype(int).tolist() + b.tolist()[:1]",
+        "a[1, 1, ...].tolist(), a.sum(keepdims=True)[0, 0, ...].tolist()",
+    ],
+)  # fmt: skip
+def test_lists_of_the_rows_of_an_array(text: str) -> None:
+    a = np.arange(6.0).reshape(3, 2)
+    agree(program(f"def f(a, b):\n    return {text}"), a, np.arange(8).reshape(2, 4))

@@ -15,6 +15,7 @@ TAKEN = [
     "n in ({1, 2} if n > 2 else {2, 3})", "a.dtype in {np.dtype('f8')}", "{1} + {2}", "{1}.nothing",
     "{i % 2 for i in range(5)} == {0, 1}, len({i for i in (1, 2) if i > n}), {k: {k} for k in range(2)}[1] == {1}",
     "list(set(range(3)) - {0}), tuple({3, 1}), [k for k in {5, 4}], sum({1, 2}), max({2, 1}), [*{7, 0}]",
+    "len(set(x for x in [1, 2, 2])), sorted(frozenset(c for w in ['ab', 'bc'] for c in w))",
     "a.sum(tuple({0})), list({1: 2, 0: 3}.keys() - {1}) if n > 9 else sorted({1, 0}, key=abs)",
 ]  # fmt: skip
 REFUSED = {

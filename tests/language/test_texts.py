@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import namedtuple
 from dataclasses import dataclass
@@ -201,3 +202,19 @@ def test_short_floats_as_str_and_as_format_show_them() -> None:
             assert isinstance(error := agree(short_floats, np.array([1.1, 2.2], dtype)), ValueError)
             with pytest.raises(ValueError, match=str(error).split(" np")[0]):
                 bufferize(short_floats)(np.array([1.1, 2.2], dtype))
+
+
+PATTERN = re.compile(r"(\w+)=(\d+)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[float(x) * a for x in re.findall(r'\\d+', s)]", "a * len(re.split('[,=]', s))",
+        "PATTERN.match(s).group(1), a",
+        "a * int(PATTERN.match(s).groups()[1]), re.search('x', s) is None", "re.sub('=', ':', s), a + 1",
+        "re.match('(', s)", "PATTERN.nothing", "a * [int(m) for _, m in PATTERN.findall(s)][-1]",
+    ],
+)  # fmt: skip
+def test_regular_expressions_on_texts_that_are_known(text: str) -> None:
+    agree(program(f"def f(a, s):\n    return {text}", re=re, PATTERN=PATTERN), np.arange(3.0), "n=5,m=12")

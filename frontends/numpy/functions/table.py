@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -108,7 +109,7 @@ class ScalarMethod:
 PURE = {
     tuple, list, set, frozenset, range, slice, np.dtype, str, sorted, all, any, float.is_integer, np.can_cast,
     np.isdtype, np.issubdtype, np.promote_types, np.finfo, np.iinfo, np.lib.NumpyVersion,
-    np.mintypecode,
+    np.mintypecode, re.compile, re.escape, re.findall, re.fullmatch, re.match, re.search, re.split, re.sub,
 }  # fmt: skip
 """Functions and classes that are called as they are, on values known while tracing."""
 
@@ -208,7 +209,7 @@ def is_pure(function: Any) -> bool:
     if isinstance(function, np.ufunc) or getattr(function, "__module__", None) in (math.__name__, cmath.__name__):
         return True
     of = getattr(function, "__self__", None)
-    if isinstance(of, np.number | np.bool_) or type(of) in (bool, int, float, complex):
+    if isinstance(of, np.number | np.bool_) or type(of) in (bool, int, float, complex, re.Pattern, re.Match):
         return True
     if isinstance(function, type) and issubclass(function, (*NUMBERS, tuple, list, Exception)):
         return True

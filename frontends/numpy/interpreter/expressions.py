@@ -657,7 +657,7 @@ class Expressions(Comprehensions):
         value = table.attribute(self.r, base, name)
         if value is not NotImplemented:
             return value
-        if isinstance(base, ArrayRef) and ((name == "tolist" and base.ndim == 1) or name == "setflags"):
+        if isinstance(base, ArrayRef) and name in ("tolist", "setflags"):
             return Method(base, name)
         if isinstance(base, ArrayRef) and name in METHODS:
             return Method(base, name)
@@ -844,8 +844,11 @@ class Expressions(Comprehensions):
         """A call, dispatched on the callee itself (rule X1)."""
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
+        if function is len and len(args) == 1 and type(args[0]) in (list, tuple) and not kwargs:
+            return len(args[0])
         if (draw := draws.draw_of(function)) is not None:
-            return draws.call(self.r, draw, [as_plain(x) for x in args], kwargs)
+            drawn_from = [self.array_of(node, x) if isinstance(x, (Range, range)) else x for x in args]
+            return draws.call(self.r, draw, [as_plain(x) for x in drawn_from], kwargs)
         if (drawn := twister.formula_of(self.r, function)) is not None:
             return self.call_function(drawn, args, kwargs)
         if isinstance(function, NO_CALLEES):
@@ -881,7 +884,7 @@ class Expressions(Comprehensions):
         if isinstance(function, Method) and function.name == "tolist":
             if args or kwargs:
                 raise Raises(TypeError("ndarray.tolist() takes no arguments"))
-            return growing.of_array(self, node, function.ref, True)
+            return self.to_list(node, function.ref)
         if isinstance(function, Method):
             given, named = subclasses.arguments(self.r, True, False, args, kwargs)
             given, named = [as_plain(x) for x in given], {k: as_plain(x) for k, x in named.items()}
@@ -985,6 +988,12 @@ class Expressions(Comprehensions):
             return records.construct(self, node, function, args, kwargs)
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
+
+    def to_list(self, node: ast.AST, a: ArrayRef) -> Any:
+        """a.tolist(): of several axes, a list for each row, of which there is a known number."""
+        if a.ndim < 2:
+            return growing.of_array(self, node, a, True) if a.ndim else self.call(node, Method(a, "item"), [], {})
+        return self.own([self.to_list(node, row) for row in self.iterate_static(node, a)])
 
     def is_in_library(self) -> bool:
         """Whether the code being traced is a library's own."""

@@ -39,7 +39,7 @@ FOLDS: dict[Any, str | None] = {sum: "start", min: "default", max: "default", an
 """By builtin that is a fold: its parameter besides the items."""
 OWN = "tracebuf_"
 """Before the names in a fold, of which no user has any."""
-CONSUMERS = frozenset((*FOLDS, list, tuple, sorted, math.fsum, np.fromiter))
+CONSUMERS = frozenset((*FOLDS, list, tuple, set, frozenset, sorted, math.fsum, np.fromiter))
 """Functions that take all items at once."""
 BEYOND = {min: operator.lt, max: operator.gt}
 TRUTHS = {any: prelude.any_of, all: prelude.all_of}

@@ -25,7 +25,17 @@ from tracebuf.frontends.numpy.record.callees import Drawer, Text
 from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import ask
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, NpScalar, PyBool, PyInt, Scalar, is_traced
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    Env,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    is_traced,
+)
 
 RESHAPE = np.reshape  # somebody may replace NumPy's functions later
 CONTAINERS = (list, tuple, dict, DictView, Record)
@@ -123,17 +133,42 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         return compare(i.r, name, *(asarray(i.r, x) if sequence else x for sequence, x in zip(sequences, (a, b))))
     if not any(isinstance(x, (Record, dict, DictView)) for x in (a, b)):
         return NotImplemented
-    if any(x is None or isinstance(x, str) for x in (a, b)) and name in ("Eq", "NotEq"):
-        return name == "NotEq"
     first, second = SPECIAL[name], SWAPPED.get(SPECIAL[name], SPECIAL[name])
     for owner, other, special in ((a, b, first), (b, a, second)):
-        found = method(i, node, owner, special)
-        if found is not None and isinstance(owner, Record) and not is_generated(owner, special):
-            return i.call(node, found, [other], {})
+        result = by_method(i, node, owner, special, other)
+        if result is not NotImplemented:
+            return result
+    if any(x is None or isinstance(x, str) for x in (a, b)) and name in ("Eq", "NotEq"):
+        return name == "NotEq"
+    if any(is_plain_number(x) for x in (a, b)) and name in ("Eq", "NotEq"):
+        if any(isinstance(x, (dict, DictView)) or (isinstance(x, Record) and plain_equality(x)) for x in (a, b)):
+            return name == "NotEq"
     if all(isinstance(x, Record) and plain_equality(x) for x in (a, b)) and name in ("Eq", "NotEq"):
         same = same_thing(i.r, a, b)
         return same if name == "Eq" or isinstance(same, PyBool) else not same
     raise i.refuse(node, "a comparison of objects or dicts", "compare their items")
+
+
+def by_method(i: Evaluator, node: ast.AST, owner: Any, special: str, other: Any) -> Any:
+    """The result of a comparison by an object's own method; NotImplemented where it has none. Without `__ne__` it is
+    the opposite of what `__eq__` gives."""
+    if not isinstance(owner, Record):
+        return NotImplemented
+    found, negated = method(i, node, owner, special), False
+    if found is None and special == "ne":
+        found, negated, special = method(i, node, owner, "eq"), True, "eq"
+    if found is None or is_generated(owner, special):
+        return NotImplemented
+    result = i.call(node, found, [other], {})
+    if not negated or result is NotImplemented:
+        return result
+    known = i.truth(node, result)
+    return not known if isinstance(known, bool) else i.negate(known)
+
+
+def is_plain_number(x: Any) -> bool:
+    """Whether a value is a number of Python's."""
+    return isinstance(x, (bool, int, float, complex, PyBool, PyInt, PyFloat, PyComplex)) and not is_number_of_numpy(x)
 
 
 def is_generated(x: Record, special: str) -> bool:

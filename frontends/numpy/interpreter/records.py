@@ -12,6 +12,7 @@ import functools
 import inspect
 import math
 import operator
+import re
 import types
 from abc import ABCMeta
 from collections.abc import Callable, Sequence
@@ -506,6 +507,9 @@ def call_with_objects(i: Evaluator, node: ast.AST, function: Any, args: list[Any
         return NotImplemented
     if function is pow and len(args) == 2 and not kwargs:
         return i.operate("Pow", *args)
+    if function is sum and type(args[0]) in (list, tuple) and not kwargs:
+        start = args[1] if len(args) > 1 else 0
+        return functools.reduce(lambda total, x: i.operate("Add", total, x), args[0], start)
     first, name = args[0] if args else None, CONVERTED.get(function) if is_hashable(function) else None
     if isinstance(first, Record) and name is not None and not lacks(i, first.kind, name):
         return i.call(node, special(i, node, first, name, f"has no {name}"), args[1:], kwargs)
@@ -621,6 +625,8 @@ def foreign_attribute(i: Evaluator, node: ast.AST, base: Any, name: str, value: 
     """`base.name` of an object that is guarded by its identity; `value` is what it is now."""
     if isinstance(base, inspect.Signature) and name == "parameters":
         return dict(value)  # which nothing changes
+    if isinstance(base, (re.Pattern, re.Match)):  # which nothing changes
+        return value
     if not runs_python(base, name) and is_steady(base, name, value):
         return i.capture(name, Attribute(base, name), value, base)
     reason = f"`.{name}` of an object ({type(base).__name__}) from outside may change between calls"

@@ -40,7 +40,6 @@ CALLS = {
 MODULES = {"random": _RANDOM, "numpy.random": _RANDOM}
 """By the name of a module: what to write instead of a call of any of its functions that `CALLS` does not list."""
 ATTRIBUTES = {
-    "tolist": "return the array, and convert it outside",
     "base": "ask outside who owns the memory, and pass the answer in",
     **dict.fromkeys(("data", "ctypes", "__array_interface__"), "compare arrays by `is`, or ask for addresses outside"),
 }

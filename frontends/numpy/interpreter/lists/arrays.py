@@ -62,7 +62,8 @@ def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
             held = held[3:]
             continue
         if not isinstance(kind, Kind):
-            raise i.refuse(node, f"the array of a list of items that are {form.words}", "make an array of each part")
+            instead = "make an array before, and store its elements"
+            raise i.refuse(node, f"the array of a list of items that are {form.words}", instead)
         (*flags, column), held = held[: len(kind.types)], held[len(kind.types) :]
         if dtype is None:
             dtypes.append(known_dtype(i, node, x, kind, flags))
