@@ -163,7 +163,7 @@ def equalise_jax(img):
 
 program(
     equalise, equalise_init, (90, 1500), loops=equalise_loops, jax=equalise_jax,
-    reason="bincount looks for the extremes first, and the lookup checks each index",
+    reason="bincount looks for the largest first, a sweep; the lookup checks each index",
 )  # fmt: skip
 
 

@@ -154,7 +154,7 @@ def group_means_jax(x, groups, count):
 
 program(
     group_means, grouped, (10_000, 1_000_000), loops=group_means_loops, jax=group_means_jax,
-    reason="bincount looks for the extremes first, a sweep each, then checks each index",
+    reason="each bincount looks for the largest number first; the loops know the number of groups",
 )  # fmt: skip
 
 

@@ -274,6 +274,14 @@ def test_bincount(name: str) -> None:
     up(f"def f(x, w):\n    return {COUNTS[name]}", np.array([3, 1, 1, 0, 5]), np.arange(5.0))
 
 
+def test_bincount_takes_two_loops() -> None:
+    """One finds the largest number and whether one is negative, the other counts, and checks nothing more."""
+    text = bufferize(lambda x, w: np.bincount(x, w)).lower(np.array([2, 0, 2]), np.ones(3)).as_text()
+    assert text.count("linalg.generic") == text.count("tracebuf.scatter") == 1 and "checked_index" not in text
+    for x in ([3, -(2**63)], [-1, 2**62], [7], []):
+        agree(program("def f(x):\n    return np.bincount(x, minlength=2)"), np.array(x, np.int64))
+
+
 @pytest.mark.parametrize("text", ["x - 9", "x * 1.0", "w[:0]", "x, w[1:]", "x.reshape(1, 5)", "x, minlength=-1"])
 def test_counts_that_raise(text: str) -> None:
     x = np.array([3, 1, 1, 0, 5])

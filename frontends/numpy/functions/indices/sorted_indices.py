@@ -6,6 +6,7 @@ numpy/_core/src/multiarray/item_selection.c (PyArray_SearchSorted), numpy/lib/_f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_strict_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
-from tracebuf.frontends.numpy.functions.indices.gathers import Loops, gathered, scattered
+from tracebuf.frontends.numpy.functions.indices.gathers import Loops, Stored, gathered
 from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced
-from tracebuf.frontends.numpy.functions.reductions.reduce import Fold, reduce
+from tracebuf.frontends.numpy.functions.reductions.reduce import Fold, fold, reduce
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import supported
@@ -28,8 +29,9 @@ from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max
-from tracebuf.ir.types import F64, I64, INDEX
+from tracebuf.ir.types import F64, I1, I64, INDEX
 from tracebuf.ops.arrays import gather
+from tracebuf.ops.arrays.linalg import identity_map
 from tracebuf.ops.scalars import arith
 
 
@@ -90,7 +92,7 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
     length = dim_max(largest(r, numbers), least)
     if weights is None or numbers.shape[0] == 0:
         counts = filled(r, (length,), I64, 0)
-        scattered(r, at_numbers(counts, numbers), np.int64(1), plus_integer)
+        add_at_numbers(r, counts, numbers)
         return counts
     given = asarray(r, weights)
     if given.ndim != 1:
@@ -99,30 +101,38 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
         raise cannot_cast(given.dtype, np.float64)
     r.require_equal(given.shape[0], numbers.shape[0], "ValueError", "The weights and list don't have the same length.")
     sums = filled(r, (length,), F64, 0.0)
-    scattered(r, at_numbers(sums, numbers), given, plus_float)
+    add_at_numbers(r, sums, numbers, given)
     return sums
 
 
-def at_numbers(into: ArrayRef, numbers: ArrayRef) -> Advanced:
-    return Advanced(into, (numbers,), (0,), 0, into, ())
+def add_at_numbers(r: Recorder, into: ArrayRef, numbers: ArrayRef, weights: ArrayRef | None = None) -> None:
+    """Adds 1, or a weight, at each number; `into` is known to have room for all of them."""
+    loops = Loops(r, numbers.shape)
+    body = loops.body
+    place = body.add(arith.IndexCast.of(body.cast(loops.read(numbers, 0, numbers.shape), I64), INDEX))
+    given = None if weights is None else body.cast(loops.read(weights, 0, numbers.shape), F64)
 
+    def store(held: Value, step: Value) -> Stored:
+        old = body.add(gather.Element.of(held, [place]))
+        new = arith.AddI.of(old, body.constant(1, I64)) if given is None else arith.AddF.of(old, given)
+        return body.constant(True, I1), body.constant(False, I1), body.add(new), [place]
 
-def plus_integer(body: Body, held: Value, value: Value) -> Value:
-    return body.add(arith.AddI.of(held, value))
-
-
-def plus_float(body: Body, held: Value, value: Value) -> Value:
-    return body.add(arith.AddF.of(held, body.cast(value, F64)))
+    r.store(into, loops.scatter(r.read(into), store))
 
 
 def largest(r: Recorder, numbers: ArrayRef) -> Dim:
-    """One more than the largest number, 0 where there is none; ValueError for a negative one."""
-    top = reduce(r, np.maximum, numbers, Fold(dtype=np.intp, initial=-1))
-    low = reduce(r, np.minimum, numbers, Fold(dtype=np.intp, initial=0))
-    assert isinstance(top, NpScalar) and isinstance(low, NpScalar)
-    ok = r.emit(arith.CmpI.of("sge", low.value, r.constant(0, I64)))
+    """One more than the largest number, 0 where there is none; ValueError for a negative one, which is the largest
+    of all without its sign: one search finds both."""
+
+    def combine(body: Body, held: Value, args: Sequence[Value]) -> Value:
+        return body.add(arith.MaxUI.of(held, body.cast(args[0], I64)))
+
+    found = fold(r, numbers, (0,), False, r.constant(0, I64), [(r.read(numbers), identity_map(1))], combine)
+    top = r.load(found, ())
+    ok = r.emit(arith.CmpI.of("sge", top, r.constant(0, I64)))
     r.check(ok, "ValueError", "'list' argument must have no negative elements")
-    value = r.emit(arith.IndexCast.of(top.value, INDEX))
+    some = r.emit(arith.CmpI.of("ne", r.i64(numbers.shape[0]), r.constant(0, I64)))
+    value = r.emit(arith.IndexCast.of(r.emit(arith.Select.of(some, top, r.constant(-1, I64))), INDEX))
     return add(r.symbol(value, f"n{len(r.func.symbols)}", -1, 2**40), 1)
 
 
