@@ -115,13 +115,66 @@ def last_one(x):
     return s
 
 
-def looked_at(n):
-    s = ""
-    for k in range(n):
-        s += str(k)
-        if s == "01":
-            return k
-    return -1
+def digits_of(n):
+    s = str(n)
+    total = sum(int(d) for d in s), sum(int(d) ** len(s) for d in s) == n, [int(d) for d in s], list(s)
+    return total, s[::-1] == s, s < "2", s != "12321", s[:2] + "-" + s[-1:], ord(s[0]), float(s + ".5")
+
+
+def is_palindrome(n):
+    s = str(n)
+    i, j = 0, len(s) - 1
+    while i < j:
+        if s[i] != s[j]:
+            return False
+        i += 1
+        j -= 1
+    return True
+
+
+def asked(n):
+    bits = ""
+    while n > 0:
+        bits = str(n % 2) + bits
+        n //= 2
+    counts = bits.count("1"), bits.find("0"), bits.startswith("1"), bits.isdigit(), "11" in bits
+    return bits or "0", int(bits or "0", 2), counts, "yes" if bits else "no", not bits
+
+
+def of_letters(codes):
+    count = 0
+    for c in codes:
+        letter = chr(c)
+        if letter in "aeiou":
+            count += 1
+        elif letter in ("x", "y"):
+            count += 10
+        elif letter.isalpha():
+            count += 100
+    return count
+
+
+def runs_of(x):
+    s, out, i = "".join("ab"[v] for v in x), "", 0
+    while i < len(s):
+        j = i
+        while j < len(s) and s[j] == s[i]:
+            j += 1
+        out += str(j - i) + s[i]
+        i = j
+    return out
+
+
+def sixth(n):
+    return str(n)[5]
+
+
+def no_int(n):
+    return int("x" + str(n))
+
+
+def parted(n):
+    return str(n).split("1")
 
 
 def test_texts_that_grow() -> None:
@@ -151,8 +204,18 @@ def test_texts_of_paths() -> None:
         agree(on_paths, np.array([first, 5, 7]))
 
 
-def test_what_is_looked_at_is_refused() -> None:
-    assert "looked at" in refused(looked_at, 40).reason
+def test_what_is_asked_of_texts() -> None:
+    for n in (12321, 5, 153, 20):
+        agree(digits_of, n)
+        agree(is_palindrome, n)
+        agree(asked, n)
+    agree(asked, 0)
+    agree(of_letters, np.array([97, 98, 101, 120, 48]))
+    agree(runs_of, np.arange(90) // 7 % 2)
+    agree(sixth, 123456)
+    assert isinstance(agree(sixth, 12345), IndexError)
+    assert isinstance(agree(no_int, 3), ValueError)
+    refused(parted, 2131)
 
 
 def test_a_long_text_costs_memory_for_its_parts_only() -> None:

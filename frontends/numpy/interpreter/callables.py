@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.lookups import Attribute
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
-from tracebuf.frontends.numpy.interpreter import folds, iterators, texts
+from tracebuf.frontends.numpy.interpreter import folds, iterators, text_questions, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, SPECIAL, UNARY, as_int_value, truth, unary
 from tracebuf.frontends.numpy.record import refusals
@@ -55,6 +55,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return ask(function, *args, **kwargs)
     if isinstance(function, GETTERS):
         return call_handler(getter, i, node, function, *args)
+    found = text_questions.call(i, node, function, args, kwargs)
+    if found is not NotImplemented:
+        return found
     found = texts.made(i, node, function, args, kwargs)
     if found is not NotImplemented:
         return found

@@ -38,6 +38,7 @@ from tracebuf.frontends.numpy.interpreter import (
     operators,
     records,
     talk,
+    text_questions,
     texts,
 )
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
@@ -112,7 +113,7 @@ EAGER: dict[type, type] = {
 
 TAKES_ALL = (list, tuple, sum, sorted, max, min)
 """Functions that take all items of a generator before they do anything else."""
-LONG = (ArrayRef, Range, range, OneShotIterator, FlatIterator)
+LONG = (ArrayRef, Range, range, OneShotIterator, FlatIterator, Text)
 """What a list may be made of in a loop."""
 METHOD_NAMES: dict[type, str] = {}
 """By class of expression: the name of the method that evaluates it."""
@@ -232,6 +233,8 @@ class Expressions(Comprehensions):
         self.at(node if statement is None else statement)
         if (view := keyed.view_in(value)) is not None:
             return keyed.items(self, node, *view)
+        if isinstance(value, Text):
+            return text_questions.letters(self, node, value)
         it = growing.items(self, value) if is_growing(value) else iterable_of(
             self.r, records.iterator_of(self, node, value)
         )
@@ -397,6 +400,8 @@ class Expressions(Comprehensions):
             found = operators.compared(self, node, name, a, b)
             if found is not NotImplemented:
                 return found
+        if (found := text_questions.compared(self, node, name, a, b)) is not NotImplemented:
+            return found
         texts.check_known(self.r, *self.flat([a, b]))
         for x, other in ((a, b), (b, a)):
             if isinstance(x, Range) and isinstance(other, ArrayRef):
@@ -417,6 +422,9 @@ class Expressions(Comprehensions):
             found = growing.contains(self, node, items, x)
             assert isinstance(found, (bool, PyBool))
             return found
+        if isinstance(x, Text) or isinstance(items, Text):
+            if (asked := text_questions.contains(self, node, items, x)) is not NotImplemented:
+                return asked  # type: ignore[no-any-return]
         texts.check_known(self.r, *self.flat([x, items]))
         if isinstance(items, DictView):
             items = items.of if items.sort == "keys" else items.items()
@@ -560,6 +568,8 @@ class Expressions(Comprehensions):
         if isinstance(base, Record):
             found = records.special(self, node, base, "__getitem__", "is not subscriptable")
             return self.call(node, found, [index], {})
+        if isinstance(base, Text) and (found := text_questions.part(self, node, base, index)) is not NotImplemented:
+            return found
         if isinstance(base, str) and isinstance(index, (PyInt, NpScalar)):
             if (letter := texts.letter(self, node, base, index)) is not NotImplemented:
                 return letter
@@ -674,8 +684,9 @@ class Expressions(Comprehensions):
         """`base.name` of what is not traced."""
         if base is np or base is math:
             return self.held_attribute(node, base, name)
-        if (found := texts.method(base, name)) is not NotImplemented:
-            return found
+        for methods in (texts.method, text_questions.method):
+            if (found := methods(base, name)) is not NotImplemented:
+                return found
         texts.check_known(self.r, base)
         if isinstance(base, Caught):
             return texts.exception_attribute(self, node, base, name)
@@ -1023,6 +1034,8 @@ class Expressions(Comprehensions):
     def list_of(self, node: ast.AST, x: Any) -> Any:
         """list(x)."""
         place = self.r.loc
+        if isinstance(text := x, Text):
+            x = OneShotIterator("iterator", lambda _: text_questions.letters(self, node, text), self.r.frame)
         if place in self.r.growth.rolled:
             one_axis = isinstance(x, ArrayRef) and x.ndim == 1
             return growing.of_array(self, node, x, False) if one_axis else self.rolled(node, x)

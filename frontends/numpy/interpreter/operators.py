@@ -16,12 +16,12 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.reshape import ViewOrCopy
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
-from tracebuf.frontends.numpy.interpreter import dicts, records
+from tracebuf.frontends.numpy.interpreter import dicts, records, text_questions
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, SWAPPED, compare
 from tracebuf.frontends.numpy.paths.identity import same_thing
-from tracebuf.frontends.numpy.record.callees import Drawer
+from tracebuf.frontends.numpy.record.callees import Drawer, Text
 from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import ask
@@ -159,6 +159,8 @@ def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
         return bool(a.items())
     if is_growing(a):
         return list_calls.truth(i, node, a)
+    if isinstance(a, Text):
+        return text_questions.truth(i, node, a)
     for name in ("bool", "len"):
         found = method(i, node, a, name) if isinstance(a, Record) else None
         if found is not None:
