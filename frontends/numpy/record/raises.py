@@ -235,10 +235,17 @@ def check_number(function: Callable[..., Any], number: int, names: Iterable[str]
             raise
 
 
+def came_of(error: BaseException | None, kind: type[BaseException]) -> bool:
+    """Whether an error is one of a class, or was raised while one was handled."""
+    while error is not None and not isinstance(error, kind):
+        error = error.__context__
+    return error is not None
+
+
 def internal_error(error: Exception, loc: Location) -> TracebufError:
     """A bug of the tracer as an error, with the user's line, the function that raised, and the handler that was
     running; a refusal, where code is nested deeper than Python's stack is for who traces it."""
-    if isinstance(error, RecursionError):
+    if came_of(error, RecursionError):
         reason = "calls, loops and conditions are nested too deep to be traced, in a recursion perhaps"
         return UnsupportedError(reason, instead="use a loop, with an array as the stack", location=loc)
     trace, place, handler = error.__traceback__, "", ""
