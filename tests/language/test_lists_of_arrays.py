@@ -339,3 +339,13 @@ def test_one_array_or_another_by_the_path() -> None:
     agree(columns_by_path, abs(x[:3]))
     agree(offspring, (x > 0).astype(int), 3, 3)
     agree(columns_by_path, -abs(x[:3]))
+
+
+def test_iterating_over_a_known_list_of_lists_of_run_time_length() -> None:
+    """zip(rows, a) with such lists in `rows` made the tracer call itself without end."""
+
+    def f(a):
+        rows = a.tolist()
+        return [x[0] + w for x, w in zip(rows, a[0])], [len(x) for _, x in enumerate(rows)], sum(map(len, rows))
+
+    agree(f, np.arange(6.0).reshape(2, 3))

@@ -874,7 +874,7 @@ class Expressions(Comprehensions):
                 return found
         if any(keyed.view_in(x) for x in (*args, *kwargs.values())) and not is_inlined(function):
             return keyed.call(self, node, function, args, kwargs, records.is_numpys(function))
-        if list_arrays.among([*args, *kwargs.values()]) and not is_inlined(function):
+        if list_calls.takes(function, [*args, *kwargs.values()]) and not is_inlined(function):
             return list_calls.call(self, node, function, args, kwargs, records.is_numpys(function))
         found = records.call_with_objects(self, node, function, args, kwargs)
         if found is not NotImplemented:

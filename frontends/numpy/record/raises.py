@@ -235,6 +235,19 @@ def check_number(function: Callable[..., Any], number: int, names: Iterable[str]
             raise
 
 
+DEEP = 8
+"""How many statements are around another one in code that is nested deep."""
+
+
+def statements_around() -> int:
+    """How many statements of the user's are being traced now, one in another."""
+    frame, found = sys._getframe(), 0
+    while frame.f_back is not None:
+        frame = frame.f_back
+        found += frame.f_code.co_qualname == "Statements.block"
+    return found
+
+
 def came_of(error: BaseException | None, kind: type[BaseException]) -> bool:
     """Whether an error is one of a class, or was raised while one was handled."""
     while error is not None and not isinstance(error, kind):
@@ -245,7 +258,7 @@ def came_of(error: BaseException | None, kind: type[BaseException]) -> bool:
 def internal_error(error: Exception, loc: Location) -> TracebufError:
     """A bug of the tracer as an error, with the user's line, the function that raised, and the handler that was
     running; a refusal, where code is nested deeper than Python's stack is for who traces it."""
-    if came_of(error, RecursionError):
+    if came_of(error, RecursionError) and statements_around() > DEEP:
         reason = "calls, loops and conditions are nested too deep to be traced, in a recursion perhaps"
         return UnsupportedError(reason, instead="use a loop, with an array as the stack", location=loc)
     trace, place, handler = error.__traceback__, "", ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,6 +99,14 @@ def same_parts(a: Form, b: Form) -> bool:
 def truth(i: Evaluator, node: ast.AST, x: Record) -> Any:
     """The truth of a list."""
     return i.compared(node, "NotEq", growing.length(x), 0)
+
+
+def takes(function: Any, given: Sequence[Any]) -> bool:
+    """Whether a call is one of those made here: with such lists among its arguments. What takes the items of a list in
+    turn takes one whose items are such lists as it takes any."""
+    if any(function is f for f in ITERATING):
+        return any(map(is_growing, given))
+    return arrays.among(given)
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any], numpys: bool) -> Any:
