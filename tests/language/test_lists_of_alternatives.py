@@ -55,6 +55,40 @@ def distances(adjacent, start):
     return found, path[::-1]
 
 
+def filled(a):
+    parts = [None, None, None]
+    for i in range(len(a)):
+        parts[i] = a[i] * 2
+    return np.array(parts), np.sum(parts), parts
+
+
+def remembered(n):
+    memo = [None] * (n + 1)
+    memo[0], memo[1] = 0, 1
+    for k in range(2, n + 1):
+        if memo[k] is None:
+            memo[k] = memo[k - 1] + memo[k - 2]
+    return np.array(memo), memo[n], memo
+
+
+def shortest(graph, start):
+    n = len(graph)
+    dist, before, done = [float("inf")] * n, [None] * n, [False] * n
+    dist[start] = 0
+    for _ in range(n):
+        u = -1
+        for i in range(n):
+            if not done[i] and (u == -1 or dist[i] < dist[u]):
+                u = i
+        if dist[u] == float("inf"):
+            break
+        done[u] = True
+        for v in range(n):
+            if graph[u][v] and dist[u] + graph[u][v] < dist[v]:
+                dist[v], before[v] = dist[u] + graph[u][v], u
+    return dist, before
+
+
 def pairs(x, n):
     out = []
     for k in range(n):
@@ -118,6 +152,12 @@ def test_none_or_numbers() -> None:
     adjacent = np.array([[0, 1, 0, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]])
     for start in (0, 4, 2):
         agree(distances, adjacent, start)
+    rng = np.random.default_rng(8)
+    graph = (rng.random((6, 6)) < 0.5) * rng.integers(1, 9, (6, 6))
+    for dtype in (np.int64, np.float64, np.int32):
+        agree(shortest, graph.astype(dtype), 0)
+    agree(filled, X[:3])
+    agree(remembered, 50)
     agree(pairs, X, 30)
     agree(of_three, X, 5)
     for n in (0, 3, 40):
@@ -127,6 +167,8 @@ def test_none_or_numbers() -> None:
 def test_what_is_refused() -> None:
     """Python compares ints and floats exactly; the array of ints alone is one of ints."""
     assert "an order, or an equality, of items that are a float or an int" in refused(ordered, X, 30).reason
+    with pytest.raises(tracebuf.UnsupportedError, match="of which some are None"):
+        tracebuf.bufferize(filled)(X[:2])
     refused(shuffled, X, np.random.default_rng(2))
     with pytest.raises(tracebuf.UnsupportedError, match="is of ints alone"):
         tracebuf.bufferize(as_arrays)(-abs(X), 40)

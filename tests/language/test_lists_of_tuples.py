@@ -239,6 +239,21 @@ def test_short_lists_are_sorted() -> None:
     agree(short_lists, X)
 
 
+def best_of_few(x):
+    states = ("H", "F", "L")
+    prob, state = max((x[k], s) for k, s in enumerate(states))
+    low = min([(x[k] + 1, k) for k in range(3)])
+    both = max((x[0], 1), (x[1], 2)), max((1, x[0], "b"), (1, x[1], "a"))
+    return prob, state, low, both, {"H": 1, "F": 2, "L": 3}[state]
+
+
+def test_the_largest_of_few_tuples() -> None:
+    for a in ([1.0, 2, 3], [3.0, 2, 1], [2.0, 2, 1], [1.0, 1, 1]):
+        agree(best_of_few, np.array(a))
+    with pytest.raises(UnsupportedError, match="among which is a NaN"):
+        tracebuf.bufferize(best_of_few)(np.array([np.nan, 1, 2]))
+
+
 # -- what is refused
 REFUSED = {
     "a list becomes an item": "for v in x:\n    row = [v, v]\n    out.append(row)\n    row[0] = 1.0\nreturn out",

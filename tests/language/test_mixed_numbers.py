@@ -299,3 +299,18 @@ def test_pythons_complex_number_computes_with_a_float64_as_with_a_float() -> Non
                  "(1j * x[0]) * z", "(x[0] * 1j) * z", "(1j * x[0]) * x[1]", "complex(1, 2) * x[1]",
                  "1j / (x[0] * 0)"):  # fmt: skip
         agree(program(f"def f(x, z):\n    return {text}"), x, z)
+
+
+def stepped(err, tol, y):
+    scale = (tol / err) ** 0.25 if err > 0 else 4.0
+    return scale, (tol - 1) ** y, err**3.0
+
+
+def test_a_power_whose_base_may_be_negative() -> None:
+    """A step's size by its error, `(tol / err) ** 0.2`, was refused: the base is tested when the program runs."""
+    f = bufferize(stepped)
+    for given in ((2.0, 3.0, 0.5), (0.0, 1.0, -0.5), (0.5, 0.25, 2.0), (2.0, float("nan"), 0.5)):
+        agree(f, *given)
+    for given in ((2.0, -3.0, 2.0), (2.0, 0.5, 0.5)):
+        with pytest.raises(UnsupportedError, match="is complex"):
+            f(*given)

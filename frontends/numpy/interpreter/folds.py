@@ -25,10 +25,11 @@ from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter import dicts, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range, pulled
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import NestedFunction, text_shape
-from tracebuf.frontends.numpy.record.cond import Cond
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar, is_traced
@@ -59,6 +60,10 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         one = len(args) == 1 or function not in BEYOND
         plain: tuple[type, ...] = (list, tuple) if any(map(is_traced, args[1:])) else (list, tuple, ArrayRef)
         plain = () if "default" in kwargs else plain
+        if function in BEYOND and args and not kwargs:
+            found = extreme_of_tuples(i, node, function, args[0] if one and type(args[0]) in (list, tuple) else args)
+            if found is not NotImplemented:
+                return found
         if function in FOLDS and args and one and not isinstance(args[0], plain):
             return folded(i, node, function, args, kwargs)
         kinds = (OneShotIterator, dict, DictView, FlatIterator) if function in CONSUMERS else OneShotIterator
@@ -135,7 +140,22 @@ def sum_in_turn(i: Evaluator, node: ast.AST, items: Iterator[Any], start: Any) -
 
 def extreme_of_numbers(i: Evaluator, node: ast.AST, function: Any, items: list[Any], *default: Any) -> Any:
     """min or max of numbers, which do not change when later ones are computed."""
-    return default[0] if default and not items else i.call(node, function, [items], {})
+    if default and not items:
+        return default[0]
+    return i.call(node, function, [items], {})
+
+
+def extreme_of_tuples(i: Evaluator, node: ast.AST, function: Any, items: Sequence[Any]) -> Any:
+    """min or max of tuples, as many as tracing knows, of one length; NotImplemented for anything else."""
+    tuples = len(items) > 0 and all(type(x) is tuple and len(x) == len(items[0]) for x in items)
+    if not tuples or not any(map(holds_traced, items)) or any(not is_part(p) for x in items for p in x):
+        return NotImplemented
+    return i.call_function(prelude.extreme_of_few, [tuple(items), function is max], {})
+
+
+def is_part(x: Any) -> bool:
+    """Whether a part of such a tuple is a number or a text on each path."""
+    return all(isinstance(end, (Scalar, *NUMBERS, str)) for end in ends(x))
 
 
 HARMLESS = (ast.Compare, ast.cmpop, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.UnaryOp, ast.unaryop, ast.Name, ast.Load,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers import python_ints
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import Operand, check_maybe_python, loop_dtypes, scalar_value, weak_type
@@ -26,7 +27,7 @@ def python_power(r: Recorder, a: Any, b: Any) -> PyFloat | PyInt | int:
     """a ** b of Python's ints and floats.
 
     The result's type depends on the sign of an int's exponent (proved, or made part of the key by a guard), and for
-    floats on the sign of the base (proved).
+    floats on the sign of the base (proved, or checked when the program runs).
     """
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
@@ -41,12 +42,14 @@ def python_power(r: Recorder, a: Any, b: Any) -> PyFloat | PyInt | int:
     whole = ib is not None or (isinstance(b, float) and b.is_integer())
     base = scalar_value(r, a, F64)
     positive = ia is not None and bool(r.ask_nonneg(ia))
+    exponent = scalar_value(r, b, F64)
     if not whole and not positive and not never_negative(base):
-        raise r.refuse(
-            "a negative number to a power that is no whole number is complex, and the base may be negative",
-            "np.float64(x) ** y, which is always a float, or abs(x) ** y",
-        )
-    return float_power(r, base, scalar_value(r, b, F64))
+        real = negation(r, compare_floats(r, "olt", base, 0.0))
+        if not isinstance(b, float):
+            real = either(r, real, compare_floats(r, "oeq", exponent, r.emit(arith.Floor.of(exponent))))
+        reason = "a negative number to a power that is no whole number is complex: np.float64(x) ** y is always a float"
+        r.check(real, UnsupportedError, reason)
+    return float_power(r, base, exponent)
 
 
 def never_negative(x: Value, depth: int = 4) -> bool:

@@ -21,6 +21,11 @@ from tracebuf.frontends.numpy.record.callees import Shape, text_shape
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.values import (
+    BOOL,
+    COMPLEX,
+    EITHER,
+    FLOAT,
+    INT,
     ArrayRef,
     Kind,
     Kinds,
@@ -34,7 +39,7 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Sym, sub, substitute, sym, symbols
 from tracebuf.ir.facts import SizeFacts
-from tracebuf.ir.types import INDEX, ScalarType
+from tracebuf.ir.types import INDEX, UI64, ScalarType
 from tracebuf.location import Location
 
 LENGTH = "length"
@@ -143,11 +148,18 @@ def form_of(x: Any, canon: Callable[[Dim], Dim]) -> Form | None:
     return Several(type(x), tuple(parts)) if parts and len(parts) == len(x) else None
 
 
+PYTHONS = {kind.name: kind for kind in (INT, FLOAT, COMPLEX, BOOL)}
+"""By name: the kinds of Python's numbers."""
+
+
 def one_of(kinds: Kinds) -> Kind | OneOf | None:
     """The form of numbers of these kinds, or None; None where it is not certain which numbers are Python's."""
     if len(kinds) == 1 and kinds[0] is not None:
         return kinds[0]
-    return None if any(k is not None and k.python for k in kinds) else OneOf(in_order(kinds))
+    if any(k is not None and k.python and (k.python == EITHER or k.element is UI64) for k in kinds):
+        return None
+    pythons = [PYTHONS[k.python] for k in kinds if k is not None and k.python]
+    return OneOf(in_order((*(k if k is None else Kind(k.name, k.element) for k in kinds), *pythons)))
 
 
 def in_c_order(x: ArrayRef) -> bool:

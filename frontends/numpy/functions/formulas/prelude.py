@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.formulas.primitives import sort_by_python
+from tracebuf.frontends.numpy.functions.formulas.primitives import check_no_nan, sort_by_python
 from tracebuf.frontends.numpy.record.raises import NO_ITEMS
 
 T = TypeVar("T")
@@ -336,6 +336,25 @@ def extreme_tuple(items: Any, columns: Any, n: int, high: bool, message: str, de
                     best = k
                 break
     return items[best]
+
+
+def extreme_of_few(items: Any, high: bool) -> Any:
+    """min(items) or max(items) of a known number of tuples."""
+    best = items[0]
+    for item in items[1:]:
+        if is_beyond(item, best, high):
+            best = item
+    return best
+
+
+def is_beyond(a: Any, b: Any, high: bool) -> Any:
+    """a > b (`high`) or a < b of tuples of one length."""
+    for x, y in zip(a, b):
+        check_no_nan(x)
+        check_no_nan(y)
+        if x != y:
+            return (x > y) == high
+    return False
 
 
 def taken(column: Any, order: Any) -> Any:

@@ -21,14 +21,14 @@ from tracebuf.frontends.numpy.functions.indices import interpolation
 from tracebuf.frontends.numpy.functions.joining import padding
 from tracebuf.frontends.numpy.functions.reductions.reduce import divide
 from tracebuf.frontends.numpy.numbers.generics import result_order
-from tracebuf.frontends.numpy.numbers.operands import on_all_paths
+from tracebuf.frontends.numpy.numbers.operands import on_all_paths, scalar_value
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, concrete
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import PRIMITIVES, primitive, traces
-from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
+from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, unknown_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyFloat, PyInt, Scalar
 from tracebuf.ir.dims import add, sub
 from tracebuf.ir.types import C128, F16, F32, F64, I1, I64, ScalarType
@@ -109,6 +109,19 @@ def check_ordered(r: Recorder, x: NpScalar, known: Any) -> None:
     them."""
     if x.element.is_float:
         r.check(known.value, UnsupportedError, "an order of tuples among which is a NaN, in a list of run-time length")
+
+
+@primitive
+def check_no_nan(r: Recorder, x: Any) -> None:
+    """Raises UnsupportedError for a NaN in one of several tuples: Python finds it equal to itself by its identity."""
+    if isinstance(x, float) or (isinstance(x, np.floating)):
+        return None if x == x else r.fail(UnsupportedError, NAN_IN_TUPLES)
+    if isinstance(x, PyFloat) or (isinstance(x, NpScalar) and x.element.is_float):
+        known = compare_floats(r, "oeq", value := scalar_value(r, x, F64), value)
+        r.check(known, UnsupportedError, NAN_IN_TUPLES)
+
+
+NAN_IN_TUPLES = "an order of tuples among which is a NaN"
 
 
 @primitive

@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.record.callees import Method
 from tracebuf.frontends.numpy.record.growing import LENGTH, Elements, OneOf, Several, filled, form_in, is_growing, size
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import ask
-from tracebuf.frontends.numpy.record.values import FLOAT, INT, ArrayRef, Kind, kind_of
+from tracebuf.frontends.numpy.record.values import FLOAT, INT, ArrayRef, Kind, PyBool, kind_of
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import F64, I1, scalar_type
 
@@ -61,6 +61,9 @@ def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
             dtypes.append(np.dtype(float))
             held = held[3:]
             continue
+        if isinstance(kind, OneOf) and len(kind.kinds) == 2 and kind.kinds[0] is None:
+            check_none_left(i, x, held[0])
+            kind, held = kind.kinds[1], held[1:]
         if not isinstance(kind, Kind):
             instead = "make an array before, and store its elements"
             raise i.refuse(node, f"the array of a list of items that are {form.words}", instead)
@@ -77,6 +80,15 @@ def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
         reason = f"an array of {wanted} of a list of items that are {form.words}, which may not fit"
         raise i.refuse(node, reason, f"np.array(x).astype(np.{wanted}), which takes them as they fit")
     return prelude.table_of, (tuple(values), wanted)
+
+
+def check_none_left(i: Evaluator, x: Record, flags: ArrayRef) -> None:
+    """Refuses the array of a list of numbers where some item is None yet when the program runs: flags say which."""
+    reason = "the array of a list of numbers of which some are None"
+    some = i.truth(ast.Pass(), i.call(ast.Pass(), np.any, [flags], {}))
+    if some is not False:
+        sure = i.negate(some).value if isinstance(some, PyBool) else i.r.constant(False, I1)
+        i.r.check(sure, UnsupportedError, reason)
 
 
 def as_floats(i: Evaluator, x: Record, held: Sequence[ArrayRef], sure: bool) -> Any:

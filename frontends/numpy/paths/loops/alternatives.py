@@ -8,11 +8,13 @@ from itertools import islice
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import choice, from_values, to_values, zeros
+from tracebuf.frontends.numpy.numbers.operands import scalar_value
+from tracebuf.frontends.numpy.numbers.python_ints import int_of_value
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import Kinds, kind_of
+from tracebuf.frontends.numpy.record.values import Kinds, NpScalar, PyBool, PyComplex, PyFloat, Unsure, kind_of
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import I1
+from tracebuf.ir.types import C128, F64, I1, I64
 from tracebuf.ops.scalars import arith
 
 
@@ -22,11 +24,23 @@ def to_alternatives(r: Recorder, x: Any, kinds: Kinds) -> list[Value]:
         first, second = (to_alternatives(r, arm, kinds) for arm in x.arms)
         return [a if a is b else r.emit(arith.Select.of(x.condition, a, b)) for a, b in zip(first, second)]
     own = kind_of(x)
+    if own not in kinds and isinstance(x, NpScalar) and x.python is not None:
+        return to_alternatives(r, either_kind(r, x, x.python), kinds)
     values = [r.constant(kind == own, I1) for kind in kinds[:-1]]
     for kind in kinds:
         if kind is not None:
             values += to_values(r, x, kind) if kind == own else zeros(r, kind)
     return values
+
+
+def either_kind(r: Recorder, x: NpScalar, python: Unsure) -> Cond[Any]:
+    """A number that is NumPy's or Python's, depending on the path, as one or the other."""
+    numpys = NpScalar(x.value, x.element)
+    if python.kind == "int":
+        return choice(python.flag, int_of_value(r, scalar_value(r, numpys, I64)), numpys)
+    kind = {"float": PyFloat, "complex": PyComplex, "bool": PyBool}[python.kind]
+    element = {"float": F64, "complex": C128, "bool": I1}[python.kind]
+    return choice(python.flag, kind(scalar_value(r, numpys, element)), numpys)
 
 
 def from_alternatives(r: Recorder, values: Sequence[Value], kinds: Kinds, name: str) -> Any:
