@@ -50,6 +50,7 @@ from tracebuf.frontends.numpy.call.captures import (
 )
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Attribute, Lookup
 from tracebuf.frontends.numpy.call.results import (
+    GROUPS,
     SPREAD,
     CallPlan,
     ContainerWrite,
@@ -532,7 +533,7 @@ class _Steps:
 
     def container(self, p: NewContainer) -> None:
         derived = issubclass(p.kind, dict) and p.kind is not dict
-        if p.keys == SPREAD or derived or (issubclass(p.kind, tuple) and p.keys is not None):
+        if p.keys in (SPREAD, GROUPS) or derived or (issubclass(p.kind, tuple) and p.keys is not None):
             raise _NoSteps
         noted = self.noted.get(("container", p.number), -1)
         at = -1 if noted < 0 else self.placeholder()

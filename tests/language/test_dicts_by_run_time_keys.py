@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -250,9 +250,44 @@ def missing(a):
     return d[1000]
 
 
+def breadth_first(a):
+    graph, seen, queue, order = defaultdict(list), {0}, deque([0]), []
+    for u in range(len(a)):
+        graph[u].append(u + 1)
+        graph[int(a[u])].append(u)
+    while queue:
+        u = queue.popleft()
+        order.append(u)
+        for v in graph[u]:
+            if v not in seen:
+                seen.add(v)
+                queue.append(v)
+    return order
+
+
+def grouped(a):
+    groups, halves, none = defaultdict(list), defaultdict(list), 0
+    for i, x in enumerate(a):
+        groups[x].append(i)
+        halves[x] += [i * 0.5, x * 0.25]
+        halves[x].append(0.0)
+    means = {k: sum(v) / len(v) for k, v in halves.items()}
+    kept = groups[3]
+    kept.append(100)
+    groups[3].append(200)
+    if groups[99]:
+        none = 1
+    if not groups[98] and groups[3]:
+        none += 2
+    used = sum(kept), list(groups[3]), kept[-1], max(kept), 100 in kept, groups[97] == []
+    sizes = [len(v) for v in groups.values()], len(groups), 3 in groups, sorted(groups), bool(halves)
+    return groups, means, none, used, sizes, halves
+
+
 FUNCTIONS = [
     counted_by_if, seen_before, by_counter, loops, ordered, removed, pairs, window, by_defaultdict, collatz,
-    kinds, made_in_a_loop, nothing, handed_on, comprehended, by_operators, in_place, of_counters, tried,
+    kinds, made_in_a_loop, nothing, handed_on, tried, by_operators, in_place, of_counters, comprehended,
+    breadth_first, grouped,
 ]  # fmt: skip
 
 
@@ -291,6 +326,8 @@ REFUSED = {
     "a dict changes in a loop over it": "d[x] = 1\nfor i, k in enumerate(d):\n    d[k + 1] = 1",
     "taken out of a dict in a loop over it": "d[x] = 1\nfor k in d:\n    del d[k]\n    break",
     "no certain order": "s.add(x)\nfor k in s:\n    x = k",
+    "`.sort` of a defaultdict": "g = defaultdict(list)\ng[x].append(x)\ng[x].sort()",
+    "a call of isinstance with a defaultdict": "g = defaultdict(list)\ng[x].append(x)\nx = isinstance(g, dict)",
     "function of NumPy's of a dict": "d[x] = 1\nnp.array(d.values())",
     "uint64": "s.add(np.uint64(x))",
 }

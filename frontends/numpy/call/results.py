@@ -6,6 +6,7 @@ dicts and objects is written into them after the call; if the call raises, nothi
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,6 +43,10 @@ SPREAD = ("*",)
 """The keys of a list, tuple, dict or set whose items are those that its one plan gives."""
 SPREAD_PARTS = ("*", "*")
 """The keys of what each item of such a list is, where it consists of parts; its plans give those of all items."""
+
+
+GROUPS = ("*", "*", "*")
+"""The keys of a defaultdict(list) whose lists grow by run-time keys: its plans are those of its parts."""
 
 
 @frozen(slots=False)
@@ -150,6 +155,19 @@ def spread(kind: type, items: list[Any], default: Any = None) -> Any:
     return {key for key, in items} if kind is set else tuple(items)
 
 
+def grouped(
+    numbers: list[Any], items: list[Any], following: list[int], first: list[int], sizes: list[int]
+) -> defaultdict[Any, list[Any]]:
+    """A defaultdict(list): the numbers of lists by key, and of the lists the items, each with the place of the next."""
+    made: defaultdict[Any, list[Any]] = defaultdict(list)
+    for key, n in numbers:
+        place, found = first[n], made[key]
+        for _ in range(sizes[n]):
+            found.append(items[place])
+            place = following[place]
+    return made
+
+
 def items_in(elements: Any, kind: str, flags: Any, mixed: bool) -> list[Any]:
     """The items of a list of run-time length: NumPy's or Python's numbers, or (`mixed`) Python's where a flag holds."""
     if mixed:
@@ -192,6 +210,8 @@ class _Building:
 
     def _container(self, p: NewContainer) -> Any:
         items = [self.build(i) for i in p.items]
+        if p.keys == GROUPS:
+            return grouped(*items)
         if p.keys == SPREAD:
             return spread(p.kind, *items)
         if p.keys == SPREAD_PARTS:

@@ -8,7 +8,7 @@ import math
 import operator
 import threading
 import types
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import cache, partial
@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table
-from tracebuf.frontends.numpy.functions.formulas import prelude, twister
+from tracebuf.frontends.numpy.functions.formulas import hashing, prelude, twister
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.host import draws, made_objects, objects, sparse, untraced
 from tracebuf.frontends.numpy.functions.host.callbacks import with_callbacks
@@ -44,7 +44,7 @@ from tracebuf.frontends.numpy.interpreter import (
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, growing, heaps, keyed
+from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -80,7 +80,7 @@ from tracebuf.frontends.numpy.record.callees import (
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import is_growing, is_keyed, python_of
-from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
+from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -223,7 +223,8 @@ class Expressions(Comprehensions):
         """The items of an iterable one after another, each as its turn comes; their number is known, or made part of
         the key."""
         self.at(node)
-        value = growing.iterator(self, records.iterator_of(self, node, keyed.iterable(self, node, value)))
+        value = keyed.iterable(self, node, groups.listing(self, node, value))
+        value = growing.iterator(self, records.iterator_of(self, node, value))
         if isinstance(value, OneShotIterator):
             return value.pull(self.r, all_of_them=True)
         return each(self.r, self.iterable(node, value))
@@ -231,10 +232,13 @@ class Expressions(Comprehensions):
     def iterable(self, node: ast.AST, value: Any, statement: ast.AST | None = None) -> Iterable:
         """What a loop over a value iterates over; `statement`: the loop, where it is one."""
         self.at(node if statement is None else statement)
+        value = groups.listing(self, node, value)
         if (view := keyed.view_in(value)) is not None:
             return keyed.items(self, node, *view)
         if isinstance(value, Text):
             return text_questions.letters(self, node, value)
+        if isinstance(value, DictView) and is_groups(value.of):
+            return groups.items(self, node, value.of, value.sort)
         it = growing.items(self, value) if is_growing(value) else iterable_of(
             self.r, records.iterator_of(self, node, value)
         )
@@ -276,7 +280,7 @@ class Expressions(Comprehensions):
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
         node = ast.Pass()
-        a, b = array_likes.operands(self, node, a, b)
+        a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
         if name != "MatMult":
             check_steady(self.r, a, b)
         if (found := keyed.operate(self, node, name, a, b)) is not NotImplemented:
@@ -377,6 +381,8 @@ class Expressions(Comprehensions):
                 self.r.held.check_identity(self.r, a, b)
             if isinstance(a, np.dtype) and isinstance(b, np.dtype):
                 longlongs.check_dtype(self.r, a, "which object a dtype is")
+            if isinstance(a, GroupRef) or (isinstance(b, GroupRef) and a is not None):
+                raise self.refuse(node, "`is` of a list of a defaultdict(list)", "compare keys")
             found = same_thing(self.r, a, b)
             if isinstance(found, bool):
                 return found == (name == "Is")
@@ -388,7 +394,7 @@ class Expressions(Comprehensions):
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
-        a, b = array_likes.operands(self, node, a, b)
+        a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
         check_steady(self.r, a, b)
         if (found := keyed.compared(self, node, name, a, b)) is not NotImplemented:
             return found
@@ -414,10 +420,13 @@ class Expressions(Comprehensions):
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
         """`x in items`: known, or a number among known numbers (a NaN is in a tuple by its identity)."""
         check_steady(self.r, items)
+        items = groups.listing(self, node, items)
         if (keys := keyed.view_in(items)) is not None and keys[1] == "keys":
             found = keyed.contains(self, node, keys[0], x)
             assert isinstance(found, (bool, PyBool))
             return found
+        if keys is not None:
+            items = keyed.listing(self, *keys)
         if is_growing(items):
             found = growing.contains(self, node, items, x)
             assert isinstance(found, (bool, PyBool))
@@ -551,6 +560,9 @@ class Expressions(Comprehensions):
             index = self.in_array(node, index)
         elif isinstance(base, (FlatIterator, tuple, list, str, range, Range)):
             index = self.as_index(node, index)
+        if is_groups(base):
+            return groups.read(self, node, base, index)
+        base = groups.listing(self, node, base)
         if is_keyed(base):
             return keyed.read(self, node, base, index)
         if is_growing(base):
@@ -691,6 +703,11 @@ class Expressions(Comprehensions):
         if isinstance(base, Caught):
             return texts.exception_attribute(self, node, base, name)
         found = dicts.method(base, name)
+        if is_groups(base) and name in base.fields and self.scope.source.file == hashing.__file__:
+            return base.fields[name]
+        if found is None and (isinstance(base, GroupRef) or is_groups(base)):
+            reason = f"`.{name}` of a defaultdict(list) by run-time keys, or of a list in one"
+            raise self.refuse(node, reason, "d[k].append(x), or sorted(d[k])")
         if found is None and is_growing(base):
             if not hasattr(python_of(base), name):
                 raise Raises(AttributeError(f"'{python_of(base).__name__}' object has no attribute '{name}'"))
@@ -872,6 +889,12 @@ class Expressions(Comprehensions):
         for call in (heaps.call, keyed.make):
             if (found := call(self, node, function, args, kwargs)) is not NotImplemented:
                 return found
+        if function is defaultdict and len(args) == 1 and not kwargs and args[0] is list:
+            return groups.begin(self, node, keyed.label_of(self.at(node)))
+        if function is len and len(args) == 1 and isinstance(args[0], GroupRef) and not kwargs:
+            return groups.length(self, node, args[0])
+        if not is_inlined(function):
+            args = groups.given(self, node, function, args)
         if any(keyed.view_in(x) for x in (*args, *kwargs.values())) and not is_inlined(function):
             return keyed.call(self, node, function, args, kwargs, records.is_numpys(function))
         if list_calls.takes(function, [*args, *kwargs.values()]) and not is_inlined(function):

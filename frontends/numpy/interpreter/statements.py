@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, 
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
-from tracebuf.frontends.numpy.interpreter.lists import growing, keyed
+from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed
 from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import number_value, text_of
@@ -71,7 +71,7 @@ from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Generator, P
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.growing import is_growing, is_keyed, python_of, size
-from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.heap import GroupRef, Record, is_groups
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.values import (
@@ -278,6 +278,8 @@ class Statements(Expressions, Protected):
                 base[place] = value
         elif isinstance(base, inspection.Flags) and index in ("WRITEABLE", "W"):
             self.set_writable(base.of, value)
+        elif is_groups(base):
+            groups.store(self, target, base, index, value)
         elif is_keyed(base):
             keyed.store(self, target, base, index, value)
         elif is_growing(base):
@@ -404,6 +406,9 @@ class Statements(Expressions, Protected):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
+        if isinstance(old, GroupRef) and name == "Add":
+            groups.extend(self, ast.Pass(), old, right)
+            return old
         if is_keyed(old):
             return keyed.augmented(self, ast.Pass(), name, old, right)
         if isinstance(old, set):

@@ -18,6 +18,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tuple
 from tracebuf.frontends.numpy.call.results import (
+    GROUPS,
     SPREAD,
     SPREAD_PARTS,
     ChosenResult,
@@ -47,7 +48,7 @@ from tracebuf.frontends.numpy.record.growing import (
     is_growing,
     python_of,
 )
-from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_of_class
+from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_groups, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.slices import SliceOf
@@ -177,6 +178,10 @@ class Results:
         occurs."""
         containers = self.made[taken]
         if (x, found) not in containers:
+            if is_groups(x):
+                number = self.new.setdefault(found, len(self.new))
+                containers[x, found] = NewContainer(defaultdict, GROUPS, number, self.groups(x, taken))
+                return containers[x, found]
             if is_growing(x) and python_of(x) not in (list, tuple, dict, set, Counter, defaultdict):
                 raise self.r.refuse(f"a {python_of(x).__name__} is returned", "return list(x)")
             kind, keys, items = (python_of(x), SPREAD, ()) if is_growing(x) else parts_in(x)
@@ -186,6 +191,14 @@ class Results:
             made = containers[x, found] = NewContainer(kind, keys, self.new.setdefault(found, len(self.new)))
             made.items = self.spread(x, taken) if is_growing(x) else tuple(self.leaf(i, taken) for i in items)
         return containers[x, found]
+
+    def groups(self, x: Record, taken: ArmPath) -> tuple[ResultPlan, ...]:
+        """The plans of the parts of a defaultdict(list): the items of its dict, and of its lists (lists/groups)."""
+        if "held" not in x.fields:
+            raise self.r.refuse("a defaultdict(list) is returned to which nothing was appended", "return {}")
+        self.lists_returned += 1
+        parts = ("numbers", "held", "following", "first", "sizes")
+        return tuple(self.items_of(x.fields[part], taken) for part in parts)
 
     def spread(self, x: Record, taken: ArmPath) -> tuple[ResultPlan, ...]:
         """The plan of the items of a container whose length only the run time knows, and of a defaultdict's default."""

@@ -9,7 +9,7 @@ dict are known while tracing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from tracebuf.frontends.numpy.call.containers import attributes_of, made_of
 from tracebuf.frontends.numpy.call.control import Control
@@ -37,6 +37,24 @@ class Record:
     def known(self) -> dict[str, Any]:
         """The attributes as far as they are known."""
         return {**self.base, **self.fields}
+
+
+class Groups:
+    """The class of the objects that stand for a `defaultdict(list)` by run-time keys (interpreter/lists/groups)."""
+
+
+@frozen(eq=False)
+class GroupRef:
+    """A list that is an item of such a dict: its key and number; None where nothing is known of it yet."""
+
+    of: Record
+    key: Any
+    number: Any
+
+
+def is_groups(x: object) -> TypeGuard[Record]:
+    """Whether a value stands for such a dict."""
+    return isinstance(x, Record) and x.kind is Groups
 
 
 @frozen(eq=False)

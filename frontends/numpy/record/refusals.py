@@ -55,7 +55,7 @@ _NAMES = {
     "NestedFunction": "function", "FlatIterator": "flat iterator", "Partial": "partial", "Text": "str",
     "Progress": "progress bar", "Generator": "generator", "Bits": "PCG64",
     "Untold": "text or object in the result of a library's function",
-    "Callback": "function",
+    "Callback": "function", "GroupRef": "list", "Groups": "defaultdict",
     "Method": "method", "ContainerMethod": "method", "BoundMethod": "method", "DictView": "view of a dict",
     "Cond": "value of different types, depending on the path",
 }  # fmt: skip

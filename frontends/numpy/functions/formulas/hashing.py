@@ -248,3 +248,42 @@ def both(a: Any, b: Any) -> Any:
         if b:
             found = True
     return found
+
+
+# -- lists by key (interpreter/lists/groups)
+def number_of_list(groups: Any, key: Any) -> Any:
+    """The number of the list of a key, which is made if there is none."""
+    n = groups.numbers.get(key, -1)
+    if n < 0:
+        n = len(groups.sizes)
+        groups.numbers[key] = n
+        groups.first.append(-1)
+        groups.last.append(-1)
+        groups.sizes.append(0)
+    return n
+
+
+def put_into_list(groups: Any, n: int, item: Any) -> None:
+    """Appends an item to list n."""
+    place = len(groups.held)
+    groups.held.append(item)
+    groups.following.append(-1)
+    if groups.sizes[n] == 0:
+        groups.first[n] = place
+    else:
+        groups.following[groups.last[n]] = place
+    groups.last[n] = place
+    groups.sizes[n] += 1
+
+
+def items_of_list(groups: Any, n: int, made: Any) -> None:
+    """The items of list n."""
+    place = groups.first[n]
+    for _ in range(groups.sizes[n]):
+        made.append(groups.held[place])
+        place = groups.following[place]
+
+
+def size_of_list(groups: Any, n: int) -> Any:
+    """The length of list n."""
+    return groups.sizes[n]

@@ -43,7 +43,7 @@ from tracebuf.frontends.numpy.record.growing import (
     python_of,
     size,
 )
-from tracebuf.frontends.numpy.record.heap import DictView, Record
+from tracebuf.frontends.numpy.record.heap import DictView, Record, is_groups
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.values import EITHER, INT, ArrayRef, Env, Kind, NpScalar, PyBool, PyInt, is_traced
 from tracebuf.ir.dims import Dim
@@ -302,6 +302,8 @@ def view_in(x: Any) -> tuple[Record, str] | None:
     """The dict or set that a value is, or is a view of, and of what; None for other values."""
     if isinstance(x, DictView) and is_keyed(x.of):
         return x.of, x.sort
+    if is_groups(x) or (isinstance(x, DictView) and is_groups(x.of) and x.sort == "keys"):
+        return (x.of if isinstance(x, DictView) else x).fields["numbers"], "keys"
     return (x, "keys") if is_keyed(x) else None
 
 
@@ -366,8 +368,10 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     place = i.at(node)
     label = label_of(place)
     if function is defaultdict and args and not kwargs and len(args) == 1:
+        if args[0] is list:
+            return NotImplemented
         if not any(args[0] is f for f in (int, float, bool)):
-            raise i.refuse(node, "a defaultdict of anything but int, float and bool", "d.get(key, default)")
+            raise i.refuse(node, "a defaultdict of anything but int, float, bool and list", "d.get(key, default)")
         return begin(i, node, defaultdict, label, (), args[0])
     if kwargs or len(args) > 1 or (function is dict and not args) or function is defaultdict:
         return NotImplemented
@@ -376,6 +380,8 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if view_in(args[0]) is not None and not is_keyed(args[0]):
         args = [listing(i, *view_in(args[0]))]  # type: ignore[misc]
     known = not (is_growing(args[0]) or (isinstance(args[0], ArrayRef) and args[0].ndim == 1))
+    if is_groups(args[0]):
+        raise i.refuse(node, "a dict or set made of a defaultdict(list) by run-time keys", "use its keys: list(d)")
     if is_keyed(args[0]) or (known and function is not Counter and place not in i.r.growth.rolled):
         return NotImplemented
     made = begin(i, node, function, label)
@@ -410,14 +416,15 @@ def note_keys(i: Evaluator, place: Location, keys: Sequence[Any]) -> None:
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any], numpys: bool) -> Any:
     """A call of a function that is not the user's, with such dicts, sets or views of them among its arguments."""
+    if any(map(is_groups, args)) and not any(function is f for f in (*ORDERLESS, *ITERATING, list, tuple, bool)):
+        name = getattr(function, "__name__", "this")
+        raise i.refuse(node, f"a call of {name} with a defaultdict(list) by run-time keys", "use its keys: list(d)")
     first = view_in(args[0]) if args else None
     alone = len(args) == 1 and not kwargs and first is not None
     if alone and is_keyed(args[0]):
         x = args[0]
         if function is type:
             return python_of(x)
-        if function is bool:
-            return i.compared(node, "NotEq", growing.length(x), 0)
         if (function is dict and python_of(x) is not set) or function is python_of(x):
             found = copy(i, node, x)
             found.kind = i.r.growth.class_of(form_in(x), function, None, None)
@@ -426,6 +433,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return i.own([])
     if function is isinstance and is_keyed(args[0]) and len(args) == 2:
         return isinstance(python_of(args[0])(), args[1])
+    if function is bool and alone:
+        return i.compared(node, "NotEq", growing.length(first[0]), 0)  # type: ignore[index]
     if function is len and alone:
         return growing.length(first[0])  # type: ignore[index]
     if function is reversed and alone and is_ordered(first[0]):  # type: ignore[index]
@@ -544,6 +553,8 @@ NAMED = {"union": "|", "intersection": "&", "difference": "-", "symmetric_differ
 
 def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     """a & b, a | b, a - b and a ^ b of sets, of which one is by run-time keys; NotImplemented for anything else."""
+    if is_groups(a) or is_groups(b):
+        raise i.refuse(node, "an operator on a defaultdict(list) by run-time keys", "change it by d[k].append(x)")
     sets = [is_keyed(x) and not is_ordered(x) for x in (a, b)]
     if not any(sets) or name not in OPERATORS or not all(s or isinstance(x, set) for s, x in zip(sets, (a, b))):
         return NotImplemented
@@ -598,6 +609,8 @@ def combining(name: str) -> Callable[..., Any]:
 
 def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     """Comparisons of two sets, or of two dicts, of which one is by run-time keys; NotImplemented for anything else."""
+    if is_groups(a) or is_groups(b):
+        raise i.refuse(node, "a comparison of a defaultdict(list) by run-time keys", "compare the items one by one")
     if not (is_keyed(a) or is_keyed(b)):
         return NotImplemented
     if all(is_keyed(x) and is_ordered(x) for x in (a, b)) and name in ("Eq", "NotEq"):

@@ -1,0 +1,158 @@
+"""`defaultdict(list)` by run-time keys: lists that grow one item at a time, by key.
+
+It is an object of other containers: the numbers of the lists by key, the items of all lists in the order in which they
+were appended, for each the place of the next one in its list, and for each list its first and last place and its
+length. What `d[k]` gives is a reference to a list (`GroupRef`), which is read where it is used; `append` and `extend`
+are all that changes it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from tracebuf.frontends.numpy.functions.formulas import hashing
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists import growing, keyed
+from tracebuf.frontends.numpy.interpreter.lists.items import check_item, common, unify_forms
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
+from tracebuf.frontends.numpy.paths.iteration import Items
+from tracebuf.frontends.numpy.record.growing import NOTHING, Elements, Regrow, Several, columns, form_in, parts_of, size
+from tracebuf.frontends.numpy.record.heap import GroupRef, Groups, Record
+from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.values import INT
+from tracebuf.ir.dims import Dim
+from tracebuf.location import Location
+
+
+def begin(i: Evaluator, node: ast.AST, label: Location) -> Record:
+    """defaultdict(list); what is appended to its lists is known from earlier tracings."""
+    growth, made = i.r.growth, Record(Groups)
+    form = common(i.r, growth.known[label]) if label in growth.known else NOTHING
+    if not isinstance(form, Several) or any(isinstance(k, Elements) for k in parts_of(form)):
+        raise i.refuse(node, "a defaultdict(list) of anything but numbers, or tuples of such, of one type", keyed.DICTS)
+    i.r.heap.own(made, i.r)
+    i.r.heap.known[made].label = label
+    if form is NOTHING:
+        made.fields["numbers"] = keyed.empty(i, node, NOTHING, dict)
+        return made
+    key, item = form.parts
+    made.fields["numbers"] = keyed.empty(i, node, Several(tuple, (key, INT)), dict)
+    made.fields["held"] = growing.begin(i, item, [])
+    for name in ("following", "first", "last", "sizes"):
+        made.fields[name] = growing.begin(i, INT, [])
+    return made
+
+
+def read(i: Evaluator, node: ast.AST, x: Record, key: Any) -> GroupRef:
+    """x[key], a reference to a list, which is made if there is none."""
+    if "held" not in x.fields:
+        return GroupRef(x, key, None)
+    check_key(i, node, x, key)
+    return GroupRef(x, key, i.call_function(hashing.number_of_list, [x, key], {}))
+
+
+def check_key(i: Evaluator, node: ast.AST, x: Record, key: Any) -> None:
+    """Notes a key of another type than those that are known; traces again, if that is news."""
+    check_item(i, node, key)
+    wanted, found = keyed.key_form(x.fields["numbers"]), i.r.growth.form_of(key)
+    if found is None or unify_forms(i.r, wanted, found) == wanted:
+        return
+    label, forms = i.r.heap.known[x].label, Several(tuple, (found, form_in(x.fields["held"])))
+    old = i.r.growth.found.get(label, frozenset())
+    if forms in old:
+        raise i.refuse(node, f"a defaultdict(list) of keys that are {wanted.words} gets {found.words}", keyed.DICTS)
+    i.r.growth.found[label] = old | {forms}
+    raise Regrow
+
+
+def append(i: Evaluator, node: ast.AST, x: GroupRef, item: Any, /) -> None:
+    """x.append(item)."""
+    if x.number is None or form_in(x.of.fields["held"]) != i.r.growth.form_of(item):
+        check_item(i, node, item)
+        if i.r.growth.note(i.r.heap.known[x.of].label, [(x.key, item)]):
+            raise Regrow
+    if x.number is None:
+        raise i.refuse(node, f"a defaultdict(list) gets a {name_of(item)}", keyed.DICTS)
+    i.call_function(hashing.put_into_list, [x.of, x.number, item], {})
+
+
+def extend(i: Evaluator, node: ast.AST, x: GroupRef, more: Any, /) -> None:
+    """x.extend(more), of items whose number is known."""
+    for item in i.iterate_static(node, more):
+        append(i, node, x, item)
+
+
+def listing(i: Evaluator, node: ast.AST, x: Any) -> Any:
+    """What is read of a list that a reference is to: a copy; any other value as it is."""
+    if not isinstance(x, GroupRef):
+        return x
+    number = known_number(i, node, x)
+    made = growing.begin(i, form_in(x.of.fields["held"]), [])
+    i.r.heap.known[made].label = keyed.label_of(i.r.loc)  # not that of a list which is made of it here
+    i.call_function(hashing.items_of_list, [x.of, number, made], {})
+    return made
+
+
+def length(i: Evaluator, node: ast.AST, x: GroupRef) -> Any:
+    """len(x)."""
+    return i.call_function(hashing.size_of_list, [x.of, known_number(i, node, x)], {})
+
+
+def known_number(i: Evaluator, node: ast.AST, x: GroupRef) -> Any:
+    """The number of a list."""
+    if x.number is None:
+        raise i.refuse(node, "a list of a defaultdict(list) to which nothing was appended before", "append first")
+    return x.number
+
+
+def reading(name: str) -> Callable[..., Any]:
+    """The handler of a method that reads a list."""
+
+    def run(i: Evaluator, node: ast.AST, x: GroupRef, *args: Any) -> Any:
+        return growing.METHODS[name](i, node, listing(i, node, x), *args)
+
+    return run
+
+
+def items(i: Evaluator, node: ast.AST, x: Record, sort: str) -> Items | list[Any]:
+    """What a loop over the values or items of such a dict goes through."""
+    numbers = x.fields["numbers"]
+    if "held" not in x.fields:
+        return []
+    keys, n = keyed.listing(i, numbers, "keys"), size(numbers)
+
+    def get(k: Dim) -> Any:
+        if size(numbers) != n:
+            raise i.r.refuse("a dict gets keys in a loop over it", "loop over a copy: for k in list(d)")
+        key = growing.at(i, keys, columns(keys), as_int_value(k))
+        found = GroupRef(x, key, as_int_value(k))
+        return found if sort == "values" else (key, found)
+
+    return Items(n, get)
+
+
+def store(i: Evaluator, node: ast.AST, x: Record, key: Any, value: Any) -> None:
+    """x[key] = value, which may be the list that is there."""
+    if not (isinstance(value, GroupRef) and value.of is x and value.key is key):
+        raise i.refuse(node, "a list is put into a defaultdict(list) by run-time keys", "d[k].append(x)")
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "append": append, "extend": extend, **{name: reading(name) for name in ("copy", "count", "index")},
+}  # fmt: skip
+"""By name of the method of a list: its handler."""
+DICT: dict[str, Callable[..., Any]] = {name: keyed.view(name) for name in ("items", "keys", "values")}
+"""By name of the method of such a dict: its handler."""
+LIST = (len, list, tuple, sorted, sum, min, max, any, all, enumerate, zip, map, filter, reversed, set)
+"""Functions of Python's that read lists."""
+
+
+def given(i: Evaluator, node: ast.AST, function: Any, values: list[Any]) -> list[Any]:
+    """The arguments of a function that is not the user's, with lists in the place of references to such."""
+    if any(isinstance(x, GroupRef) for x in values):
+        if not any(function is f for f in LIST) and not (getattr(function, "__module__", "") or "").startswith("numpy"):
+            name = getattr(function, "__name__", "this")
+            raise i.refuse(node, f"a call of {name} with a list of a defaultdict(list)", "use list(d[k])")
+    return [listing(i, node, x) for x in values]
