@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree, arrays_in
+from tests.support.agreement import agree, arrays_in, program, refused
 from tests.support.params import slow_but
 from tracebuf.testing.ladder import climb
 
@@ -492,3 +492,48 @@ def test_an_array_that_is_in_a_list_twice() -> None:
     xs[2] = xs[7]
     agree(backwards, xs, np.ones(4), ulp=200)
     agree(stored_to, xs, xs[0], ulp=200)
+
+
+class Layer:
+    def __init__(self, w: Any, b: Any = 0.0) -> None:
+        self.w, self.b = w, b
+
+
+LISTS_OF_OBJECTS = [
+    "for i in range(n):\n    out.append({'w': a * i, 'b': a[i]})\nreturn sum(x['w'].sum() + x['b'] for x in out), out",
+    "for i in range(n):\n    out.append(Layer(a[i]))\nfor x in out:\n    x.w += 1\nreturn out[0].w, out[-1].w",
+    "for i in range(n):\n    out.append(Layer(a[i:], a[0]))\nfor _ in range(3):\n    for x in out:\n"
+    "        x.w = x.w * 2 + x.b\nreturn out[0].w, out[n - 1].w",
+    "out = [Layer(a[i]) for i in range(n)]\nfor i in range(n):\n    out[i].b = out[i].w * n\nreturn [x.b for x in out]",
+    "for i in range(n):\n    out.append([a[i:], a[:i]])\nreturn out",
+    "for i in range(n):\n    for k in range(i):\n        out.append({'x': a[k]})\nreturn len(out), out",
+    "for i in range(len(a)):\n    if i % 2 == 0:\n        out.append({'x': a[i]})\nreturn [x['x'] for x in out]",
+]
+
+
+@pytest.mark.parametrize("text", LISTS_OF_OBJECTS)
+def test_lists_that_get_objects_in_a_loop_of_few_iterations(text: str) -> None:
+    """The loop is unrolled; how often it runs is part of the key."""
+    f = program("def f(a, n):\n    out = []\n    " + text.replace("\n", "\n    "), Layer=Layer)
+    for n in (1, 2, 4):
+        agree(f, np.linspace(1, 2, 5), n)
+
+
+def test_a_list_that_gets_objects_in_a_long_loop_is_refused() -> None:
+    text = "for i in range(n):\n        out.append({'x': a[0] * i})"
+    f = program(f"def f(a, n):\n    out = []\n    {text}\n    return out")
+    assert "a list changes its length" in str(refused(f, np.ones(3), 100))
+
+
+def test_extremes_of_vectors_that_may_be_empty() -> None:
+    f = program("def f(a, t):\n    return max(a[a > t]), min(a[a > t]) if t < 2 else 0")
+    for t in (0.0, 1.5, 3.0):
+        agree(f, np.array([1.0, np.nan, 2.0]), t)
+
+
+def test_lists_of_numbers_grow_and_are_for_any_number_of_iterations() -> None:
+    f = tracebuf.bufferize(
+        program("def f(a, n):\n    out = []\n    for i in range(n):\n        out.append(a[i])\n    return np.array(out)")
+    )
+    assert [f(np.arange(9.0), n).tolist() for n in (2, 3, 5)] == [[0, 1], [0, 1, 2], [0, 1, 2, 3, 4]]
+    assert len(f.specializations()) == 1

@@ -12,6 +12,10 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env
 
 
+class OtherLength(UnsupportedError):
+    """The refusal of a list whose length changes on a path or in a loop, of items that no growing list holds."""
+
+
 class JoinedContainers:
     """The containers that some branch has changed. Until `close` they are empty, and names that only the tracer binds
     hold their contents at the end of each branch."""
@@ -54,12 +58,16 @@ class JoinedContainers:
 
     def unlike(self, x: Any) -> UnsupportedError:
         """The refusal of a container whose length or keys depend on the path."""
+        grows = False
         if isinstance(x, list):
-            self.r.growth.note(self.r.heap.known[x].label, [item for end in self.ends[x] for item in end])
+            label, items = self.r.heap.known[x].label, [item for end in self.ends[x] for item in end]
+            self.r.growth.note(label, items)
+            grows = self.r.growth.forms(label, items) is not None
         what = "the length of a list" if isinstance(x, list) else "which keys a dict has"
         if isinstance(x, Record):
             what = f"which attributes an object ({x.kind.__name__}) has"
-        return UnsupportedError(
+        kind = OtherLength if isinstance(x, list) and not grows else UnsupportedError
+        return kind(
             f"{what} depends on the path taken", location=self.places[x] or self.r.loc,
             instead="change the same places on all paths, for example by the old value: d[k] = d[k]",
         )  # fmt: skip

@@ -308,12 +308,18 @@ class Growth:
     def note(self, label: Any, items: Iterable[Any]) -> bool:
         """Notes that the list made at a place grows, and what is in it; whether that is news. Lists of items without a
         form are left as they are."""
-        forms = list(map(self.form_of, items))
-        if not isinstance(label, Location) or not all(f is not None and self.is_known_size(f) for f in forms):
+        forms = self.forms(label, items)
+        if forms is None or not isinstance(label, Location):
             return False
         old = self.found.get(label, frozenset())
-        self.found[label] = old.union(f for f in forms if f is not None)
+        self.found[label] = old.union(forms)
         return self.found[label] != old
+
+    def forms(self, label: Any, items: Iterable[Any]) -> list[Form] | None:
+        """The forms of the items of the list made at a place; None where it cannot grow."""
+        forms = list(map(self.form_of, items))
+        known = [f for f in forms if f is not None and self.is_known_size(f)]
+        return known if isinstance(label, Location) and len(known) == len(forms) else None
 
     def note_long(self, place: Location) -> None:
         """Notes that the list made at a place takes a loop, where a refusal says so."""

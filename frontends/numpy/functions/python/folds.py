@@ -38,14 +38,6 @@ def vector(r: Recorder, name: str, a: ArrayRef) -> ArrayRef:
     return a
 
 
-def is_filled(r: Recorder, name: str, a: ArrayRef) -> bool:
-    """Whether a vector has elements, by proof or guard; refused where only the run time knows."""
-    known = r.ask_nonneg(sub(a.shape[0], 1))
-    if known is None:
-        raise r.refuse(f"{name}() of what may be empty", f"np.{name}(a)")
-    return known
-
-
 def sum_of_array(r: Recorder, a: ArrayRef, start: Any) -> Any:
     """sum(a): `start` where there is no element, else in the dtype that adding them one by one gives (rule C2)."""
     ref = vector(r, "sum", a)
@@ -77,8 +69,7 @@ def or_start(r: Recorder, total: Any, ref: ArrayRef, start: bool | int | float |
 def extreme_of_array(r: Recorder, name: str, a: ArrayRef) -> NpScalar:
     """min(a) or max(a): the first element that no later one beats, so that a NaN in front stays."""
     ref = vector(r, name, a)
-    if not is_filled(r, name, ref):
-        r.fail("ValueError", name + NO_ITEMS)
+    r.require_nonneg(sub(ref.shape[0], 1), "ValueError", name + NO_ITEMS)
     ufunc = np.less if name == "min" else np.greater
     rest = ref.derive(lambda view: view.narrow(0, 1, 1, sub(view.sizes[0], 1)))
 

@@ -14,6 +14,7 @@ from typing import Any
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves, shell
 from tracebuf.frontends.numpy.paths.choices import within
+from tracebuf.frontends.numpy.paths.container_joins import OtherLength
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.heap import Changed, Fixed, Record, contents, items_of, set_contents, with_items
@@ -25,7 +26,6 @@ from tracebuf.frontends.numpy.record.values import Env, PyBool
 class NewKeys(UnsupportedError):
     """The refusal of an object that gets attributes in a loop, or of a dict that gets keys: those that the first
     iteration gives it may be there before the others, if that is traced by itself."""
-
 
 
 class CarriedContainers:
@@ -88,12 +88,15 @@ class CarriedContainers:
         for name, x in self.containers.items():
             if shell(contents(x)) == shell(self.before[name]):
                 continue
+            grows = False
             if isinstance(x, list):
-                self.r.growth.note(self.r.heap.known[x].label, [*self.before[name], *x])
+                label, items = self.r.heap.known[x].label, [*self.before[name], *x]
+                self.r.growth.note(label, items)
+                grows = self.r.growth.forms(label, items) is not None
             what = "a list changes its length" if isinstance(x, list) else "a dict gets or loses keys"
             what = f"an object ({x.kind.__name__}) gets an attribute" if isinstance(x, Record) else what
             instead = "store into an array that is made before: out[i] = x"
-            kind = UnsupportedError if isinstance(x, list) else NewKeys
+            kind = UnsupportedError if grows else OtherLength if isinstance(x, list) else NewKeys
             raise kind(
                 f"{what} in a loop that is traced once", location=self.r.heap.known[x].changed or self.r.loc,
                 instead=instead if isinstance(x, list) else "give it all its keys before the loop",

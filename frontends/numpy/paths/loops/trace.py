@@ -30,6 +30,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     structure,
 )
 from tracebuf.frontends.numpy.paths.branches import trace_if
+from tracebuf.frontends.numpy.paths.container_joins import OtherLength
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.joins import anchored, plain, references
 from tracebuf.frontends.numpy.paths.landing import raise_on
@@ -57,7 +58,7 @@ from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import INT, ArrayRef, Env, GuardedRef, PyBool, PyInt, kind_of, storages_of
 from tracebuf.frozen import frozen
-from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
+from tracebuf.ir.dims import Dim, Sym, add, evaluate, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
 
 UNROLLED = 32
@@ -87,6 +88,8 @@ def trace_loop(
             loop = attempt(r, spec, env, plans, key, peeled)
     except UnsupportedError as refusal:
         n = None if spec.rng is None else r.facts.canon(spec.rng.trips())
+        if n is not None and isinstance(refusal, OtherLength) and is_short(r, n):
+            n = r.static_int(n, "the number of iterations")
         if not isinstance(n, int):
             raise
         if not plans[key].unrolled:  # not the exception itself, whose frames hold the arguments
@@ -104,6 +107,11 @@ def trace_loop(
         raise_on(r, env, loop.plan.raises)
         return
     peel(r, spec, env, plans, peeled, plans[key])
+
+
+def is_short(r: Recorder, n: Dim) -> bool:
+    """Whether a number of iterations that sizes and ints of the call decide is small in the traced call."""
+    return r.entry_only(n) and evaluate(n, r.hints) <= UNROLLED
 
 
 def attempt(
