@@ -84,6 +84,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     an array read only in slices    is not made: optimize/tensors/compute_slices.py; tests/passes/test_compute_slices.py
     `z[m] = z[m] * c[m]`            no array is compressed: optimize/tensors/compute_under_masks.py;
                                     tests/passes/test_compute_under_masks.py
+    `a.min(), a.max()`              one sweep: optimize/tensors/merge_reductions.py;
+                                    tests/passes/test_merge_reductions.py
     `for k ...: y += h[k] * x[k:]`  block by block: optimize/buffers/sweep_by_blocks.py;
                                     tests/passes/test_sweep_by_blocks.py
     what a loop begins with, unread optimize/tensors/place_stand_ins.py; tests/passes/test_stand_ins.py
@@ -210,6 +212,7 @@ from tracebuf.optimize.tensors.compute_under_masks import compute_under_masks
 from tracebuf.optimize.tensors.cse import cse
 from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.tensors.fuse import fuse
+from tracebuf.optimize.tensors.merge_reductions import merge_reductions
 from tracebuf.optimize.tensors.move_reads_early import move_reads_early
 from tracebuf.optimize.tensors.place_stand_ins import place_stand_ins
 from tracebuf.optimize.tensors.read_through_reshapes import read_through_reshapes
@@ -229,6 +232,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("compute-under-masks", compute_under_masks),
     ("fuse", fuse),
     ("canonicalize-fused", canonicalize),
+    ("merge-reductions", merge_reductions),
     ("eliminate-empty-tensors", eliminate_empty_tensors),
     ("reuse-dying-inputs", reuse_dying_inputs),
     ("read-through-reshapes", read_through_reshapes),

@@ -851,10 +851,9 @@ class NestWriter:
             return ""
         parallel = code.metadata(f'!"llvm.loop.parallel_accesses", {group.rpartition(" ")[2]}')
         width = code.metadata(f'!"llvm.loop.vectorize.width", i32 {64 // size}')
-        chains = (
-            4 if any(s.pairwise for s in self.fold_of.values()) else 8
-        )  # a maximum's step takes longer than a sum's
-        count = code.metadata(f'!"llvm.loop.interleave.count", i32 {chains}')
+        # a maximum's step takes longer than a sum's; what several folds carry has to stay in registers
+        chains = (4 if any(s.pairwise for s in self.fold_of.values()) else 8) // len(self.fold_of)
+        count = code.metadata(f'!"llvm.loop.interleave.count", i32 {max(chains, 2)}')
         return code.loop_metadata(parallel, width, count)
 
     def _iteration(

@@ -218,3 +218,14 @@ PATTERN = re.compile(r"(\w+)=(\d+)")
 )  # fmt: skip
 def test_regular_expressions_on_texts_that_are_known(text: str) -> None:
     agree(program(f"def f(a, s):\n    return {text}", re=re, PATTERN=PATTERN), np.arange(3.0), "n=5,m=12")
+
+
+def test_known_texts_are_compared_in_the_trace() -> None:
+    """A dtype's kind was compared by a call of Python's at each call."""
+
+    def f(a: Any) -> Any:
+        return a * 2 if a.dtype.kind == "f" else a + 1 if a.dtype.name < "int32" else a
+
+    assert "host_call" not in bufferize(f).lower(np.ones(3)).as_text()
+    for dtype in (float, np.int16, np.int64):
+        agree(f, np.arange(3).astype(dtype))

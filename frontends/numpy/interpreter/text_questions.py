@@ -34,8 +34,10 @@ FUNCTIONS: tuple[tuple[Callable[..., Any], ScalarType], ...] = ((int, I64), (flo
 
 
 def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
-    """a == b, a < b ... of texts; NotImplemented for anything else."""
-    if name not in COMPARISONS or not all(isinstance(x, (str, Text)) for x in (a, b)):
+    """a == b, a < b ... of texts of which one is not known; NotImplemented for anything else."""
+    if name not in COMPARISONS or not any(isinstance(x, Text) for x in (a, b)):
+        return NotImplemented
+    if not all(isinstance(x, (str, Text)) for x in (a, b)):
         return NotImplemented
     return talk.say(i, node, COMPARISONS[name], [a, b], {}, I1)
 
