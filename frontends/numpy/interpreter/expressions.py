@@ -632,6 +632,7 @@ class Expressions(Comprehensions):
 
     def rolled(self, node: ast.AST, items: Any) -> Any:
         """list(items), made in a loop."""
+        self.at(node)  # not where an item of it is made
         made = self.own([])
         self.append_all(node, made, items)
         return made

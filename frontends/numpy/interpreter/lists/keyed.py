@@ -25,8 +25,10 @@ from tracebuf.frontends.numpy.interpreter.lists import growing, order
 from tracebuf.frontends.numpy.interpreter.lists.items import check_item, common, into_columns, unify_forms
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
+from tracebuf.frontends.numpy.paths.identity import container_identity
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Watched, reversed_of
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.growing import (
     NOTHING,
     TABLE,
@@ -224,7 +226,12 @@ def note_item(i: Evaluator, node: ast.AST, x: Record, item: tuple[Any, ...]) -> 
     """Notes what a dict gets; traces again, if that is news."""
     i.change(node, x)  # which is for one only that is here, under one name
     check_item(i, node, item)
-    if i.r.growth.note(i.r.heap.known[x].label, [item]):
+    heap = i.r.heap
+    news = i.r.growth.note(heap.known[x].label, [item])
+    for one in ends(container_identity(i.r, x)):  # where paths met it is one of several
+        if (known := heap.find(one)) is not None:
+            news |= i.r.growth.note(known.label, [item])
+    if news:
         raise Regrow
 
 
