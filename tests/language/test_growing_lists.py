@@ -494,6 +494,20 @@ def spliced(n, i, j):
     return tour, more, len(tour)
 
 
+def copies_that_get_others(x, n):
+    a = []
+    for k in range(n):
+        a.append(1.0 * k)
+    b, c, d, e = a[:], a * 2, a + [3], list(a)
+    for v in x:
+        b.append(v)
+        c.append(int(v > 0))
+        d.append(v)
+        e.append(None)
+    b[0] = 2
+    return a, b, c, d, e
+
+
 def spliced_with_itself(x):
     out = []
     for v in x:
@@ -514,6 +528,8 @@ def test_parts_of_lists_are_replaced() -> None:
     for i, j in ((3, 7), (7, 2), (-5, -2)):
         agree(spliced, 9, i, j)
     agree(spliced, 700, 3, 600)
+    for n in (30, 1):
+        agree(copies_that_get_others, X, n)
     agree(spliced_with_itself, X)
     agree(spliced_with_floats, 600)
 

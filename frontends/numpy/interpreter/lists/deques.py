@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing, order
 from tracebuf.frontends.numpy.interpreter.lists.items import common
 from tracebuf.frontends.numpy.numbers.python_ints import int_expr
-from tracebuf.frontends.numpy.record.growing import NOTHING, Regrow, is_growing
+from tracebuf.frontends.numpy.record.growing import NOTHING, Regrow, form_in, is_growing
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import call_as
 from tracebuf.ir.dims import sub
@@ -86,7 +86,7 @@ def rotate(i: Evaluator, node: ast.AST, x: Record, n: Any = 1, /) -> None:
 def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:
     """x.copy()."""
     made = growing.copy(i, node, x)
-    made.kind = x.kind
+    made.kind = i.r.growth.class_of(form_in(made), deque, x.kind.most)  # type: ignore[attr-defined]
     return made
 
 

@@ -222,7 +222,7 @@ def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice, python: type = 
         return begin(i, form_in(x), [], made.kind)
     found = [i.call_function(prelude.copied, [i.subscript(node, v, index)], {}) for v in filled(i.r.facts, x)]
     set_parts(i, made, found, as_int_value(found[0].shape[0]))
-    return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
+    return widened(i, node, made)
 
 
 def repeated(i: Evaluator, node: ast.AST, x: Record, times: Any) -> Record:
@@ -235,7 +235,19 @@ def repeated(i: Evaluator, node: ast.AST, x: Record, times: Any) -> Record:
     total = i.call_function(prelude.at_least_0, [i.operate("Mult", length(x), times)], {})
     found = [i.call_function(prelude.repeated, [c, length(x), times, total], {}) for c in columns(x)]
     set_parts(i, made, found, total)
-    return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
+    return widened(i, node, made)
+
+
+def widened(i: Evaluator, node: ast.AST, made: Record) -> Record:
+    """A list that was made of another one, as an object of its own; where it is known to get items of other forms, one
+    for these too."""
+    forms = i.r.growth.known.get(i.r.loc)
+    form = common(i.r, forms | {form_in(made)}) if forms and python_of(made) is list else None
+    if form is None or form == form_in(made):
+        return i.r.heap.own(made, i.r)  # type: ignore[no-any-return]
+    wide = begin(i, form, [])
+    i.append_all(node, wide, made)
+    return wide
 
 
 def items(i: Evaluator, x: Record) -> Items:

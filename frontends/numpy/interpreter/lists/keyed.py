@@ -147,6 +147,8 @@ def empty(i: Evaluator, node: ast.AST, form: Several, python: type, default: Any
 def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:
     """x.copy()."""
     made = growing.copy(i, node, x)
+    if form_in(made) != form_in(x):
+        raise i.refuse(node, "a copy of a dict or set by run-time keys that gets items of other types", DICTS)
     made.kind = x.kind
     if TABLE in x.fields:
         made.fields[TABLE] = i.call(node, np.copy, [x.fields[TABLE]], {})
