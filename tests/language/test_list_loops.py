@@ -532,8 +532,7 @@ def test_extremes_of_vectors_that_may_be_empty() -> None:
 
 
 def test_lists_of_numbers_grow_and_are_for_any_number_of_iterations() -> None:
-    f = tracebuf.bufferize(
-        program("def f(a, n):\n    out = []\n    for i in range(n):\n        out.append(a[i])\n    return np.array(out)")
-    )
+    text = "for i in range(n):\n        out.append(a[i])"
+    f = tracebuf.bufferize(program(f"def f(a, n):\n    out = []\n    {text}\n    return np.array(out)"))
     assert [f(np.arange(9.0), n).tolist() for n in (2, 3, 5)] == [[0, 1], [0, 1, 2], [0, 1, 2, 3, 4]]
     assert len(f.specializations()) == 1
