@@ -116,6 +116,16 @@ class FoldState:
             total = self.code.load(self.element, self.total)
         self.code.store(self.element, total, out, access)
 
+    def start_of_few(self, out: str, access: Access) -> list[tuple[str, str]]:
+        """What the fold of a row of a few elements starts from: LLVM types and values."""
+        return self.typed(self._zero() if self.pairwise else self.code.load(self.element, out, access))
+
+    def finish_few(self, value: str, out: str, access: Access) -> None:
+        """The out gets the value of the fold of such a row; a sum is added to what is there, as NumPy's to `initial`."""
+        if self.pairwise:
+            value = self._sum_of(self.code.load(self.element, out, access), value)
+        self.code.store(self.element, value, out, access)
+
     def _level(self, index: str) -> str:
         return self.code.offset(self._levels, self.type, index)
 

@@ -377,15 +377,12 @@ class NestWriter:
         start = piece.starts[-1] if piece.starts else "0"
         row = Row(pointers, piece.strides[-1], dict(self.values), False, indices, start)
         row = replace(row, values=self._fixed(row))
-        carried = [
-            part for k, s in self.fold_of.items()
-            for part in s.typed(code.load(s.element, pointers[k], self._access(k)))
-        ]  # fmt: skip
+        carried = [part for k, s in self.fold_of.items() for part in s.start_of_few(pointers[k], self._access(k))]
         with code.loop(piece.sizes[-1], carried=carried, metadata=code.loop_metadata(*code.as_it_stands())) as loop:
             self._iteration(self.nest.stages[0], row, loop, True, (), "", states)
         ends = list(loop.carried)
         for k, s in self.fold_of.items():
-            code.store(s.element, s.take(ends), pointers[k], self._access(k))
+            s.finish_few(s.take(ends), pointers[k], self._access(k))
         if self.nest.blocked:
             self.polls.poll(code.mul(piece.sizes[-1], str(self.units)))
 

@@ -113,7 +113,10 @@ def growing_lists(form: Form) -> bool:
 # -- making
 def replaced(i: Evaluator, made: Any) -> Any:
     """A dict that was made just now; where it is known to have run-time keys, what stands for it."""
-    if type(made) is not dict or i.r.loc not in i.r.growth.known:
+    if type(made) is not dict or i.r.loc not in i.r.growth.known or any(isinstance(key, str) for key in made):
+        return made
+    form = common(i.r, i.r.growth.known[i.r.loc])
+    if form is not None and not isinstance(form, Several):  # of a list that is made at the same place
         return made
     return begin(i, ast.Pass(), dict, i.r.loc, made.items())
 
