@@ -121,7 +121,7 @@ class FoldState:
         return self.typed(self._zero() if self.pairwise else self.code.load(self.element, out, access))
 
     def finish_few(self, value: str, out: str, access: Access) -> None:
-        """The out gets the value of the fold of such a row; a sum is added to what is there, as NumPy's to `initial`."""
+        """The out gets the value of the fold of such a row; a sum is added to what is there (`initial`, in NumPy)."""
         if self.pairwise:
             value = self._sum_of(self.code.load(self.element, out, access), value)
         self.code.store(self.element, value, out, access)
