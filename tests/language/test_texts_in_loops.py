@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import tracebuf
@@ -229,3 +231,22 @@ def test_a_long_text_costs_memory_for_its_parts_only() -> None:
         return s
 
     assert long(20000) == "0123456789" * 2000
+
+
+class Polynomial:
+    def __init__(self, c: Any) -> None:
+        self.c = c
+
+    def __str__(self) -> str:
+        s = ""
+        for i in range(len(self.c)):
+            if self.c[i] != 0:
+                s += " + %g*x^%d" % (self.c[i], i)
+        if s[0:3] == " + ":
+            s = s[3:]
+        return s
+
+
+def test_the_text_of_an_object_that_its_class_makes_on_several_paths() -> None:
+    """It raised TypeError, as if `__str__` had returned no text."""
+    agree(lambda a: (str(Polynomial(a)), f"{Polynomial([a[0], a[1], 2.0])}"), np.array([1.0, -2.0, 0.0, 3.0]))

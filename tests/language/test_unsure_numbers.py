@@ -157,3 +157,12 @@ def test_the_distance_of_two_texts():
 
     agree(distance, np.array([3, 1, 4, 1, 5]), np.array([1, 4, 4, 5, 2, 6]))
     agree(distance, np.array([3, 1]), np.array([], int))
+
+
+@pytest.mark.parametrize("e", ["s ** 2", "(s - 1) ** 3, d ** 2.0", "s ** -1", "(d - 2) ** -2", "s ** 0 + d ** 1"])
+def test_whole_powers_of_what_may_be_pythons_float(e: str) -> None:
+    """Python's raise where NumPy's are infinite."""
+    loop = "s, d = 1e300, 0.0\n    for k in range(n):\n        s, d = s * a[k], d + a[k]"
+    text = f"def f(a, n):\n    {loop}\n    return {e}"
+    for n in (0, 1, 3):
+        agree(program(text), np.arange(1.0, 5.0), n)

@@ -28,7 +28,7 @@ from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Caught, Part, Partial, Text, Untold, made_text
-from tracebuf.frontends.numpy.record.cond import Cond
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
@@ -185,7 +185,10 @@ def text_of_object(i: Evaluator, node: ast.AST, x: Record, quoted: bool) -> Text
         names = [f.name for f in dataclasses.fields(kind) if f.repr]
         return called(kind.__qualname__, {n: i.attribute(node, x, n) for n in names}, i, node)
     found = i.call(node, records.special(i, node, x, name, f"has no {name}"), [], {})
-    if not isinstance(found, (str, Text)):
+    kinds = {isinstance(arm, (str, Text)) for arm in ends(found)}
+    if len(kinds) > 1:
+        raise i.refuse(node, f"whether {name} returns a text depends on the path", "return one on all paths")
+    if kinds != {True}:
         raise Raises(TypeError(f"{name} returned non-string (type {refusals.name_of(found)})"))
     return text_of(i, node, found)
 

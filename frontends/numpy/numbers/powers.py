@@ -65,16 +65,21 @@ def never_negative(x: Value, depth: int = 4) -> bool:
     return sums and depth > 0 and all(never_negative(v, depth - 1) for v in op.operands)  # type: ignore[union-attr]
 
 
-def float_power(r: Recorder, base: Value, exponent: Value) -> PyFloat:
+def float_power(r: Recorder, base: Value, exponent: Value, python: Value | None = None) -> PyFloat:
     """A power of floats that is a float, by libm's pow as Python has it: ZeroDivisionError for 0 to a negative power,
-    OverflowError where finite numbers overflow."""
+    OverflowError where finite numbers overflow; `python`: where that holds, else NumPy's infinities."""
+    numpys = negation(r, python) if python is not None else None
+
+    def holds(fine: Value) -> Value:
+        return fine if numpys is None else either(r, fine, numpys)
+
     falling = both(r, compare_floats(r, "olt", exponent, 0.0), is_finite(r, exponent))
     fine = either(r, compare_floats(r, "une", base, 0.0), negation(r, falling))
-    r.check(fine, "ZeroDivisionError", "zero to a negative power")
+    r.check(holds(fine), "ZeroDivisionError", "zero to a negative power")
     result = r.emit(Libm.of("pow", [base, exponent], F64))
     given = either(r, is_infinite(r, base), is_infinite(r, exponent))
     fine = either(r, negation(r, is_infinite(r, result)), given)
-    r.check(fine, "OverflowError", "(34, 'Numerical result out of range')")
+    r.check(holds(fine), "OverflowError", "(34, 'Numerical result out of range')")
     return PyFloat(result)
 
 
@@ -82,12 +87,20 @@ def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
     """A power with a NumPy scalar: floats by the C library, as in NumPy's scalar arithmetic; ints by the ufunc."""
     unsure = check_maybe_python((a, b), r.loc)
     dtype = loop_dtypes(np.power, (weak_type(a), weak_type(b)))[-1]
+    if unsure and isinstance(a, NpScalar) and a.python is not None and a.python.kind == "float" and is_whole(b):
+        found = float_power(r, scalar_value(r, a, F64), scalar_value(r, b, F64), a.python.flag)
+        return NpScalar(found.value, F64, a.python)
     if dtype.kind != "f" or unsure:
         return elementwise(r, np.power, [a, b])
     element = scalar_type(dtype)
     body, loop = Body(r.frame.block, r.loc), F32 if element is F16 else element  # a half's power is float32's
     base, exponent = (body.cast(scalar_value(r, x, element), loop) for x in (a, b))
     return NpScalar(body.cast(body.add(Libm.of("pow", [base, exponent], loop)), element), element)
+
+
+def is_whole(x: Operand) -> bool:
+    """Whether an operand is a known whole number of Python's."""
+    return type(x) is int or (type(x) is float and x.is_integer())
 
 
 def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Operand]]:
