@@ -241,7 +241,7 @@ class Polynomial:
         s = ""
         for i in range(len(self.c)):
             if self.c[i] != 0:
-                s += " + %g*x^%d" % (self.c[i], i)
+                s += " + %g*x^%d" % (self.c[i], i)  # noqa: UP031
         if s[0:3] == " + ":
             s = s[3:]
         return s
