@@ -296,7 +296,7 @@ def test_counts() -> None:
         agree(counted, a)
 
 
-@pytest.mark.parametrize("f", one_in(7, FUNCTIONS))
+@pytest.mark.parametrize("f", one_in(30, FUNCTIONS))
 def test_uses(f: Any) -> None:
     agree(f, DIGITS)
     agree(f, DIGITS[:1])

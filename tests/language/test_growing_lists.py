@@ -524,6 +524,7 @@ def spliced_with_floats(n):
     return out
 
 
+@pytest.mark.slow
 def test_parts_of_lists_are_replaced() -> None:
     for i, j in ((3, 7), (7, 2), (-5, -2)):
         agree(spliced, 9, i, j)

@@ -140,6 +140,7 @@ def ordered(x, n):
     return sorted(out)
 
 
+@pytest.mark.slow
 def test_ints_that_become_floats_by_the_path() -> None:
     agree(coins_needed, np.array([3, 5, 7]), 17)
     agree(coins_needed, np.array([6, 5]), 4)
@@ -148,6 +149,7 @@ def test_ints_that_become_floats_by_the_path() -> None:
         agree(as_arrays, np.append(X, [0.5]), 41) if x is X else None
 
 
+@pytest.mark.slow
 def test_none_or_numbers() -> None:
     adjacent = np.array([[0, 1, 0, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]])
     for start in (0, 4, 2):

@@ -331,6 +331,7 @@ def columns_by_path(x):
     return a, b, a.sum() * b
 
 
+@pytest.mark.slow
 def test_one_array_or_another_by_the_path() -> None:
     """Arrays of one axis are of one form, wherever the axis is in their memory: the means of clusters, some empty."""
     x = np.random.default_rng(4).normal(size=(12, 3))

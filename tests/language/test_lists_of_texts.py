@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.support.agreement import agree, refused
 
@@ -88,6 +89,7 @@ def with_arrays(x, n):
     return out
 
 
+@pytest.mark.slow
 def test_texts_in_lists() -> None:
     for n in (40, 3, 0):
         agree(lines, X, max(n, 1))

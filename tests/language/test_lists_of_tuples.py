@@ -221,6 +221,7 @@ def test_in_order(f: Any) -> None:
     agree(f, np.concatenate([X[:5], [0.0, -0.0, 0.0], X[:5]]))
 
 
+@pytest.mark.slow
 def test_order_among_nan_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="NaN"):
         tracebuf.bufferize(in_order)(np.append(X, np.nan))

@@ -133,7 +133,7 @@ def outcome(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     return result, random.getstate(), given
 
 
-@pytest.mark.parametrize("f, args", one_in(3, [(f, args) for f, *args in PROGRAMS], rows=True))
+@pytest.mark.parametrize("f, args", one_in(9, [(f, args) for f, *args in PROGRAMS], rows=True))
 def test_numbers_and_states_are_eagers(f: Callable[..., Any], args: list[Any]) -> None:
     for options in ({}, {"strategy": "copy-before-write"}, {"heuristic": "top-down"}):
         same(outcome(tracebuf.bufferize(**options)(f), tuple(args)), outcome(f, tuple(args)), 0, f"{f} {options}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import tracebuf
 from tests.support.agreement import agree, refused
@@ -179,6 +180,7 @@ def parted(n):
     return str(n).split("1")
 
 
+@pytest.mark.slow
 def test_texts_that_grow() -> None:
     for n in (77, 1, 0):
         agree(binary, n)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program
+from tests.support.params import one_in
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
@@ -53,7 +54,7 @@ def function(body: str) -> Any:
     return program(f"def f(y, x, h, c, a, z, s):\n    {body}\n    return y, x, c, z")
 
 
-@pytest.mark.parametrize("name", [*BLOCKED, *KEPT])
+@pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
 def test_each_element_takes_the_same_steps(name: str) -> None:
     f = function((BLOCKED | KEPT)[name])
     climb(f, args(9), again=[args(300), args(9000)], quick=True, tolerance=1e-9)
@@ -66,7 +67,7 @@ def test_each_element_takes_the_same_steps(name: str) -> None:
             agree(f, *args(n, 1.0))
 
 
-@pytest.mark.parametrize("name", [*BLOCKED, *KEPT])
+@pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
 def test_a_loop_over_blocks_is_around(name: str) -> None:
     text = bufferize(function((BLOCKED | KEPT)[name])).lower(*args(50)).as_text()
     assert ("arith.minsi" in text and text.count("scf.for") == 2) == (name in BLOCKED), text
