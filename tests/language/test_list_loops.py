@@ -536,3 +536,18 @@ def test_lists_of_numbers_grow_and_are_for_any_number_of_iterations() -> None:
     f = tracebuf.bufferize(program(f"def f(a, n):\n    out = []\n    {text}\n    return np.array(out)"))
     assert [f(np.arange(9.0), n).tolist() for n in (2, 3, 5)] == [[0, 1], [0, 1, 2], [0, 1, 2, 3, 4]]
     assert len(f.specializations()) == 1
+
+
+SORTED = [
+    "sorted((a[1], a[0], a[2]))", "sorted([n, 3, n * 2], reverse=True), sorted([float(a[0]), 1.5])",
+    "sorted([(a[0], 1), (a[1], 0), (a[0], 0)])", "sorted([a[0], a[1], a[2]])[1], sorted([a[0], 1])",
+    "sorted((a[0], a[1]))[0], sorted([a[0], float('nan')][:1])", "sorted([a[0], a[1]], reverse=n > 1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("e", SORTED)
+def test_few_numbers_that_only_the_run_time_knows_are_sorted(e: str) -> None:
+    f = program(f"def f(a, n):\n    return {e}")
+    agree(f, np.array([3.0, 1.0, 2.0]), 2)
+    if e == SORTED[0]:
+        agree(f, np.array([np.nan, 1.0, -2.0]), 2)

@@ -45,6 +45,7 @@ from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed
+from tracebuf.frontends.numpy.interpreter.lists import order as list_order
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -955,6 +956,9 @@ class Expressions(Comprehensions):
             args = [self.list_of(node, args[0])]
             if list_arrays.among(args):
                 return list_calls.call(self, node, function, args, kwargs, False)
+        if function is sorted and len(args) == 1 and type(args[0]) in (list, tuple) and kwargs.keys() <= {"reverse"}:
+            if (found := list_order.of_known_length(self, node, args[0], **kwargs)) is not NotImplemented:
+                return found
         if args and (function is sorted or function is min or function is max):
             self.note_growth(args[0])
         for answer in (talk.call, callables.call, dicts.call_with_sets, records.call_enum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,20 @@ from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing
 from tracebuf.frontends.numpy.interpreter.lists.items import common
-from tracebuf.frontends.numpy.record.growing import Elements, OneOf, Texts, filled, form_in, is_growing, parts_of
+from tracebuf.frontends.numpy.record.growing import (
+    Elements,
+    OneOf,
+    Several,
+    Texts,
+    columns,
+    filled,
+    form_in,
+    is_growing,
+    parts_of,
+)
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import NO_ITEMS
-from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyBool
+from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyBool, is_traced
 
 
 def ordered(i: Evaluator, node: ast.AST, x: Record, *, key: Any = None, reverse: Any = False) -> Record:
@@ -30,6 +40,21 @@ def ordered(i: Evaluator, node: ast.AST, x: Record, *, key: Any = None, reverse:
     made = growing.copy(i, node, x)
     by_keys(i, node, made, by, bool(reverse))
     return made
+
+
+FEW = 64
+"""The most items of a list of known length that are sorted."""
+
+
+def of_known_length(i: Evaluator, node: ast.AST, items: Sequence[Any], reverse: Any = False) -> Any:
+    """sorted(items) of numbers, or tuples of such, that only the run time knows: a list of as many."""
+    forms = frozenset(map(i.r.growth.form_of, items)) if any(map(is_traced, i.flat(items))) else frozenset()
+    form = common(i.r, forms) if forms and None not in forms and len(items) <= FEW else None  # type: ignore[arg-type]
+    if not isinstance(form, (Kind, Several)) or not all(isinstance(k, Kind) for k in parts_of(form)):
+        return NotImplemented
+    found = ordered(i, node, growing.begin(i, form, items), reverse=reverse)
+    held = columns(found)
+    return i.own([growing.at(i, found, held, k) for k in range(len(items))])
 
 
 def check_direction(i: Evaluator, node: ast.AST, reverse: Any) -> None:
