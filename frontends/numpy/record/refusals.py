@@ -34,7 +34,6 @@ _RANDOM = "tracebuf.host_call(draw, n, result_shape=n), where draw(n) draws them
 _FILES = "tracebuf.host_call(f, a), where f reads or writes the file"
 CALLS = {
     **dict.fromkeys(("open", "input", "numpy.load", "numpy.save", "numpy.savetxt", "numpy.loadtxt"), _FILES),
-    "sorted": "np.sort(np.array(items))",
 }
 """By a callee's qualified name: what to write instead."""
 MODULES = {"random": _RANDOM, "numpy.random": _RANDOM}
