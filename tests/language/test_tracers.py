@@ -152,7 +152,6 @@ TRAPS = {
     "random.betavariate(1, 2) * a": (1, "random", "draw"),
     "repr(n)": (1, "repr", "outside"),
     "hash(n)": (1, "hash", "outside"),
-    "sorted([a[0], a[1]])": (1, "sorted", "np.sort"),
     "1 if cond(a[0] > 1, lambda: 0, lambda: 2.5) else 2": (1, "different types", "one type"),
     "fori_loop(0, n, lambda i, v: [v[0] + 1], [a])": (1, "a list is carried", "tuple"),
 }
