@@ -45,6 +45,9 @@ Where is ...?
     lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
                             paths/container_joins
     a list that grows       record/growing, interpreter/lists; tests/language/test_growing_lists.py
+    heapq; dicts, sets      by run-time keys: interpreter/lists/heaps, interpreter/lists/keyed on a hash table,
+                            functions/formulas/hashing; tests/language/test_dicts_by_run_time_keys.py
+    texts that loops make   interpreter/texts; what is asked of them: interpreter/text_questions
     print, logging, tqdm    interpreter/talk, call/talk, call/progress; their text: interpreter/texts
     random numbers          functions/host/draws; tests/functions/test_draws.py
     scipy.linalg.solve ...  functions/host/scipys, a row; tests/functions/test_scipys.py

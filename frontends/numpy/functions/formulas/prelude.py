@@ -227,8 +227,8 @@ def inserted(column: Any, n: int, k: int, x: Any) -> Any:
     return column
 
 
-def slice_bound(n: int, k: int) -> int:
-    """The start or stop of a slice of n items, as a place among them."""
+def place_among(n: int, k: int) -> int:
+    """The start or stop of a slice of n items, or before which `insert` puts one, as a place among them."""
     if k < 0:
         k = k + n
     if k < 0:
@@ -284,17 +284,6 @@ def place_to_remove(items: Any, x: Any, message: str) -> int:
     k = first_place_of(items, x)
     if k < 0:
         raise ValueError(message)
-    return k
-
-
-def place_to_insert(n: int, k: int) -> int:
-    """Before which item `insert` puts one."""
-    if k < 0:
-        k = k + n
-    if k < 0:
-        k = 0
-    if k > n:
-        k = n
     return k
 
 

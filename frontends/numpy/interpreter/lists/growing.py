@@ -365,7 +365,7 @@ def remove(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> None:
 def insert(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any, /) -> None:
     """x.insert(index, value)."""
     new, n = parts(i, node, x, value), length(x)
-    k = i.call_function(prelude.place_to_insert, [n, whole(i, node, x, index)], {})
+    k = i.call_function(prelude.place_among, [n, whole(i, node, x, index)], {})
     held = change(i, node, x)
     held = [on_column(i, prelude.appended, c, n, part) for c, part in zip(held, new)]
     found = [on_column(i, prelude.inserted, c, n, k, part) for c, part in zip(held, new)]
@@ -409,8 +409,8 @@ def splice(i: Evaluator, node: ast.AST, x: Record, index: slice, value: Any) -> 
         raise i.refuse(node, f"a list of {form_in(x).words} gets {form_in(value).words}", "make the items of one type")
     n, m = length(x), length(value)
     start, stop = (given if given is None else whole(i, node, x, given) for given in (index.start, index.stop))
-    start = 0 if start is None else i.call_function(prelude.slice_bound, [n, start], {})
-    stop = n if stop is None else i.call_function(prelude.slice_bound, [n, stop], {})
+    start = 0 if start is None else i.call_function(prelude.place_among, [n, start], {})
+    stop = n if stop is None else i.call_function(prelude.place_among, [n, stop], {})
     stop = i.call(node, max, [start, stop], {})
     new = [i.call_function(prelude.copied, [c], {}) for c in columns(value)] if value is x else columns(value)
     held = change(i, node, x)
