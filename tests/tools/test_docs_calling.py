@@ -22,7 +22,7 @@ def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
     names = {"np": np, "ctypes": ctypes, "tracebuf": tracebuf, "bufferize": tracebuf.bufferize, "warnings": warnings}
-    assert len(blocks) == 10
+    assert len(blocks) == 11
     for k, block in enumerate(blocks):
         file = f"<calling {k}>"
         linecache.cache[file] = (len(block), None, block.splitlines(True), file)
