@@ -87,8 +87,8 @@ def table(rows: Sequence[Row]) -> str:
 
 PAGE = """# Performance
 
-`make bench` compares the programs of [benchmarks/programs](../benchmarks/programs) with NumPy and with peers, each where
-it runs: Numba (the NumPy source as it is, and loops written by hand), JAX, numexpr, Pythran, and C (`gcc -O3
+`make bench` compares the programs of [benchmarks/programs](../benchmarks/programs) with NumPy and with peers, each
+where it runs: Numba (the NumPy source as it is, and loops written by hand), JAX, numexpr, Pythran, and C (`gcc -O3
 -march=native`). All contestants of a program take turns in one process on one core; each call is timed by itself, on
 arguments that are restored before it; compiling is not timed; results are checked against NumPy's. The numbers of the
 table are ratios: above 1 tracebuf is faster. Rows on which a peer is more than 5 % ahead are bold, and stay; their
