@@ -2,5 +2,5 @@
 `validate`).
 
 Each runs the function for real, on copies of the arguments. Hypothesis is needed for `assert_matches_numpy` only.
-May import: what stands beside it in `tracebuf.testing`.
+May import: strategies, and what stands beside these in `tracebuf.testing`.
 """
