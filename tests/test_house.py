@@ -93,7 +93,7 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.backend": Rooms((frozenset({"objects", "layout"}), "llvm", "runtime")),
     "tracebuf.backend.llvm": Rooms(("texts", "", "entries")),
     "tracebuf.testing": Rooms(
-        ("", frozenset({"docexamples", "fuzz", "numpy_suite", "strategies"}), "checks"), free=frozenset({""})
+        ("", "strategies", "checks", frozenset({"docexamples", "fuzz", "numpy_suite"})), free=frozenset({""})
     ),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
     "tracebuf.frontends.numpy": Rooms(
