@@ -832,13 +832,8 @@ class BufferizedFunction(NativeCallable):
         Returns a report, whose text is the table of the runs; where one differs (`ok` is False) it names the first
         stage that does, the op, its line, and both values. Source: docs/testing.md.
 
-        >>> print(bufferize(lambda a: a[1:] + 1).validate(np.ones(3)))
-        <lambda>                                        beside eager NumPy
-        ------------------------------------------------------------------
-        tensor interpreter, as traced                   equal
-        tensor interpreter, after the tensor passes     equal
-        memref interpreter, after the memref passes     equal
-        native                                          equal
+        >>> bufferize(lambda a: a[1:] + 1).validate(np.ones(3)).ok
+        True
         """
         with stages.importing():
             found = import_module(VALIDATES)
