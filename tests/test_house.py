@@ -92,7 +92,9 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir", "memrefs"}),)),
     "tracebuf.backend": Rooms((frozenset({"objects", "layout"}), "llvm", "runtime")),
     "tracebuf.backend.llvm": Rooms(("texts", "", "entries")),
-    "tracebuf.testing": Rooms(("", frozenset({"docexamples", "fuzz", "numpy_suite"}))),
+    "tracebuf.testing": Rooms(
+        ("", "strategies", "checks", frozenset({"docexamples", "fuzz", "numpy_suite"})), free=frozenset({""})
+    ),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
     "tracebuf.frontends.numpy": Rooms(
         ("source", "call", "record", "numbers", "arrays", frozenset({"paths", "functions"}), "interpreter")

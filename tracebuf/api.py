@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from tracebuf.persist.programs import Kept
     from tracebuf.persist.saved import Saved
     from tracebuf.stories.story import Stories
+    from tracebuf.testing.checks.validation import Validation
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -96,6 +98,9 @@ MAX_ORIGINALS = 8
 MANY_REFUSED = 200
 """After how many refused calls, of a function of which nothing was compiled, arguments of such types are not looked at
 any more: whatever their sizes and the names from outside are by then."""
+
+VALIDATES = "tracebuf.testing.checks.validate"
+"""What `validate` does, which calls bufferized functions itself."""
 
 MAY_WARN = "NumPy may warn, or the call raises"
 """Why the original function has run a call that compiled code has begun, under `warnings="numpy"`."""
@@ -837,6 +842,26 @@ class BufferizedFunction(NativeCallable):
         except RunOriginal as reason:
             raise original_runs(str(reason)) from None
 
+    @hides_frames(UnsupportedError)
+    def validate(self, *args: Any, **kwargs: Any) -> Validation:
+        """Runs a call eagerly, by both interpreters and natively, and compares all that the contract names: values,
+        dtypes, shapes, strides, effects on arguments, shared memory, identity, exceptions.
+
+        Args and errors: those of a call. Each run is on copies of the arguments, which stay as they are; the function
+        is run five times or more, so effects other than on arrays, containers and random generators (a file that is
+        written, a captured object that changes) happen as often. Floats may differ by 1e-9 of the largest magnitude of
+        their array, by 1e-5 where single precision is involved (rule C2).
+
+        Returns a report, whose text is the table of the runs; where one differs (`ok` is False) it names the first
+        stage that does, the op, its line, and both values. Source: docs/testing.md.
+
+        >>> bufferize(lambda a: a[1:] + 1).validate(np.ones(3)).ok
+        True
+        """
+        with stages.importing():
+            found = import_module(VALIDATES)
+        return found.validate(self, args, kwargs)  # type: ignore[no-any-return]
+
     def captured(self, *args: Any, **kwargs: Any) -> list[np.ndarray]:
         """The arrays from outside that a call with these arguments may read or store to, as they are now.
 
@@ -1271,8 +1296,10 @@ class BufferizedMethod(NativeCallable):
 
 _OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", "__kwdefaults__", "__code__")
 """What a method has of its function, of the names with two underscores."""
-_OF_CALLS = ("call_counted", "captured", "ctypes", "eager", "explain", "low_level_callable", "lower",
-             "stories", "trace")  # fmt: skip
+_OF_CALLS = (
+    "call_counted", "captured", "ctypes", "eager", "explain", "low_level_callable", "lower", "stories", "trace",
+    "validate",
+)  # fmt: skip
 """Methods that take the arguments of a call."""
 
 

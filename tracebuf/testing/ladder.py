@@ -70,7 +70,11 @@ TIER: Tier = "fast"
 
 
 class Mismatch(AssertionError):
-    """A rung that differs from eager NumPy. Attributes: `rung`, `what` differs, the program's `source`."""
+    """A rung that differs from eager NumPy. Attributes: `rung`, `what` differs, the program's `source`; of a value that
+    differs its `place` (of `places`) and the two `values`, eager's first."""
+
+    place: int | str | None = None
+    values: tuple[Any, Any] | None = None
 
     def __init__(self, rung: str, what: str, source: str) -> None:
         self.rung, self.what, self.source = rung, what, source
@@ -100,6 +104,8 @@ class Rules:
     """Arguments that may be stored to, unspecified after a raise (rule C3); None: not known, so all may be."""
     donated: frozenset[int] = frozenset()
     """Arguments whose contents afterwards, and what shares their memory, are not compared."""
+    least: float = 1.0
+    """The least magnitude that the tolerance is relative to."""
 
 
 def climb(
@@ -497,8 +503,10 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
         rules = replace(rules, tolerance=math.inf)
     variants = eager.variants or (eager,)
 
-    def differ(what: str) -> None:
-        raise Mismatch(name, what, source)
+    def differ(what: str, at: int | str | None = None, values: tuple[Any, Any] | None = None) -> None:
+        found = Mismatch(name, what, source)
+        found.place, found.values = at, values
+        raise found
 
     if (eager.error is None) != (other.error is None) or type(eager.error) is not type(other.error):
         error = other.error or eager.error
@@ -507,8 +515,8 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
     for i, (x, y, *known) in enumerate(zip(eager.args, other.args, *(v.args for v in variants))):
         unspecified = eager.error is not None and (rules.stored is None or i in rules.stored)
         if isinstance(x, np.ndarray) and i not in rules.donated and not unspecified:
-            if wrong := different(x, settled(x, y, known), rules.tolerance):
-                differ(f"argument {i} afterwards: {wrong}")
+            if wrong := different(x, settled(x, y, known), rules.tolerance, rules.least):
+                differ(f"argument {i} afterwards: {wrong}", i, (x, y))
     if eager.error is not None:
         return
     theirs, ours = places(eager), places(other)
@@ -517,9 +525,9 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
             differ(f"results are of another form: {place(p)} in eager's {shown(eager)}, {place(q)} in {shown(other)}")
     for (p, x), (_, y), *known in zip(theirs, ours, *map(places, variants)):
         if not isinstance(p, int):
-            wrong = different(x, settled(x, y, [v for _, v in known]), rules.tolerance)
+            wrong = different(x, settled(x, y, [v for _, v in known]), rules.tolerance, rules.least)
             if wrong := wrong or (different_layout(x, y) if rules.sharing else ""):
-                differ(f"{place(p)}: {wrong}")
+                differ(f"{place(p)}: {wrong}", p, (x, y))
     if wrong := different_sharing(theirs, ours, rules):
         differ(wrong)
 
@@ -587,7 +595,7 @@ def settled(x: Any, y: Any, variants: Sequence[Any]) -> Any:
     return np.where(same, b, a) if isinstance(x, np.ndarray) else x
 
 
-def different(x: Any, y: Any, tolerance: float) -> str:
+def different(x: Any, y: Any, tolerance: float, least: float = 1.0) -> str:
     """How two leaves differ in type, dtype, shape or values, or the empty string."""
     if type(x) is not type(y):
         return f"{x!r} is a {type(x).__name__}, {y!r} a {type(y).__name__}"
@@ -596,21 +604,21 @@ def different(x: Any, y: Any, tolerance: float) -> str:
     a, b = np.asarray(x), np.asarray(y)
     if a.dtype != b.dtype or a.shape != b.shape:
         return f"{a.dtype}{a.shape} became {b.dtype}{b.shape}"
-    return "" if same_values(a, b, tolerance) else f"{x!r} became {y!r}"
+    return "" if same_values(a, b, tolerance, least) else f"{x!r} became {y!r}"
 
 
-def same_values(a: Array, b: Array, tolerance: float) -> bool:
+def same_values(a: Array, b: Array, tolerance: float, least: float = 1.0) -> bool:
     if tolerance == math.inf:
         return True  # values are the caller's business
     if a.dtype.kind == "c":
-        return same_values(a.real, b.real, tolerance) and same_values(a.imag, b.imag, tolerance)
+        return same_values(a.real, b.real, tolerance, least) and same_values(a.imag, b.imag, tolerance, least)
     if a.dtype.kind != "f":
         return bool((a == b).all())
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     if not tolerance:
         return bool((same & ((np.signbit(a) == np.signbit(b)) | np.isnan(a))).all())
     finite = np.abs(a[np.isfinite(a)])
-    scale = max(1.0, float(finite.max(initial=0.0)))
+    scale = max(least, float(finite.max(initial=0.0)))
     with np.errstate(invalid="ignore"):  # of infinities, which are the same or not near
         near = np.abs(a.astype(np.float64) - b) <= scale * tolerance
     return bool((same | near).all())
