@@ -70,7 +70,7 @@ def test_each_call_runs_beside_numpy(pytester: pytest.Pytester, monkeypatch: pyt
     pytester.makepyfile(test_suite=SUITE + MARKED)
     result = ran(pytester, "--tracebuf-validate", "-k", "not breaks")
     result.assert_outcomes(passed=4, deselected=1)
-    result.stdout.fnmatch_lines(["tracebuf: 6 calls were compared with NumPy on every rung"])
+    result.stdout.fnmatch_lines(["tracebuf: calls compared with NumPy on every rung: 6"])
     monkeypatch.setattr(arith.MulF, "instruction", "fadd")
     result = ran(pytester, "--tracebuf-validate", "-k", "scaled or relax")
     result.assert_outcomes(passed=1, failed=1, deselected=3)
@@ -94,6 +94,8 @@ def test_the_table_and_the_baseline(pytester: pytest.Pytester) -> None:
     assert result.ret == 1
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*more memory than the baseline*", "test_suite.scaled: * allocations, * more than 1"])
+    result = ran(pytester, *writes, "-k", "nothing")
+    result.stdout.fnmatch_lines(["base.json was not written: the run did not pass"])
     for wrong, said in ((("--tracebuf-baseline=no.json",), "*write it with --tracebuf-update-baseline"),
                         (("--tracebuf-update-baseline",), "*wants --tracebuf-baseline=FILE")):  # fmt: skip
         ran(pytester, *wrong).stderr.fnmatch_lines([said])

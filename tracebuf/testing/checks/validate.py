@@ -199,7 +199,8 @@ class Given:
         return [x for x in (*found, *cells) if isinstance(x, GENERATORS)]
 
     def eager(self) -> Outcome:
-        return self.run(self.f.eager)
+        with in_numpy():
+            return self.run(self.f.eager)
 
     def with_copies(self) -> Outcome | None:
         """Eager's outcome with each store's source copied first; None where the function cannot be made again."""
@@ -207,7 +208,8 @@ class Given:
             remade = copy_first(self.f.__wrapped__)
         except Exception:  # its text is not there, or not that of a function alone
             return None
-        return self.run(remade)
+        with in_numpy():
+            return self.run(remade)
 
     def program(self, traced: Traced, stage: Stage, watch: Watch | None = None) -> Outcome:
         """What the program of a stage does, by an interpreter."""
@@ -231,6 +233,17 @@ class Given:
             return build_results(traced.plan, ran.results, given, call.containers, traced.writes)
 
         return self.run(interpreted)
+
+
+@contextmanager
+def in_numpy() -> Iterator[None]:
+    """In which the bufferized functions that Python calls run as they are."""
+    called: Any = BufferizedFunction._called
+    BufferizedFunction._called = lambda f, args, kwargs: f.eager(*args, **kwargs)  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        BufferizedFunction._called = called  # type: ignore[method-assign]
 
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)

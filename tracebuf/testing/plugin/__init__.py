@@ -38,6 +38,7 @@ class Session:
         self.is_worker = hasattr(config, "workerinput")
         self.watcher = Watcher(option("tracebuf_validate"), self.table is not None or self.baseline is not None)
         self.broken: list[str] = []
+        self.written = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -67,7 +68,9 @@ class Session:
         if self.table:
             memory.write(Path(self.table), rows)
         if self.baseline is not None and self.updates:
-            memory.write(self.baseline, rows)
+            self.written = session.exitstatus == pytest.ExitCode.OK
+            if self.written:
+                memory.write(self.baseline, rows)
         elif self.baseline is not None:
             self.broken = memory.compared(self.before, rows)
             if self.broken and session.exitstatus == pytest.ExitCode.OK:
@@ -79,13 +82,14 @@ class Session:
             write.section("memory of bufferized functions")
             write.line(memory.table(self.watcher.rows))
         if self.baseline is not None and self.updates:
-            write.line(f"wrote {self.baseline}: {len(self.watcher.rows)} functions")
+            said = f"wrote {self.baseline}: {len(self.watcher.rows)} functions"
+            write.line(said if self.written else f"{self.baseline} was not written: the run did not pass")
         if self.broken:
             write.section("more memory than the baseline", red=True)
             for line in self.broken:
                 write.line(line, red=True)
         if self.watcher.validates:
-            write.line(f"tracebuf: {self.watcher.validated} calls were compared with NumPy on every rung")
+            write.line(f"tracebuf: calls compared with NumPy on every rung: {self.watcher.validated}")
 
     def pytest_unconfigure(self) -> None:
         self.watcher.close()
