@@ -239,7 +239,7 @@ class Given:
 def in_numpy() -> Iterator[None]:
     """In which the bufferized functions that Python calls run as they are."""
     called: Any = BufferizedFunction._called
-    BufferizedFunction._called = lambda f, args, kwargs: f.eager(*args, **kwargs)  # type: ignore[method-assign]
+    BufferizedFunction._called = lambda f, args, kwargs: f.eager(*args, **kwargs)  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
