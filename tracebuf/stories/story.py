@@ -31,7 +31,7 @@ from tracebuf.stages import examples
 from tracebuf.stories.candidates import Source, proposed
 from tracebuf.stories.edits import Edit
 from tracebuf.stories.meaning import Numbers
-from tracebuf.stories.saved import Saved, eager_lines
+from tracebuf.stories.saved import Saved, by_line, eager_steps
 from tracebuf.stories.trials import Arguments, Variant, difference, measured, once_is_less, removes, tried, variant
 
 SECONDS = 10.0
@@ -381,7 +381,7 @@ def saved_lines(f: Any, base: Variant, given: Arguments) -> tuple[Saved, ...]:
         return ()
     kept = kept_in_place(given, f.captured(*given[0], **given[1]))
     try:
-        eager = eager_lines(f.__wrapped__, given, kept)
+        eager = by_line(eager_steps(f.__wrapped__, given, kept))
     except Exception:  # of the user's function
         return ()
     left: dict[int, int | None] = {}
