@@ -18,13 +18,12 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Sym, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_func
-from tracebuf.measure import kept_in_place
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.arena import Plan
 from tracebuf.pictures.page import page
 from tracebuf.stories.saved import Step, eager_steps
 from tracebuf.stories.story import arrays_by_name, stories
-from tracebuf.stories.trials import Arguments, variant
+from tracebuf.stories.trials import Arguments, kept_by, variant
 
 MOST_STEPS = 600
 """Of the lines that eager runs: of more, one of several is shown, that with the most bytes alive."""
@@ -84,10 +83,12 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
         steps: list[Step] = []
         if not base.impure:
             try:
-                steps = eager_steps(f.__wrapped__, given, kept_in_place(given, f.captured(*args, **kwargs)))
+                steps = eager_steps(f.__wrapped__, given, kept_by(base, given))
             except Exception:  # of the user's function
                 steps = []
         code = f.__wrapped__.__code__
+        options = replace(f.options, max_allocations=None, max_copies=None, max_bytes=None, in_place=())
+        bare = type(f)(f.__wrapped__, options)  # without contracts, which it is to show what breaks
         return Report({
             "name": f.__wrapped__.__qualname__, "file": Path(code.co_filename).name,
             "stories": [{**s.to_dict(), "text": str(s)} for s in told],
@@ -95,8 +96,8 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
             "source": source_of(f, [s.line for s in told]),
             "eager": [{"line": s.line, "live": s.live} for s in thinned(steps)],
             "ours": {"buffers": buffers(base.program, base.sizes), "ops": sum(1 for _ in base.program.walk())},
-            "stages": list(programs(f, given)),
-            "whatif": whatif(f, given),
+            "stages": list(programs(bare, given)),
+            "whatif": whatif(bare, given),
         })  # fmt: skip
 
 
@@ -146,8 +147,7 @@ def programs(f: Any, given: Arguments) -> Iterator[dict[str, Any]]:
     def observe(name: str, func: Func) -> None:
         texts.append((name, print_func(func, locations=True)))
 
-    plain = replace(f.options, max_allocations=None, max_copies=None, max_bytes=None, in_place=())
-    stages.bufferized(traced, plain, observe)
+    stages.bufferized(traced, f.options, observe)
     before = ""
     for name, text in texts:
         if text != before:
