@@ -94,7 +94,7 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.backend": Rooms((frozenset({"objects", "layout"}), "llvm", "runtime")),
     "tracebuf.backend.llvm": Rooms(("texts", "", "entries")),
     "tracebuf.testing": Rooms(
-        ("", "strategies", "checks", frozenset({"docexamples", "fuzz", "numpy_suite"})), free=frozenset({""})
+        ("", "strategies", "checks", "plugin", frozenset({"docexamples", "fuzz", "numpy_suite"})), free=frozenset({""})
     ),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
     "tracebuf.frontends.numpy": Rooms(
@@ -540,6 +540,7 @@ def test_wheel_and_sdist_hold_the_tree_and_the_wheel_imports(tmp_path: Path) -> 
     paths = {str(path.relative_to(ROOT)) for path in MODULES.values()}
     assert not (expected | paths | {"tests/test_house.py", "Makefile", "LICENSE"}) - names
 
+    expected.add("pytest_tracebuf.py")  # which imports nothing of the package
     wheel = build_wheel(tree, tmp_path / "from-tree")
     assert python_files(wheel) == expected
     assert python_files(build_wheel(sdist, tmp_path / "from-sdist")) == expected

@@ -74,12 +74,14 @@ class Box:
         (fails, (np.arange(3.0), 9)),
         (Box().add, (2.0,)),
         (bufferize(lambda a, b: a + b), (np.ones(3), np.ones(4))),
+        (partial(bufferize(lambda a, b: a + b), out=np.zeros(3)), (np.ones(3), np.ones(3))),
     ],
 )  # fmt: skip
 def test_calls_that_agree(f: Any, args: tuple[Any, ...]) -> None:
     before = [x.copy() if isinstance(x, np.ndarray) else x for x in args]
     state = RNG.bit_generator.state
-    found = f.validate(*args)
+    keywords = f.keywords if isinstance(f, partial) else {}
+    found = getattr(f, "func", f).validate(*args, **keywords)
     assert found.ok and {said for _, said in found.rungs} == {"equal"}, found
     assert all(np.array_equal(x, y) for x, y in zip(before, args) if isinstance(x, np.ndarray))
     assert TABLE.tolist() == [1.0] * 6 and HELD == [1.0] and RNG.bit_generator.state == state
@@ -170,6 +172,21 @@ def test_a_fault_of_tracing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     found = validated()
     assert found.difference.stage == "as traced" and not found.ok
     assert found.rungs[0][1] == "differs" and "in eager NumPy" in found.difference.what
+
+
+@bufferize
+def product(u: Any) -> Any:
+    return u * 3.0
+
+
+def outer(u: Any) -> Any:
+    return product(u) + 1
+
+
+def test_what_a_function_calls_is_numpy_in_eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arith.MulF, "instruction", "fadd")
+    assert not bufferize(outer)(np.ones(2)).tolist() == [4.0, 4.0] and product(np.ones(2)).tolist() == [4.0, 4.0]
+    assert bufferize(outer).validate(np.ones(2)).rungs[-1] == ("native", "differs")
 
 
 def test_a_fault_of_native_code_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

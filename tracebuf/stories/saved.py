@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.runtime.memory_hook import counting
+from tracebuf.explain.report import human
 from tracebuf.frozen import frozen
 from tracebuf.measure import clone_arguments, restored
 from tracebuf.process.display import displayed
@@ -36,6 +37,11 @@ class Saved:
     @property
     def source(self) -> str:
         return linecache.getline(self.file, self.line).strip()
+
+    def __str__(self) -> str:
+        kept = f", of which {human(self.left_bytes)} are left" if self.left_bytes else ""
+        kept = "; what is left of it varies" if self.left_bytes is None else kept
+        return f"line {self.line}: {self.allocations} array{'s' * (self.allocations != 1)}, {human(self.bytes)}{kept}"
 
     def to_dict(self) -> dict[str, Any]:
         names = ("file", "line", "source", "allocations", "bytes", "left_bytes", "saved_bytes")

@@ -171,10 +171,7 @@ class Stories:
             total = sum(s.saved_bytes or 0 for s in gone)
             found += [("", ""), ("head", f"saved beside NumPy: {human(total)} in a call")]
             for s in gone:
-                arrays = f"{s.allocations} array{'s' * (s.allocations != 1)}, {human(s.bytes)}"
-                kept = f", of which {human(s.left_bytes)} are left" if s.left_bytes else ""
-                kept = "; what is left of it varies" if s.left_bytes is None else kept
-                found.append(("saved", f"  line {s.line}: {arrays}{kept}"))
+                found.append(("saved", f"  {s}"))
                 found.append(("code", f"    {s.source}"))
         return found
 

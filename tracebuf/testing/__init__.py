@@ -1,8 +1,8 @@
 """Testing functions beside eager NumPy: what users assert of theirs, and what tests tracebuf itself.
 
 For users (docs/testing.md): `assert_memory`, the memory that one real call takes, and `assert_matches_numpy`, drawn
-calls beside eager NumPy. For op classes of a package of one's own: `check_op` proves or refutes what a class declares of
-itself, by running it.
+calls beside eager NumPy. For op classes of a package of one's own: `check_op` proves or refutes what a class declares
+of itself, by running it.
 
 Of tracebuf itself: `tracebuf.testing.ladder.climb(function, args)` runs one program on every rung of the ladder of
 interpreters; `python -m tracebuf.testing.fuzz` makes programs until it is told to stop. The library imports none of

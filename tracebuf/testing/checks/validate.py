@@ -17,14 +17,14 @@ import io
 import random
 import types
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from typing import Any
 
 import numpy as np
 
 from tracebuf import pipeline
-from tracebuf.api import BufferizedFunction, handing_of
+from tracebuf.api import BufferizedFunction, Specialization, handing_of
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.call import Call
@@ -70,11 +70,15 @@ class Stage:
 
 
 def validate(
-    f: BufferizedFunction, args: tuple[Any, ...], kwargs: dict[str, Any], tolerance: float = TOLERANCE
+    f: BufferizedFunction,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    tolerance: float = TOLERANCE,
+    known: Known | None = None,
 ) -> Validation:
-    """See `BufferizedFunction.validate`."""
+    """See `BufferizedFunction.validate`. `known` keeps the programs, for further calls that they serve."""
     try:
-        call, traced = f._traced(args, kwargs)
+        call, traced, stages = programs_of(f, args, kwargs, known)
     except RunOriginal as said:
         return original(f, str(said))
     except UnsupportedError as refusal:
@@ -93,17 +97,36 @@ def validate(
         reason = "validate runs the function several times: it may not change an object that is no argument"
         raise UnsupportedError(reason, instead="pass the object as an argument, or call the function in a test by hand")
     given = Given(f, args, kwargs, call.hidden, tuple(h.value() for h in outside), tolerance)
-    found = Climb(given, given.eager()).all(call, traced)
+    donated = frozenset(call.donated)
+    found = Climb(given, given.eager(), donated).all(traced, stages)
     if not found.ok and (copied := given.with_copies()) is not None:
-        again = Climb(given, copied).all(*f._traced(args, kwargs))
+        again = Climb(given, copied, donated).all(traced, stages)
         if again.ok:
             note = "where a store reads memory that it overwrites, its source was copied first in eager (rule C4)"
             return Validation(again.name, again.rungs, None, (note,))
     return found
 
 
+def programs_of(
+    f: BufferizedFunction, args: tuple[Any, ...], kwargs: dict[str, Any], known: Known | None
+) -> tuple[Call, Traced, list[Stage]]:
+    """The call that was traced, the program, and its stages. Raises what tracing raises."""
+    served = None if known is None else f._specialization(args, kwargs, count=False)
+    if known is not None and served is not None and served[0] in known:
+        return known[served[0]]
+    call, traced = f._traced(args, kwargs)
+    made = call, traced, stages_of(traced, f.options)
+    if known is not None and served is not None and call.overlap(traced.stored) is None:
+        known[served[0]] = made
+    return made
+
+
 def original(f: BufferizedFunction, why: str) -> Validation:
     return Validation(f.__wrapped__.__qualname__, (("the original function runs", "equal"),), None, (why,))
+
+
+Known = MutableMapping[Specialization, tuple[Call, Traced, list[Stage]]]
+"""By compiled program: a call that it served, its trace, and the program at each stage."""
 
 
 # -- runs
@@ -176,7 +199,8 @@ class Given:
         return [x for x in (*found, *cells) if isinstance(x, GENERATORS)]
 
     def eager(self) -> Outcome:
-        return self.run(self.f.eager)
+        with in_numpy():
+            return self.run(self.f.eager)
 
     def with_copies(self) -> Outcome | None:
         """Eager's outcome with each store's source copied first; None where the function cannot be made again."""
@@ -184,7 +208,8 @@ class Given:
             remade = copy_first(self.f.__wrapped__)
         except Exception:  # its text is not there, or not that of a function alone
             return None
-        return self.run(remade)
+        with in_numpy():
+            return self.run(remade)
 
     def program(self, traced: Traced, stage: Stage, watch: Watch | None = None) -> Outcome:
         """What the program of a stage does, by an interpreter."""
@@ -208,6 +233,17 @@ class Given:
             return build_results(traced.plan, ran.results, given, call.containers, traced.writes)
 
         return self.run(interpreted)
+
+
+@contextmanager
+def in_numpy() -> Iterator[None]:
+    """In which the bufferized functions that Python calls run as they are."""
+    called: Any = BufferizedFunction._called
+    BufferizedFunction._called = lambda f, args, kwargs: f.eager(*args, **kwargs)  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        BufferizedFunction._called = called  # type: ignore[method-assign]
 
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
@@ -301,9 +337,7 @@ class Climb:
     expected: Outcome
     donated: frozenset[int] = frozenset()
 
-    def all(self, call: Call, traced: Traced) -> Validation:
-        self.donated = frozenset(call.donated)
-        stages = stages_of(traced, self.given.f.options)
+    def all(self, traced: Traced, stages: list[Stage]) -> Validation:
         main = [stage for stage in stages if stage.main]
         last = None
         for k, stage in enumerate(main):

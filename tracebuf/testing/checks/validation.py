@@ -38,11 +38,9 @@ class Validation:
     def ok(self) -> bool:
         return self.difference is None
 
-    def rows(self) -> list[tuple[str, str]]:
-        return [(self.name, "beside eager NumPy"), *self.rungs]
-
     def __str__(self) -> str:
-        width = max(len(name) for name, _ in self.rows())
-        head, *rows = (f"{name:<{width}}  {said}" for name, said in self.rows())
+        table = [(self.name, "beside eager NumPy"), *self.rungs]
+        width = max(len(name) for name, _ in table)
+        head, *rows = (f"{name:<{width}}  {said}" for name, said in table)
         parts = [head, "-" * len(head), *rows, *self.notes]
         return "\n".join(parts if self.difference is None else [*parts, str(self.difference)])
