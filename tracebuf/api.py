@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from tracebuf.persist.compiled import Compiled
     from tracebuf.persist.programs import Kept
     from tracebuf.persist.saved import Saved
+    from tracebuf.pictures.gather import Report
     from tracebuf.stories.story import Stories
     from tracebuf.testing.checks.validation import Validation
 
@@ -90,6 +91,8 @@ NATIVE_AFTER = 3
 WORTH = 300
 """How many calls of such programs Python makes before the machine code for that is compiled, which takes as long as
 thousands of them: a process may end before it pays."""
+REPORT_SECONDS = 5.0
+"""How long a report tries edits for."""
 FORWARD = True
 """Whether functions that only move what they get, or ask Python, are run by Python, once machine code would."""
 
@@ -843,6 +846,31 @@ class BufferizedFunction(NativeCallable):
             raise original_runs(str(reason)) from None
 
     @hides_frames(UnsupportedError)
+    def report(self, path: str | os.PathLike[str] | None, /, *args: Any, **kwargs: Any) -> Report:
+        """Writes a report of one call as an HTML file that needs nothing else: the source with what each line takes
+        and saves, conflicts drawn on it, lifetimes of buffers, the program at each stage, other decisions.
+
+        Args:
+            path: where to; None writes nothing.
+            args, kwargs: those of a call.
+
+        Returns the `Report`: `save(path)`, `html`, `data`, and `figure()` of matplotlib. Raises what `stories` raises,
+        OSError where the file cannot be written. Source: docs/explain.md.
+
+        >>> "cumsum" in bufferize(lambda a: np.cumsum(a).max()).report(None, np.ones(9)).html
+        True
+        """
+        with stages.importing():
+            from tracebuf.pictures.gather import report
+        try:
+            made = report(self, args, kwargs, REPORT_SECONDS)
+        except RunOriginal as reason:
+            raise original_runs(str(reason)) from None
+        if path is not None:
+            made.save(path)
+        return made
+
+    @hides_frames(UnsupportedError)
     def validate(self, *args: Any, **kwargs: Any) -> Validation:
         """Runs a call eagerly, by both interpreters and natively, and compares all that the contract names: values,
         dtypes, shapes, strides, effects on arguments, shared memory, identity, exceptions.
@@ -1297,8 +1325,8 @@ class BufferizedMethod(NativeCallable):
 _OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", "__kwdefaults__", "__code__")
 """What a method has of its function, of the names with two underscores."""
 _OF_CALLS = (
-    "call_counted", "captured", "ctypes", "eager", "explain", "low_level_callable", "lower", "stories", "trace",
-    "validate",
+    "call_counted", "captured", "ctypes", "eager", "explain", "low_level_callable", "lower", "report",
+    "stories", "trace", "validate",
 )  # fmt: skip
 """Methods that take the arguments of a call."""
 

@@ -97,6 +97,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
     a copy's story, and its edit    stories/story.py; which edits are proposed: candidates.py, tried: trials.py; what
                                     makes two programs the same: meaning.py; tests/tools/test_stories.py
+    the HTML report                 pictures/gather.py (its data), page.py, report.js; tests/tools/test_report.py
     a contract that is broken       explain/contracts.py, asked by `_specialize` of api.py; tests/call/test_contracts.py
     a buffer whose size comes late  it floats: optimize/buffers/assign_storage.py (`_placed`); at run time
                                     backend/llvm/memory.py (`_in_gap`); tests/passes/test_storage.py

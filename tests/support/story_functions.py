@@ -221,6 +221,14 @@ def lagged(u, n):
 
 
 @bufferize
+def two_parts(u, n):
+    a = u[:n].copy()  # A
+    u[:n] = 2  # W
+    b = u[n:] + 1
+    return a.sum() + b.max()  # R
+
+
+@bufferize
 def several_lines(u, v):
     w = u.copy()  # A
     np.multiply(

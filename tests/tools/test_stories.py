@@ -15,7 +15,7 @@ import pytest
 
 from tests.support import story_functions
 from tests.support.params import one_in
-from tracebuf import bufferize
+from tracebuf import bufferize, spec
 from tracebuf.measure import clone_arguments
 
 U, V, W, A = (np.random.default_rng(k).random(s) for k, s in enumerate((12, 12, 12, (5, 12))))
@@ -52,6 +52,7 @@ CASES: list[tuple[str, tuple[Any, ...], str | None]] = [
     ("defensive", (U, V), ""),
     ("scaled_rows", (A, X), "allocate once"),
     ("lagged", (U, 3), None),
+    ("two_parts", (U, 5), "compute before"),
     ("several_lines", (U, V), "move"),
 ]
 """Each function's arguments and the kind of edit that removes what is marked; None where nothing does, "" where there
@@ -168,6 +169,49 @@ def test_a_function_that_calls_others_is_not_run_again() -> None:
 
     told = bufferize(talks).stories(np.ones(4))
     assert not called and told[0].edit is None and "trials would call" in str(told)
+
+
+def test_stories_of_methods_specs_and_contracts() -> None:
+    class Field:
+        def __init__(self) -> None:
+            self.u, self.v = np.ones(9), np.ones(9)
+
+        @bufferize(max_allocations=0)
+        def step(self, k: float) -> None:
+            old = self.u.copy()
+            self.u *= k
+            self.v += old
+
+    field = Field()
+    (story,) = field.step.stories(2.0)
+    assert story.edit is not None and story.edit.kind == "move" and "share no memory" in str(story)
+    assert field.u[0] == 1
+    (story,) = story_functions.saved_for_later.stories(spec("f8[n]"), spec("f8[n]"))
+    assert story.bytes is None and "saves 8*len(u) bytes in a call" in str(story)
+
+
+def helped(a: Any, b: Any) -> None:
+    t = a.copy()
+    a *= 2
+    b += t
+
+
+def test_helpers_are_not_edited() -> None:
+    def calls(u: Any, v: Any) -> None:
+        helped(u, v)
+
+    (story,) = bufferize(calls).stories(U, V)
+    assert story.edit is None and "another function" in str(story)
+
+
+def test_one_edit_is_told_as_often_as_it_removes() -> None:
+    def lists(u: Any) -> Any:
+        xs = [u.copy() for _ in range(3)]
+        for x in xs:
+            x += 1
+        return sum(x.sum() for x in xs)
+
+    assert sum(s.edit is not None for s in bufferize(lists).stories(U)) == 1
 
 
 def test_colours_are_for_terminals(capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,6 +46,7 @@ class Source:
 def proposed(source: Source, told: Collection[int], arrays: Sequence[str]) -> Iterator[Edit]:
     """All edits, those first that touch lines that are `told`; `arrays` are the parameters that may be donated."""
     found = [*copies_left_out(source), *returns_before(source), *moves(source), *arrays_before_loops(source)]
+    found += parts_before(source)
     yield from sorted(found, key=lambda e: -sum(_touches(e, n) for n in told))
     yield from donations(source, arrays)
 
@@ -139,6 +140,39 @@ def returns_before(source: Source) -> Iterator[Edit]:
             yield Edit("compute before", f"{text}, and `return {name}` into line {last.lineno}", source.file, changes)
 
 
+def parts_before(source: Source) -> Iterator[Edit]:
+    """A call within a statement is made before an earlier statement of its block."""
+    name = next(n for n in ("early", "early_", "computed") if n not in _names(source.node))
+    for block in blocks(source.node):
+        for k, s in enumerate(block):
+            value = getattr(s, "value", None)
+            if not isinstance(s, (ast.Return, ast.Assign, ast.AugAssign, ast.Expr)) or value is None:
+                continue
+            scopes = any(isinstance(n, (ast.Lambda, ast.ListComp, ast.GeneratorExp)) for n in ast.walk(value))
+            calls = [n for n in ast.walk(value) if isinstance(n, ast.Call) and n is not value]
+            for call in [] if scopes else calls:
+                yield from part_before(source, block, k, call, name)
+
+
+def part_before(source: Source, block: Sequence[ast.stmt], k: int, call: ast.Call, name: str) -> Iterator[Edit]:
+    text, rest = ast.get_source_segment("".join(source.lines), call), source.replaced(call, name)
+    if text is None or rest is None or not stands_alone(k, block):
+        return
+    for j in range(k - 1, max(-1, k - 1 - REACH), -1):
+        if rebinds(block[j]) & reads(call) or any(isinstance(n, _LEAVING) for n in ast.walk(block[j])):
+            return
+        if stands_alone(j, block):
+            made = f"{name} = {text}"
+            new = Change(block[j].lineno, block[j].lineno - 1, (" " * block[j].col_offset + made,))
+            said = f"compute `{text}` before line {block[j].lineno}: put `{made}` there"
+            line = f"and `{rest.after[0].strip()}` into line {rest.first}"
+            yield Edit("compute before", f"{said}, {line}", source.file, (new, rest))
+
+
+def _occurrences(node: ast.AST, name: str) -> int:
+    return sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+
+
 def _names(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
@@ -179,6 +213,8 @@ def arrays_before_loops(source: Source) -> Iterator[Edit]:
             of, name = copied(s.value), s.targets[0].id
             if of is None or not stands_alone(k, loop.body) or s.lineno != s.end_lineno or name in reads(of):
                 continue
+            if _occurrences(source.node, name) != _occurrences(loop, name):
+                continue  # after a loop that did not run, it would be there
             new = f"np.empty_like({ast.unparse(of)})"
             if reads(of) & bound:
                 if not (isinstance(of, ast.Subscript) and isinstance(of.slice, ast.Name)) or reads(of.value) & bound:

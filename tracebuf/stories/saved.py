@@ -48,22 +48,41 @@ class Saved:
         return {name: getattr(self, name) for name in names}
 
 
-def eager_lines(
-    function: FunctionType, given: tuple[tuple[Any, ...], dict[str, Any]], kept: list[Any]
-) -> dict[int, tuple[int, int]]:
-    """By line of the function: the arrays and bytes that a call allocates there. Raises what the function raises."""
-    args, kwargs = clone_arguments(*given, kept)
+@frozen()
+class Step:
+    """A line that ran: the arrays and bytes that it allocated, and the bytes that were alive after it."""
+
+    line: int
+    allocations: int
+    bytes: int
+    live: int
+
+
+def by_line(steps: list[Step]) -> dict[int, tuple[int, int]]:
+    """The arrays and bytes that each line allocates."""
     found: dict[int, tuple[int, int]] = {}
+    for step in steps:
+        if step.allocations:
+            a, b = found.get(step.line, (0, 0))
+            found[step.line] = a + step.allocations, b + step.bytes
+    return found
+
+
+def eager_steps(
+    function: FunctionType, given: tuple[tuple[Any, ...], dict[str, Any]], kept: list[Any]
+) -> list[Step]:
+    """The lines of a call of the function as they run. Raises what the function raises."""
+    args, kwargs = clone_arguments(*given, kept)
+    found: list[Step] = []
     code: CodeType = function.__code__
     at, seen = [0], [0, 0]
 
     with restored(kept), counting() as counted:
 
         def settle(line: int) -> None:
-            more = counted.allocations - seen[0], counted.allocated_bytes - seen[1]
-            if at[0] and more[0]:
-                a, b = found.get(at[0], (0, 0))
-                found[at[0]] = a + more[0], b + more[1]
+            if at[0]:
+                more = counted.allocations - seen[0], counted.allocated_bytes - seen[1]
+                found.append(Step(at[0], *more, counted.live_bytes))
             at[0], seen[0], seen[1] = line, counted.allocations, counted.allocated_bytes
 
         def inside(frame: FrameType, event: str, _: Any) -> Any:

@@ -23,7 +23,6 @@ from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, dim_max, floordiv, mul, sub
 from tracebuf.ir.func import Func
 from tracebuf.location import Location
-from tracebuf.measure import kept_in_place
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.process.display import preformatted
@@ -31,8 +30,18 @@ from tracebuf.stages import examples
 from tracebuf.stories.candidates import Source, proposed
 from tracebuf.stories.edits import Edit
 from tracebuf.stories.meaning import Numbers
-from tracebuf.stories.saved import Saved, eager_lines
-from tracebuf.stories.trials import Arguments, Variant, difference, measured, once_is_less, removes, tried, variant
+from tracebuf.stories.saved import Saved, by_line, eager_steps
+from tracebuf.stories.trials import (
+    Arguments,
+    Variant,
+    difference,
+    kept_by,
+    measured,
+    once_is_less,
+    removes,
+    tried,
+    variant,
+)  # fmt: skip
 
 SECONDS = 10.0
 """How long edits are tried for."""
@@ -99,6 +108,7 @@ class Story:
             found.append(("", f"        {', '.join(lines)} (rule: {self.rule})"))
         if self.edit is not None:
             saved = human(self.edit.saves) + (f" = {self.edit.formula}" if self.edit.formula else "")
+            saved = f"{self.edit.formula} bytes" if self.bytes is None and self.edit.formula else saved
             found.append(("edit", f"  edit: {self.edit.text}"))
             caveat = f"; {self.edit.caveat}" if self.edit.caveat else ""
             found.append(("edit", f"        saves {saved} in a call{caveat}"))
@@ -246,11 +256,14 @@ def found_edits(
         made = tried(base, edit, given, numbers)
         if made is None:
             continue
+        left = {kind: base.count(kind) - made.count(kind) for kind in ("allocation", "copy")}
         for k in open_:
             entries = [e for _, e in groups[k]]
             lines = {n for e in entries for n in lines_of(e)[:1]}
             once = edit.kind == "allocate once" and entries[0].in_loop and once_is_less(base, made)
-            if once or removes(base, made, edit, lines, entries[0].kind):
+            fewer = left[entries[0].kind] > 0 and removes(base, made, edit, lines, entries[0].kind)
+            left[entries[0].kind] -= fewer
+            if once or fewer:
                 sure = measured(base, edit, given)
                 if sure is not None:
                     found[k] = replace(sure, formula=difference(base, made))
@@ -319,6 +332,9 @@ def proof_of(base: Variant, entry: Entry, written: Location | None, read: Locati
     """Why the values themselves demand it, as far as that is known."""
     if base.impure:
         return f"It was not looked for: trials would call {base.impure} once more."
+    here = base.function.__name__
+    if entry.location.function not in ("", here) and tried_:
+        return f"Line {entry.location.line} is of another function than {here}; edits are tried in {here} alone."
     if entry.lives == "result":
         why = "The value is returned in an array of its own, and no argument's memory may take it"
     elif entry.lives == "host call":
@@ -328,7 +344,7 @@ def proof_of(base: Variant, entry: Entry, written: Location | None, read: Locati
                "the old values are needed when the new ones are there already")  # fmt: skip
     elif written is not None and read is not None:
         why = (f"Line {written.line} overwrites elements whose old values line {read.line} reads afterwards: "
-               "both are needed at once")  # fmt: skip
+               "in this order both are needed at once")  # fmt: skip
     else:
         why = "The whole value is read again after it was made, and no other array's memory is free for it then"
     if not tried_:
@@ -376,9 +392,8 @@ def saved_lines(f: Any, base: Variant, given: Arguments) -> tuple[Saved, ...]:
     """By line what eager allocates, and what the program does; nothing where the function cannot be run once more."""
     if base.impure:
         return ()
-    kept = kept_in_place(given, f.captured(*given[0], **given[1]))
     try:
-        eager = eager_lines(f.__wrapped__, given, kept)
+        eager = by_line(eager_steps(f.__wrapped__, given, kept_by(base, given)))
     except Exception:  # of the user's function
         return ()
     left: dict[int, int | None] = {}

@@ -21,6 +21,7 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op
 from tracebuf.ir.dims import Dim, Sym, sub, substitute, symbols
 from tracebuf.ir.func import Func
+from tracebuf.ir.types import MemRefType
 from tracebuf.measure import clone_arguments, kept_in_place, restored
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.options import Options
@@ -67,6 +68,12 @@ def variant(
     found = tuple(pair for pair in all_entries(func, sizes) if pair[1].bytes != 0 and pair[1].kind != "host call")
     use = memory_of(func)
     return Variant(make, function, plain, computed, func, sizes, found, use.allocated, use.copied, impure)
+
+
+def kept_by(base: Variant, given: Arguments) -> list[Any]:
+    """The arrays that cannot be cloned for a call: captured ones, and arguments on them."""
+    f = base.make(base.function, replace(base.options, tier="quick"))
+    return kept_in_place(given, f.captured(*given[0], **given[1]))
 
 
 def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Variant | None:
@@ -147,7 +154,7 @@ def measured(base: Variant, edit: Edit, given: Arguments) -> Edit | None:
         options = replace(base.options, tier="quick")
         first = base.make(base.function, options)
         second = base.make(function, replace(options, **edit.options))
-        kept = kept_in_place(given, first.captured(*given[0], **given[1]))
+        kept = kept_by(base, given)
         try:
             eager, again = run(base.function, given, kept), run(function, given, kept)
         except Exception:  # of the user's function on these arguments
@@ -162,7 +169,8 @@ def measured(base: Variant, edit: Edit, given: Arguments) -> Edit | None:
         saves = a.allocated_bytes - b.allocated_bytes + a.copied_bytes - b.copied_bytes
         if saves <= 0:
             return None
-        apart = sum(a.ndim > 0 for a in arrays(given)) > 1 and bool(edit.changes) and not edit.options
+        several = sum(isinstance(a.type, MemRefType) for a in base.program.args) > 1
+        apart = several and bool(edit.changes) and not edit.options
         caveat = "for arrays that share no memory" if apart else edit.caveat
         fewer = {"allocations": a.allocations - b.allocations, "copies": a.copies - b.copies}
         return replace(edit, caveat=caveat, saves=saves, **fewer)
