@@ -20,6 +20,15 @@ def saved_for_later(u, v):
 
 
 @bufferize
+def saved_before_a_loop(u, v, rounds):
+    w = u.copy()
+    u *= 2
+    v += w
+    for _ in range(rounds):
+        u[1:-1] = (u[:-2] + u[2:] + v[1:-1]) / 3
+
+
+@bufferize
 def before_and_after(u):
     old = u.copy()  # A
     u += 1

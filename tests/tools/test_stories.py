@@ -142,6 +142,12 @@ def test_what_a_story_says() -> None:
     assert repr(told.saved[0]) == f"line {first}: 1 array, 800 B, of which 800 B are left"
 
 
+def test_what_an_edit_saves_is_simplified() -> None:
+    u, v = np.ones(100), np.ones(100)
+    story = story_functions.saved_before_a_loop.stories(u, v, 3)[0]
+    assert story.edit is not None and story.edit.formula == "8*len(u)"
+
+
 def test_loops_say_how_often() -> None:
     (story,) = story_functions.normalised_rows.stories(A)
     assert (story.times, story.how_often, story.bytes) == (5, "max(a.0, 0)", 96)

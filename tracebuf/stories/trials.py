@@ -116,10 +116,11 @@ def difference(base: Variant, made: Variant) -> str:
     for a, b in ((base.allocated, made.allocated), (base.copied, made.copied)):
         if a.unknown or b.unknown or not (a.exact and b.exact):
             return ""
-        renamed = {s: names[s.name] for s in symbols(b.size) if s.name in names}
-        if len(renamed) != len(symbols(b.size)):
+        both = symbols(a.size) | symbols(b.size)  # of one name and yet two, for each program has its own
+        if not all(s.name in names for s in both):
             return ""
-        total = _plus(total, sub(a.size, substitute(b.size, renamed)))
+        one = {s: names[s.name] for s in both}
+        total = _plus(total, sub(substitute(a.size, one), substitute(b.size, one)))
     return str(total)
 
 
