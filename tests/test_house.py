@@ -82,9 +82,9 @@ ROOMS: dict[str, Rooms] = {
         },
         free=frozenset({
             "", "__main__", "api", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline",
-            "module_pipeline", "measure", "mlir", "opt", "passes", "persist", "support", "testing",
+            "module_pipeline", "measure", "mlir", "opt", "passes", "persist", "stories", "support", "testing",
         }),
-        but=dict.fromkeys(("stages", "pipeline", "module_pipeline"), frozenset({"", "api"})),
+        but=dict.fromkeys(("stages", "pipeline", "module_pipeline", "stories"), frozenset({"", "api"})),
     ),
     "tracebuf.ops": Rooms(("memory", frozenset({"control", "scalars"}), "arrays", "")),
     "tracebuf.analysis": Rooms(("one_shot", "cost", "modules"), beside={"flow": frozenset()}),

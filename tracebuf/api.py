@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from tracebuf.persist.compiled import Compiled
     from tracebuf.persist.programs import Kept
     from tracebuf.persist.saved import Saved
+    from tracebuf.stories.story import Stories
     from tracebuf.testing.checks.validation import Validation
 
 T = TypeVar("T")
@@ -820,6 +821,28 @@ class BufferizedFunction(NativeCallable):
         return explain(spec.program.func, env)
 
     @hides_frames(UnsupportedError)
+    def stories(self, *args: Any, **kwargs: Any) -> Stories:
+        """The story of each allocation and copy that is left for these arguments: the lines that write, read and
+        define, what it takes and how often, the rule that decided, and the edit of the source that would remove it,
+        with what it saves (or why none does); and by line what eager NumPy allocates that is gone.
+
+        Edits are found by trying: the edited function is traced and bufferized again, must compute the same, and both
+        run on copies of the arguments. A function that calls others than NumPy's and SciPy's is not run.
+
+        Args and errors: those of `explain`. Returns `Stories`: as text, by `show()` in colours, by `to_dict()` as data;
+        each has an `edit` whose `apply()` gives the file's text with it.
+
+        >>> print(bufferize(lambda a: np.negative(a, out=a)).stories(np.ones(3)))
+        <lambda>: no allocations, no copies left
+        """
+        with stages.importing():
+            from tracebuf.stories.story import stories
+        try:
+            return stories(self, args, kwargs)
+        except RunOriginal as reason:
+            raise original_runs(str(reason)) from None
+
+    @hides_frames(UnsupportedError)
     def validate(self, *args: Any, **kwargs: Any) -> Validation:
         """Runs a call eagerly, by both interpreters and natively, and compares all that the contract names: values,
         dtypes, shapes, strides, effects on arguments, shared memory, identity, exceptions.
@@ -1274,7 +1297,8 @@ class BufferizedMethod(NativeCallable):
 _OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", "__kwdefaults__", "__code__")
 """What a method has of its function, of the names with two underscores."""
 _OF_CALLS = (
-    "call_counted", "captured", "ctypes", "eager", "explain", "low_level_callable", "lower", "trace", "validate",
+    "call_counted", "captured", "ctypes", "eager", "explain", "low_level_callable", "lower", "stories", "trace",
+    "validate",
 )  # fmt: skip
 """Methods that take the arguments of a call."""
 
