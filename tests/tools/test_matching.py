@@ -45,8 +45,9 @@ def test_a_difference_is_shrunk_and_written_as_source(monkeypatch: pytest.Monkey
 
 
 def test_what_is_refused_or_wrongly_asked() -> None:
-    with pytest.raises(tracebuf.UnsupportedError, match="a call of id"):
+    with pytest.raises(tracebuf.UnsupportedError, match="a call of id") as error:
         assert_matches_numpy(lambda a: a + id(a), arrays("float64"))
+    assert "    a = np.array(0.0)\n    f(a)" in error.value.__notes__[0]
     with pytest.raises(TypeError, match="has its own options"):
         assert_matches_numpy(bufferize(added), overlapping(), strategy="optimal")
 

@@ -172,6 +172,7 @@ def test_a_fault_of_tracing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     found = validated()
     assert found.difference.stage == "as traced" and not found.ok
     assert found.rungs[0][1] == "differs" and "in eager NumPy" in found.difference.what
+    assert found.difference.blame.location.line == LINE and "its value in eager NumPy: [" in str(found)
 
 
 @bufferize

@@ -3,14 +3,17 @@
 Two programs of neighbouring stages are run with the same arguments, each op watched. What an op computed (its results;
 of buffers what it has written) is compared with what ops of the same place in the source computed in the program
 before: the first value of a known dtype and shape that is none of those is the wrong one. A pass that moves or merges
-ops keeps their places and values, so that they are not blamed.
+ops keeps their places and values, so that they are not blamed. Of a trace, which no program comes before, the values
+are compared with those of eager's variables after each line.
 """
 
 from __future__ import annotations
 
 import linecache
+import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -22,7 +25,7 @@ from tracebuf.ir.core import Op
 from tracebuf.location import Location
 from tracebuf.ops.memory import memref
 
-__all__ = ["Blame", "blamed", "last_writer"]
+__all__ = ["Blame", "blamed", "blamed_line", "last_writer"]
 
 MOST_WRITES = 100_000
 """Of how many writes it is remembered what they wrote."""
@@ -40,12 +43,14 @@ class Blame:
     location: Location
     value: Any
     expected: Any = None
+    whose: str = "before"
+    """What had the value that was expected."""
 
     def __str__(self) -> str:
         source = linecache.getline(self.location.file, self.location.line).strip()
         parts = [f"{self.op}, line {self.location.line}"] + ([f"    {source}"] if source else [])
         if self.expected is not None:
-            parts.append(f"its value before: {short(self.expected)}")
+            parts.append(f"its value {self.whose}: {short(self.expected)}")
         return "\n".join(parts if self.value is None else [*parts, f"its value here: {short(self.value)}"])
 
 
@@ -87,6 +92,54 @@ def blamed(before: Run, after: Run) -> Blame | None:
         except Exception:  # what was seen until then will do
             continue
     return found[0] if found else None
+
+
+def blamed_line(eager: Callable[[], object], code: CodeType, run: Run) -> Blame | None:
+    """What a trace has wrong: the first line after which a variable of eager's has a value that the program never
+    computed, where an op of that line has another one of its dtype and shape: the last of these ops."""
+    computed: set[tuple[Form, bytes]] = set()
+    by_line: dict[tuple[int, Form], tuple[Op, Any]] = {}
+
+    def learn(op: Op, operands: Sequence[Any], made: Sequence[Any]) -> None:
+        for value in values_of(op, operands, made):
+            computed.add(digest(value))
+            by_line[op.loc.line, form(value)] = op, np.array(value)[()]
+
+    try:
+        run(learn)
+    except Exception:
+        return None
+    for line, value in values_by_line(eager, code):
+        if digest(value) not in computed and (found := by_line.get((line, form(value)))) is not None:
+            return Blame(found[0].name, found[0].loc, found[1], value, "in eager NumPy")
+    return None
+
+
+def values_by_line(eager: Callable[[], object], code: CodeType) -> list[tuple[int, Any]]:
+    """The arrays that the function's variables hold, each with the line that gave it a new value, in order."""
+    found: list[tuple[int, Any]] = []
+    before: dict[str, tuple[Form, bytes]] = {}
+    line, taken = 0, 0
+
+    def step(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal line, taken
+        if frame.f_code is not code or taken > MOST_BYTES:
+            return None
+        for name, x in frame.f_locals.items():
+            if isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and before.get(name) != digest(x):
+                before[name] = digest(x)
+                found.append((line, x.copy()))
+                taken += x.nbytes
+        line = frame.f_lineno
+        return step
+
+    outer = sys.gettrace()
+    sys.settrace(step)
+    try:
+        eager()
+    finally:
+        sys.settrace(outer)
+    return found
 
 
 def last_writer(run: Callable[[Watch], np.ndarray | None], eager: Any, wrong: Any) -> Blame | None:

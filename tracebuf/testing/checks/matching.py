@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tracebuf.api import BufferizedFunction, bufferize
+from tracebuf.errors import UnsupportedError
 from tracebuf.testing.checks.literals import statements
 from tracebuf.testing.checks.validate import TOLERANCE, validate
 from tracebuf.testing.checks.validation import Validation
@@ -64,7 +65,11 @@ def assert_matches_numpy(
     @given(drawn[0] if spread else st.tuples(*drawn))
     def each(args: Any) -> None:
         args = args if isinstance(args, tuple) else (args,)
-        found = validate(f, args, {}, tolerance)
+        try:
+            found = validate(f, args, {}, tolerance)
+        except UnsupportedError as refusal:
+            refusal.add_note(f"met with these arguments:\n\n{source_of(f, args)}\n")
+            raise
         if not found.ok:
             raise _Differs(failure(f, args, found))
 
@@ -76,9 +81,13 @@ def assert_matches_numpy(
 
 def failure(f: BufferizedFunction, args: tuple[Any, ...], found: Validation) -> str:
     """The call as source, and what is different."""
+    return f"{f.__wrapped__.__qualname__} does not match NumPy:\n\n{source_of(f, args)}\n\n{found}"
+
+
+def source_of(f: BufferizedFunction, args: tuple[Any, ...]) -> str:
+    """The call as source, indented."""
     code = f.__wrapped__.__code__
     parameters = [*inspect.signature(f.__wrapped__).parameters]
     names = [parameters[k] if k < code.co_argcount else f"x{k}" for k in range(len(args))]
     call = f"{f.__wrapped__.__name__ if f.__wrapped__.__name__.isidentifier() else 'f'}({', '.join(names)})"
-    source = "\n".join(f"    {line}" for line in [*statements(names, args), call])
-    return f"{f.__wrapped__.__qualname__} does not match NumPy:\n\n{source}\n\n{found}"
+    return "\n".join(f"    {line}" for line in [*statements(names, args), call])

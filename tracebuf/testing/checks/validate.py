@@ -36,7 +36,7 @@ from tracebuf.ir.clone import clone_func
 from tracebuf.ir.func import Func
 from tracebuf.measure import attributes_of, clone_arguments, kept_in_place, restored
 from tracebuf.options import Options
-from tracebuf.testing.checks.blame import Blame, blamed, last_writer
+from tracebuf.testing.checks.blame import Blame, blamed, blamed_line, last_writer
 from tracebuf.testing.checks.validation import Difference, Validation
 from tracebuf.testing.ladder import (
     Mismatch,
@@ -391,7 +391,9 @@ class Climb:
 
     def blame(self, traced: Traced, last: Stage | None, stage: Stage, wrong: Mismatch) -> Blame | None:
         if last is None:
-            return self.writer(traced, stage, wrong)
+            code = self.given.f.__wrapped__.__code__
+            by_line = blamed_line(self.given.eager, code, lambda watch: self.given.program(traced, stage, watch))
+            return by_line or self.writer(traced, stage, wrong)
         before, after = last, stage
         return blamed(
             lambda watch: self.given.program(traced, before, watch),
