@@ -151,6 +151,9 @@ def test_what_an_edit_saves_is_simplified() -> None:
 def test_loops_say_how_often() -> None:
     (story,) = story_functions.normalised_rows.stories(A)
     assert (story.times, story.how_often, story.bytes) == (5, "max(a.0, 0)", 96)
+    story = story_functions.masked_rows.stories(U, 4)[1]
+    assert (story.times, story.how_often) == (4, "max(n, 0)")
+    assert story.edit is not None and story.edit.formula == "8*len(u)*max(n, 0) - 8*len(u)"
 
 
 def test_what_is_saved_is_what_eager_allocates() -> None:
@@ -163,7 +166,7 @@ def test_what_is_saved_is_what_eager_allocates() -> None:
 
     told = bufferize(chain).stories(np.ones(1000), np.ones(1000))
     assert [(s.allocations, s.bytes, s.saved_bytes) for s in told.saved] == [(1, 8000, 8000)] * 2 + [(1, 8000, 0)]
-    assert "saved beside NumPy: 15.6 KiB in a call" in str(told)
+    assert "saved beside NumPy: 15.6 KiB in a call" in str(told) and repr(told.saved[0]) in str(told)
 
 
 def test_a_function_that_calls_others_is_not_run_again() -> None:

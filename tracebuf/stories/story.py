@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TextIO
 
@@ -22,6 +22,7 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, dim_max, floordiv, mul, sub
 from tracebuf.ir.func import Func
+from tracebuf.ir.types import INDEX
 from tracebuf.location import Location
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory.indexing import constant_index
@@ -285,7 +286,7 @@ def lines_of(entry: Entry) -> list[int]:
 
 def story(base: Variant, group: Group, edit: Edit | None, tried_: int, as_formulas: bool) -> Story:
     op, entry = group[0]
-    often = how_often(op, base.program)
+    often = how_often(op, base.program, base.sizes)
     times = None if often is None else known(often, {} if as_formulas else base.sizes)
     conflict = entry.conflicts[0] if entry.conflicts else None
     written, read, defined = places(entry)
@@ -353,11 +354,15 @@ def proof_of(base: Variant, entry: Entry, written: Location | None, read: Locati
 
 
 # -- how often
-def how_often(op: Op, func: Func) -> Dim | None:
+def how_often(op: Op, func: Func, sizes: Iterable[Sym]) -> Dim | None:
     """How many times a call makes it; None where no formula of the sizes says it, or it depends on a branch."""
     names: dict[Value, Sym] = {}
     for s, v in func.symbols.items():
         names.setdefault(v, s)
+    by_name = {s.name: s for s in sizes}
+    for arg in func.args:
+        if arg.type is INDEX and arg.name in by_name:
+            names.setdefault(arg, by_name[arg.name])
     total: Dim = 1
     parent = op.parent_op
     while parent is not None:
@@ -400,7 +405,7 @@ def saved_lines(f: Any, base: Variant, given: Arguments) -> tuple[Saved, ...]:
     for op, entry in base.entries:
         if entry.kind != "allocation":
             continue
-        often = how_often(op, base.program)
+        often = how_often(op, base.program, base.sizes)
         times = None if often is None else known(often, base.sizes)
         before = left.get(entry.location.line, 0)
         more = None if times is None or entry.bytes is None else times * entry.bytes

@@ -111,7 +111,8 @@ def once_is_less(base: Variant, made: Variant) -> bool:
 
 def difference(base: Variant, made: Variant) -> str:
     """What is saved, as a formula of the sizes; "" where it is not known."""
-    names = {s.name: s.expr for s in base.sizes}
+    told = symbols(base.allocated.size) | symbols(base.copied.size)  # an int argument has a symbol of its own there
+    names = {s.name: s.expr for s in (*base.sizes, *told)}
     total: Dim = 0
     for a, b in ((base.allocated, made.allocated), (base.copied, made.copied)):
         if a.unknown or b.unknown or not (a.exact and b.exact):
