@@ -1,9 +1,9 @@
-"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter and native code, all with
-equal results.
+"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter, as Python (`backend.numba`),
+and as native code, all with equal results.
 
 Why: a difference is caught at the first rung that has it, which says where the bug is: in tracing (tensor, raw), in a
 tensor pass (tensor, optimised), in an analysis, the rewrite or the frees (memref, by strategy), or in code generation
-(native). Compared are values, dtypes, shapes, the order and signs of strides, Python types, identity, what the
+(Python, native). Compared are values, dtypes, shapes, the order and signs of strides, Python types, identity, what the
 arguments hold afterwards, what shares memory with what, and the class of an exception (rules C1 to C3). Native
 allocations and copies must not exceed eager's allocations (rule S2). A further call with other sizes goes through the
 same compiled function.
@@ -33,6 +33,7 @@ import numpy as np
 
 from tracebuf import pipeline
 from tracebuf.api import BufferizedFunction, Specialization, bufferize
+from tracebuf.backend.numba.module import Module, module_of
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal, StaticKey
 from tracebuf.frontends.numpy.call.call import Call
@@ -305,6 +306,18 @@ def interpreters(
             return Outcome(values, error=error)
         return Outcome(values, build_results(traced.plan, done.results, given, containers, traced.writes))
 
+    def in_python(module: Module) -> Callable[[Func, Sequence[Any]], Outcome]:
+        def run(func: Func, args: Sequence[Any]) -> Outcome:
+            values, _ = clone_arguments(tuple(args), {})
+            given, containers = parts(values)
+            try:
+                results = module.run([given[i] for i in traced.arguments])
+            except Exception as error:
+                return Outcome(values, error=error)
+            return Outcome(values, build_results(traced.plan, results, given, containers, traced.writes))
+
+        return run
+
     def tried(run: Callable[[Func, Sequence[Any]], Outcome], func: Func, name: str, how: Rules) -> None:
         for args, expected in eager:
             try:
@@ -334,7 +347,18 @@ def interpreters(
                     made = pipeline.decided_to_memref(func, analysis, options)
                     tried(on_memory, made, name, rules)
                     program = program or made
+        with rung("Python", source) as name:
+            if program is not None and (module := python_module(program)) is not None:
+                tried(in_python(module), program, name, rules)
     return stored, program
+
+
+def python_module(program: Func) -> Module | None:
+    """The program as Python; None where it has an op that has no form there."""
+    try:
+        return module_of(program)
+    except UnsupportedError:
+        return None
 
 
 @contextmanager
