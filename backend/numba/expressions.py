@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from tracebuf.frozen import frozen
@@ -52,6 +53,8 @@ def binary(operator: str, level: int, a: Expr, b: Expr) -> Expr:
 def negation(a: Expr) -> Expr:
     if a.text.startswith("not ") and a.level == NOT:
         return replace(a, text=a.text[4:], level=COMPARE)
+    if a.level == COMPARE and len(found := re.split(r" ([=!]=) ", a.text)) == 3:
+        return replace(a, text=f"{found[0]} {'!=' if found[1] == '==' else '=='} {found[2]}")
     return Expr(f"not {a.at(NOT)}", NOT, a.soft, a.reads)
 
 
@@ -67,3 +70,9 @@ def total(a: Expr, b: Expr) -> Expr:
 def chosen(condition: Expr, a: Expr, b: Expr) -> Expr:
     text = f"{a.at(OR)} if {condition.at(OR)} else {b.at(CHOICE)}"
     return Expr(text, CHOICE, a.soft or b.soft, a.reads or b.reads or condition.reads)
+
+
+def quoted(text: str) -> str:
+    """A string as a literal, in double quotes where that needs no other escapes."""
+    found = repr(text)
+    return f'"{found[1:-1]}"' if found[0] == "'" and '"' not in found else found

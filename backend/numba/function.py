@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
-from tracebuf.backend.numba.expressions import ATOM, Expr, call, negation, number
+from tracebuf.backend.numba.expressions import ATOM, PRODUCT, SIGN, Expr, call, negation, number, quoted
 from tracebuf.backend.numba.names import hint_of, loop_name
 from tracebuf.backend.numba.nests import Nest, spec_of
 from tracebuf.backend.numba.scalars import dtype_name, hard, literal
@@ -23,6 +24,7 @@ from tracebuf.ops.control.checks import Check
 from tracebuf.ops.control.func import Call, Return
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
+from tracebuf.running.raised import Message, Number, Shown, make_error
 
 
 class Writer(Text):
@@ -39,9 +41,10 @@ class Writer(Text):
             self.names.taken.add(name)
             self.exprs[v] = Expr(name, soft=v.type in (INDEX, I1))
             args.append(name)
-        self.name = self.functions[self.func.name]
+        self.returned: list[str] = []
         self.block(self.func.block)
-        head = f"def {self.name}({', '.join(args)}):"
+        self.drop_unused()
+        head = f"def {self.functions[self.func.name]}({', '.join(args)}):"
         return "\n".join([head, *(self.lines or ["    pass"])])
 
     def block(self, block: Block) -> None:
@@ -89,6 +92,8 @@ class Writer(Text):
             case Pick():
                 arrays = pieces([self.value(v) for v in op.arrays])
                 self.bind(op.result, Expr(f"{arrays}[{self.value(op.operand(0))}]"))
+            case linalg.Fill() if self._begins_product(op):
+                self._fresh.add(op.operand(1))
             case linalg.Fill():
                 self._store_all(op.operand(1), self.value(op.operand(0)))
             case HostCall():
@@ -149,6 +154,7 @@ class Writer(Text):
         if len(self.needed.uses(op.result)) > 2 and x.text[-1] == "]":
             name = self.names.new(f"n_{source}" if source.text.isidentifier() else "n")
             self.line(f"{name} = {x}")
+            self.pure.add(name)
             x = Expr(name, soft=True)
         self.exprs[op.result] = x
         if self.needed.uses(op.result) and op.block is self.func.block and not isinstance(n, int):
@@ -217,7 +223,6 @@ class Writer(Text):
 
     def _store_all(self, target: Value, value: Expr) -> None:
         x = self.value(target)
-        self._filled.add(target)
         if target in self.cells:
             self.line(f"{x} = {value}")
         elif re.fullmatch(r"\w+\[[^\[\]]*\]", x.text):
@@ -253,12 +258,25 @@ class Writer(Text):
 
     def _product(self, op: linalg.Contraction) -> None:
         a, b, out = (self.value(v) for v in op.operands)
-        sign = "-" if op.negative else "+"
-        if op.operand(2) in self.cells:
-            self.line(f"{out} {sign}= {a.at(11)} @ {b.at(11)}")
+        product = f"{a.at(PRODUCT)} @ {b.at(SIGN)}"
+        target = op.operand(2)
+        fresh, sign = target in self._fresh, "-" if op.negative else "+"
+        self._fresh.discard(target)
+        if target in self.cells:
+            self.line(f"{out} = {product}" if fresh else f"{out} {sign}= {product}")
+        elif fresh and target.memref_type.rank:
+            self.line(f"np.matmul({a}, {b}, out={out})")
         else:
-            place = f"{out.at(ATOM)}[...]" if not out.text.isidentifier() else out.text
-            self.line(f"{place} {sign}= {a.at(11)} @ {b.at(11)}")
+            place = "()" if not target.memref_type.rank else "..."
+            self.line(f"{out.at(ATOM)}[{place}] {'' if fresh else sign}= {product}")
+
+    def _begins_product(self, op: linalg.Fill) -> bool:
+        """Whether zeros are stored for the product to add to that follows."""
+        ops = op.operand(1).block.ops if op.block is None else op.block.ops
+        after = next((o for o in ops[ops.index(op) + 1 :] if o in self.needed.ops), None)
+        zero = self.value(op.operand(0)).text
+        adds = isinstance(after, linalg.Contraction) and not after.negative and after.operand(2) is op.operand(1)
+        return adds and zero in ("0", "0.0", "np.float32(0.0)", "False")
 
     def _call(self, op: Call) -> None:
         name = self.functions.get(op.callee)
@@ -275,21 +293,20 @@ class Writer(Text):
         condition = self.value(op.operand(0))
         kind, message = op.attrs["exception"], op.attrs["message"]
         values = [self.value(v) for v in op.operands[1:]]
-        self.open(f"if {negation(condition)}:")
-        plain = isinstance(kind, type) and kind.__module__ == "builtins" and isinstance(message, str | None)
-        if plain:
-            text = "" if message is None else _text(message, [str(v) for v in values])
-            self.line(f"raise {kind.__name__}({text})")
+        always = condition.text == "False"
+        if not always:
+            self.open(f"if {negation(condition)}:")
+        parts = _arguments(message, [str(v) for v in values])
+        if isinstance(kind, type) and kind.__module__ == "builtins" and parts is not None:
+            self.line(f"raise {kind.__name__}({', '.join(parts)})")
         else:
-            from tracebuf.running.raised import make_error
-
-            name = f"error_{len(self.objects)}"
-            self.objects[name] = _Maker(make_error, kind, message)
+            name = self._object("error", _Maker(kind, message))
             self.line(f"raise {name}({', '.join(map(str, values))})")
-        self.close()
+        self.close(not always)
 
     def _return(self, op: Return) -> None:
         values = [self._result(v) for v in op.operands]
+        self.returned = [v.text for v in values]
         self.line(f"return {pieces(values)}")
 
     def _result(self, v: Value) -> Expr:
@@ -314,8 +331,7 @@ class Writer(Text):
         live = [k for k, r in enumerate(op.results) if r in self.needed.values and self.needed.uses(r)]
         names: dict[int, str] = {}
         for k in live:
-            hint = next((h for b in op.branches if (h := self._hint(b.terminator.operand(k)))), "x")
-            names[k] = self.names.new(hint)
+            names[k] = self.names.new(self._hint(op.results[k]) or "x")
         condition = self.value(op.operand(0))
         empty = [not any(o in self.needed.ops for o in b.ops if not o.terminator) for b in op.branches]
         if not live and all(empty):
@@ -340,9 +356,13 @@ class Writer(Text):
             self.exprs[op.results[k]] = Expr(names[k], soft=soft[k])
 
     def _hint(self, v: Value) -> str:
-        x = self.exprs.get(v)
-        if isinstance(v.owner, Op) and (found := hint_of(v)):
+        """The name in the user's lines of a value, or of what it comes from."""
+        op = v.defining_op
+        if isinstance(op, scf.If):
+            return next((h for b in op.branches if (h := self._hint(b.terminator.operand(v.index)))), "")
+        if op is not None and (found := hint_of(v)):
             return found
+        x = self.exprs.get(v)
         return x.text if x is not None and x.text.isidentifier() and x.text not in ("True", "False") else ""
 
     def _carried(self, passed: Value, init: Value) -> str:
@@ -396,14 +416,32 @@ class Writer(Text):
 
 
 class _Maker:
-    """Makes the exception of a check whose arguments are data."""
+    """Makes the exception of a check that is no class of Python's own, or has objects for arguments."""
 
-    def __init__(self, make: Any, kind: Any, message: Any) -> None:
-        self.make, self.kind, self.message = make, kind, message
+    def __init__(self, kind: Any, message: Any) -> None:
+        self.kind, self.message = kind, message
 
     def __call__(self, *values: Any) -> BaseException:
-        error: BaseException = self.make(self.kind, self.message, values)
-        return error
+        return make_error(self.kind, self.message, values)
+
+
+def _arguments(message: Message, values: Sequence[str]) -> list[str] | None:
+    """The arguments of an exception as text; None where one has no text."""
+    if not isinstance(message, tuple):
+        return [] if message is None else [_text(message, values)]
+    rest, found = iter(values), list[str]()
+    for part in message:
+        match part:
+            case Shown():
+                found.append(_text(part.template, list(islice(rest, part.count))))
+            case Number():
+                name = part.kind.__name__
+                found.append(f"{name if part.kind.__module__ == 'builtins' else f'np.{name}'}({next(rest)})")
+            case str() | int() | None:
+                found.append(quoted(part) if isinstance(part, str) else repr(part))
+            case _:
+                return None
+    return found
 
 
 def _text(message: str, values: Sequence[str]) -> str:
@@ -411,7 +449,7 @@ def _text(message: str, values: Sequence[str]) -> str:
     parts = re.split(r"(\{[^{}]*\}|\{\{|\}\})", message)
     rest = iter(values)
     if not values:
-        return repr(message.format())
+        return quoted(message.format())
     found = "".join("{" + next(rest) + p[1:] if p[:1] == "{" and p != "{{" else p for p in parts)
     quote = '"' if '"' not in found else "'''"
     return f"f{quote}{found}{quote}"

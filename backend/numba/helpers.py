@@ -25,20 +25,20 @@ NOT_COMPILED = frozenset({"part", "windows", "diagonal", "recast"})
 _helper('''
     def maximum(a, b):
         """np.maximum: of equal numbers the second."""
-        return a if a > b or a != a else b
+        return a if a > b or np.isnan(a) else b
 ''')
 _helper('''
     def minimum(a, b):
         """np.minimum: of equal numbers the second."""
-        return a if a < b or a != a else b
+        return a if a < b or np.isnan(a) else b
 ''')
 _helper('''
     def fmax(a, b):
-        return a if a >= b or b != b else b
+        return a if a >= b or np.isnan(b) else b
 ''')
 _helper('''
     def fmin(a, b):
-        return a if a <= b or b != b else b
+        return a if a <= b or np.isnan(b) else b
 ''')
 _helper('''
     def as_int64(x):

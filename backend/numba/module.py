@@ -25,6 +25,15 @@ class Module:
     objects: dict[str, Any]
     takes: tuple[Type, ...]
     gives: tuple[Type, ...]
+    returned: tuple[str, ...]
+    """The expressions of the results."""
+
+    def is_new(self, k: int) -> bool:
+        """Whether result k is surely an array object that is neither an argument nor another result."""
+        x = self.returned[k]
+        if not x.isidentifier():
+            return "[" in x or x.endswith((".T", ")"))
+        return f"\n    {x} = np.empty(" in self.text and self.returned.count(x) == 1
 
     def run(self, args: Sequence[Any]) -> list[Any]:
         """The program's results for these arguments, by plain Python. Raises what the program raises."""
@@ -49,16 +58,19 @@ def _as(type: Type, x: Any) -> Any:
     return int(x) if type is INDEX else np.asarray(x).astype(type.dtype)[()]
 
 
-def module_of(func: Func) -> Module:
-    """The memref program `func` with what it calls. UnsupportedError for an op that has no form in Python."""
+def module_of(func: Func, name: str = "") -> Module:
+    """The memref program `func` with what it calls; `name`: of its function. UnsupportedError for an op that has no
+    form in Python."""
     objects: dict[str, Any] = {}
     helpers: set[str] = set()
     names = Names(func)
     functions = {f.name: names.new(f.name if f.name.isidentifier() else "program") for f in (*func.callees, func)}
-    parts = [Writer(f, objects, helpers, functions).write() for f in (*func.callees, func)]
+    functions[func.name] = name or functions[func.name]
+    writers = [Writer(f, objects, helpers, functions) for f in (*func.callees, func)]
+    parts = [w.write() for w in writers]
     imports = ["import numpy as np"]
     if any("scipy.special." in part for part in parts):
         imports.append("import scipy.special")
     text = "\n\n\n".join(["\n".join(imports), *texts(helpers), *parts]) + "\n"
     takes = tuple(v.type for v in func.args)
-    return Module(text, functions[func.name], objects, takes, func.result_types)
+    return Module(text, functions[func.name], objects, takes, func.result_types, tuple(writers[-1].returned))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 
 from tracebuf.backend.numba.expressions import Expr, number
-from tracebuf.backend.numba.text import LONGEST, Text
+from tracebuf.backend.numba.scalars import literal
+from tracebuf.backend.numba.text import Text
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.types import ScalarType, ShapedType
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control.structure import Index, Spec
 from tracebuf.ops.memory.indexing import AffineMap
+from tracebuf.ops.scalars import arith, complex
+
+BLOCK = 512
+"""Elements of a sum that are added one after the other."""
 
 
 class Nest:
@@ -73,21 +79,49 @@ class Nest:
             for k in outs:
                 folds[k] = Expr(w.names.new(w.hint or "total"))
                 w.line(f"{folds[k]} = {targets[k]}")
-        for d in range(inner, loops):
+        sums = self._sums(inner, loops)
+        for d in range(inner, loops - bool(sums)):
             self.loop(d)
+        parts = self._block(sums, loops - 1) if sums else {}
+        into = folds | parts
         for k, arg in enumerate(spec.body.args):
-            self.env[arg] = folds[k] if k in folds else self.place(k)
+            self.env[arg] = into[k] if k in into else self.place(k)
         self._bind_loads(range(spec.n_ins) if len(outs) == 1 else range(len(self.operands)), outs)
         values = self._body(spec.body.terminator.operands)
         if len(outs) > 1:
             values = [self._named(v) for v in values]
         for k, v in zip(outs, values, strict=True):
-            w.assign(folds[k], v)
+            w.assign(into[k], v)
+        if sums:
+            w.close()
+            for k, part in parts.items():
+                w.line(f"{folds[k]} += {part}")
         w.close(loops - inner)
         if inner < loops and inner:
             for k in outs:
                 w.line(f"{targets[k]} = {folds[k]}")
         w.close(inner)
+
+    def _sums(self, inner: int, loops: int) -> list[int]:
+        """The outs that are float sums along the innermost loop: they are taken in blocks (rule C2)."""
+        op = self.op
+        if inner == loops or not isinstance(op, linalg.Generic):
+            return []
+        n = self.size(loops - 1)
+        found = [u.index for u in op.out_uses if (c := op.combiner(u)) and isinstance(c[0], arith.AddF | complex.Add)]
+        return [] if n.is_number and int(n.text) <= BLOCK else found
+
+    def _block(self, sums: Sequence[int], d: int) -> dict[int, Expr]:
+        """Begins a loop over blocks, and the one over the elements of each; the variable of each sum's block."""
+        w, n, start = self.w, self.size(d), self.w.names.new("start")
+        w.open(f"for {start} in range(0, {n}, {BLOCK}):")
+        parts = {k: Expr(w.names.new("part"), soft=True) for k in sums}
+        complex_zero = builtins.complex(-0.0, -0.0)
+        for k, part in parts.items():
+            element = linalg.element_type(self.op.operand(k).type)
+            w.line(f"{part} = {literal(-0.0 if element.is_float else complex_zero, element)}")
+        w.open(f"for {self.indices[d]} in range({start}, min({start} + {BLOCK}, {n})):")
+        return parts
 
     def _bind_loads(self, operands: Sequence[int], outs: Sequence[int]) -> None:
         """Elements that are used more than once get names."""
@@ -113,7 +147,7 @@ class Nest:
                 x = self._expression(op)
                 many = len(op.result.uses) > 1 and not x.is_number
                 constant = not op.operands
-                if not constant and (many or len(x.text) > LONGEST or op.may_raise):
+                if not constant and (many or len(x.text) > self.w.room or op.may_raise):
                     x = self._named(x)
                 self.env[op.result] = x
         return [self._value(v) for v in wanted]
@@ -122,7 +156,14 @@ class Nest:
         return self.env[v] if v in self.env else self.w.variable(v)
 
     def _expression(self, op: Op) -> Expr:
-        return self.w.scalar(op, [self._value(v) for v in op.operands])
+        """The op's expression; the longest of its operands get names where it would be too long for a line."""
+        given = [self._value(v) for v in op.operands]
+        while sum(len(x.text) for x in given) > self.w.room:
+            k = max(range(len(given)), key=lambda k: len(given[k].text))
+            if given[k].text.isidentifier() or not isinstance(op.operand(k).type, ScalarType):
+                break
+            self.env[op.operand(k)] = given[k] = self._named(given[k])
+        return self.w.scalar(op, given)
 
     # -- stores to places that are data
     def _scatter(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
 from tracebuf.backend.numba import expressions
@@ -58,6 +59,7 @@ _FUNCTIONS: dict[type[Scalar], str] = {
 }  # fmt: skip
 """Functions of the operands."""
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_CONSTANT = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}
 _OPPOSITE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 
 
@@ -87,7 +89,7 @@ def literal(value: Any, element: ScalarType) -> Expr:
 def _float_literal(value: float, element: ScalarType) -> Expr:
     if value != value:
         return Expr("np.nan", soft=True) if element is F64 else call(dtype_name(element), "np.nan")
-    text = repr(value)
+    text = repr(value).replace("e+", "e")
     if "inf" in text:
         text = text.replace("inf", "np.inf")
     found = Expr(text, SIGN if text.startswith("-") else ATOM, soft=True)
@@ -103,10 +105,13 @@ def truth(op: Scalar, args: Sequence[Expr]) -> Expr:
     """Arithmetic of truths."""
     a, b = args
     word, level = _LOGIC[type(op)]
+    if word in ("and", "or") and (known := [x.text for x in args if x.text in ("True", "False")]):
+        decides = str(word == "or")
+        return Expr(decides, soft=True) if decides in known else b if a.text == known[0] else a
     if word == "!=" and "True" in (a.text, b.text):
         return negation(b if a.text == "True" else a)
     if word == "!=":
-        return binary("!=", COMPARE, Expr(f"bool({a})"), Expr(f"bool({b})"))
+        return binary("!=", COMPARE, call("bool", a), call("bool", b))
     return binary(word, level, a, b)
 
 
@@ -138,6 +143,8 @@ def by_function(op: Scalar, element: ScalarType, args: Sequence[Expr]) -> Expr:
 def comparison(op: arith.CmpI | arith.CmpF, args: Sequence[Expr]) -> Expr:
     predicate: str = op.attrs["predicate"]
     a, b = args
+    if a.is_number and b.is_number and predicate[-2:] in _CONSTANT:
+        return Expr(str(_CONSTANT[predicate[-2:]](float(a.text), float(b.text))), soft=True)
     if predicate in _COMPARE:
         return binary(_COMPARE[predicate], COMPARE, a, b)
     if predicate in ("true", "false"):
@@ -155,9 +162,10 @@ def comparison(op: arith.CmpI | arith.CmpF, args: Sequence[Expr]) -> Expr:
 
 def _float_comparison(predicate: str, a: Expr, b: Expr) -> Expr:
     if predicate in ("uno", "ord"):
-        word, level, test = ("or", OR, "!=") if predicate == "uno" else ("and", AND, "==")
-        first, second = (binary(test, COMPARE, x, x) for x in (a, b))
-        return first if a.text == b.text else binary(word, level, first, second)
+        found = call("np.isnan", a)
+        if a.text != b.text:
+            found = binary("or", OR, found, call("np.isnan", b))
+        return found if predicate == "uno" else negation(found)
     kind = predicate[1:]
     if predicate in ("one", "ueq"):
         apart = binary("or", OR, binary("<", COMPARE, a, b), binary(">", COMPARE, a, b))

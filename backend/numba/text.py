@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.backend.numba.expressions import Expr, number
+from tracebuf.backend.numba.format import WIDTH, closes, fitted
 from tracebuf.backend.numba.helpers import HELPERS
 from tracebuf.backend.numba.names import Names, hint_of, line_of
 from tracebuf.backend.numba.needed import Needed
@@ -24,8 +26,6 @@ from tracebuf.ops.control.checks import Check
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith, libm
 
-LONGEST = 72
-"""Characters of an expression that is no variable of its own."""
 _PURE = (arith.ScalarOp, memref.Dim, memref.Subview, memref.Cast, memref.CollapseShape, memref.ExpandShape, memref.Load)
 """Ops past which what reads an array may move."""
 
@@ -43,14 +43,22 @@ class Text:
         self.depth = 1
         self.exprs: dict[Value, Expr] = {}
         self.cells: set[Value] = set()
+        self.pure: set[str] = set()
+        """Variables whose lines may go where nothing uses them."""
         self.size_names: dict[Dim, Expr] = {}
         self.hint = ""
         self._shown: tuple[str, int] | None = None
-        self._filled: set[Value] = set()
+        self._fresh: set[Value] = set()
+        """Arrays of zeros that are not stored, since a product follows."""
 
     # -- lines
     def line(self, text: str) -> None:
-        self.lines.append("    " * self.depth + text)
+        self.lines += fitted("    " * self.depth + text)
+
+    @property
+    def room(self) -> int:
+        """Characters of an expression that is no variable of its own."""
+        return max(WIDTH - 4 * self.depth - 20, 24)
 
     def open(self, text: str) -> None:
         self.line(text)
@@ -64,10 +72,11 @@ class Text:
         if value.text == place.text:
             return
         starts = value.text.startswith(place.text)
-        found = re.match(r"(\+|-|\*) ", value.text[len(place.text) + 1 :]) if starts else None
+        found = re.match(r"([-+*/]) ", value.text[len(place.text) + 1 :]) if starts else None
         rest = value.text[len(place.text) + 3 :]
-        if found and (found[1] != "-" or re.fullmatch(r"[\w.\[\]]+", rest)) and is_one_term(rest, found[1]):
-            self.line(f"{place} {found[1]}= {rest}")
+        if found and (found[1] in "+*" or re.fullmatch(r"[\w.\[\]]+", rest)) and is_one_term(rest, found[1]):
+            inner = rest[1:-1] if rest[0] == "(" and closes(rest, 0) == len(rest) - 1 else rest
+            self.line(f"{place} {found[1]}= {inner}")
         else:
             self.line(f"{place} = {value}")
 
@@ -81,7 +90,20 @@ class Text:
         """The user's line, once."""
         if (text := line_of(loc)) and self._shown != (loc.file, loc.line):
             self._shown = (loc.file, loc.line)
-            self.line(f"# line {loc.line}: {text[:90]}")
+            self.line(f"# line {loc.line}: {text[:90].rstrip()}")
+
+    def drop_unused(self) -> None:
+        """Drops the lines of variables that nothing uses, such as sizes that are written otherwise."""
+        while True:
+            words = Counter(w for text in self.lines if text.lstrip()[:1] != "#" for w in re.findall(r"\w+", text))
+            kept = [text for text in self.lines if not self._is_unused(text, words)]
+            if len(kept) == len(self.lines):
+                return
+            self.lines = kept
+
+    def _is_unused(self, text: str, words: Counter[str]) -> bool:
+        found = re.match(r"\s*(\w+) = .*[^(]$", text)
+        return found is not None and found[1] in self.pure and words[found[1]] == 1
 
     # -- values
     def value(self, v: Value) -> Expr:
@@ -97,6 +119,7 @@ class Text:
             return x
         name = self.names.new(hint_of(v) or "x")
         self.line(f"{name} = {x}")
+        self.pure.add(name)
         self.exprs[v] = Expr(name, soft=x.soft)
         return self.exprs[v]
 
@@ -121,11 +144,12 @@ class Text:
         if not uses:
             return
         trivial = bool(re.fullmatch(r"-?[\w.]+", x.text)) and not x.reads
-        if trivial or (len(uses) == 1 and len(x.text) <= LONGEST and self._may_move(v, x, uses[0])):
+        if trivial or (len(uses) == 1 and len(x.text) <= self.room and self._may_move(v, x, uses[0])):
             self.exprs[v] = x
             return
         name = self.names.new(hint or hint_of(v) or ("n" if v.type is INDEX else "x"))
         self.line(f"{name} = {x}")
+        self.pure.add(name)
         self.exprs[v] = Expr(name, soft=x.soft)
 
     def _may_move(self, v: Value, x: Expr, use: Use) -> bool:
@@ -139,7 +163,8 @@ class Text:
         ops = block.ops
         start = ops.index(v.owner) if isinstance(v.owner, Op) else -1
         between = ops[start + 1 : ops.index(use.op)]
-        return all(isinstance(op, _PURE) or op not in self.needed.ops for op in between)
+        acts = (op in self.needed.ops and not isinstance(op, _PURE) or isinstance(op, memref.Dealloc) for op in between)
+        return not any(acts)
 
 
 def is_one_term(text: str, operator: str) -> bool:
