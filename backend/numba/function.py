@@ -8,8 +8,10 @@ from itertools import islice
 from typing import Any
 
 from tracebuf.backend.numba.expressions import ATOM, PRODUCT, SIGN, Expr, call, negation, number, quoted
+from tracebuf.backend.numba.format import fitted
 from tracebuf.backend.numba.names import hint_of, loop_name
 from tracebuf.backend.numba.nests import Nest, spec_of
+from tracebuf.backend.numba.pieces import BEGIN, END, outlined
 from tracebuf.backend.numba.scalars import dtype_name, hard, literal
 from tracebuf.backend.numba.text import Text
 from tracebuf.backend.numba.views import pieces, sliced
@@ -44,8 +46,16 @@ class Writer(Text):
         self.returned: list[str] = []
         self.block(self.func.block)
         self.drop_unused()
-        head = f"def {self.functions[self.func.name]}({', '.join(args)}):"
-        return "\n".join([head, *(self.lines or ["    pass"])])
+        name, pieces = self.functions[self.func.name], list[str]()
+        if self.marks:
+            variables = self.names.made | set(args)
+            pieces, self.lines = outlined(name, self.lines, variables, set(self.functions.values()))
+        head = "\n".join(fitted(f"def {name}({', '.join(args)}):"))
+        return "\n\n\n".join([*pieces, "\n".join([head, *(self.lines or ["    pass"])])])
+
+    def _mark(self, mark: str) -> None:
+        """Where what may be a function of its own begins, or ends."""
+        self.lines.append("    " * self.depth + mark)
 
     def block(self, block: Block) -> None:
         """The ops of a block, but its end."""
@@ -71,6 +81,15 @@ class Writer(Text):
                 self._dim(op)
             case memref.Cast():
                 self.exprs[op.result] = self.exprs[op.operand(0)]
+            case scf.If() | scf.For() | scf.While() if self.marks:
+                self._mark(BEGIN)
+                self._act(op)
+                self._mark(END)
+            case linalg.DestinationOp() if self.marks:
+                self._mark(BEGIN)
+                self.comment(op.loc)
+                self._act(op)
+                self._mark(END)
             case _:
                 self.comment(op.loc)
                 self._act(op)

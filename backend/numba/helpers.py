@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 import textwrap
 
+NAME = re.compile(r"def (\w+)")
 HELPERS: dict[str, str] = {}
 """By name: the text of each, in the order in which they may use one another."""
 
 
 def _helper(text: str) -> None:
     text = textwrap.dedent(text).strip()
-    found = re.search(r"^def (\w+)", text, re.MULTILINE)
+    found = NAME.match(text)
     assert found is not None
     HELPERS[found[1]] = text
 

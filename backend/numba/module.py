@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.numba.function import Writer
-from tracebuf.backend.numba.helpers import texts
+from tracebuf.backend.numba.helpers import NAME, NOT_COMPILED, texts
 from tracebuf.backend.numba.names import Names
+from tracebuf.backend.numba.pieces import DECORATOR
 from tracebuf.frozen import frozen
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX, ScalarType, Type
@@ -36,11 +37,12 @@ class Module:
         return f"\n    {x} = np.empty(" in self.text and self.returned.count(x) == 1
 
     def run(self, args: Sequence[Any]) -> list[Any]:
-        """The program's results for these arguments, by plain Python. Raises what the program raises."""
+        """The program's results for these arguments, by Python. Raises what the program raises."""
         given = [_as(t, x) for t, x in zip(self.takes, args, strict=True)]
+        function = self.load()
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
-            found = self.load()(*given)
+            warnings.simplefilter("ignore")
+            found = function(*given)
         return [_as(t, x) for t, x in zip(self.gives, found, strict=True)]
 
     def load(self) -> Callable[..., tuple[Any, ...]]:
@@ -58,19 +60,24 @@ def _as(type: Type, x: Any) -> Any:
     return int(x) if type is INDEX else np.asarray(x).astype(type.dtype)[()]
 
 
-def module_of(func: Func, name: str = "") -> Module:
-    """The memref program `func` with what it calls; `name`: of its function. UnsupportedError for an op that has no
+def module_of(func: Func, name: str = "", compiled: bool = False) -> Module:
+    """The memref program `func` with what it calls; `name`: of its function; `compiled`: with its loops as functions
+    that Numba compiles. UnsupportedError for an op that has no
     form in Python."""
     objects: dict[str, Any] = {}
     helpers: set[str] = set()
     names = Names(func)
     functions = {f.name: names.new(f.name if f.name.isidentifier() else "program") for f in (*func.callees, func)}
     functions[func.name] = name or functions[func.name]
-    writers = [Writer(f, objects, helpers, functions) for f in (*func.callees, func)]
+    writers = [Writer(f, objects, helpers, functions, compiled) for f in (*func.callees, func)]
     parts = [w.write() for w in writers]
     imports = ["import numpy as np"]
     if any("scipy.special." in part for part in parts):
         imports.append("import scipy.special")
-    text = "\n\n\n".join(["\n".join(imports), *texts(helpers), *parts]) + "\n"
+    made = texts(helpers)
+    if compiled:
+        made = [t if NAME.match(t)[1] in NOT_COMPILED else f"{DECORATOR}\n{t}" for t in made]  # type: ignore[index]
+        imports.append("from numba import njit")
+    text = "\n\n\n".join(["\n".join(imports), *made, *parts]) + "\n"
     takes = tuple(v.type for v in func.args)
     return Module(text, functions[func.name], objects, takes, func.result_types, tuple(writers[-1].returned))

@@ -27,6 +27,7 @@ class Names:
 
     def __init__(self, func: Func) -> None:
         self.taken = set(_TAKEN)
+        self.made: set[str] = set()
         words: set[str] = {v.name for v in func.args}
         for loc in {op.loc for op in func.walk()}:
             words |= set(re.findall(r"[A-Za-z_]\w*", line_of(loc)))
@@ -44,6 +45,7 @@ class Names:
             n += 1
             name = f"{hint}_{n}"
         self.taken.add(name)
+        self.made.add(name)
         return name
 
 

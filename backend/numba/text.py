@@ -34,11 +34,15 @@ class Text:
     """The lines of a function so far, and the expressions of its values. `objects` are those that the text has by name
     and the module must define."""
 
-    def __init__(self, func: Func, objects: dict[str, Any], helpers: set[str], functions: dict[str, str]) -> None:
+    def __init__(
+        self, func: Func, objects: dict[str, Any], helpers: set[str], functions: dict[str, str], marks: bool = False
+    ) -> None:
         self.func, self.objects, self.helpers, self.functions = func, objects, helpers, functions
         self.names = Names(func)
         self.names.taken |= {*objects, *functions.values()}
         self.needed = Needed(func)
+        self.marks = marks
+        """Whether ops that may be functions of their own are marked."""
         self.lines: list[str] = []
         self.depth = 1
         self.exprs: dict[Value, Expr] = {}

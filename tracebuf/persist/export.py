@@ -50,11 +50,12 @@ def main(argv: Sequence[str]) -> int:
     made.add_argument("target", metavar="MODULE:FUNCTION")
     made.add_argument("arguments", nargs="*", metavar="ARGUMENT")
     made.add_argument("-o", dest="file", metavar="FILE", help="where to write it, if not to standard output")
+    made.add_argument("--njit", action="store_true", help="with its loops compiled by Numba, which the file imports")
     command = made.parse_intermixed_args(argv)
     if "" not in sys.path:
         sys.path.insert(0, "")  # as for `python -m`
     try:
-        text = exported(command.target, command.arguments)
+        text = exported(command.target, command.arguments, command.njit)
     except (UsageError, TracebufError) as error:
         print(f"error: {command.target}: {error}", file=sys.stderr)
         return 1
@@ -65,7 +66,7 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def exported(target: str, words: Sequence[str]) -> str:
+def exported(target: str, words: Sequence[str], compiled: bool = False) -> str:
     """The text of the file. Raises UsageError for a command that names no function, UnsupportedError for a program that
     cannot be exported, and whatever tracing raises."""
     module, colon, name = target.partition(":")
@@ -79,17 +80,17 @@ def exported(target: str, words: Sequence[str]) -> str:
     if f is None:
         raise UsageError("it is not bufferized")
     args, kwargs = arguments(words)
-    return text_of(f, args, kwargs)
+    return text_of(f, args, kwargs, compiled)
 
 
-def text_of(f: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
+def text_of(f: Any, args: Sequence[Any], kwargs: dict[str, Any], compiled: bool = False) -> str:
     """The file for one call of a bufferized function. UnsupportedError where it would need what only this process
     knows."""
     call, traced = f.trace(*args, **kwargs)
     check(call, traced)
     function = f.__wrapped__
     name = function.__name__ if function.__name__.isidentifier() else "program"
-    module = module_of(bufferized(traced, f.options).func, f"{name}_loops")
+    module = module_of(bufferized(traced, f.options).func, f"{name}_loops", compiled)
     parts = [definition(n, x) for n, x in module.objects.items()]
     head, body = module.text.split("\n\n\n", 1)
     if any("math." in p for p in parts):
