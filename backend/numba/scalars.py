@@ -152,8 +152,8 @@ def comparison(op: arith.CmpI | arith.CmpF, args: Sequence[Expr]) -> Expr:
     if isinstance(op, arith.CmpI):
         operand = op.operand(0).type
         assert isinstance(operand, ScalarType)
-        if predicate[0] == "u" and not operand.is_unsigned:
-            raise UnsupportedError(f"no Python for {op.name} {predicate} of {operand}", location=op.loc)
+        if predicate[0] == "u":
+            a, b = (as_unsigned(x, operand) for x in (a, b))
         if predicate[0] == "s" and operand is I1:
             a, b = b, a
         return binary(_COMPARE[predicate[1:]], COMPARE, a, b)
@@ -175,6 +175,15 @@ def _float_comparison(predicate: str, a: Expr, b: Expr) -> Expr:
     return negation(binary(_COMPARE[_OPPOSITE[kind]], COMPARE, a, b))
 
 
+def as_unsigned(x: Expr, element: ScalarType) -> Expr:
+    """The bits of an integer as unsigned."""
+    if element.is_unsigned:
+        return x
+    if element is INDEX:
+        return call("unsigned", x)
+    return Expr(f"{hard(x, element).at(ATOM)}.view(np.uint{element.bits})", reads=x.reads)
+
+
 def conversion(op: arith.CastOp, element: ScalarType, args: Sequence[Expr]) -> Expr:
     source, x = op.operand(0).type, args[0]
     assert isinstance(source, ScalarType)
@@ -191,8 +200,8 @@ def conversion(op: arith.CastOp, element: ScalarType, args: Sequence[Expr]) -> E
     if element.is_unsigned and not source.is_unsigned and source in (INDEX, I64):
         found = call("unsigned", x)
         return found if element.bits == 64 else call(dtype_name(element), found)
-    if isinstance(op, casts.UIToFP | casts.ExtUI) and not source.is_unsigned:
-        raise UnsupportedError(f"no Python for {op.name} of {source}", location=op.loc)
+    if isinstance(op, casts.UIToFP | casts.ExtUI):
+        x = as_unsigned(x, source)
     if isinstance(op, casts.TruncI):
         x = hard(x, source)
     return call(dtype_name(element), x)

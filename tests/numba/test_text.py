@@ -48,3 +48,14 @@ def test_every_program_has_a_text_that_runs(name: str, monkeypatch: pytest.Monke
     random = np.random.default_rng(1)
     args = arguments(lambda *shape: random.random(shape), 6)
     ladder.climb(function, args, strategies=(Options(),), tolerance=1e-9)
+
+
+def shifted(a: np.ndarray, n: np.ndarray) -> np.ndarray:
+    return np.left_shift(a, n)
+
+
+def test_counts_of_shifts_are_compared_without_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladder, "python_module", ladder.module_of)
+    monkeypatch.setattr(ladder, "native", lambda *args: None)
+    for dtype in (np.int8, np.int64, np.uint16):
+        ladder.climb(shifted, (np.array([1, 3, 7], dtype), np.array([2, 0, 100], dtype)), strategies=(Options(),))

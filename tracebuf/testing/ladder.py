@@ -22,6 +22,7 @@ import re
 import textwrap
 import types
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
@@ -348,9 +349,22 @@ def interpreters(
                     tried(on_memory, made, name, rules)
                     program = program or made
         with rung("Python", source) as name:
-            if program is not None and (module := python_module(program)) is not None:
+            module = None if program is None else python_module(program)
+            if program is not None and module is not None:
                 tried(in_python(module), program, name, rules)
+        with rung("Numba", source) as name:
+            if program is not None and module is not None and by_numba(source, module):
+                tried(in_python(module_of(program, compiled=True)), program, name, rules)
     return stored, program
+
+
+NUMBA = 0
+"""One of so many programs is compiled by Numba too, which takes seconds; 0: none. The fuzzer sets it."""
+
+
+def by_numba(source: str, module: Module) -> bool:
+    """Whether a program is one of those that Numba compiles: by its text, and none that is long."""
+    return NUMBA > 0 and zlib.crc32(source.encode()) % NUMBA == 0 and len(module.text) < 6000
 
 
 def python_module(program: Func) -> Module | None:
