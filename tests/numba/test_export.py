@@ -92,6 +92,21 @@ def test_a_file_does_what_the_function_does(name: str, here: Path) -> None:
             space[name](args[0], np.zeros(3))
 
 
+def test_a_file_for_numba_has_the_same_results(here: Path) -> None:
+    pytest.importorskip("numba")
+    words, args = CALLS["step"]
+    made = []
+    for flags in ([], ["--njit"]):
+        assert main(["exported_here:step", *words, *flags, "-o", "either.py"]) == 0
+        space: dict[str, Any] = {}
+        exec((here / "either.py").read_text(), space)
+        given = [np.copy(a) if isinstance(a, np.ndarray) else a for a in args]
+        made.append([space["step"](*given), *given])
+    assert "@njit" in (here / "either.py").read_text()
+    for x, y in zip(*made):
+        np.testing.assert_array_equal(x, y)
+
+
 @pytest.mark.skipif(shutil.which("ruff", path=str(Path(sys.executable).parent)) is None, reason="ruff is not there")
 def test_files_are_formatted(here: Path) -> None:
     ruff = str(Path(sys.executable).parent / "ruff")
