@@ -53,9 +53,14 @@ def binary(operator: str, level: int, a: Expr, b: Expr) -> Expr:
 def negation(a: Expr) -> Expr:
     if a.text.startswith("not ") and a.level == NOT:
         return replace(a, text=a.text[4:], level=COMPARE)
-    if a.level == COMPARE and len(found := re.split(r" ([=!]=) ", a.text)) == 3:
+    if a.level == COMPARE and len(found := re.split(r" ([=!]=) ", a.text)) == 3 and _whole(found[0]):
         return replace(a, text=f"{found[0]} {'!=' if found[1] == '==' else '=='} {found[2]}")
     return Expr(f"not {a.at(NOT)}", NOT, a.soft, a.reads)
+
+
+def _whole(text: str) -> bool:
+    """Whether the brackets of a part of an expression are its own."""
+    return all(text.count(a) == text.count(b) for a, b in ("()", "[]"))
 
 
 def total(a: Expr, b: Expr) -> Expr:

@@ -102,8 +102,16 @@ class Text:
             words = Counter(w for text in self.lines if text.lstrip()[:1] != "#" for w in re.findall(r"\w+", text))
             kept = [text for text in self.lines if not self._is_unused(text, words)]
             if len(kept) == len(self.lines):
-                return
+                break
             self.lines = kept
+        self.lines = [x for k, text in enumerate(self.lines) for x in self._with_pass(text, self.lines[k + 1 :])]
+
+    def _with_pass(self, text: str, after: Sequence[str]) -> list[str]:
+        """A line, and a `pass` where a block begins with it that has lost its lines."""
+        code = next((x for x in after if x.lstrip()[:1] != "#"), "")
+        indent = len(text) - len(text.lstrip())
+        ends = text.endswith(":") and text.lstrip()[:1] != "#" and len(code) - len(code.lstrip()) <= indent
+        return [text, " " * (indent + 4) + "pass"] if ends else [text]
 
     def _is_unused(self, text: str, words: Counter[str]) -> bool:
         found = re.match(r"\s*(\w+) = .*[^(]$", text)

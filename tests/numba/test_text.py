@@ -59,3 +59,15 @@ def test_counts_of_shifts_are_compared_without_a_sign(monkeypatch: pytest.Monkey
     monkeypatch.setattr(ladder, "native", lambda *args: None)
     for dtype in (np.int8, np.int64, np.uint16):
         ladder.climb(shifted, (np.array([1, 3, 7], dtype), np.array([2, 0, 100], dtype)), strategies=(Options(),))
+
+
+def asserted(a: np.ndarray) -> float:
+    if not np.logical_not(a[-2]) <= 2:
+        raise ValueError("no")
+    return float(a.sum())
+
+
+def test_a_comparison_within_another_is_not_turned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladder, "python_module", ladder.module_of)
+    monkeypatch.setattr(ladder, "native", lambda *args: None)
+    ladder.climb(asserted, (np.arange(4.0),), strategies=(Options(),))
