@@ -91,7 +91,9 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.analysis": Rooms(("one_shot", "cost", "modules"), beside={"flow": frozenset()}),
     "tracebuf.deallocate": Rooms(("", "general")),
     "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir", "memrefs"}),)),
-    "tracebuf.backend": Rooms((frozenset({"objects", "layout"}), "llvm", "runtime")),
+    "tracebuf.backend": Rooms(
+        (frozenset({"objects", "layout"}), "llvm", "runtime"), beside={"numba": frozenset()}
+    ),
     "tracebuf.backend.llvm": Rooms(("texts", "", "entries")),
     "tracebuf.testing": Rooms(
         ("", "strategies", "checks", "plugin", frozenset({"docexamples", "fuzz", "numpy_suite"})), free=frozenset({""})

@@ -1,9 +1,9 @@
-"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter and native code, all with
-equal results.
+"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter, as Python (`backend.numba`),
+and as native code, all with equal results.
 
 Why: a difference is caught at the first rung that has it, which says where the bug is: in tracing (tensor, raw), in a
 tensor pass (tensor, optimised), in an analysis, the rewrite or the frees (memref, by strategy), or in code generation
-(native). Compared are values, dtypes, shapes, the order and signs of strides, Python types, identity, what the
+(Python, native). Compared are values, dtypes, shapes, the order and signs of strides, Python types, identity, what the
 arguments hold afterwards, what shares memory with what, and the class of an exception (rules C1 to C3). Native
 allocations and copies must not exceed eager's allocations (rule S2). A further call with other sizes goes through the
 same compiled function.
@@ -22,6 +22,7 @@ import re
 import textwrap
 import types
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
@@ -33,6 +34,7 @@ import numpy as np
 
 from tracebuf import pipeline
 from tracebuf.api import BufferizedFunction, Specialization, bufferize
+from tracebuf.backend.numba.module import Module, module_of
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal, StaticKey
 from tracebuf.frontends.numpy.call.call import Call
@@ -311,6 +313,18 @@ def interpreters(
             return Outcome(values, error=error)
         return Outcome(values, build_results(traced.plan, done.results, given, containers, traced.writes))
 
+    def in_python(module: Module) -> Callable[[Func, Sequence[Any]], Outcome]:
+        def run(func: Func, args: Sequence[Any]) -> Outcome:
+            values, _ = clone_arguments(tuple(args), {})
+            given, containers = parts(values)
+            try:
+                results = module.run([given[i] for i in traced.arguments])
+            except Exception as error:
+                return Outcome(values, error=error)
+            return Outcome(values, build_results(traced.plan, results, given, containers, traced.writes))
+
+        return run
+
     def tried(run: Callable[[Func, Sequence[Any]], Outcome], func: Func, name: str, how: Rules) -> None:
         for args, expected in eager:
             try:
@@ -340,7 +354,31 @@ def interpreters(
                     made = pipeline.decided_to_memref(func, analysis, options)
                     tried(on_memory, made, name, rules)
                     program = program or made
+        with rung("Python", source) as name:
+            module = None if program is None else python_module(program)
+            if program is not None and module is not None:
+                tried(in_python(module), program, name, rules)
+        with rung("Numba", source) as name:
+            if program is not None and module is not None and by_numba(source, module):
+                tried(in_python(module_of(program, compiled=True)), program, name, rules)
     return stored, program
+
+
+NUMBA = 0
+"""One of so many programs is compiled by Numba too, which takes seconds; 0: none. The fuzzer sets it."""
+
+
+def by_numba(source: str, module: Module) -> bool:
+    """Whether a program is one of those that Numba compiles: by its text, and none that is long."""
+    return NUMBA > 0 and zlib.crc32(source.encode()) % NUMBA == 0 and len(module.text) < 6000
+
+
+def python_module(program: Func) -> Module | None:
+    """The program as Python; None where it has an op that has no form there."""
+    try:
+        return module_of(program)
+    except UnsupportedError:
+        return None
 
 
 @contextmanager
