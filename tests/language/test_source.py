@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tracebuf
 from tests.support.agreement import agree, program
 from tests.support.params import one_in
 from tracebuf.frontends.numpy.source.source import definition_alone, definitions, matches
@@ -105,3 +106,20 @@ def test_a_function_is_traced_whose_text_does_not_end_where_its_code_does() -> N
         """
     )
     assert agree(f, np.ones(3))[0] == 2
+
+
+def test_assertions_that_pytest_rewrites() -> None:
+    """Those of this file are: the code object has names that the source has not."""
+
+    @tracebuf.bufferize
+    def checked(a, n):
+        assert a.ndim == 1, "a vector"
+        assert n > 0 and a.shape[0] == n
+        if a.sum() > 3:
+            return a + 1
+        return a - 1
+
+    assert "locals" in checked.__wrapped__.__code__.co_names
+    assert checked(np.ones(4), 4).tolist() == [2.0] * 4
+    with pytest.raises(AssertionError, match="a vector"):
+        checked(np.ones((2, 2)), 2)

@@ -207,7 +207,7 @@ def matches(node: Definition, code: types.CodeType) -> bool:
         elif isinstance(inner, ast.Attribute):
             used.add(inner.attr)
         elif isinstance(inner, ast.Assert):
-            plain.discard("AssertionError")  # pytest rewrites assertions
+            plain -= {"AssertionError", "append", "locals"}  # pytest rewrites assertions
         elif isinstance(inner, (ast.Import, ast.ImportFrom)):
             imported = True
     return parameters == list(code.co_varnames[:count]) and (imported or plain <= used)
