@@ -35,14 +35,14 @@ class Writer(Text):
     # -- the function
     def write(self) -> str:
         """The text of the function."""
-        args = []
-        for v in self.func.args:
-            name = self.names.new(v.name or "x") if v.name not in args and v.name in self.names.taken else v.name
-            if not name.isidentifier():
-                name = self.names.new(name)
-            self.names.taken.add(name)
+        own: dict[Value, str] = {}
+        for v in self.func.args:  # first those that keep their names
+            if v.name.isidentifier() and v.name not in self.names.taken:
+                own[v] = v.name
+                self.names.taken.add(v.name)
+        args = [own[v] if v in own else self.names.new(v.name) for v in self.func.args]
+        for v, name in zip(self.func.args, args):
             self.exprs[v] = Expr(name, soft=v.type in (INDEX, I1))
-            args.append(name)
         self.returned: list[str] = []
         self.block(self.func.block)
         self.drop_unused()

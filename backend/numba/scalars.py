@@ -193,18 +193,21 @@ def conversion(op: arith.CastOp, element: ScalarType, args: Sequence[Expr]) -> E
     if isinstance(op, casts.FPToSI):
         return call(f"as_int{element.bits}", x)
     if isinstance(op, casts.FPToUI):
-        found = call("as_uint64", x)
-        return found if element.bits == 64 else call(dtype_name(element), found)
+        return narrowed(call("as_uint64", x), element)
     if element is INDEX:
         return call("int", x, soft=True) if not x.is_number else x
     if element.is_unsigned and not source.is_unsigned and source in (INDEX, I64):
-        found = call("unsigned", x)
-        return found if element.bits == 64 else call(dtype_name(element), found)
+        return narrowed(call("unsigned", x), element)
     if isinstance(op, casts.UIToFP | casts.ExtUI):
         x = as_unsigned(x, source)
     if isinstance(op, casts.TruncI):
         x = hard(x, source)
     return call(dtype_name(element), x)
+
+
+def narrowed(x: Expr, element: ScalarType) -> Expr:
+    """The last bits of what a helper gives as np.uint64; where Numba compiled that, it gives Python's int."""
+    return x if element.bits == 64 else call(dtype_name(element), call("np.uint64", x))
 
 
 def divided(op: Scalar, element: ScalarType, args: Sequence[Expr]) -> Expr:

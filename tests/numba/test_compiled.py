@@ -56,6 +56,17 @@ def test_numbers_wrap_and_what_numba_computes_otherwise_stays_numpys() -> None:
     assert "@njit" in text and "np.exp" in text.rpartition("\ndef mixed(")[2]
 
 
+def stored(a: np.ndarray, c: np.ndarray) -> Any:
+    c[:, 0] = a[0]
+    return c
+
+
+def test_a_negative_number_becomes_a_narrow_unsigned_one() -> None:
+    plain, compiled = both(stored, np.array([-4.0]), np.zeros((2, 3), np.uint32))
+    np.testing.assert_array_equal(plain[-1], np.array([[2**32 - 4, 0, 0]] * 2, np.uint32))
+    np.testing.assert_array_equal(plain[-1], compiled[-1])
+
+
 def picked(a: np.ndarray, where: np.ndarray) -> Any:
     return a[where] * 2
 

@@ -71,3 +71,17 @@ def test_a_comparison_within_another_is_not_turned(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ladder, "python_module", ladder.module_of)
     monkeypatch.setattr(ladder, "native", lambda *args: None)
     ladder.climb(asserted, (np.arange(4.0),), strategies=(Options(),))
+
+
+def power(x: float, n: int) -> float:
+    if n == 0:
+        return 1.0
+    half = power(x, n // 2)
+    return half * half if n % 2 == 0 else half * half * x
+
+
+def test_functions_that_call_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has no name gets none of another argument."""
+    monkeypatch.setattr(ladder, "python_module", ladder.module_of)
+    monkeypatch.setattr(ladder, "native", lambda *args: None)
+    ladder.climb(power, (1.5, 11), strategies=(Options(),))
