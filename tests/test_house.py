@@ -82,7 +82,7 @@ ROOMS: dict[str, Rooms] = {
         },
         free=frozenset({
             "", "__main__", "api", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline",
-            "module_pipeline", "measure", "mlir", "opt", "passes", "persist", "support", "testing",
+            "module_pipeline", "measure", "measuring", "mlir", "opt", "passes", "persist", "support", "testing",
         }),
         but=dict.fromkeys(("stages", "pipeline", "module_pipeline"), frozenset({"", "api"})),
     ),
