@@ -17,7 +17,7 @@ PIP  := $(RUN) -m pip install --quiet --disable-pip-version-check
 # The workers share the cores: BLAS threads on top would only fight over them.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo test sweeps check types quick fuzz calls bench clean
+.PHONY: help demo test sweeps check types quick fuzz calls bench docs clean
 .DELETE_ON_ERROR:
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo "make fuzz    random programs against eager NumPy, SECONDS=$(SECONDS) SEED=$(SEED)"
 	@echo "make calls   CALLS=$(CALLS) calls of changing kinds from four threads, by machine code and by Python"
 	@echo "make bench   programs beside NumPy, Numba, JAX, numexpr, Pythran and C: PROGRAMS=\"softmax lu\" ROUNDS=$(ROUNDS)"
+	@echo "make docs    the site, in build/site"
 	@echo "make clean   remove .venv, builds and caches"
 
 demo: $(VENV)/.demo
@@ -58,6 +59,10 @@ calls: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m benchmarks.bench $(PROGRAMS) --rounds $(ROUNDS)
+
+docs: $(VENV)/.test
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict -q -f docs/site/mkdocs.yml
+	@echo "build/site/index.html"
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

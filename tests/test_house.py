@@ -82,17 +82,22 @@ ROOMS: dict[str, Rooms] = {
         },
         free=frozenset({
             "", "__main__", "api", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline",
-            "module_pipeline", "measure", "measuring", "mlir", "opt", "passes", "persist", "support", "testing",
+            "module_pipeline", "measure", "measuring", "mlir", "opt", "passes", "persist", "pictures", "stories", "support",
+            "testing",
         }),
-        but=dict.fromkeys(("stages", "pipeline", "module_pipeline"), frozenset({"", "api"})),
+        but=dict.fromkeys(("stages", "pipeline", "module_pipeline", "stories", "pictures"), frozenset({"", "api"})),
     ),
     "tracebuf.ops": Rooms(("memory", frozenset({"control", "scalars"}), "arrays", "")),
     "tracebuf.analysis": Rooms(("one_shot", "cost", "modules"), beside={"flow": frozenset()}),
     "tracebuf.deallocate": Rooms(("", "general")),
     "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir", "memrefs"}),)),
-    "tracebuf.backend": Rooms((frozenset({"objects", "layout"}), "llvm", "runtime")),
+    "tracebuf.backend": Rooms(
+        (frozenset({"objects", "layout"}), "llvm", "runtime"), beside={"numba": frozenset()}
+    ),
     "tracebuf.backend.llvm": Rooms(("texts", "", "entries")),
-    "tracebuf.testing": Rooms(("", frozenset({"docexamples", "fuzz", "numpy_suite"}))),
+    "tracebuf.testing": Rooms(
+        ("", "strategies", "checks", "plugin", frozenset({"docexamples", "fuzz", "numpy_suite"})), free=frozenset({""})
+    ),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
     "tracebuf.frontends.numpy": Rooms(
         ("source", "call", "record", "numbers", "arrays", frozenset({"paths", "functions"}), "interpreter")
@@ -537,6 +542,7 @@ def test_wheel_and_sdist_hold_the_tree_and_the_wheel_imports(tmp_path: Path) -> 
     paths = {str(path.relative_to(ROOT)) for path in MODULES.values()}
     assert not (expected | paths | {"tests/test_house.py", "Makefile", "LICENSE"}) - names
 
+    expected.add("pytest_tracebuf.py")  # which imports nothing of the package
     wheel = build_wheel(tree, tmp_path / "from-tree")
     assert python_files(wheel) == expected
     assert python_files(build_wheel(sdist, tmp_path / "from-sdist")) == expected

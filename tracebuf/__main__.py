@@ -1,4 +1,5 @@
-"""`python -m tracebuf opt ...`: see tracebuf.opt; `python -m tracebuf precompile ...`: see persist/precompile.py."""
+"""`python -m tracebuf opt ...`: see tracebuf.opt; `python -m tracebuf precompile ...`: see persist/precompile.py;
+`python -m tracebuf report ...`: see pictures/command.py; `python -m tracebuf export ...`: see persist/export.py."""
 
 from __future__ import annotations
 
@@ -15,8 +16,18 @@ def main() -> int:
         from tracebuf.persist.precompile import main as precompile
 
         return precompile(sys.argv[2:])
+    if len(sys.argv) > 1 and sys.argv[1] == "report":
+        from tracebuf.pictures.command import main as report
+
+        return report(sys.argv[2:])
+    if len(sys.argv) > 1 and sys.argv[1] == "export":
+        from tracebuf.persist.export import main as export
+
+        return export(sys.argv[2:])
     print("usage: python -m tracebuf opt FILE [flags] [passes]", file=sys.stderr)
     print("       python -m tracebuf precompile MODULE:FUNCTION ARGUMENT ...   (-h for help)", file=sys.stderr)
+    print("       python -m tracebuf report MODULE:FUNCTION ARGUMENT ... -o FILE   (-h for help)", file=sys.stderr)
+    print("       python -m tracebuf export MODULE:FUNCTION ARGUMENT ... -o FILE   (-h for help)", file=sys.stderr)
     return 2
 
 

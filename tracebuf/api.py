@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
@@ -73,6 +74,9 @@ if TYPE_CHECKING:
     from tracebuf.persist.compiled import Compiled
     from tracebuf.persist.programs import Kept
     from tracebuf.persist.saved import Saved
+    from tracebuf.pictures.gather import Report
+    from tracebuf.stories.story import Stories
+    from tracebuf.testing.checks.validation import Validation
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -87,6 +91,8 @@ NATIVE_AFTER = 3
 WORTH = 300
 """How many calls of such programs Python makes before the machine code for that is compiled, which takes as long as
 thousands of them: a process may end before it pays."""
+REPORT_SECONDS = 5.0
+"""How long a report tries edits for."""
 FORWARD = True
 """Whether functions that only move what they get, or ask Python, are run by Python, once machine code would."""
 
@@ -95,6 +101,9 @@ MAX_ORIGINALS = 8
 MANY_REFUSED = 200
 """After how many refused calls, of a function of which nothing was compiled, arguments of such types are not looked at
 any more: whatever their sizes and the names from outside are by then."""
+
+VALIDATES = "tracebuf.testing.checks.validate"
+"""What `validate` does, which calls bufferized functions itself."""
 
 MAY_WARN = "NumPy may warn, or the call raises"
 """Why the original function has run a call that compiled code has begun, under `warnings="numpy"`."""
@@ -814,6 +823,73 @@ class BufferizedFunction(NativeCallable):
         env = {} if named is not None else {s: b.value(values) for s, b in (spec.sizes or spec.traced.bindings).items()}
         return explain(spec.program.func, env)
 
+    @hides_frames(UnsupportedError)
+    def stories(self, *args: Any, **kwargs: Any) -> Stories:
+        """The story of each allocation and copy that is left for these arguments: the lines that write, read and
+        define, what it takes and how often, the rule that decided, and the edit of the source that would remove it,
+        with what it saves (or why none does); and by line what eager NumPy allocates that is gone.
+
+        Edits are found by trying: the edited function is traced and bufferized again, must compute the same, and both
+        run on copies of the arguments. A function that calls others than NumPy's and SciPy's is not run.
+
+        Args and errors: those of `explain`. Returns `Stories`: as text, by `show()` in colours, by `to_dict()` as data;
+        each has an `edit` whose `apply()` gives the file's text with it.
+
+        >>> print(bufferize(lambda a: np.negative(a, out=a)).stories(np.ones(3)))
+        <lambda>: no allocations, no copies left
+        """
+        with stages.importing():
+            from tracebuf.stories.story import stories
+        try:
+            return stories(self, args, kwargs)
+        except RunOriginal as reason:
+            raise original_runs(str(reason)) from None
+
+    @hides_frames(UnsupportedError)
+    def report(self, path: str | os.PathLike[str] | None, /, *args: Any, **kwargs: Any) -> Report:
+        """Writes a report of one call as an HTML file that needs nothing else: the source with what each line takes
+        and saves, conflicts drawn on it, lifetimes of buffers, the program at each stage, other decisions.
+
+        Args:
+            path: where to; None writes nothing.
+            args, kwargs: those of a call.
+
+        Returns the `Report`: `save(path)`, `html`, `data`, and `figure()` of matplotlib. Raises what `stories` raises,
+        OSError where the file cannot be written. Source: docs/explain.md.
+
+        >>> "cumsum" in bufferize(lambda a: np.cumsum(a).max()).report(None, np.ones(9)).html
+        True
+        """
+        with stages.importing():
+            from tracebuf.pictures.gather import report
+        try:
+            made = report(self, args, kwargs, REPORT_SECONDS)
+        except RunOriginal as reason:
+            raise original_runs(str(reason)) from None
+        if path is not None:
+            made.save(path)
+        return made
+
+    @hides_frames(UnsupportedError)
+    def validate(self, *args: Any, **kwargs: Any) -> Validation:
+        """Runs a call eagerly, by both interpreters and natively, and compares all that the contract names: values,
+        dtypes, shapes, strides, effects on arguments, shared memory, identity, exceptions.
+
+        Args and errors: those of a call. Each run is on copies of the arguments, which stay as they are; the function
+        is run five times or more, so effects other than on arrays, containers and random generators (a file that is
+        written, a captured object that changes) happen as often. Floats may differ by 1e-9 of the largest magnitude of
+        their array, by 1e-5 where single precision is involved (rule C2).
+
+        Returns a report, whose text is the table of the runs; where one differs (`ok` is False) it names the first
+        stage that does, the op, its line, and both values. Source: docs/testing.md.
+
+        >>> bufferize(lambda a: a[1:] + 1).validate(np.ones(3)).ok
+        True
+        """
+        with stages.importing():
+            found = import_module(VALIDATES)
+        return found.validate(self, args, kwargs)  # type: ignore[no-any-return]
+
     def captured(self, *args: Any, **kwargs: Any) -> list[np.ndarray]:
         """The arrays from outside that a call with these arguments may read or store to, as they are now.
 
@@ -1248,7 +1324,10 @@ class BufferizedMethod(NativeCallable):
 
 _OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", "__kwdefaults__", "__code__")
 """What a method has of its function, of the names with two underscores."""
-_OF_CALLS = ("call_counted", "captured", "ctypes", "eager", "explain", "low_level_callable", "lower", "trace")
+_OF_CALLS = (
+    "call_counted", "captured", "ctypes", "eager", "explain", "low_level_callable", "lower", "report",
+    "stories", "trace", "validate",
+)  # fmt: skip
 """Methods that take the arguments of a call."""
 
 

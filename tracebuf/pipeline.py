@@ -95,6 +95,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     the plan of the arena           optimize/buffers/assign_storage.py makes it; who is alive with whom: lifetimes.py;
                                     offsets: pack.py; its data: ops/memory/arena.py; offsets for a user:
                                     `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
+    a copy's story, and its edit    stories/story.py; which edits are proposed: candidates.py, tried: trials.py; what
+                                    makes two programs the same: meaning.py; tests/tools/test_stories.py
+    the HTML report                 pictures/gather.py (its data), page.py, report.js; tests/tools/test_report.py
     a contract that is broken       explain/contracts.py, asked by `_specialize` of api.py; tests/call/test_contracts.py
     a buffer whose size comes late  it floats: optimize/buffers/assign_storage.py (`_placed`); at run time
                                     backend/llvm/memory.py (`_in_gap`); tests/passes/test_storage.py
@@ -115,6 +118,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/native/test_short_rows.py); LLVM's passes:
                                     backend/llvm/compiler.py (`_run_passes`, with what is off and why);
                                     tests/native/test_native.py, tests/native/test_jit.py
+    a program as Python             backend/numba/: module.py puts it together, function.py walks the ops, nests.py has
+                                    the loops, pieces.py makes functions of them for Numba; a rung of
+                                    testing/ladder.py; as a file: persist/export.py; docs/numba.md; tests/numba/
     machine code in memory          backend/llvm/jit.py: compiled or from the cache (cache.py), then laid into
                                     memory by backend/objects/elf.py, LLVM's linker where that refuses;
                                     tests/native/test_objects.py

@@ -231,15 +231,21 @@ class Lowered:
         return tuple(self.texts)
 
     def as_text(self, stage: str = "memref") -> str:
-        """The program after a stage: a name of `stages`, "tensor" (after the tensor passes) or "memref" (as compiled).
+        """The program after a stage: a name of `stages`, "tensor" (after the tensor passes), "memref" (as compiled), or
+        "numba": the memref program as Python (docs/numba.md).
 
-        Raises ValueError for an unknown stage.
+        Raises ValueError for an unknown stage; UnsupportedError for "numba" where an op has no form in Python.
 
         >>> import numpy as np, tracebuf
         >>> lowered = tracebuf.bufferize(lambda a: a + 1).lower(np.ones(3))
         >>> lowered.as_text("memref").count("memref.alloc")
         1
         """
+        if stage == "numba" and self.program is not None:
+            with importing():
+                from tracebuf.backend.numba.module import module_of
+
+            return module_of(self.program).text
         name = ALIASES.get(stage, stage)
         if name not in self.texts:
             raise ValueError(f"no stage {stage!r}; there are tensor, memref, {', '.join(self.texts)}")

@@ -40,6 +40,7 @@ def main() -> int:
     parser.add_argument("--without", nargs="+", choices=[p for p in PEERS if p not in (OURS, NUMPY)], default=[])
     parser.add_argument("--json", type=Path, default=BUILT / "bench.json")
     parser.add_argument("--svg", type=Path, default=BUILT / "bench.svg")
+    parser.add_argument("--page", type=Path, help="write the page of the documentation too (docs/performance.md)")
     given = parser.parse_args()
     known = {*programs, *(p.family for p in programs.values())}
     if unknown := set(given.programs) - known:
@@ -54,7 +55,10 @@ def main() -> int:
     except KeyboardInterrupt:
         print("interrupted: what there is", file=sys.stderr)
     print(report.table(rows))
-    for path, text in ((given.json, report.as_json(rows)), (given.svg, report.svg(rows))):
+    written = [(given.json, report.as_json(rows)), (given.svg, report.svg(rows))]
+    if given.page is not None:
+        written += [(given.page, report.page(rows)), (given.page.parent / "pictures/bench.svg", report.svg(rows))]
+    for path, text in written:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         print(f"written: {path}")

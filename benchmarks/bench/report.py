@@ -85,6 +85,25 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join([*lines, *notes(rows)])
 
 
+PAGE = """# Performance
+
+`make bench` compares the programs of [benchmarks/programs](../benchmarks/programs) with NumPy and with peers, each
+where it runs: Numba (the NumPy source as it is, and loops written by hand), JAX, numexpr, Pythran, and C (`gcc -O3
+-march=native`). All contestants of a program take turns in one process on one core; each call is timed by itself, on
+arguments that are restored before it; compiling is not timed; results are checked against NumPy's. The numbers of the
+table are ratios: above 1 tracebuf is faster. Rows on which a peer is more than 5 % ahead are bold, and stay; their
+reasons are below the table.
+
+![time of each contestant, as a multiple of tracebuf's](pictures/bench.svg)
+
+"""
+
+
+def page(rows: Sequence[Row]) -> str:
+    """docs/performance.md: how it is measured, the plot, the table."""
+    return f"{PAGE}{table(rows)}\n"
+
+
 def notes(rows: Sequence[Row]) -> list[str]:
     """Who is missing, what is wrong or refused, and where we are behind, with the reason."""
     missing = sorted({name for r in rows for name in r.missing})

@@ -110,6 +110,43 @@ def seeded(n):
     return first, random.random(), random.gauss(0.5, 2)
 
 
+def made(n, seed):
+    rng, total = random.Random(seed), 0.0
+    for _ in range(n):
+        total += rng.random() + rng.randint(1, 6) + rng.gauss(0, 1) + rng.uniform(-1, 1)
+        if rng.random() < 0.3:
+            total += rng.choice([1, 2, 5])
+    listed = list(range(n))
+    rng.shuffle(listed)
+    kept = rng.betavariate(1, 2), rng.lognormvariate(0, 1), isinstance(rng, random.Random)
+    return total, listed, rng.sample(range(n), 3), kept, random.paretovariate(2)
+
+
+def by_path(n):
+    first, second, total = random.Random(1), random.Random(2), 0
+    for _ in range(n):
+        total += (first if total % 2 else second).randrange(10)
+    first.seed(5)
+    return total, first.random(), random.random(), first.gauss()
+
+
+class Walker:
+    def __init__(self, rng):
+        self.rng = rng
+        self.step()
+
+    def step(self):
+        self.x = self.rng.uniform(0, 1), self.rng.uniform(0, 1)
+
+
+def walkers(seed):
+    rng = random.Random(seed)
+    all_of_them = [Walker(rng) for _ in range(4)]
+    for each in all_of_them:
+        each.step()
+    return np.array([each.x for each in all_of_them])
+
+
 def alone(n):
     return random.randint(0, n), random.choice(np.arange(n))
 
@@ -118,6 +155,7 @@ PROGRAMS = [
     (inside, 700), (ints, 60), (walk, np.arange(20.0), 30), (distributions, 50), (annealed, 3.0, 200), (seeded, 5),
     (alone, 3), (alone, 0), (alone, -3), (sampled, 10, 4), (sampled, 1000, 4), (sampled, 5000, 200), (sampled, 100, 0),
     (chosen, np.arange(5.0), 6), (chosen, np.arange(5.0), 60), (reversed_tour, 10), (too_many, 5), (too_many, -1),
+    (made, 20, 7), (made, 5, -(2**70)), (made, 5, "a text"), (made, 5, 1.5), (by_path, 30), (walkers, 3),
     (of_array, np.arange(3)), (weighted_by, [0, 0]), (weighted_by, [1, 2, 3]), (weighted_by, [1, math.inf]),
 ]  # fmt: skip
 
@@ -162,6 +200,17 @@ def test_functions_of_the_users_may_draw_too() -> None:
 
     for f in (before, behind):
         assert "random" in str(refused(f, 3))
+
+
+def test_generators_made_inside_stay_there() -> None:
+    def returned(n):
+        return random.Random(n)
+
+    def unknown(n):
+        return random.Random(n).getstate()
+
+    assert "a generator of Python's `random` is returned" in str(refused(returned, 3))
+    assert "random.getstate" in str(refused(unknown, 3))
 
 
 def test_another_layout_has_no_formulas() -> None:

@@ -149,7 +149,7 @@ TRAPS = {
     "a.dtype.type(a[0])": (1, "the elements of an array", "float()"),
     "a is n": (1, "`is`", "isinstance"),
     "(a[0] > 0) is True": (1, "`is`", "=="),
-    "random.betavariate(1, 2) * a": (1, "random", "draw"),
+    "random.getstate()[0] * a": (1, "random", "draw"),
     "repr(n)": (1, "repr", "outside"),
     "hash(n)": (1, "hash", "outside"),
     "1 if cond(a[0] > 1, lambda: 0, lambda: 2.5) else 2": (1, "different types", "one type"),

@@ -64,11 +64,14 @@ def check_count(func: Func, kind: str, limit: int, found: Sequence[Entry]) -> No
         raise broken(func, f"max_{plural}={limit}", number + " in a loop" * (looping == found), found)
 
 
+HELP = "change these lines (the function's `stories(...)` with these arguments looks for edits), or allow it"
+
+
 def broken(func: Func, contract: str, what: str, shown: Sequence[Entry], instead: str = "") -> ContractError:
     """The error, at the first of the entries that break the contract."""
     text = "\n".join([f"`{contract}` does not hold: {what}", *map(str, shown)])
     location = shown[0].location if shown else func.loc
-    return ContractError(contract, text, location, instead or "change these lines, or allow it", tuple(shown))
+    return ContractError(contract, text, location, instead or HELP, tuple(shown))
 
 
 # -- updates in place

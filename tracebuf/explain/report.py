@@ -4,7 +4,7 @@ there; every host call, with the bytes that it reads and writes."""
 from __future__ import annotations
 
 import linecache
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from tracebuf.analysis.cost.certificate import Certificate
@@ -122,15 +122,18 @@ def human(n: float) -> str:
 
 def explain(func: Func, env: Mapping[Sym, int]) -> Explanation:
     """The report of a memref program; `env` has the call's sizes. Entries of no bytes are left out."""
-    found: list[Entry] = []
-    for op in func.walk():
-        entry = entry_of(op, env)
-        found += [] if entry is None else [entry]
-        found += made_by_callee(op, env) if isinstance(op, HostCall) else []
-    entries = [entry for entry in found if entry.bytes != 0 or entry.kind == "host call"]
+    entries = [entry for _, entry in all_entries(func, env) if entry.bytes != 0 or entry.kind == "host call"]
     arguments = zip(func.args, func.arg_attrs, strict=True)
     donated = {a.name: attrs.get("tracebuf.unused", "") for a, attrs in arguments if "tracebuf.donated" in attrs}
     return Explanation(func.name, tuple(entries), func.attrs.get("certificate"), donated)
+
+
+def all_entries(func: Func, env: Mapping[Sym, int]) -> Iterator[tuple[Op, Entry]]:
+    """All entries, each with the op that it tells of; those of no bytes too."""
+    for op in func.walk():
+        entry = entry_of(op, env)
+        yield from [] if entry is None else [(op, entry)]
+        yield from ((op, made) for made in (made_by_callee(op, env) if isinstance(op, HostCall) else []))
 
 
 def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:

@@ -23,23 +23,26 @@ from tracebuf.ops.control.cf import BranchOp
 from tracebuf.ops.control.func import Call
 from tracebuf.ops.scalars import arith, casts
 
-__all__ = ["Known", "Runner"]
+__all__ = ["Known", "Runner", "Watch"]
 
 Known = Mapping[str, "Func | Callable[..., Any]"]
 """What a run may call, by name: functions of the module, and Python callables for functions that are only declared and
 for ops that nobody knows."""
+Watch = Callable[[Op, Sequence[Any], Sequence[Any]], None]
+"""Is told of an op that was run, with the values of its operands and of its results."""
 
 
 class Runner:
     """Runs one function once, with what it calls of `known`. Subclasses say what an op does (`run_op`) and what a
     shaped value is (`check_shaped`)."""
 
-    __slots__ = ("depth", "ended", "env", "func", "held", "known", "sizes")
+    __slots__ = ("depth", "ended", "env", "func", "held", "known", "sizes", "watch")
 
     def __init__(self, func: Func, known: Known | None = None) -> None:
         self.known, self.depth = known or {f.name: f for f in func.callees}, 0
         self.ended: Op | None = None
         """What ended the block that was left last."""
+        self.watch: Watch | None = None
         self._enter(func)
 
     def _enter(self, func: Func) -> None:
@@ -84,7 +87,11 @@ class Runner:
             ops = block.ops
             for i in range(len(ops) - 1):
                 op = ops[i]
-                self.bind(op.results, self.run_op(op, self.operands(op)), op)
+                operands = self.operands(op)
+                made = self.run_op(op, operands)
+                self.bind(op.results, made, op)
+                if self.watch is not None:
+                    self.watch(op, operands, made)
             end, values = ops[-1], self.operands(ops[-1])
             if not isinstance(end, BranchOp):
                 self.ended = end

@@ -19,7 +19,7 @@ import numpy as np
 
 from tracebuf.errors import InternalError
 from tracebuf.frozen import frozen
-from tracebuf.interpret import Known, Runner
+from tracebuf.interpret import Known, Runner, Watch
 from tracebuf.interpret.memory import POISON, Buffer, Counts, Memory, MemoryFault, MemRef
 from tracebuf.interpret.places import Places
 from tracebuf.interpret.tensor import argument, evaluated
@@ -63,16 +63,18 @@ def run(
     tensors: bool = False,
     known: Known | None = None,
     memory: Memory | None = None,
+    watch: Watch | None = None,
 ) -> Result:
     """Runs a memref-level function on NumPy arrays, which it really modifies, and scalars.
 
     `may_leak` is for programs that have no frees yet, `tensors` for those that have tensors beside buffers: arrays that
     stay as they are. `known` is what it calls, by name; a callable gets arrays over the buffers' own memory, and a
-    result that is none of these becomes a buffer of the caller's. `memory` has the buffers. Raises what a
-    `tracebuf.check` raises, MemoryFault for a misuse of memory, InternalError where a buffer has not the dtype, sizes,
-    strides or offset that its type declares.
+    result that is none of these becomes a buffer of the caller's. `memory` has the buffers; `watch` is told of each op
+    that was run. Raises what a `tracebuf.check` raises, MemoryFault for a misuse of memory, InternalError where a
+    buffer has not the dtype, sizes, strides or offset that its type declares.
     """
     runner = _MemRefRunner(func, tensors, known, memory)
+    runner.watch = watch
     if len(args) != len(func.args):
         raise InternalError(f"{func.name}: {len(args)} arguments for {len(func.args)}")
     arrays = {i: a for i, a in enumerate(args) if isinstance(func.args[i].type, MemRefType)}

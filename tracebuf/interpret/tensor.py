@@ -13,7 +13,7 @@ import numpy as np
 
 from tracebuf.errors import InternalError
 from tracebuf.frozen import frozen
-from tracebuf.interpret import Known, Runner
+from tracebuf.interpret import Known, Runner, Watch
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType, ShapedType, TensorType
@@ -35,14 +35,15 @@ class Result:
     arguments: dict[int, np.ndarray]
 
 
-def run(func: Func, args: Sequence[Any], known: Known | None = None) -> Result:
+def run(func: Func, args: Sequence[Any], known: Known | None = None, watch: Watch | None = None) -> Result:
     """Runs a tensor-level function; the arguments (arrays and scalars of the declared types) are not modified.
-    `known` are the functions that it calls, by name.
+    `known` are the functions that it calls, by name; `watch` is told of each op that was run.
 
     Raises what a `tracebuf.check` raises, and InternalError, naming the op and the user's line, where a value does not
     have the dtype, rank or sizes that its type declares, or an op's reference fails.
     """
     runner = _TensorRunner(func, known)
+    runner.watch = watch
     if len(args) != len(func.args):
         raise InternalError(f"{func.name}: {len(args)} arguments for {len(func.args)}")
     data = [argument(v, a) for v, a in zip(func.args, args, strict=True)]

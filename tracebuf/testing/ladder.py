@@ -1,9 +1,9 @@
-"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter and native code, all with
-equal results.
+"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter, as Python (`backend.numba`),
+and as native code, all with equal results.
 
 Why: a difference is caught at the first rung that has it, which says where the bug is: in tracing (tensor, raw), in a
 tensor pass (tensor, optimised), in an analysis, the rewrite or the frees (memref, by strategy), or in code generation
-(native). Compared are values, dtypes, shapes, the order and signs of strides, Python types, identity, what the
+(Python, native). Compared are values, dtypes, shapes, the order and signs of strides, Python types, identity, what the
 arguments hold afterwards, what shares memory with what, and the class of an exception (rules C1 to C3). Native
 allocations and copies must not exceed eager's allocations (rule S2). A further call with other sizes goes through the
 same compiled function.
@@ -22,6 +22,7 @@ import re
 import textwrap
 import types
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
@@ -33,6 +34,7 @@ import numpy as np
 
 from tracebuf import pipeline
 from tracebuf.api import BufferizedFunction, Specialization, bufferize
+from tracebuf.backend.numba.module import Module, module_of
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal, StaticKey
 from tracebuf.frontends.numpy.call.call import Call
@@ -70,7 +72,11 @@ TIER: Tier = "fast"
 
 
 class Mismatch(AssertionError):
-    """A rung that differs from eager NumPy. Attributes: `rung`, `what` differs, the program's `source`."""
+    """A rung that differs from eager NumPy. Attributes: `rung`, `what` differs, the program's `source`; of a value that
+    differs its `place` (of `places`) and the two `values`, eager's first."""
+
+    place: int | str | None = None
+    values: tuple[Any, Any] | None = None
 
     def __init__(self, rung: str, what: str, source: str) -> None:
         self.rung, self.what, self.source = rung, what, source
@@ -100,6 +106,8 @@ class Rules:
     """Arguments that may be stored to, unspecified after a raise (rule C3); None: not known, so all may be."""
     donated: frozenset[int] = frozenset()
     """Arguments whose contents afterwards, and what shares their memory, are not compared."""
+    least: float = 1.0
+    """The least magnitude that the tolerance is relative to."""
 
 
 def climb(
@@ -305,6 +313,18 @@ def interpreters(
             return Outcome(values, error=error)
         return Outcome(values, build_results(traced.plan, done.results, given, containers, traced.writes))
 
+    def in_python(module: Module) -> Callable[[Func, Sequence[Any]], Outcome]:
+        def run(func: Func, args: Sequence[Any]) -> Outcome:
+            values, _ = clone_arguments(tuple(args), {})
+            given, containers = parts(values)
+            try:
+                results = module.run([given[i] for i in traced.arguments])
+            except Exception as error:
+                return Outcome(values, error=error)
+            return Outcome(values, build_results(traced.plan, results, given, containers, traced.writes))
+
+        return run
+
     def tried(run: Callable[[Func, Sequence[Any]], Outcome], func: Func, name: str, how: Rules) -> None:
         for args, expected in eager:
             try:
@@ -334,7 +354,31 @@ def interpreters(
                     made = pipeline.decided_to_memref(func, analysis, options)
                     tried(on_memory, made, name, rules)
                     program = program or made
+        with rung("Python", source) as name:
+            module = None if program is None else python_module(program)
+            if program is not None and module is not None:
+                tried(in_python(module), program, name, rules)
+        with rung("Numba", source) as name:
+            if program is not None and module is not None and by_numba(source, module):
+                tried(in_python(module_of(program, compiled=True)), program, name, rules)
     return stored, program
+
+
+NUMBA = 0
+"""One of so many programs is compiled by Numba too, which takes seconds; 0: none. The fuzzer sets it."""
+
+
+def by_numba(source: str, module: Module) -> bool:
+    """Whether a program is one of those that Numba compiles: by its text, and none that is long."""
+    return NUMBA > 0 and zlib.crc32(source.encode()) % NUMBA == 0 and len(module.text) < 6000
+
+
+def python_module(program: Func) -> Module | None:
+    """The program as Python; None where it has an op that has no form there."""
+    try:
+        return module_of(program)
+    except UnsupportedError:
+        return None
 
 
 @contextmanager
@@ -497,8 +541,10 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
         rules = replace(rules, tolerance=math.inf)
     variants = eager.variants or (eager,)
 
-    def differ(what: str) -> None:
-        raise Mismatch(name, what, source)
+    def differ(what: str, at: int | str | None = None, values: tuple[Any, Any] | None = None) -> None:
+        found = Mismatch(name, what, source)
+        found.place, found.values = at, values
+        raise found
 
     if (eager.error is None) != (other.error is None) or type(eager.error) is not type(other.error):
         error = other.error or eager.error
@@ -507,8 +553,8 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
     for i, (x, y, *known) in enumerate(zip(eager.args, other.args, *(v.args for v in variants))):
         unspecified = eager.error is not None and (rules.stored is None or i in rules.stored)
         if isinstance(x, np.ndarray) and i not in rules.donated and not unspecified:
-            if wrong := different(x, settled(x, y, known), rules.tolerance):
-                differ(f"argument {i} afterwards: {wrong}")
+            if wrong := different(x, settled(x, y, known), rules.tolerance, rules.least):
+                differ(f"argument {i} afterwards: {wrong}", i, (x, y))
     if eager.error is not None:
         return
     theirs, ours = places(eager), places(other)
@@ -517,9 +563,9 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
             differ(f"results are of another form: {place(p)} in eager's {shown(eager)}, {place(q)} in {shown(other)}")
     for (p, x), (_, y), *known in zip(theirs, ours, *map(places, variants)):
         if not isinstance(p, int):
-            wrong = different(x, settled(x, y, [v for _, v in known]), rules.tolerance)
+            wrong = different(x, settled(x, y, [v for _, v in known]), rules.tolerance, rules.least)
             if wrong := wrong or (different_layout(x, y) if rules.sharing else ""):
-                differ(f"{place(p)}: {wrong}")
+                differ(f"{place(p)}: {wrong}", p, (x, y))
     if wrong := different_sharing(theirs, ours, rules):
         differ(wrong)
 
@@ -587,7 +633,7 @@ def settled(x: Any, y: Any, variants: Sequence[Any]) -> Any:
     return np.where(same, b, a) if isinstance(x, np.ndarray) else x
 
 
-def different(x: Any, y: Any, tolerance: float) -> str:
+def different(x: Any, y: Any, tolerance: float, least: float = 1.0) -> str:
     """How two leaves differ in type, dtype, shape or values, or the empty string."""
     if type(x) is not type(y):
         return f"{x!r} is a {type(x).__name__}, {y!r} a {type(y).__name__}"
@@ -596,21 +642,21 @@ def different(x: Any, y: Any, tolerance: float) -> str:
     a, b = np.asarray(x), np.asarray(y)
     if a.dtype != b.dtype or a.shape != b.shape:
         return f"{a.dtype}{a.shape} became {b.dtype}{b.shape}"
-    return "" if same_values(a, b, tolerance) else f"{x!r} became {y!r}"
+    return "" if same_values(a, b, tolerance, least) else f"{x!r} became {y!r}"
 
 
-def same_values(a: Array, b: Array, tolerance: float) -> bool:
+def same_values(a: Array, b: Array, tolerance: float, least: float = 1.0) -> bool:
     if tolerance == math.inf:
         return True  # values are the caller's business
     if a.dtype.kind == "c":
-        return same_values(a.real, b.real, tolerance) and same_values(a.imag, b.imag, tolerance)
+        return same_values(a.real, b.real, tolerance, least) and same_values(a.imag, b.imag, tolerance, least)
     if a.dtype.kind != "f":
         return bool((a == b).all())
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     if not tolerance:
         return bool((same & ((np.signbit(a) == np.signbit(b)) | np.isnan(a))).all())
     finite = np.abs(a[np.isfinite(a)])
-    scale = max(1.0, float(finite.max(initial=0.0)))
+    scale = max(least, float(finite.max(initial=0.0)))
     with np.errstate(invalid="ignore"):  # of infinities, which are the same or not near
         near = np.abs(a.astype(np.float64) - b) <= scale * tolerance
     return bool((same | near).all())

@@ -75,7 +75,8 @@ def generate(draw: random.Random) -> Program:
 
 
 def programs() -> SearchStrategy[Program]:
-    """Programs as a Hypothesis strategy."""
+    """Programs of the whole grammar as a Hypothesis strategy, by their seeds: these do not shrink (`minimise` makes
+    them smaller). Those of `tracebuf.testing.strategies.programs` do."""
     from hypothesis import strategies as st
 
     return st.integers(0, 2**32).map(lambda seed: generate(random.Random(seed)))

@@ -868,8 +868,8 @@ class Expressions(Comprehensions):
         if (draw := draws.draw_of(function)) is not None:
             drawn_from = [self.array_of(node, x) if isinstance(x, (Range, range)) else x for x in args]
             return draws.call(self.r, draw, [as_plain(x) for x in drawn_from], kwargs)
-        if (drawn := twister.formula_of(self.r, function)) is not None:
-            return self.call_function(drawn, args, kwargs)
+        if (drawn := twister.call(self.r, self.call_function, function, args, kwargs)) is not NotImplemented:
+            return drawn
         if isinstance(function, NO_CALLEES):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
         if function is np.fromiter and args and isinstance(args[0], Generator):

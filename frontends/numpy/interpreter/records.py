@@ -31,13 +31,14 @@ from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_pyt
 from tracebuf.frontends.numpy.call.host_call import host_call
 from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection
+from tracebuf.frontends.numpy.functions.formulas import twister
 from tracebuf.frontends.numpy.interpreter import dicts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import choice
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Buffer, Method, Partial
-from tracebuf.frontends.numpy.record.heap import Record, is_of_class, without_methods
+from tracebuf.frontends.numpy.record.heap import Record, is_generator, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin
 from tracebuf.frontends.numpy.record.values import (
@@ -87,6 +88,8 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
         if found is MISSING:
             raise Raises(AttributeError(f"'super' object has no attribute '{name}'"))
         return from_class(i, node, base.owner, found, name)
+    if is_generator(base) and name not in base.known:
+        return twister.method(i.r, base, name)
     kind = kind_of_object(base)
     if name == "__class__":
         return kind

@@ -48,7 +48,7 @@ from tracebuf.frontends.numpy.record.growing import (
     is_growing,
     python_of,
 )
-from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_groups, is_of_class
+from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_generator, is_groups, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.slices import SliceOf
@@ -178,6 +178,8 @@ class Results:
         occurs."""
         containers = self.made[taken]
         if (x, found) not in containers:
+            if is_generator(x):
+                raise self.r.refuse("a generator of Python's `random` is returned or kept", "return its draws")
             if is_groups(x):
                 number = self.new.setdefault(found, len(self.new))
                 containers[x, found] = NewContainer(defaultdict, GROUPS, number, self.groups(x, taken))

@@ -8,6 +8,7 @@ dict are known while tracing.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeGuard
 
@@ -55,6 +56,20 @@ class GroupRef:
 def is_groups(x: object) -> TypeGuard[Record]:
     """Whether a value stands for such a dict."""
     return isinstance(x, Record) and x.kind is Groups
+
+
+class RandomMade(random.Random):
+    """The class of what stands for a random.Random that the function makes: the state's words, and what `gauss` keeps
+    (functions/formulas/twister)."""
+
+
+class RandomOfModule(random.Random):
+    """The class of what stands for the generator of Python's `random` itself."""
+
+
+def is_generator(x: object) -> TypeGuard[Record]:
+    """Whether a value stands for a generator of Python's `random`, which stays in the trace."""
+    return isinstance(x, Record) and (x.kind is RandomMade or x.kind is RandomOfModule)
 
 
 @frozen(eq=False)

@@ -54,7 +54,7 @@ _NAMES = {
     "NestedFunction": "function", "FlatIterator": "flat iterator", "Partial": "partial", "Text": "str",
     "Progress": "progress bar", "Generator": "generator", "Bits": "PCG64",
     "Untold": "text or object in the result of a library's function",
-    "Callback": "function", "GroupRef": "list", "Groups": "defaultdict",
+    "Callback": "function", "GroupRef": "list", "Groups": "defaultdict", "RandomMade": "Random",
     "Method": "method", "ContainerMethod": "method", "BoundMethod": "method", "DictView": "view of a dict",
     "Cond": "value of different types, depending on the path",
 }  # fmt: skip

@@ -94,7 +94,7 @@ class HostCall(DestinationOp):
     @property
     def makes(self) -> int:
         """For how many outs, the first ones, the function makes arrays of its own."""
-        source = self.operand(0).type
+        source = self.operand(0).type if self.uses else None
         rows = isinstance(self.loop, SortLoop) and isinstance(source, MemRefType) and source.strides[-1] == 1
         return 0 if rows or isinstance(self.callee, str) else self.callee.returns
 

@@ -22,6 +22,7 @@ from typing import IO
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
+from tracebuf.testing import ladder
 from tracebuf.testing.alarm import Alarm
 from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.fuzz import kinds
@@ -177,6 +178,7 @@ class Drawn:
 
 def work(drawn: Drawn, first: int, folder: Path) -> None:
     """Runs some batches, one line of JSON a program; the program under way is in a file of the folder."""
+    ladder.NUMBA = 100
     current = folder / f"current-{os.getpid()}.py"
     seen: set[str] = set()
     for batch in range(first, first + BATCHES):

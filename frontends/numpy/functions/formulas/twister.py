@@ -1,10 +1,10 @@
-"""Formulas of Python's `random`: the functions of its module, on the module's own generator (Lib/random.py, and
-Modules/_randommodule.c for the Mersenne twister itself).
+"""Formulas of Python's `random`: the functions of its module, on the module's own generator, and generators that the
+function makes, `random.Random(seed)` (Lib/random.py, and Modules/_randommodule.c for the Mersenne twister itself).
 
-The generator's state is an array on the memory of the `random.Random` object, which is stored to in place as any array
-from outside: afterwards the generator is in the state that eager leaves it in, and draws cost no call. `gauss` and
-`seed` are calls of Python's, for they change an attribute too. Where an object of this Python's is laid out otherwise
-there are no formulas.
+`g` stands for a generator. Its state is an array: the module's is on the memory of the `random.Random` object, which is
+stored to in place as any array from outside: afterwards the generator is in the state that eager leaves it in, and
+draws cost no call. The module's `gauss` and `seed` are calls of Python's, for they change an attribute too. Where an
+object of this Python's is laid out otherwise there are no formulas.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import ctypes
 import math
 import operator
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.functions.host.calls import pass_on, record
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.callees import Partial
+from tracebuf.frontends.numpy.record.heap import RandomMade, RandomOfModule, Record
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import primitive
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyFloat
@@ -77,6 +80,21 @@ def seed_by_python(r: Recorder, state: ArrayRef, a: Any) -> None:
     record(r, HostFunction("random.seed", call), ins, [], [state])
 
 
+def seeded(state: np.ndarray[Any, Any], *x: Any) -> None:
+    """Gives the words and the place the values that random.Random(x) has."""
+    words = random.Random(*x).getstate()[1]
+    state[0], state[1:] = words[-1], words[:-1]
+
+
+@primitive
+def state_by_python(r: Recorder, state: ArrayRef, a: Any) -> None:
+    """The state of random.Random(a), by a call."""
+    ins: list[Value] = []
+    given = pass_on(r, a, ins)
+    call = Direct(seeded, (Passed(len(ins)), given), (), None, (), (), put_nothing)
+    record(r, HostFunction("random.Random", call), ins, [], [state])
+
+
 @primitive
 def draws_natively(r: Recorder) -> None:
     """Notes that the program has the generator's state, which a function of the user's may change too."""
@@ -85,69 +103,70 @@ def draws_natively(r: Recorder) -> None:
     r.makes_generators = True
 
 
-def next_word() -> Any:
+def next_word(g: Any) -> Any:
     """genrand_uint32."""
     draws_natively()
-    place = int(STATE[0])
+    state = g.state
+    place = int(state[0])
     if place >= 624:
         for k in range(624):
-            both = (STATE[k + 1] & np.uint32(0x80000000)) | (STATE[(k + 1) % 624 + 1] & np.uint32(0x7FFFFFFF))
+            both = (state[k + 1] & np.uint32(0x80000000)) | (state[(k + 1) % 624 + 1] & np.uint32(0x7FFFFFFF))
             odd = (both & np.uint32(1)) * np.uint32(0x9908B0DF)
-            STATE[k + 1] = STATE[(k + 397) % 624 + 1] ^ (both >> np.uint32(1)) ^ odd
+            state[k + 1] = state[(k + 397) % 624 + 1] ^ (both >> np.uint32(1)) ^ odd
         place = 0
-    word = STATE[place + 1]
-    STATE[0] = place + 1
+    word = state[place + 1]
+    state[0] = place + 1
     word = word ^ (word >> np.uint32(11))
     word = word ^ ((word << np.uint32(7)) & np.uint32(0x9D2C5680))
     word = word ^ ((word << np.uint32(15)) & np.uint32(0xEFC60000))
     return word ^ (word >> np.uint32(18))
 
 
-def drawn() -> Any:
+def drawn(g: Any) -> Any:
     """random.random()."""
     before, last = np.uint32(0), np.uint32(0)
     for _ in range(2):
-        before, last = last, next_word()
+        before, last = last, next_word(g)
     return (int(before >> np.uint32(5)) * 67108864.0 + int(last >> np.uint32(6))) * (1.0 / 9007199254740992.0)
 
 
-def bits(k: Any) -> Any:
+def bits(g: Any, k: Any) -> Any:
     """random.getrandbits(k) of 1 to 63 bits."""
     low, high = np.uint32(0), np.uint32(0)
     for _ in range((k + 31) // 32):
-        low, high = high, next_word()
+        low, high = high, next_word(g)
     if k > 32:
         return (int(high >> np.uint32(64 - k)) << 32) | int(low)
     return int(high >> np.uint32(32 - k))
 
 
-def getrandbits(k: Any) -> Any:
+def getrandbits(g: Any, k: Any) -> Any:
     k = operator.index(k)
     if k < 0:
         raise ValueError("number of bits must be non-negative")
     if k > 63:
         raise OverflowError("Python integers are limited to 64 bits in compiled code")
-    return bits(k) if k > 0 else 0
+    return bits(g, k) if k > 0 else 0
 
 
-def below(n: Any) -> Any:
+def below(g: Any, n: Any) -> Any:
     """Random._randbelow, of a positive int."""
     k = n.bit_length()
-    found = bits(k)
+    found = bits(g, k)
     while found >= n:
-        found = bits(k)
+        found = bits(g, k)
     return found
 
 
-def uniform(a: Any, b: Any) -> Any:
-    return a + (b - a) * drawn()
+def uniform(g: Any, a: Any, b: Any) -> Any:
+    return a + (b - a) * drawn(g)
 
 
-def randrange(start: Any, stop: Any = None, step: Any = 1) -> Any:
+def randrange(g: Any, start: Any, stop: Any = None, step: Any = 1) -> Any:
     start = operator.index(start)
     if stop is None:
         if start > 0:
-            return below(start)
+            return below(g, start)
         raise ValueError("empty range for randrange()")
     stop, step = operator.index(stop), operator.index(step)
     if step == 0:
@@ -155,17 +174,17 @@ def randrange(start: Any, stop: Any = None, step: Any = 1) -> Any:
     n = (stop - start + step - (1 if step > 0 else -1)) // step
     if n <= 0:
         raise ValueError("empty range for randrange()")
-    return start + step * below(n)
+    return start + step * below(g, n)
 
 
-def randint(a: Any, b: Any) -> Any:
-    return randrange(a, b + 1)
+def randint(g: Any, a: Any, b: Any) -> Any:
+    return randrange(g, a, b + 1)
 
 
-def choice(seq: Any) -> Any:
+def choice(g: Any, seq: Any) -> Any:
     if not len(seq):
         raise IndexError("Cannot choose from an empty sequence")
-    return item_at(seq, below(len(seq)))
+    return item_at(seq, below(g, len(seq)))
 
 
 def item_at(seq: Any, k: Any) -> Any:
@@ -173,13 +192,13 @@ def item_at(seq: Any, k: Any) -> Any:
     return chr(np.array([ord(c) for c in seq])[k]) if isinstance(seq, str) else seq[k]
 
 
-def sample(population: Any, k: Any) -> Any:
+def sample(g: Any, population: Any, k: Any) -> Any:
     if not isinstance(population, Sequence):
         raise TypeError("Population must be a sequence.  For dicts or sets, use sorted(d).")
     n, k = len(population), operator.index(k)
     if k < 0 or k > n:
         raise ValueError("Sample larger than population or is negative")
-    places = places_of_few(n, k) if n > 21 and n > room_for(k) else places_of_many(n, k)
+    places = places_of_few(g, n, k) if n > 21 and n > room_for(k) else places_of_many(g, n, k)
     if k < FEW:
         return [item_at(population, int(places[i])) for i in range(k)]
     made = []
@@ -196,17 +215,17 @@ def room_for(k: Any) -> Any:
     return 21 + room if k > 5 else 21
 
 
-def places_of_many(n: Any, k: Any) -> Any:
+def places_of_many(g: Any, n: Any, k: Any) -> Any:
     """k of n places, of which those that are left are kept."""
     left, found = np.arange(n), np.empty(k, np.int64)
     for i in range(k):
-        j = below(n - i)
+        j = below(g, n - i)
         found[i] = left[j]
         left[j] = left[n - i - 1]
     return found
 
 
-def places_of_few(n: Any, k: Any) -> Any:
+def places_of_few(g: Any, n: Any, k: Any) -> Any:
     """k of n places, of which those that are taken are kept, in a table by their last bits."""
     size = 16
     while size < 4 * k:
@@ -215,7 +234,7 @@ def places_of_few(n: Any, k: Any) -> Any:
     for i in range(k):
         done = False
         while not done:
-            j = below(n)
+            j = below(g, n)
             at = j % size
             while taken[at] >= 0 and taken[at] != j:
                 at = (at + 1) % size
@@ -226,16 +245,16 @@ def places_of_few(n: Any, k: Any) -> Any:
     return found
 
 
-def choices(population: Any, weights: Any = None, *, cum_weights: Any = None, k: Any = 1) -> Any:
+def choices(g: Any, population: Any, weights: Any = None, *, cum_weights: Any = None, k: Any = 1) -> Any:
     n, k = len(population), operator.index(k)
     if cum_weights is None and weights is None:
         if n == 0 and k > 0:
             raise IndexError("Cannot choose from an empty population")
         if k < FEW:
-            return [item_at(population, math.floor(drawn() * n)) for _ in range(k)]
+            return [item_at(population, math.floor(drawn(g) * n)) for _ in range(k)]
         made = []
         for _ in range(k):
-            made.append(item_at(population, math.floor(drawn() * n)))
+            made.append(item_at(population, math.floor(drawn(g) * n)))
         return made
     if cum_weights is not None and weights is not None:
         raise TypeError("Cannot specify both weights and cumulative weights")
@@ -248,10 +267,10 @@ def choices(population: Any, weights: Any = None, *, cum_weights: Any = None, k:
     if not math.isfinite(total):
         raise ValueError("Total of weights must be finite")
     if k < FEW:
-        return [item_at(population, place_among(sums, drawn() * total)) for _ in range(k)]
+        return [item_at(population, place_among(sums, drawn(g) * total)) for _ in range(k)]
     made = []
     for _ in range(k):
-        made.append(item_at(population, place_among(sums, drawn() * total)))
+        made.append(item_at(population, place_among(sums, drawn(g) * total)))
     return made
 
 
@@ -267,28 +286,28 @@ def place_among(sums: Any, x: Any) -> Any:
     return low
 
 
-def shuffle(x: Any) -> Any:
+def shuffle(g: Any, x: Any) -> Any:
     for i in range(len(x) - 1, 0, -1):
-        j = below(i + 1)
+        j = below(g, i + 1)
         x[i], x[j] = x[j], x[i]
 
 
-def normalvariate(mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+def normalvariate(g: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
     while True:
-        u1 = drawn()
-        u2 = 1.0 - drawn()
+        u1 = drawn(g)
+        u2 = 1.0 - drawn(g)
         z = MAGIC * (u1 - 0.5) / u2
         if z * z / 4.0 <= -math.log(u2):
             break
     return mu + z * sigma
 
 
-def expovariate(lambd: Any = 1.0) -> Any:
-    return -math.log(1.0 - drawn()) / lambd
+def expovariate(g: Any, lambd: Any = 1.0) -> Any:
+    return -math.log(1.0 - drawn(g)) / lambd
 
 
-def triangular(low: Any = 0.0, high: Any = 1.0, mode: Any = None) -> Any:
-    u = drawn()
+def triangular(g: Any, low: Any = 0.0, high: Any = 1.0, mode: Any = None) -> Any:
+    u = drawn(g)
     if high == low:
         return low
     c = 0.5 if mode is None else (mode - low) / (high - low)
@@ -297,12 +316,43 @@ def triangular(low: Any = 0.0, high: Any = 1.0, mode: Any = None) -> Any:
     return low + (high - low) * math.sqrt(u * c)
 
 
-def gauss(mu: Any = 0.0, sigma: Any = 1.0) -> Any:
-    return number_by_python("gauss", STATE, mu, sigma)
+def gauss(g: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+    """Random.gauss, of a generator that is made here: of two numbers that it makes the second is kept."""
+    if g.kept[1] > 0:
+        z = float(g.kept[0])
+        g.kept[1] = 0.0
+    else:
+        angle = drawn(g) * (2.0 * math.pi)
+        radius = math.sqrt(-2.0 * math.log(1.0 - drawn(g)))
+        z = math.cos(angle) * radius
+        g.kept[0] = math.sin(angle) * radius
+        g.kept[1] = 1.0
+    return mu + z * sigma
 
 
-def seed(a: Any = None) -> Any:
-    seed_by_python(STATE, a)
+def seed(g: Any, a: Any = None) -> Any:
+    state_by_python(g.state, a)
+    g.kept[1] = 0.0
+
+
+def gauss_of_module(g: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+    return number_by_python("gauss", g.state, mu, sigma)
+
+
+def seed_of_module(g: Any, a: Any = None) -> Any:
+    seed_by_python(g.state, a)
+
+
+def begin(g: Any, x: Any = None) -> Any:
+    """Random(x)."""
+    g.state = np.empty(WORDS + 1, np.uint32)
+    g.kept = np.zeros(2)
+    seed(g, x)
+
+
+def begin_module(g: Any) -> Any:
+    """The module's generator: its state is from outside."""
+    g.state = STATE
 
 
 FEW = 5
@@ -312,14 +362,38 @@ FORMULAS = (
     getrandbits, uniform, randrange, randint, choice, sample, choices, shuffle, normalvariate, expovariate, triangular,
     gauss, seed,
 )  # fmt: skip
-TABLE = {"random": drawn} | {formula.__name__: formula for formula in FORMULAS}
-"""By method of the module's generator: what is traced in its place."""
+TABLE = {"random": drawn, "_randbelow": below} | {formula.__name__: formula for formula in FORMULAS}
+"""By method of a generator: what is traced in its place."""
+OF_MODULE = TABLE | {"gauss": gauss_of_module, "seed": seed_of_module}
+BY_PYTHON = (
+    "betavariate", "gammavariate", "lognormvariate", "paretovariate", "vonmisesvariate", "weibullvariate",
+    "binomialvariate",
+)  # fmt: skip
+"""The methods of random.Random that are traced as they are written."""
 
 
-def formula_of(r: Recorder, function: Any) -> Any:
-    """The formula of a function of Python's `random`; None for anything else; refuses those that have none."""
+def method(r: Recorder, g: Record, name: str) -> Any:
+    """`g.name`: what is traced in the method's place, with its first argument; refuses those that have none."""
+    found = (OF_MODULE if g.kind is RandomOfModule else TABLE).get(name)
+    if found is None and name in BY_PYTHON:
+        found = getattr(random.Random, name, None)
+    if found is None:
+        ask(getattr, random.Random, name)  # raises AttributeError
+        raise r.refuse(f"a call of random.{name} cannot be traced", refusals.MODULES["random"])
+    return Partial(found, (g,), {})
+
+
+def call(
+    r: Recorder, call_function: Callable[..., Any], function: Any, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """A call of random.Random, or of a function of `random`; NotImplemented for any other."""
+    if function is random.Random and STATE is not None:
+        made = r.heap.own(Record(RandomMade), r)
+        call_function(begin, [made, *args], kwargs)
+        return made
     if getattr(function, "__self__", None) is not GENERATOR or STATE is None:
-        return None
-    if (found := TABLE.get(function.__name__)) is None:
-        raise r.refuse(f"a call of random.{function.__name__} cannot be traced", refusals.MODULES["random"])
-    return found
+        return NotImplemented
+    module = r.heap.own(Record(RandomOfModule), r)
+    found = method(r, module, function.__name__)
+    call_function(begin_module, [module], {})
+    return call_function(found.func, [module, *args], kwargs)

@@ -1,4 +1,4 @@
-"""docs/calling.md: its code runs as it stands."""
+"""docs/calling.md and docs/testing.md: their code runs as it stands."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ import pytest
 
 import tracebuf
 
-PAGE = Path(__file__).parents[2] / "docs" / "calling.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.slow
 @pytest.mark.fast_tier
-def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "count"), [("calling", 11), ("testing", 4)])
+def test_the_code_of_the_page_runs(page: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / f"{page}.md").read_text(), flags=re.S)
     names = {"np": np, "ctypes": ctypes, "tracebuf": tracebuf, "bufferize": tracebuf.bufferize, "warnings": warnings}
-    assert len(blocks) == 10
+    assert len(blocks) == count
     for k, block in enumerate(blocks):
-        file = f"<calling {k}>"
+        file = f"<{page} {k}>"
         linecache.cache[file] = (len(block), None, block.splitlines(True), file)
         exec(compile(block, file, "exec"), names)

@@ -1,0 +1,88 @@
+"""Functions from outside that a program calls, as text: NumPy's, and the C library's by way of Python's `math`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracebuf.backend.numba.expressions import quoted
+from tracebuf.errors import UnsupportedError
+from tracebuf.running import host
+
+_MODULES: tuple[tuple[str, Any], ...] = (
+    ("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft), ("np.ndarray", np.ndarray),
+)  # fmt: skip
+
+
+def definition(name: str, x: Any) -> str:
+    """The definition of a function that an emitted module has by name. UnsupportedError where it has no text."""
+    if name == "c_true_divide":
+        return _without_errors(name, "int(args[0]) / int(args[1])")
+    if name.startswith("c_") and hasattr(math, name[2:]):
+        return _without_errors(name, f"math.{name[2:]}(*args)")
+    if isinstance(x, host.ByLoop) and x.call is not None:
+        return _direct(name, x.call, host.put_converted)
+    if isinstance(x, host.Direct):
+        return _direct(name, x, x.put)
+    raise UnsupportedError(f"`{name}` calls what only this process knows, which no file can hold")
+
+
+def _without_errors(name: str, call: str) -> str:
+    return "\n".join([
+        f"def {name}(*args):",
+        '    """As in C: NaN or infinite in the place of an exception."""',
+        "    try:",
+        f"        return {call}",
+        "    except ValueError:",
+        "        return math.nan",
+        "    except (OverflowError, ZeroDivisionError):",
+        "        return math.inf",
+    ])  # fmt: skip
+
+
+def _direct(name: str, run: host.Direct, put: Callable[..., Any]) -> str:
+    function = _path(name, run.function)
+    given = [_argument(name, a) for a in run.arguments]
+    positional = len(given) - len(run.names)
+    words = [*given[:positional], *(f"{k}={v}" for k, v in zip(run.names, given[positional:]))]
+    call = f"{function}({', '.join(words)})"
+    lines = [f"def {name}(ins, outs):", f"    operands = [*ins, *outs]  # of {function}"]
+    if put is host.put_nothing:
+        lines.append(f"    {call}")
+    elif put is host.put_there:
+        lines.append(f"    outs[0][...] = {call}")
+    elif put is host.put_converted:
+        lines.append(f"    found = {call}")
+        lines.append("    results = found if isinstance(found, tuple) else (found,)")
+        lines += ["    for out, x in zip(outs, results, strict=True):", "        out[...] = x"]
+    elif isinstance(put, host.Put) and not any(b is not None for b in put.bounds):
+        lines.append(f"    found = {call}")
+        lines.append("    results = found if isinstance(found, tuple) else (found,)")
+        lines += [f"    outs[{k}][...] = results[{place}]" for k, place in enumerate(put.places)]
+    else:
+        raise UnsupportedError(f"`{name}` has results of a run-time length, which export does not know")
+    return "\n".join(lines)
+
+
+def _path(name: str, function: Callable[..., Any]) -> str:
+    short = getattr(function, "__name__", "")
+    for module, where in _MODULES:
+        if getattr(where, short, None) is function:
+            return f"{module}.{short}"
+    raise UnsupportedError(f"`{name}` calls {short or function!r}, which is no public function of NumPy's")
+
+
+def _argument(name: str, x: Any) -> str:
+    if isinstance(x, host.Passed):
+        return f"operands[{x.place}]" if x.type is None else f"{x.type.__name__}(operands[{x.place}])"
+    if isinstance(x, (tuple, list)) and type(x) in (tuple, list):
+        items = ", ".join(_argument(name, i) for i in x)
+        return f"[{items}]" if isinstance(x, list) else f"({items}{',' if len(x) == 1 else ''})"
+    if x is None or type(x) in (int, float, bool):
+        return repr(x)
+    if type(x) is str:
+        return quoted(x)
+    raise UnsupportedError(f"`{name}` is given {x!r}, which has no text")

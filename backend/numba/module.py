@@ -1,0 +1,83 @@
+"""A program as a module of Python."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.backend.numba.function import Writer
+from tracebuf.backend.numba.helpers import NAME, NOT_COMPILED, texts
+from tracebuf.backend.numba.names import Names
+from tracebuf.backend.numba.pieces import DECORATOR
+from tracebuf.frozen import frozen
+from tracebuf.ir.func import Func
+from tracebuf.ir.types import INDEX, ScalarType, Type
+
+
+@frozen(slots=False)
+class Module:
+    """The text, the function in it that runs the program, and the objects that it has by name from outside."""
+
+    text: str
+    name: str
+    objects: dict[str, Any]
+    takes: tuple[Type, ...]
+    gives: tuple[Type, ...]
+    returned: tuple[str, ...]
+    """The expressions of the results."""
+
+    def is_new(self, k: int) -> bool:
+        """Whether result k is surely an array object that is neither an argument nor another result."""
+        x = self.returned[k]
+        if not x.isidentifier():
+            return "[" in x or x.endswith((".T", ")"))
+        return f"\n    {x} = np.empty(" in self.text and self.returned.count(x) == 1
+
+    def run(self, args: Sequence[Any]) -> list[Any]:
+        """The program's results for these arguments, by Python. Raises what the program raises."""
+        given = [_as(t, x) for t, x in zip(self.takes, args, strict=True)]
+        function = self.load()
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = function(*given)
+        return [_as(t, x) for t, x in zip(self.gives, found, strict=True)]
+
+    def load(self) -> Callable[..., tuple[Any, ...]]:
+        """The function, of plain Python: on the program's arguments, to its results."""
+        space: dict[str, Any] = dict(self.objects)
+        exec(compile(self.text, f"<{self.name} as Python>", "exec"), space)
+        found: Callable[..., tuple[Any, ...]] = space[self.name]
+        return found
+
+
+def _as(type: Type, x: Any) -> Any:
+    """An array as it is, a number as one of NumPy's; sizes are Python's."""
+    if not isinstance(type, ScalarType):
+        return x
+    return int(x) if type is INDEX else np.asarray(x).astype(type.dtype)[()]
+
+
+def module_of(func: Func, name: str = "", compiled: bool = False) -> Module:
+    """The memref program `func` with what it calls; `name`: of its function; `compiled`: with its loops as functions
+    that Numba compiles. UnsupportedError for an op that has no
+    form in Python."""
+    objects: dict[str, Any] = {}
+    helpers: set[str] = set()
+    names = Names(func)
+    functions = {f.name: names.new(f.name if f.name.isidentifier() else "program") for f in (*func.callees, func)}
+    functions[func.name] = name or functions[func.name]
+    writers = [Writer(f, objects, helpers, functions, compiled) for f in (*func.callees, func)]
+    parts = [w.write() for w in writers]
+    imports = ["import numpy as np"]
+    if any("scipy.special." in part for part in parts):
+        imports.append("import scipy.special")
+    made = texts(helpers)
+    if compiled:
+        made = [t if NAME.match(t)[1] in NOT_COMPILED else f"{DECORATOR}\n{t}" for t in made]  # type: ignore[index]
+        imports.append("from numba import njit")
+    text = "\n\n\n".join(["\n".join(imports), *made, *parts]) + "\n"
+    takes = tuple(v.type for v in func.args)
+    return Module(text, functions[func.name], objects, takes, func.result_types, tuple(writers[-1].returned))

@@ -1,0 +1,189 @@
+"""What the writers of ops write to: lines, indented, and an expression or a name for each value."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from tracebuf.backend.numba.expressions import Expr, number
+from tracebuf.backend.numba.format import WIDTH, closes, fitted
+from tracebuf.backend.numba.helpers import HELPERS
+from tracebuf.backend.numba.names import Names, hint_of, line_of
+from tracebuf.backend.numba.needed import Needed
+from tracebuf.backend.numba.scalars import Scalar, expression, libm_name
+from tracebuf.errors import UnsupportedError
+from tracebuf.ir.core import Mixed, Op, Use, Value
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.func import Func
+from tracebuf.ir.types import INDEX, ShapedType
+from tracebuf.location import Location
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.arrays.host import HostCall
+from tracebuf.ops.control import scf
+from tracebuf.ops.control.checks import Check
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith, libm
+
+_PURE = (arith.ScalarOp, memref.Dim, memref.Subview, memref.Cast, memref.CollapseShape, memref.ExpandShape, memref.Load)
+"""Ops past which what reads an array may move."""
+
+
+class Text:
+    """The lines of a function so far, and the expressions of its values. `objects` are those that the text has by name
+    and the module must define."""
+
+    def __init__(
+        self, func: Func, objects: dict[str, Any], helpers: set[str], functions: dict[str, str], marks: bool = False
+    ) -> None:
+        self.func, self.objects, self.helpers, self.functions = func, objects, helpers, functions
+        self.names = Names(func)
+        self.names.taken |= {*objects, *functions.values()}
+        self.needed = Needed(func)
+        self.marks = marks
+        """Whether ops that may be functions of their own are marked."""
+        self.lines: list[str] = []
+        self.depth = 1
+        self.exprs: dict[Value, Expr] = {}
+        self.cells: set[Value] = set()
+        self.pure: set[str] = set()
+        """Variables whose lines may go where nothing uses them."""
+        self.size_names: dict[Dim, Expr] = {}
+        self.hint = ""
+        self._shown: tuple[str, int] | None = None
+        self._fresh: set[Value] = set()
+        """Arrays of zeros that are not stored, since a product follows."""
+
+    # -- lines
+    def line(self, text: str) -> None:
+        self.lines += fitted("    " * self.depth + text)
+
+    @property
+    def room(self) -> int:
+        """Characters of an expression that is no variable of its own."""
+        return max(WIDTH - 4 * self.depth - 20, 24)
+
+    def open(self, text: str) -> None:
+        self.line(text)
+        self.depth += 1
+
+    def close(self, count: int = 1) -> None:
+        self.depth -= count
+
+    def assign(self, place: Expr, value: Expr) -> None:
+        """`place = value`, or `place += value`."""
+        if value.text == place.text:
+            return
+        starts = value.text.startswith(place.text)
+        found = re.match(r"([-+*/]) ", value.text[len(place.text) + 1 :]) if starts else None
+        rest = value.text[len(place.text) + 3 :]
+        if found and (found[1] in "+*" or re.fullmatch(r"[\w.\[\]]+", rest)) and is_one_term(rest, found[1]):
+            inner = rest[1:-1] if rest[0] == "(" and closes(rest, 0) == len(rest) - 1 else rest
+            self.line(f"{place} {found[1]}= {inner}")
+        else:
+            self.line(f"{place} = {value}")
+
+    def end_block(self, start: int) -> None:
+        """Ends a block whose lines begin at `start`."""
+        if all(text.lstrip().startswith("#") for text in self.lines[start:]):
+            self.line("pass")
+        self.close()
+
+    def comment(self, loc: Location) -> None:
+        """The user's line, once."""
+        if (text := line_of(loc)) and self._shown != (loc.file, loc.line):
+            self._shown = (loc.file, loc.line)
+            self.line(f"# line {loc.line}: {text[:90].rstrip()}")
+
+    def drop_unused(self) -> None:
+        """Drops the lines of variables that nothing uses, such as sizes that are written otherwise."""
+        while True:
+            words = Counter(w for text in self.lines if text.lstrip()[:1] != "#" for w in re.findall(r"\w+", text))
+            kept = [text for text in self.lines if not self._is_unused(text, words)]
+            if len(kept) == len(self.lines):
+                break
+            self.lines = kept
+        self.lines = [x for k, text in enumerate(self.lines) for x in self._with_pass(text, self.lines[k + 1 :])]
+
+    def _with_pass(self, text: str, after: Sequence[str]) -> list[str]:
+        """A line, and a `pass` where a block begins with it that has lost its lines."""
+        code = next((x for x in after if x.lstrip()[:1] != "#"), "")
+        indent = len(text) - len(text.lstrip())
+        ends = text.endswith(":") and text.lstrip()[:1] != "#" and len(code) - len(code.lstrip()) <= indent
+        return [text, " " * (indent + 4) + "pass"] if ends else [text]
+
+    def _is_unused(self, text: str, words: Counter[str]) -> bool:
+        found = re.match(r"\s*(\w+) = .*[^(]$", text)
+        return found is not None and found[1] in self.pure and words[found[1]] == 1
+
+    # -- values
+    def value(self, v: Value) -> Expr:
+        found = self.exprs.get(v)
+        if found is None:
+            raise UnsupportedError(f"no Python for {v.owner!r}")
+        return found
+
+    def variable(self, v: Value) -> Expr:
+        """The value by a name, or as what costs nothing."""
+        x = self.value(v)
+        if re.fullmatch(r"-?[\w.]+(\.shape\[\d+\])?", x.text):
+            return x
+        name = self.names.new(hint_of(v) or "x")
+        self.line(f"{name} = {x}")
+        self.pure.add(name)
+        self.exprs[v] = Expr(name, soft=x.soft)
+        return self.exprs[v]
+
+    def is_number(self, v: Value) -> bool:
+        return v in self.cells or not isinstance(v.type, ShapedType)
+
+    def size(self, n: Mixed) -> Expr:
+        return number(n) if isinstance(n, int) else self.value(n)
+
+    def scalar(self, op: Op, args: Sequence[Expr]) -> Expr:
+        if not isinstance(op, Scalar):
+            raise UnsupportedError(f"no Python for {op.name}", location=op.loc)
+        if isinstance(op, libm.Libm):
+            self.objects.setdefault(libm_name(op), libm.python_function(op.attrs["function"], op.signature))
+        x = expression(op, args)
+        self.helpers |= {name for name in re.findall(r"(\w+)\(", x.text) if name in HELPERS}
+        return x
+
+    def bind(self, v: Value, x: Expr, hint: str = "") -> None:
+        """Gives a value its expression, in line where that is its only use and may be."""
+        uses = self.needed.uses(v)
+        if not uses:
+            return
+        trivial = bool(re.fullmatch(r"-?[\w.]+", x.text)) and not x.reads
+        if trivial or (len(uses) == 1 and len(x.text) <= self.room and self._may_move(v, x, uses[0])):
+            self.exprs[v] = x
+            return
+        name = self.names.new(hint or hint_of(v) or ("n" if v.type is INDEX else "x"))
+        self.line(f"{name} = {x}")
+        self.pure.add(name)
+        self.exprs[v] = Expr(name, soft=x.soft)
+
+    def _may_move(self, v: Value, x: Expr, use: Use) -> bool:
+        if isinstance(use.op, linalg.DestinationOp) and not isinstance(use.op, linalg.Fill | HostCall):
+            return False
+        if isinstance(use.op, Check | scf.While) or use.op.block is not v.block or use.op.parent_op is None and x.reads:
+            return isinstance(use.op, Check) and use.index == 0 and not x.reads and use.op.block is v.block
+        if not x.reads:
+            return True
+        block = v.block
+        ops = block.ops
+        start = ops.index(v.owner) if isinstance(v.owner, Op) else -1
+        between = ops[start + 1 : ops.index(use.op)]
+        acts = (op in self.needed.ops and not isinstance(op, _PURE) or isinstance(op, memref.Dealloc) for op in between)
+        return not any(acts)
+
+
+def is_one_term(text: str, operator: str) -> bool:
+    """Whether `a operator= text` is `a operator text`: nothing in it binds more loosely."""
+    depth = 0
+    for c, before, after in zip(text, " " + text, text[1:] + " "):
+        depth += (c in "([") - (c in ")]")
+        if not depth and before == after == " " and (c in "+-<>|&^=" or operator == "*" and c in "/%@"):
+            return False
+    return not re.search(r"\b(if|or|and|not|in)\b|<<|>>|//|[<>=!]=", text)

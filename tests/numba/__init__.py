@@ -1,0 +1,1 @@
+"""The second back end: programs as Python, and compiled by Numba."""

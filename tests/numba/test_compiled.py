@@ -1,0 +1,69 @@
+"""Programs whose loops Numba compiles: the same bits as in plain Python, the same exceptions, and what stays Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.corpus import PROGRAMS
+from tracebuf.backend.numba.module import module_of
+
+pytest.importorskip("numba")
+
+
+def both(f: Any, *args: Any) -> tuple[list[Any], list[Any]]:
+    """The results, with the arguments, of plain Python and of Numba."""
+    program = tracebuf.bufferize(f).lower(*args).program
+    assert program is not None
+    found = []
+    for compiled in (False, True):
+        given = [np.copy(x) if isinstance(x, np.ndarray) else x for x in args]
+        found.append([*module_of(program, compiled=compiled).run(given), *given])
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("name", ["seidel", "gemver", "life", "bubble_sort"])
+def test_programs_have_the_same_bits(name: str) -> None:
+    function, arguments = PROGRAMS[name]
+    random = np.random.default_rng(1)
+    plain, compiled = both(function, *arguments(lambda *shape: random.random(shape), 6))
+    np.testing.assert_array_equal(len(plain), len(compiled))
+    for x, y in zip(plain, compiled):
+        np.testing.assert_array_equal(x, y)
+        assert type(x) is type(y)
+
+
+def mixed(a: np.ndarray, b: np.ndarray, n: int) -> Any:
+    small = a + b
+    wide = (small.astype(np.int64) * n) // 3
+    for k in range(n):
+        small[k] += small[k - 1] * b[k]
+    return small, wide % 5, np.exp(a * 0.5).sum(), np.maximum(a, b).max(), (a > b).any()
+
+
+def test_numbers_wrap_and_what_numba_computes_otherwise_stays_numpys() -> None:
+    a, b = np.array([100, -7, 3, 120], np.int8), np.array([50, 9, -3, 100], np.int8)
+    plain, compiled = both(mixed, a, b, 4)
+    for x, y in zip(plain, compiled):
+        np.testing.assert_array_equal(x, y)
+        assert type(x) is type(y) and getattr(x, "dtype", None) == getattr(y, "dtype", None)
+    program = tracebuf.bufferize(mixed).lower(a, b, 4).program
+    assert program is not None
+    text = module_of(program, compiled=True).text
+    assert "@njit" in text and "np.exp" in text.rpartition("\ndef mixed(")[2]
+
+
+def picked(a: np.ndarray, where: np.ndarray) -> Any:
+    return a[where] * 2
+
+
+def test_exceptions_are_the_same() -> None:
+    a, where = np.arange(4.0), np.array([0, -1, 7])
+    program = tracebuf.bufferize(picked).lower(a, where).program
+    assert program is not None
+    for compiled in (False, True):
+        with pytest.raises(IndexError, match="out of bounds for axis 0 with size 4"):
+            module_of(program, compiled=compiled).run([a, where])

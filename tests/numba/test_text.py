@@ -1,0 +1,73 @@
+"""The text of a program as Python: what it reads like, and that every program of the collection has one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.corpus import PROGRAMS
+from tests.support.params import one_in
+from tracebuf.options import Options
+from tracebuf.testing import ladder
+
+
+def smoothed(u: np.ndarray, v: np.ndarray, dt: float) -> np.ndarray:
+    inner = u[1:-1]
+    v[1:-1] += dt * inner
+    inner[:] = (u[:-2] + u[2:]) / 2 + v[1:-1]
+    return inner
+
+
+def row_sums(a: np.ndarray, limit: int) -> np.ndarray:
+    found = np.zeros(len(a))
+    for k in range(limit):
+        found += a[:, k] * (a > 0).sum(axis=1)
+    return found
+
+
+def test_a_text_reads_like_the_function() -> None:
+    text = tracebuf.bufferize(smoothed).lower(np.ones(9), np.ones(9), 0.1).as_text("numba")
+    assert "def smoothed(u, v, dt):" in text and "tracebuf" not in text
+    assert "# line 17: v[1:-1] += dt * inner" in text
+    assert "u_part[...] = " in text and "for i in range(" in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_names_are_the_users() -> None:
+    text = tracebuf.bufferize(row_sums).lower(np.ones((4, 5)), 3).as_text("numba")
+    assert "for k in range(limit):" in text and "found[...] = 0.0" in text
+
+
+@pytest.mark.parametrize("name", one_in(4, sorted(PROGRAMS)))
+def test_every_program_has_a_text_that_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By plain Python, without the rung of native code."""
+    monkeypatch.setattr(ladder, "python_module", ladder.module_of)
+    monkeypatch.setattr(ladder, "native", lambda *args: None)
+    function, arguments = PROGRAMS[name]
+    random = np.random.default_rng(1)
+    args = arguments(lambda *shape: random.random(shape), 6)
+    ladder.climb(function, args, strategies=(Options(),), tolerance=1e-9)
+
+
+def shifted(a: np.ndarray, n: np.ndarray) -> np.ndarray:
+    return np.left_shift(a, n)
+
+
+def test_counts_of_shifts_are_compared_without_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladder, "python_module", ladder.module_of)
+    monkeypatch.setattr(ladder, "native", lambda *args: None)
+    for dtype in (np.int8, np.int64, np.uint16):
+        ladder.climb(shifted, (np.array([1, 3, 7], dtype), np.array([2, 0, 100], dtype)), strategies=(Options(),))
+
+
+def asserted(a: np.ndarray) -> float:
+    if not np.logical_not(a[-2]) <= 2:
+        raise ValueError("no")
+    return float(a.sum())
+
+
+def test_a_comparison_within_another_is_not_turned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladder, "python_module", ladder.module_of)
+    monkeypatch.setattr(ladder, "native", lambda *args: None)
+    ladder.climb(asserted, (np.arange(4.0),), strategies=(Options(),))

@@ -1,0 +1,96 @@
+"""The HTML report of a call: what it holds, and every view of it in a browser."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support import story_functions
+from tracebuf import bufferize
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = next((p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None)
+BEFORE = "<script>window.errors = []; window.onerror = m => { errors.push(m); };</script>"
+CLICKS = """<script>
+for (const name of ['Source', 'Conflicts', 'Lifetimes', 'What if', 'Stages']) {
+  [...document.querySelectorAll('#tabs button')].find(b => b.textContent === name).click();
+  if (view.textContent.length < 20) errors.push('nothing in ' + name); }
+document.getElementById('theme').click();
+for (const b of document.querySelectorAll('main button')) b.click();
+for (const b of document.querySelectorAll('main button')) b.click();
+document.querySelector('.stage [data-line]').click();
+const hits = [...document.querySelectorAll('.stage')].filter(s => s.querySelector('.hit')).length;
+if (document.documentElement.scrollWidth > innerWidth) errors.push('too wide');
+document.title = JSON.stringify({errors, stages: hits, theme: document.documentElement.dataset.theme});
+</script></body>"""
+
+
+def test_what_a_report_holds(tmp_path: Path) -> None:
+    u, v = np.ones(1000), np.ones(1000)
+    made = story_functions.saved_for_later.report(tmp_path / "out.html", u, v)
+    text = (tmp_path / "out.html").read_text()
+    assert text == made.html and "http" not in re.sub(r"http://www.w3.org/2000/svg", "", text)
+    data = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])  # type: ignore[index]
+    assert [s["edit"]["kind"] for s in data["stories"]] == ["move"]
+    assert [s["name"] for s in data["stages"]][0] == "traced" and {s["name"] for s in data["stages"]} >= {"bufferize"}
+    (buffer,) = data["ours"]["buffers"]
+    assert (buffer["bytes"], buffer["at"], buffer["lives"]) == (8000, 0, "arena")
+    assert max(s["live"] for s in data["eager"]) == 8000
+    rows = {r["name"]: r for r in data["whatif"]}
+    assert rows["as it is"]["allocations"] == 1 < rows["strategy: copy-before-write"]["allocations"]
+    assert not any(" loc(" in line for s in data["stages"] for line, _ in s["lines"])
+    np.testing.assert_array_equal(u, 1)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    out = tmp_path / "r.html"
+    command = [sys.executable, "-m", "tracebuf", "report", "tests.support.story_functions:fresh", "f8[50]"]
+    command += ["-o", str(out)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert (ran.returncode, ran.stdout) == (0, f"wrote {out}\n"), ran.stderr
+    assert "fresh: memory" in out.read_text()
+    ran = subprocess.run([*command[:4], "nothing"], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 2 and "MODULE:FUNCTION" in ran.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no browser")
+@pytest.mark.parametrize("width", [400, 1600])
+def test_every_view_in_a_browser(width: int, tmp_path: Path) -> None:
+    def many(u: Any, v: Any, n: int) -> Any:
+        w = u.copy()
+        u *= 2
+        v += w
+        for _ in range(n):
+            u[1:-1] = (u[:-2] + u[2:]) / 2
+        d = np.cumsum(v)
+        return d, (d[::-1] * u).sum()
+
+    html = bufferize(many).report(None, np.ones(500), np.ones(500), 3).html
+    page = tmp_path / "page.html"
+    page.write_text(html.replace("<body>", "<body>" + BEFORE).replace("</body>", CLICKS))
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", "--dump-dom"]
+    ran = subprocess.run([str(CHROMIUM), *options, str(page)], capture_output=True, text=True, timeout=120)
+    said = json.loads(re.search(r"<title>(.*?)</title>", ran.stdout)[1])  # type: ignore[index]
+    assert said["errors"] == [] and said["stages"] >= 3 and said["theme"] in ("light", "dark")
+
+
+@pytest.mark.slow
+def test_a_long_program_is_under_three_megabytes() -> None:
+    lines = "\n".join(f"    u[{k}:] = np.cumsum(u[{k}:])[::-1] + {k}" for k in range(1, 40))
+    names: dict[str, Any] = {"np": np}
+    text = f"def long(u):\n{lines}\n    return u.sum()\n"
+    linecache.cache["<long>"] = (len(text), None, text.splitlines(True), "<long>")
+    exec(compile(text, "<long>", "exec"), names)
+    made = bufferize(names["long"]).report(None, np.ones(200))
+    assert sum(len(s["lines"]) for s in made.data["stages"]) > 3000
+    assert len(made.html) < 3_000_000

@@ -1,0 +1,246 @@
+"""`python -m tracebuf export MODULE:FUNCTION ARGUMENT ... -o FILE`: a program as a file of Python, to be kept.
+
+The file has no import of tracebuf: the function of the user's name and parameters, which asserts what the program was
+made for, and calls the loops. What only this process knows (a function of the user's, a captured array, an object) is
+refused.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tracebuf.backend.numba.expressions import quoted
+from tracebuf.backend.numba.format import fitted
+from tracebuf.backend.numba.hosted import definition
+from tracebuf.backend.numba.module import Module, module_of
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, ScalarKey, StaticKey
+from tracebuf.frontends.numpy.call.call import Call
+from tracebuf.frontends.numpy.call.encoding import Stale, named
+from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, ResultLeaf
+from tracebuf.frontends.numpy.interpreter.trace import Traced
+from tracebuf.ir.dims import to_python
+from tracebuf.persist.precompile import UsageError, arguments
+from tracebuf.persist.saved import bufferized as decorated
+from tracebuf.stages import bufferized
+
+USAGE = """Writes the program of a function, for arguments of given kinds, as a file of Python with loops.
+
+An argument is written as for `python -m tracebuf precompile`: the text of a tracebuf.spec ("f8[n, m]", float), or a
+constant; NAME=ARGUMENT is one by keyword.
+
+  python -m tracebuf export solvers:step "f8[n]" "f8[n]" dt=float -o step.py
+"""
+ANOTHER = """def another(x, *others):
+    return x.view() if any(x is y for y in others) else x"""
+_PYTHON = ("int", "float", "complex", "bool")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the command; the exit status: 1 where the program cannot be exported, which stderr says."""
+    made = ArgumentParser("python -m tracebuf export", description=USAGE, formatter_class=RawDescriptionHelpFormatter)
+    made.add_argument("target", metavar="MODULE:FUNCTION")
+    made.add_argument("arguments", nargs="*", metavar="ARGUMENT")
+    made.add_argument("-o", dest="file", metavar="FILE", help="where to write it, if not to standard output")
+    made.add_argument("--njit", action="store_true", help="with its loops compiled by Numba, which the file imports")
+    command = made.parse_intermixed_args(argv)
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # as for `python -m`
+    try:
+        text = exported(command.target, command.arguments, command.njit)
+    except (UsageError, TracebufError) as error:
+        print(f"error: {command.target}: {error}", file=sys.stderr)
+        return 1
+    if command.file is None:
+        print(text, end="")
+    else:
+        Path(command.file).write_text(text)
+    return 0
+
+
+def exported(target: str, words: Sequence[str], compiled: bool = False) -> str:
+    """The text of the file. Raises UsageError for a command that names no function, UnsupportedError for a program that
+    cannot be exported, and whatever tracing raises."""
+    module, colon, name = target.partition(":")
+    if not colon or not module or not name:
+        raise UsageError("a function is named MODULE:FUNCTION, as in solvers:step")
+    import_module(module)
+    try:
+        f = decorated(named(module, name))
+    except Stale as error:
+        raise UsageError(str(error)) from None
+    if f is None:
+        raise UsageError("it is not bufferized")
+    args, kwargs = arguments(words)
+    return text_of(f, args, kwargs, compiled)
+
+
+def text_of(f: Any, args: Sequence[Any], kwargs: dict[str, Any], compiled: bool = False) -> str:
+    """The file for one call of a bufferized function. UnsupportedError where it would need what only this process
+    knows."""
+    call, traced = f.trace(*args, **kwargs)
+    check(call, traced)
+    function = f.__wrapped__
+    name = function.__name__ if function.__name__.isidentifier() else "program"
+    module = module_of(bufferized(traced, f.options).func, f"{name}_loops", compiled)
+    parts = [definition(n, x) for n, x in module.objects.items()]
+    head, body = module.text.split("\n\n\n", 1)
+    if any("math." in p for p in parts):
+        head = "import math\n\n" + head
+    title = f'"""{name}, as tracebuf {__version__()} compiled it: loops over arrays that are allocated beforehand."""'
+    entry = "\n".join(entry_lines(name, function, call, traced, module))
+    if "another(" in entry:
+        parts.append(ANOTHER)
+    return "\n\n\n".join([f"{title}\n\n{head}", *parts, body.rstrip("\n"), entry]) + "\n"
+
+
+def __version__() -> str:
+    import tracebuf
+
+    return getattr(tracebuf, "__version__", "")
+
+
+def check(call: Call, traced: Traced) -> None:
+    """UnsupportedError for calls whose program is not of the parameters alone."""
+    loc = traced.func.loc
+    if call.hidden:
+        raise UnsupportedError(f"it uses `{call.hidden[0].label}`, which is no parameter: pass it", location=loc)
+    if call.tree is not None or traced.writes:
+        raise UnsupportedError("an argument is a container; export takes arrays and numbers", location=loc)
+    if call.out is not None and call.out != ():
+        raise UnsupportedError("a call with `out=` cannot be exported", location=loc)
+
+
+def entry_lines(name: str, function: Any, call: Call, traced: Traced, module: Module) -> list[str]:
+    """The function of the user's name."""
+    names = list(call.names)
+    lines = [f"def {name}({signature(function, names)}):"]
+    if (doc := inspect.getdoc(function)) and '"""' not in doc:
+        lines.append(f'    """{doc.splitlines()[0]}"""')
+    for n, key in zip(names, call.keys):
+        lines += [f"    assert {test}" for test in tests(n, key, traced)]
+    shared = call.related
+    for i in traced.stored:
+        lines.append(f"    assert {names[i]}.flags.writeable")
+    for k, n in enumerate(names):
+        if isinstance(call.keys[k], ArrayKey) and shared.same[k] != k:
+            lines.append(f"    assert {n} is {names[shared.same[k]]}")
+    lines += [f"    assert not np.may_share_memory({a}, {b})" for a, b in apart(names, call, traced)]
+    signs = {"nonneg": ">= 0", "zero": "== 0", "nonzero": "!= 0"}
+    for g in traced.guards:
+        text = to_python(g.expr, lambda s: source(names, traced.bindings[s]))
+        lines.append(f"    assert {text} {signs[g.kind]}")
+    returned = result(traced.plan, names, traced, module)
+    given = ", ".join(number(names[i], call.keys[i]) for i in traced.arguments)
+    lines.append('    with np.errstate(all="ignore"):')
+    lines.append(f"        {'found = ' * ('found[' in returned)}{module.name}({given})")
+    if returned != "None":
+        lines.append(f"    return {returned}")
+    return [part for line in lines for part in fitted(line)]
+
+
+def signature(function: Any, names: Sequence[str]) -> str:
+    """The parameters as text, without annotations."""
+    shown = []
+    for p in inspect.signature(function).parameters.values():
+        if p.name not in names or p.kind not in (p.POSITIONAL_OR_KEYWORD, p.POSITIONAL_ONLY, p.KEYWORD_ONLY):
+            raise UnsupportedError(f"the parameter `{p}` cannot be exported")
+        plain = isinstance(p.default, (int, float, str, type(None)))
+        shown.append(f"{p.name}={constant(p.default)}" if p.default is not p.empty and plain else p.name)
+    kinds = [p.kind is p.KEYWORD_ONLY for p in inspect.signature(function).parameters.values()]
+    if True in kinds:
+        shown.insert(kinds.index(True), "*")
+    return ", ".join(shown)
+
+
+def tests(name: str, key: Key, traced: Traced) -> list[str]:
+    """What the program takes for granted of one argument."""
+    match key:
+        case ArrayKey():
+            found = [f"{name}.dtype == np.{np.dtype(key.dtype).name} and {name}.ndim == {len(key.dims)}"]
+            for axis, n in enumerate(key.dims):
+                found.append(f"{name}.shape[{axis}] {'> 1' if n > 1 else f'== {n}'}")
+            if key.layout == "dense" and all(n > 1 for n in key.dims) and key.dims:
+                order = "" if key.order == tuple(range(len(key.dims))) else f".transpose{key.order!r}"
+                found.append(f"{name}{order}.flags.c_contiguous")
+            return found
+        case ScalarKey():
+            return [f"type({name}) is {key.kind}"]
+        case StaticKey():
+            value = key.value
+            if key.type is type(None):
+                return [f"{name} is None"]
+            if key.type in (int, str, bool, float):
+                return [f"{name} == {constant(value)}"]
+    raise UnsupportedError(f"the argument `{name}` cannot be exported", location=traced.func.loc)
+
+
+def apart(names: Sequence[str], call: Call, traced: Traced) -> list[tuple[str, str]]:
+    """The pairs of arrays that must not overlap: one is stored to."""
+    arrays = [i for i, key in enumerate(call.keys) if isinstance(key, ArrayKey) and call.related.same[i] == i]
+    stored = set(traced.stored)
+    return [(names[i], names[j]) for k, i in enumerate(arrays) for j in arrays[k + 1 :] if {i, j} & stored]
+
+
+def source(names: Sequence[str], binding: Any) -> str:
+    """Where the value of a symbol comes from."""
+    x: str = names[binding.leaf]
+    if binding.axis is None:
+        return x
+    return f"({x}.strides[{binding.axis}] // {x}.itemsize)" if binding.stride else f"{x}.shape[{binding.axis}]"
+
+
+def number(name: str, key: Key) -> str:
+    """An argument as the loops take it."""
+    kinds = {"float": "np.float64", "complex": "np.complex128"}
+    return f"{kinds[key.kind]}({name})" if isinstance(key, ScalarKey) and key.kind in kinds else name
+
+
+def constant(x: Any) -> str:
+    """A plain constant as text."""
+    return quoted(x) if isinstance(x, str) else repr(x)
+
+
+def result(plan: Any, names: Sequence[str], traced: Traced, module: Module) -> str:
+    """What the function returns, of what the loops have given."""
+    match plan:
+        case ResultLeaf("const", value=value) if isinstance(value, (int, float, str, type(None))):
+            return constant(value)
+        case ResultLeaf("argument", index=k):
+            return str(names[k])
+        case ResultLeaf("array", read_only=False, index=k):
+            return f"found[{k}]" if module.is_new(k) else f"another(found[{k}], {', '.join([*arrays(k), *names])})"
+        case ResultLeaf(kind=kind, index=k) if kind in _PYTHON:
+            return f"{kind}(found[{k}])"
+        case ResultLeaf(kind=kind, index=k) if kind == "numpy":
+            return f"np.bool_(found[{k}])" if traced_type(traced, k) == "i1" else f"found[{k}]"
+        case ChosenResult(index=k, then=a, orelse=b):
+            return f"({result(a, names, traced, module)} if found[{k}] else {result(b, names, traced, module)})"
+        case NewContainer(kind=kind, keys=None, items=items) if kind in (tuple, list):
+            shown = ", ".join(result(i, names, traced, module) for i in items)
+            return f"[{shown}]" if kind is list else f"({shown}{',' if len(items) == 1 else ''})"
+        case NewContainer(kind=kind, keys=keys, items=items) if kind is dict and plain_keys(keys):
+            pairs = (f"{constant(k)}: {result(i, names, traced, module)}" for k, i in zip(keys or (), items))
+            return f"{{{', '.join(pairs)}}}"
+    raise UnsupportedError("a result of this kind cannot be exported", location=traced.func.loc)
+
+
+def arrays(before: int) -> list[str]:
+    """The results before one."""
+    return [f"found[{k}]" for k in range(before)]
+
+
+def plain_keys(keys: Any) -> bool:
+    return all(type(k) in (str, int) for k in keys)
+
+
+def traced_type(traced: Traced, k: int) -> str:
+    return str(traced.func.result_types[k])

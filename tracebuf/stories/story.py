@@ -1,0 +1,419 @@
+"""`stories` of a call: each allocation and copy that is left with its lines, what it takes, how often, why, and the
+edit that would remove it; and what eager NumPy allocates that is gone."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import re
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TextIO
+
+import numpy as np
+
+from tracebuf.explain.memory import number
+from tracebuf.explain.report import Entry, human, known
+from tracebuf.frontends.numpy.source.source import read_source
+from tracebuf.frozen import frozen
+from tracebuf.ir.core import Op, Value
+from tracebuf.ir.dims import Dim, Expr, Sym, add, dim_max, floordiv, mul, sub
+from tracebuf.ir.func import Func
+from tracebuf.ir.types import INDEX
+from tracebuf.location import Location
+from tracebuf.ops.control import scf
+from tracebuf.ops.memory.indexing import constant_index
+from tracebuf.process.display import preformatted
+from tracebuf.stages import examples
+from tracebuf.stories.candidates import Source, proposed
+from tracebuf.stories.edits import Edit
+from tracebuf.stories.meaning import Numbers
+from tracebuf.stories.saved import Saved, by_line, eager_steps
+from tracebuf.stories.trials import (
+    Arguments,
+    Variant,
+    difference,
+    kept_by,
+    measured,
+    once_is_less,
+    removes,
+    tried,
+    variant,
+)  # fmt: skip
+
+SECONDS = 10.0
+"""How long edits are tried for."""
+
+
+@frozen(slots=False)
+class Story:
+    """One allocation or copy that is left, or an allocation with the copy into it.
+
+    `written`, `read` and `defined` are the lines of the write that it avoids, of the read that still wants the old
+    value, and of what that should see (None where there is none); `bytes` is what it takes once, in numbers (None where
+    that varies) and as the formula `size`; `times` and `how_often` say how often it is made in a call; `rule` is what
+    decided; `edit` would remove it; where that is None, `proof` says what demands it.
+    """
+
+    kind: str
+    location: Location
+    bytes: int | None
+    size: str
+    times: int | None
+    how_often: str
+    reason: str
+    rule: str
+    lives: str
+    written: Location | None
+    read: Location | None
+    defined: Location | None
+    edit: Edit | None
+    proof: str | None
+    entries: tuple[Entry, ...]
+
+    @property
+    def line(self) -> int:
+        return self.location.line
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """All the lines that it names."""
+        places = (self.location, self.written, self.read, self.defined)
+        return tuple(sorted({p.line for p in places if p is not None and p.line}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as data for JSON."""
+        names = ("kind", "line", "bytes", "size", "times", "how_often", "reason", "rule", "lives", "proof")
+        places = {n: None if (p := getattr(self, n)) is None else p.line for n in ("written", "read", "defined")}
+        edit = None if self.edit is None else self.edit.to_dict()
+        return {"file": self.location.file, **{n: getattr(self, n) for n in names}, **places, "edit": edit}
+
+    def told(self) -> list[tuple[str, str]]:
+        """Its lines, each with a style: "head", "code", "edit", "proof" or ""."""
+        amount = human(self.bytes) if self.bytes is not None else f"{self.size} bytes"
+        formula = f" = {self.size}" if self.bytes is not None and not self.size.isdigit() else ""
+        varies = ", in each iteration" if self.entries[0].in_loop else ", on some paths"
+        often = "" if self.how_often == "1" else f", {self.how_often} times" if self.how_often else varies
+        number = f" = {self.times:,}" if self.times is not None and str(self.times) != self.how_often else ""
+        place = f" [{self.lives}]" if self.lives else ""
+        found = [("head", f"line {self.line}: {self.kind} of {amount}{formula}{often}{number}{place}")]
+        if source := linecache.getline(self.location.file, self.line).strip():
+            found.append(("code", f"    {source}"))
+        found.append(("", f"  why:  {self.reason}"))
+        roles = {"written": "write", "read": "read", "defined": "definition"}
+        lines = [f"{word} in line {p.line}" for n, word in roles.items() if (p := getattr(self, n)) is not None]
+        if lines:
+            found.append(("", f"        {', '.join(lines)} (rule: {self.rule})"))
+        if self.edit is not None:
+            saved = human(self.edit.saves) + (f" = {self.edit.formula}" if self.edit.formula else "")
+            saved = f"{self.edit.formula} bytes" if self.bytes is None and self.edit.formula else saved
+            found.append(("edit", f"  edit: {self.edit.text}"))
+            caveat = f"; {self.edit.caveat}" if self.edit.caveat else ""
+            found.append(("edit", f"        saves {saved} in a call{caveat}"))
+        elif self.proof is not None:
+            found.append(("proof", f"  edit: none. {self.proof}"))
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(text for _, text in self.told())
+
+
+_STYLES = {"head": "1", "code": "36", "edit": "32", "proof": "33", "saved": "32"}
+_COLOURS = {"head": "font-weight: bold", "code": "color: #06989a", "edit": "color: #2a8a2a", "proof": "color: #a06a00",
+            "saved": "color: #2a8a2a"}  # fmt: skip
+
+
+@frozen(slots=False)
+class Stories:
+    """The stories of a call, in program order, and by line what eager NumPy allocates that is gone (`saved`). `tried`
+    is how many edits were tried, of how many (`proposed`): not all where each story has one, or time ran out."""
+
+    name: str
+    stories: tuple[Story, ...]
+    saved: tuple[Saved, ...]
+    tried: int
+    proposed: int
+    out_of_time: bool = False
+
+    def __iter__(self) -> Any:
+        return iter(self.stories)
+
+    def __len__(self) -> int:
+        return len(self.stories)
+
+    def __getitem__(self, k: int) -> Story:
+        return self.stories[k]
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """Those of all stories, each once."""
+        return tuple({e.text: e for s in self.stories if (e := s.edit) is not None}.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as data for JSON."""
+        return {"name": self.name, "stories": [s.to_dict() for s in self.stories], "tried": self.tried,
+                "saved": [s.to_dict() for s in self.saved], "proposed": self.proposed}  # fmt: skip
+
+    def told(self) -> list[tuple[str, str]]:
+        allocations = sum(s.kind.startswith("allocation") for s in self.stories)
+        copies = sum(s.kind.endswith("copy") for s in self.stories)
+        parts = [f"{n or 'no'} {word if n == 1 else words}" for n, word, words in (
+            (allocations, "allocation", "allocations"), (copies, "copy", "copies"))]  # fmt: skip
+        found = [("head", f"{self.name}: {', '.join(parts)} left")]
+        for story in self.stories:
+            found += [("", ""), *story.told()]
+        if self.out_of_time:
+            found += [("", ""), ("", f"(in the time there was, {self.tried} of {self.proposed} edits were tried)")]
+        gone = [s for s in self.saved if s.bytes > 8 * s.allocations and s.saved_bytes != 0]
+        if gone:
+            total = sum(s.saved_bytes or 0 for s in gone)
+            found += [("", ""), ("head", f"saved beside NumPy: {human(total)} in a call")]
+            for s in gone:
+                found.append(("saved", f"  {s}"))
+                found.append(("code", f"    {s.source}"))
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(text for _, text in self.told())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def show(self, file: TextIO | None = None) -> None:
+        """Prints the stories, in colours on a terminal (not where the environment variable NO_COLOR is set).
+
+        Args:
+            file: where to; by default standard output.
+        """
+        out = sys.stdout if file is None else file
+        coloured = out.isatty() and not os.environ.get("NO_COLOR")
+        for style, text in self.told():
+            code = _STYLES.get(style) if coloured else None
+            print(f"\033[{code}m{text}\033[0m" if code else text, file=out)
+
+    def _repr_html_(self) -> str:
+        def line(style: str, text: str) -> str:
+            inner = preformatted(text).partition(">")[2].rpartition("<")[0]
+            return f'<span style="{_COLOURS[style]}">{inner}</span>' if style in _COLOURS else inner
+
+        return f'<pre style="font-family: monospace">{chr(10).join(line(*row) for row in self.told())}</pre>'
+
+
+# -- putting them together
+def stories(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float = SECONDS) -> Stories:
+    """The stories of a call of a bufferized function (see `BufferizedFunction.stories`)."""
+    with examples(args, kwargs) as (args, kwargs, named):
+        given: Arguments = (args, kwargs)
+        numbers: Numbers = {}
+        base = variant(type(f), f.__wrapped__, f.options, given, numbers)
+        groups = grouped(base)
+        edits, tried_, all_, late = found_edits(f, base, groups, given, numbers, seconds)
+        told = tuple(story(base, group, edits.get(k), tried_, named is not None) for k, group in enumerate(groups))
+        saved = () if named is not None else saved_lines(f, base, given)
+    return Stories(f.__wrapped__.__name__, told, saved, tried_, all_, late)
+
+
+Group = list[tuple[Op, Entry]]
+
+
+def grouped(base: Variant) -> list[Group]:
+    """The entries, an allocation with the copy into it together."""
+    groups: list[Group] = []
+    for op, entry in base.entries:
+        last = groups[-1][0][1] if groups and len(groups[-1]) == 1 else None
+        pair = last is not None and (last.kind, entry.kind) == ("allocation", "copy")
+        if pair and last and all(getattr(last, n) == getattr(entry, n) for n in ("location", "reason", "size")):
+            groups[-1].append((op, entry))
+        else:
+            groups.append([(op, entry)])
+    return groups
+
+
+def found_edits(
+    f: Any, base: Variant, groups: Sequence[Group], given: Arguments, numbers: Numbers, seconds: float
+) -> tuple[dict[int, Edit], int, int, bool]:
+    """By number of the group the edit that removes it; how many were tried, of how many, and whether time ran out."""
+    code = f.__wrapped__.__code__
+    source = read_source(code, code.co_filename, code.co_firstlineno)
+    if not groups or source is None or not isinstance(source.node, ast.FunctionDef) or base.impure:
+        return {}, 0, 0, False
+    told = {n for group in groups for n in lines_of(group[0][1])}
+    text = Source(source.node, source.file, linecache.getlines(source.file))
+    donated = {*base.options.donate, *base.options.donate_optional}
+    names = [n for n in arrays_by_name(f, given) if n not in donated]
+    edits = list({e.text: e for e in proposed(text, told, names)}.values())
+    found: dict[int, Edit] = {}
+    began, count = time.monotonic(), 0
+    for edit in edits:
+        if len(found) == len(groups):
+            break
+        if time.monotonic() - began > seconds:
+            return found, count, len(edits), True
+        count += 1
+        open_ = [k for k in range(len(groups)) if k not in found]
+        made = tried(base, edit, given, numbers)
+        if made is None:
+            continue
+        left = {kind: base.count(kind) - made.count(kind) for kind in ("allocation", "copy")}
+        for k in open_:
+            entries = [e for _, e in groups[k]]
+            lines = {n for e in entries for n in lines_of(e)[:1]}
+            once = edit.kind == "allocate once" and entries[0].in_loop and once_is_less(base, made)
+            fewer = left[entries[0].kind] > 0 and removes(base, made, edit, lines, entries[0].kind)
+            left[entries[0].kind] -= fewer
+            if once or fewer:
+                sure = measured(base, edit, given)
+                if sure is not None:
+                    found[k] = replace(sure, formula=difference(base, made))
+    return found, count, len(edits), False
+
+
+def arrays_by_name(f: Any, given: Arguments) -> list[str]:
+    """The parameters that are arrays in this call."""
+    call = f.trace(*given[0], **given[1])[0]
+    return [n for n, v in zip(call.names, call.values) if n.isidentifier() and isinstance(v, np.ndarray) and v.ndim]
+
+
+def lines_of(entry: Entry) -> list[int]:
+    """The lines that an entry names: its own first."""
+    words = [entry.reason, *map(str, entry.conflicts)]
+    told = [int(n) for text in words for n in re.findall(r"\(line (\d+)\)", text)]
+    return list(dict.fromkeys([entry.location.line, *told]))
+
+
+def story(base: Variant, group: Group, edit: Edit | None, tried_: int, as_formulas: bool) -> Story:
+    op, entry = group[0]
+    often = how_often(op, base.program, base.sizes)
+    times = None if often is None else known(often, {} if as_formulas else base.sizes)
+    conflict = entry.conflicts[0] if entry.conflicts else None
+    written, read, defined = places(entry)
+    rule = conflict.rule if conflict is not None else "read after write" if read else rule_of(entry)
+    kind = "allocation and copy" if len(group) == 2 else entry.kind
+    proof = None if edit is not None else proof_of(base, entry, written, read, tried_)
+    return Story(
+        kind, entry.location, None if as_formulas else entry.bytes, entry.size, times,
+        "" if often is None else str(often), entry.reason, rule, entry.lives, written, read, defined, edit, proof,
+        tuple(e for _, e in group),
+    )  # fmt: skip
+
+
+def places(entry: Entry) -> tuple[Location | None, Location | None, Location | None]:
+    """Of the write that it avoids, the read that wants what was there, and what made that."""
+    file, name = entry.location.file, entry.location.function
+    if entry.conflicts:
+        c = entry.conflicts[0]
+        read = c.read.op.loc if c.read is not None else None
+        made = c.definition
+        owner = None if made is None else made.owner if isinstance(made.owner, Op) else made.owner.parent_op
+        return known_place(c.write.op.loc), known_place(read), known_place(None if owner is None else owner.loc)
+    lines = [Location(file, int(n), function=name) for n in re.findall(r"\(line (\d+)\)", entry.reason)]
+    if len(lines) == 2 and " overwrites " in entry.reason:
+        return lines[0], lines[1], entry.location
+    if len(lines) == 1 and "stores over elements" in entry.reason:
+        return lines[0], lines[0], None
+    if len(lines) == 1 and "is overwritten before" in entry.reason:
+        return None, lines[0], entry.location
+    return None, None, None
+
+
+def known_place(location: Location | None) -> Location | None:
+    return location if location is not None and location.line else None
+
+
+def rule_of(entry: Entry) -> str:
+    """Of an entry without a conflict."""
+    return {"result": "a new array is returned", "host call": "the called function makes it"}.get(
+        entry.lives, "a value needed as a whole")  # fmt: skip
+
+
+def proof_of(base: Variant, entry: Entry, written: Location | None, read: Location | None, tried_: int) -> str:
+    """Why the values themselves demand it, as far as that is known."""
+    if base.impure:
+        return f"It was not looked for: trials would call {base.impure} once more."
+    here = base.function.__name__
+    if entry.location.function not in ("", here) and tried_:
+        return f"Line {entry.location.line} is of another function than {here}; edits are tried in {here} alone."
+    if entry.lives == "result":
+        why = "The value is returned in an array of its own, and no argument's memory may take it"
+    elif entry.lives == "host call":
+        why = "The called function makes its result itself"
+    elif written is not None and read is not None and written.line == read.line:
+        why = (f"Line {written.line} reads other elements than the one that it is about to write, of the same array: "
+               "the old values are needed when the new ones are there already")  # fmt: skip
+    elif written is not None and read is not None:
+        why = (f"Line {written.line} overwrites elements whose old values line {read.line} reads afterwards: "
+               "in this order both are needed at once")  # fmt: skip
+    else:
+        why = "The whole value is read again after it was made, and no other array's memory is free for it then"
+    if not tried_:
+        return f"{why}."
+    return f"{why}. No edit that was tried ({tried_}) computes the same with less."
+
+
+# -- how often
+def how_often(op: Op, func: Func, sizes: Iterable[Sym]) -> Dim | None:
+    """How many times a call makes it; None where no formula of the sizes says it, or it depends on a branch."""
+    names: dict[Value, Sym] = {}
+    for s, v in func.symbols.items():
+        names.setdefault(v, s)
+    by_name = {s.name: s for s in sizes}
+    for arg in func.args:
+        if arg.type is INDEX and arg.name in by_name:
+            names.setdefault(arg, by_name[arg.name])
+    total: Dim = 1
+    parent = op.parent_op
+    while parent is not None:
+        if isinstance(parent, scf.For):
+            first, end, step = (size_of(v, names) for v in parent.operands[:3])
+            if first is None or end is None or not isinstance(step, int) or step < 1:
+                return None
+            total = mul(total, dim_max(floordiv(add(sub(end, first), step - 1), step), 0))
+        elif parent.repetitive or isinstance(parent, scf.If):
+            return None
+        parent = parent.parent_op
+    return total
+
+
+def size_of(value: Value, names: Mapping[Value, Sym]) -> Dim | None:
+    """A number as an expression of the sizes of arguments."""
+    if value in names:
+        s = names[value]
+        return s.expr if s.name.isidentifier() or s.name.startswith("len(") or "." in s.name else None
+    if (n := constant_index(value)) is not None:
+        return n
+    op = value.defining_op
+    if op is None or op.regions:
+        return None
+    parts = [size_of(v, names) for v in op.operands]
+    found = None if None in parts else number(op, parts)
+    return found if isinstance(found, int | Expr) else None
+
+
+# -- what is gone
+def saved_lines(f: Any, base: Variant, given: Arguments) -> tuple[Saved, ...]:
+    """By line what eager allocates, and what the program does; nothing where the function cannot be run once more."""
+    if base.impure:
+        return ()
+    try:
+        eager = by_line(eager_steps(f.__wrapped__, given, kept_by(base, given)))
+    except Exception:  # of the user's function
+        return ()
+    left: dict[int, int | None] = {}
+    for op, entry in base.entries:
+        if entry.kind != "allocation":
+            continue
+        often = how_often(op, base.program, base.sizes)
+        times = None if often is None else known(often, base.sizes)
+        before = left.get(entry.location.line, 0)
+        more = None if times is None or entry.bytes is None else times * entry.bytes
+        left[entry.location.line] = None if before is None or more is None else before + more
+    file = f.__wrapped__.__code__.co_filename
+    return tuple(Saved(file, n, *eager[n], left.get(n, 0)) for n in sorted(eager))
+
+
+
+
+__all__ = ["Stories", "Story", "stories"]

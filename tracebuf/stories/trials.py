@@ -1,0 +1,213 @@
+"""Edits that are tried: the edited function is traced and bufferized again, what it computes is compared, and what it
+takes; then both run on copies of the arguments, and the counters of compiled code say what is saved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from tracebuf import stages
+from tracebuf.errors import TracebufError
+from tracebuf.explain.memory import Formula, memory_of
+from tracebuf.explain.report import Entry, all_entries
+from tracebuf.frontends.numpy.call.arguments import RunOriginal
+from tracebuf.frozen import frozen
+from tracebuf.ir.core import Op
+from tracebuf.ir.dims import Dim, Sym, sub, substitute, symbols
+from tracebuf.ir.func import Func
+from tracebuf.ir.types import MemRefType
+from tracebuf.measure import clone_arguments, kept_in_place, restored
+from tracebuf.ops.arrays.host import HostCall
+from tracebuf.options import Options
+from tracebuf.stories.edits import Edit, edited
+from tracebuf.stories.meaning import Meaning, Numbers, is_pure_call, meaning
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+@frozen(slots=False)
+class Variant:
+    """A program, edited or not: what it computes, its memref program, the entries with their ops, and its memory."""
+
+    make: Callable[[FunctionType, Options], Any]
+    """The class of bufferized functions."""
+    function: Any
+    options: Options
+    meaning: Meaning | None
+    program: Func
+    sizes: Mapping[Sym, int]
+    entries: tuple[tuple[Op, Entry], ...]
+    allocated: Formula
+    copied: Formula
+    impure: str
+    """The function that it calls and a trial must not."""
+
+    def count(self, kind: str) -> int:
+        return sum(e.kind == kind for _, e in self.entries)
+
+
+def variant(
+    make: Callable[[FunctionType, Options], Any], function: FunctionType, options: Options, given: Arguments,
+    numbers: Numbers,
+) -> Variant:  # fmt: skip
+    """Raises what tracing raises."""
+    plain = replace(options, max_allocations=None, max_copies=None, max_bytes=None, in_place=(), fallback="error")
+    f = make(function, plain)
+    call, traced = f.trace(*given[0], **given[1])
+    sizes = {s: b.value(call.values) for s, b in traced.bindings.items()}
+    computed = meaning(traced.func, numbers)
+    calls = [op for op in traced.func.walk() if isinstance(op, HostCall) and not is_pure_call(op)]
+    impure = str(calls[0].callee) if calls else ""
+    func = stages.bufferized(traced, plain).func
+    found = tuple(pair for pair in all_entries(func, sizes) if pair[1].bytes != 0 and pair[1].kind != "host call")
+    use = memory_of(func)
+    return Variant(make, function, plain, computed, func, sizes, found, use.allocated, use.copied, impure)
+
+
+def kept_by(base: Variant, given: Arguments) -> list[Any]:
+    """The arrays that cannot be cloned for a call: captured ones, and arguments on them."""
+    f = base.make(base.function, replace(base.options, tier="quick"))
+    return kept_in_place(given, f.captured(*given[0], **given[1]))
+
+
+def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Variant | None:
+    """The variant that an edit gives, if it can be traced and computes the same."""
+    with edited(base.function, edit) as function:
+        if function is None:
+            return None
+        options = replace(base.options, **edit.options) if edit.options else base.options
+        try:
+            made = variant(base.make, function, options, given, numbers)
+        except (TracebufError, RunOriginal, NameError, TypeError, ValueError):
+            return None  # what the edit made of the function is no program
+        same = made.meaning is not None and made.meaning == base.meaning
+        return made if same and (made.impure == base.impure) else None
+
+
+def removes(base: Variant, made: Variant, edit: Edit, lines: set[int], kind: str) -> bool:
+    """Whether an edit removes an allocation or a copy of these lines, and adds none."""
+    origins = edit.origins() if edit.changes else {}
+
+    def counted(v: Variant, old: bool) -> Counter[tuple[str, int]]:
+        return Counter((e.kind, e.location.line if old else origins.get(e.location.line, e.location.line))
+                       for _, e in v.entries)  # fmt: skip
+
+    before, after = counted(base, True), counted(made, False)
+    fewer = any(after[kind, n] < before[kind, n] for n in lines)
+    cheaper = [made.count(k) <= base.count(k) for k in ("allocation", "copy")]
+    return fewer and all(cheaper) and made.count(kind) < base.count(kind)
+
+
+def once_is_less(base: Variant, made: Variant) -> bool:
+    """Whether an array that each iteration made is made once."""
+    return sum(e.in_loop for _, e in made.entries) < sum(e.in_loop for _, e in base.entries)
+
+
+def difference(base: Variant, made: Variant) -> str:
+    """What is saved, as a formula of the sizes; "" where it is not known."""
+    told = symbols(base.allocated.size) | symbols(base.copied.size)  # an int argument has a symbol of its own there
+    names = {s.name: s.expr for s in (*base.sizes, *told)}
+    total: Dim = 0
+    for a, b in ((base.allocated, made.allocated), (base.copied, made.copied)):
+        if a.unknown or b.unknown or not (a.exact and b.exact):
+            return ""
+        both = symbols(a.size) | symbols(b.size)  # of one name and yet two, for each program has its own
+        if not all(s.name in names for s in both):
+            return ""
+        one = {s: names[s.name] for s in both}
+        total = _plus(total, sub(substitute(a.size, one), substitute(b.size, one)))
+    return str(total)
+
+
+def _plus(a: Dim, b: Dim) -> Dim:
+    return sub(a, sub(0, b))
+
+
+@frozen(slots=False)
+class Outcome:
+    """A call on copies of the arguments: its result, what the arguments hold, and what was counted."""
+
+    result: Any
+    arguments: Arguments
+    counters: Any = None
+
+
+def run(call: Callable[..., Any], given: Arguments, kept: Sequence[Any], counted: bool = False) -> Outcome:
+    args, kwargs = clone_arguments(*given, kept)
+    with restored(kept), np.errstate(all="ignore"):
+        result = call(*args, **kwargs)
+    if counted:
+        return Outcome(result[0], (args, kwargs), result[1])
+    return Outcome(result, (args, kwargs))
+
+
+def measured(base: Variant, edit: Edit, given: Arguments) -> Edit | None:
+    """The edit with what it saves, if a call of the function that it gives has the same results and does as much to
+    its arguments, and saves something."""
+    with edited(base.function, edit) as function:
+        if function is None:
+            return None
+        options = replace(base.options, tier="quick")
+        first = base.make(base.function, options)
+        second = base.make(function, replace(options, **edit.options))
+        kept = kept_by(base, given)
+        try:
+            eager, again = run(base.function, given, kept), run(function, given, kept)
+        except Exception:  # of the user's function on these arguments
+            return None
+        lost = edit.options.get("donate", ())
+        if not agree(eager, again, exact=True):
+            return None
+        one, two = (run(f.call_counted, given, kept, True) for f in (first, second))
+        if one.counters is None or two.counters is None or not agree(eager, two, exact=False, lost=lost):
+            return None
+        a, b = one.counters, two.counters  # of a call
+        saves = a.allocated_bytes - b.allocated_bytes + a.copied_bytes - b.copied_bytes
+        if saves <= 0:
+            return None
+        several = sum(isinstance(a.type, MemRefType) for a in base.program.args) > 1
+        apart = several and bool(edit.changes) and not edit.options
+        caveat = "for arrays that share no memory" if apart else edit.caveat
+        fewer = {"allocations": a.allocations - b.allocations, "copies": a.copies - b.copies}
+        return replace(edit, caveat=caveat, saves=saves, **fewer)
+
+
+def agree(a: Outcome, b: Outcome, exact: bool, lost: Sequence[str] = ()) -> bool:
+    """Whether two calls have the same results and leave the same in their arguments, and as much of both is shared
+    memory (`lost`: donated arguments have no contents)."""
+    x, y = list(arrays(a.result)), list(arrays(b.result))
+    p, q = list(arrays(a.arguments)), list(arrays(b.arguments))
+    if len(x) != len(y) or type(a.result) is not type(b.result) or len(p) != len(q):
+        return False
+    if not all(equal(m, n, exact) for m, n in zip(x, y)):
+        return False
+    if lost:
+        return True
+    shared = [[np.shares_memory(m, n) for m in [*s, *t] for n in s] for s, t in ((x, p), (y, q))]
+    return shared[0] == shared[1] and all(equal(m, n, exact) for m, n in zip(p, q))
+
+
+def arrays(value: Any) -> Iterator[Any]:
+    """The arrays and numbers of a value, as arrays."""
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from arrays(item)
+    elif isinstance(value, dict):
+        yield from arrays(list(value.values()))
+    elif isinstance(value, (np.ndarray, np.generic, int, float, complex)):
+        yield np.asarray(value)
+
+
+def equal(a: Any, b: Any, exact: bool) -> bool:
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    inexact = a.dtype.kind in "fc"
+    if exact or not inexact:
+        return bool(np.array_equal(a, b, equal_nan=inexact))
+    return bool(np.allclose(a, b, rtol=1e3 * np.finfo(a.dtype).eps, atol=1e3 * np.finfo(a.dtype).eps, equal_nan=True))
