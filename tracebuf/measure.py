@@ -27,7 +27,8 @@ import ctypes
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, field, replace
 from types import MemberDescriptorType
@@ -144,10 +145,12 @@ class Measurement:
 
     def notes(self, most: int | None = None) -> list[str]:
         """What the reader of the table of lines should know."""
+        from tracebuf.measuring.lines import SMALL
+
         hidden, small = len(self.lines[most:]) if most else 0, sum(x.small for x in self.lines)
         return [
             *([f"and {hidden} more: see .lines"] if hidden else []),
-            *([f"{_count(small)} of the allocations: a Python number that NumPy makes an array of"] if small else []),
+            *([f"{_count(small)} of the allocations are of up to {SMALL} bytes: {_SMALL_ARE}"] if small else []),
             *([f"{_count(self.lost)} allocations and releases came too late to be told by line"] if self.lost else []),
         ]
 
@@ -166,17 +169,18 @@ class Measurement:
         if not self.lines:
             return aligned(self.rows())
         head = f"Where eager NumPy takes memory in {self.name}, the most at the peak first:"
-        return "\n".join([aligned(self.rows()), "", head, aligned_source(self.line_rows(_LINES)), *self.notes(_LINES)])
+        return "\n".join([aligned(self.rows()), "", head, _aligned_source(self.line_rows(_LINES)), *self.notes(_LINES)])
 
     def _repr_html_(self) -> str:
         return table(self.rows()) + (table(self.line_rows(), last_left=True) if self.lines else "")
 
 
+_SMALL_ARE = "Python numbers that NumPy makes arrays of, and single numbers that it computes"
 _LINES = 12
 """The most lines in a text."""
 
 
-def aligned_source(rows: Sequence[Sequence[str]]) -> str:
+def _aligned_source(rows: Sequence[Sequence[str]]) -> str:
     """A table whose last column is source, which stands at the left."""
     head, rule, *texts = aligned([row[:-1] for row in rows]).splitlines()
     return "\n".join([head, rule, *(f"{text}  {row[-1]}".rstrip() for text, row in zip(texts, rows[1:]))])
@@ -225,8 +229,8 @@ def measure(
 
     Returns a Measurement: `eager` and `native` (None if `f` is not bufferized), each with `allocations`,
     `allocated_bytes`, `peak_bytes`, `copies`, `copied_bytes` (None in eager NumPy, where they cannot be observed),
-    `buffer_bytes`, `page_faults` and `seconds` of CPU time; `strategies`; and `lines`. A generator function is run to
-    its end.
+    `buffer_bytes`, `page_faults` and `seconds` of CPU time; `strategies`; and `lines`. A generator that the function
+    returns is run to its end, and what it gives is dropped.
 
     Raises TypeError if `f` is no function that returns a result at once, or for strategies of a function that is not
     bufferized; ValueError for `repeat` under 1 or an unknown strategy, and whatever the function raises on these
@@ -271,11 +275,10 @@ def _measure_eager(
     from tracebuf.measuring.places import code_of
 
     if not callable(f) or inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f):
-        raise TypeError(f"measure wants a function that returns its result at once, not {f!r}")
+        raise _not_at_once(f)
     if strategies:
         raise TypeError(f"strategies are those of a bufferized function, not of {f!r}")
-    run = _to_the_end(f) if inspect.isgeneratorfunction(f) else f
-    given = _Given(args, kwargs, ())
+    run, given = _to_the_end(f), _Given(args, kwargs, ())
     memory, lines, lost = _count_eager(run, given, code_of(f))
     ((seconds, buffers, faults),) = _rest([run], given, repeat)
     name = str(getattr(f, "__name__", None) or getattr(getattr(f, "func", None), "__name__", repr(f)))
@@ -283,11 +286,24 @@ def _measure_eager(
 
 
 def _to_the_end(f: Callable[..., Any]) -> Callable[..., Any]:
-    def run(*args: Any, **kwargs: Any) -> None:
-        for _ in f(*args, **kwargs):
-            pass
+    """The function, which runs a generator that it returns and drops the items; TypeError for what is to be awaited."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        result = f(*args, **kwargs)
+        if isinstance(result, Generator):
+            deque(result, maxlen=0)
+            return None
+        if isinstance(result, Coroutine | AsyncGenerator):
+            if isinstance(result, Coroutine):
+                result.close()
+            raise _not_at_once(f)
+        return result
 
     return run
+
+
+def _not_at_once(f: Any) -> TypeError:
+    return TypeError(f"measure wants a function that returns its result at once, not {f!r}")
 
 
 def _names(strategies: bool | Sequence[str], f: Any) -> list[str]:

@@ -17,6 +17,7 @@ from tracebuf.explain.report import Entry, Explanation, human
 from tracebuf.frozen import frozen
 from tracebuf.measuring.places import is_users
 from tracebuf.measuring.recorder import Log, recording
+from tracebuf.process.display import is_ours
 
 __all__ = ["Line", "beside", "lines_of", "record"]
 
@@ -105,7 +106,8 @@ def lines_of(log: Log, code: CodeType | None = None) -> tuple[Line, ...]:
     folder = None if code is None else os.path.dirname(code.co_filename)
     places = [_place(stack, folder) for stack in log.stacks]
     found = list(dict.fromkeys(places))
-    line_of_stack = np.array([found.index(place) for place in places])
+    number_of = {place: k for k, place in enumerate(found)}
+    line_of_stack = np.array([number_of[place] for place in places])
     births, deaths = _lives(log.events)
     events = log.events[births]
     line, size = line_of_stack[events["stack"]], events["size"]
@@ -122,9 +124,8 @@ def lines_of(log: Log, code: CodeType | None = None) -> tuple[Line, ...]:
         here = line == k
         if not here.any():
             continue
-        own = np.zeros(len(log.events) + 1, np.int64)
-        np.add.at(own, births[here], size[here])
-        np.add.at(own, dead[here], -size[here])
+        own = np.concatenate([births[here], dead[here]])
+        moves = np.concatenate([size[here], -size[here]])[np.argsort(own, kind="stable")]
         made.append(
             Line(
                 file,
@@ -133,7 +134,7 @@ def lines_of(log: Log, code: CodeType | None = None) -> tuple[Line, ...]:
                 allocations=int(here.sum()),
                 allocated_bytes=int(size[here].sum()),
                 small=int((size[here] <= SMALL).sum()),
-                peak_bytes=int(np.cumsum(own[:-1]).max()),
+                peak_bytes=int(np.cumsum(moves).max()),
                 at_peak_bytes=int(size[here & (births <= peak) & (dead > peak)].sum()),
                 kept_bytes=int(size[here & (deaths < 0)].sum()),
                 seconds=float(times[here].mean()) * 1e-9,
@@ -156,11 +157,11 @@ def _lives(events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _place(stack: Sequence[tuple[CodeType, int]], folder: str | None) -> Place:
-    """The innermost line of the user's; where there is none, the innermost of all."""
-    frames = [frame for frame in stack if frame[0] is not _called.__code__]
-    for code, last in frames:
+    """The innermost line of the user's; where there is none, the innermost of all but ours."""
+    for code, last in stack:
         if is_users(code.co_filename) or os.path.dirname(code.co_filename) == folder:
             return _at(code, last)
+    frames = [frame for frame in stack if not is_ours(frame[0].co_filename)]
     return _at(*frames[0]) if frames else NOWHERE
 
 
