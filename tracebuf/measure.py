@@ -1,9 +1,10 @@
-"""What a bufferized function costs beside the NumPy function it was made from: memory, copies, time.
+"""What a function costs: memory, copies, time; of a bufferized one, beside the NumPy function it was made from.
 
-Both run on the same data, on clones, so the caller's arrays stay as they are; captured arrays, which cannot be cloned,
-are put back as they were after each count and each round. Eager NumPy's allocations are counted by a memory handler
-(NEP 49) under every array it makes; NumPy's copies cannot be observed, so they are None. Native allocations and copies
-are counted by the compiled code itself, the arrays it returns included.
+All sides run on the same data, on clones, so the caller's arrays stay as they are; captured arrays, which cannot be
+cloned, are put back as they were after each count and each round. Eager NumPy's allocations are counted by a memory
+handler (NEP 49) under every array it makes, and written down with the line that asks (measuring/recorder); NumPy's
+copies cannot be observed, so they are None. Native allocations and copies are counted by the compiled code itself, the
+arrays it returns included.
 
 What NumPy allocates during a native call is seen by the same handler, and the two views are put together so that
 nothing counts twice and nothing is missed: the arrays that the compiled code makes are in both, so they are taken out
@@ -13,28 +14,37 @@ counted. The peak is the most that both had at once: the handler asks the compil
 what the handler saw.
 
 Beside the data of arrays, NumPy's iterator takes buffers (64 KiB for each operand that is strided, broadcast or
-converted), which no memory handler sees: in a further call tracemalloc counts them on both sides. It counts Python
+converted), which no memory handler sees: in a further call tracemalloc counts them on all sides. It counts Python
 objects too, so what is under 4 KiB is taken for those.
 
-Time is CPU time of the process, the least of some rounds in which eager and native take turns, without compilation and
+Time is CPU time of the process, the least of some rounds in which the sides take turns, without compilation and
 without counting. Not a profiler, nor a benchmark of first calls.
 """
 
 from __future__ import annotations
 
 import ctypes
+import inspect
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, field, replace
 from types import MemberDescriptorType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.containers import blank
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frozen import frozen
-from tracebuf.process.display import aligned, displayed
+from tracebuf.options import CONTRACTS, Strategy
+from tracebuf.process.display import aligned, displayed, table
+
+if TYPE_CHECKING:
+    from tracebuf.measuring.lines import Line
 
 __all__ = ["Counts", "Measurement", "attributes_of", "clone_arguments", "kept_in_place", "measure", "restored"]
 
@@ -69,39 +79,111 @@ class Counts:
     seconds: float
     buffer_bytes: int = 0
     """The most that was alive at once beside the data of arrays: the buffers of NumPy's iterator, above all."""
+    page_faults: int = 0
+    """How often the processor touched memory that the system had to find first: 4 KiB, as a rule."""
+
+
+_SHOWN: Mapping[str, Callable[[Any], str]] = {
+    "allocations": lambda n: _count(n),
+    "allocated_bytes": lambda n: _bytes(n),
+    "peak_bytes": lambda n: _bytes(n),
+    "copies": lambda n: _count(n),
+    "copied_bytes": lambda n: _bytes(n),
+    "buffer_bytes": lambda n: _bytes(n),
+    "page_faults": lambda n: _count(n),
+    "seconds": lambda t: _seconds(t),
+}
+"""The rows of the table, and how a number is written."""
+_ONLY_IF_ANY = ("buffer_bytes", "page_faults")
 
 
 @frozen(slots=False)
 @displayed
 class Measurement:
-    """One call of the function `name`, measured: `eager` and `native` Counts. As text, a table."""
+    """One call of the function `name`, measured: `eager` and `native` Counts (None where it is not bufferized).
+    `strategies` has the Counts of others, by name; `lines` what each line of the source asks NumPy for, the most at the
+    peak first, and what compiled code still does there. `lost` allocations and releases are in no line: they came after
+    the first two millions. As text, tables."""
 
     name: str
     eager: Counts
-    native: Counts
+    native: Counts | None
+    lines: tuple[Line, ...] = ()
+    strategies: Mapping[str, Counts] = field(default_factory=dict)
+    lost: int = 0
 
-    def rows(self) -> list[tuple[str, str, str, str]]:
+    def sides(self) -> dict[str, Counts]:
+        """Each side by its name: eager, native, other strategies."""
+        native = {} if self.native is None else {"native": self.native}
+        return {"eager": self.eager, **native, **self.strategies}
+
+    def rows(self) -> list[tuple[str, ...]]:
         """The table, its head first."""
-        kinds = {
-            "allocations": _count,
-            "allocated_bytes": _bytes,
-            "peak_bytes": _bytes,
-            "copies": _count,
-            "copied_bytes": _bytes,
-            "buffer_bytes": _bytes,
-            "seconds": _seconds,
-        }
-        if not self.eager.buffer_bytes and not self.native.buffer_bytes:
-            del kinds["buffer_bytes"]
-        rows = [(self.name, "eager", "native", "eager/native")]
-        for field, shown in kinds.items():
-            eager, native = getattr(self.eager, field), getattr(self.native, field)
-            title = "CPU time" if field == "seconds" else field.replace("_", " ")
-            rows.append((title, _cell(eager, shown), _cell(native, shown), _ratio(eager, native)))
+        sides = self.sides()
+        compared = list(sides) == ["eager", "native"]
+        rows: list[tuple[str, ...]] = [(self.name, *sides, *(("eager/native",) if compared else ()))]
+        for name, shown in _SHOWN.items():
+            values = [getattr(counts, name) for counts in sides.values()]
+            if any(values) or name not in _ONLY_IF_ANY:
+                title = "CPU time" if name == "seconds" else name.replace("_", " ")
+                ratio = (_ratio(*values),) if compared else ()
+                rows.append((title, *(_cell(value, shown) for value in values), *ratio))
         return rows
 
+    def line_rows(self, most: int | None = None) -> list[tuple[str, ...]]:
+        """The table of the lines, its head first; the source is last."""
+        home = self.lines[0].file if self.lines else ""
+        native = ("native still takes",) if self.native is not None else ()
+        head = "line", "allocations", "bytes", "most at once", "at the peak", "lives", *native, ""
+        rows: list[tuple[str, ...]] = [head]
+        for x in self.lines[:most]:
+            place = "in C" if not x.line else str(x.line) if x.file == home else f"{x.file.rpartition('/')[2]}:{x.line}"
+            eager = (_count(x.allocations), *map(_bytes, (x.allocated_bytes, x.peak_bytes, x.at_peak_bytes)))
+            left = ("; ".join(x.native) or "-",) if native else ()
+            rows.append((place, *eager, _seconds(x.seconds) if x.allocations else "-", *left, x.text))
+        return rows
+
+    def notes(self, most: int | None = None) -> list[str]:
+        """What the reader of the table of lines should know."""
+        from tracebuf.measuring.lines import SMALL
+
+        hidden, small = len(self.lines[most:]) if most else 0, sum(x.small for x in self.lines)
+        return [
+            *([f"and {hidden} more: see .lines"] if hidden else []),
+            *([f"{_count(small)} of the allocations are of up to {SMALL} bytes: {_SMALL_ARE}"] if small else []),
+            *([f"{_count(self.lost)} allocations and releases came too late to be told by line"] if self.lost else []),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            "name": self.name,
+            "eager": asdict(self.eager),
+            "native": None if self.native is None else asdict(self.native),
+            "strategies": {name: asdict(counts) for name, counts in self.strategies.items()},
+            "lines": [x.to_dict() for x in self.lines],
+            "lost": self.lost,
+        }
+
     def __str__(self) -> str:
-        return aligned(self.rows())
+        if not self.lines:
+            return aligned(self.rows())
+        head = f"Where eager NumPy takes memory in {self.name}, the most at the peak first:"
+        return "\n".join([aligned(self.rows()), "", head, _aligned_source(self.line_rows(_LINES)), *self.notes(_LINES)])
+
+    def _repr_html_(self) -> str:
+        return table(self.rows()) + (table(self.line_rows(), last_left=True) if self.lines else "")
+
+
+_SMALL_ARE = "Python numbers that NumPy makes arrays of, and single numbers that it computes"
+_LINES = 12
+"""The most lines in a text."""
+
+
+def _aligned_source(rows: Sequence[Sequence[str]]) -> str:
+    """A table whose last column is source, which stands at the left."""
+    head, rule, *texts = aligned([row[:-1] for row in rows]).splitlines()
+    return "\n".join([head, rule, *(f"{text}  {row[-1]}".rstrip() for text, row in zip(texts, rows[1:]))])
 
 
 class _Counters(Protocol):
@@ -130,48 +212,136 @@ class _Bufferized(Protocol):
     def call_counted(self, *args: Any, **kwargs: Any) -> tuple[Any, _Counters | None]: ...
 
 
-def measure(f: _Bufferized, *args: Any, repeat: int = 3, **kwargs: Any) -> Measurement:
-    """Measures a call of a bufferized function against the function it was made from.
+def measure(
+    f: Callable[..., Any], *args: Any, repeat: int = 3, strategies: bool | Sequence[str] = False, **kwargs: Any
+) -> Measurement:
+    """Measures a call of a function, line by line: what it allocates and how long that lives, its peak, its time. A
+    bufferized function is measured beside the function it was made from.
 
     Args:
-        f: a bufferized function, or a bufferized method of an object.
-        args, kwargs: the call's arguments. Each call gets fresh clones of them; they stay untouched.
+        f: any Python function; a bufferized one, or a bufferized method of an object.
+        args, kwargs: the call's arguments. Each call gets fresh clones of them; they stay untouched. What the function
+            changes elsewhere (globals, files) it changes in each of its calls, of which there are some. A function that
+            has a parameter `repeat` or `strategies` of its own takes it by functools.partial.
         repeat: the number of timed rounds; each takes as many calls as fill 2 ms.
+        strategies: measure the other strategies of `tracebuf.Options` too, or those of these names. Contracts do not
+            count there.
 
-    Returns a Measurement: `eager` and `native`, each with `allocations`, `allocated_bytes`, `peak_bytes`, `copies`,
-    `copied_bytes` (None in eager NumPy, where they cannot be observed), `buffer_bytes` and `seconds` of CPU time.
+    Returns a Measurement: `eager` and `native` (None if `f` is not bufferized), each with `allocations`,
+    `allocated_bytes`, `peak_bytes`, `copies`, `copied_bytes` (None in eager NumPy, where they cannot be observed),
+    `buffer_bytes`, `page_faults` and `seconds` of CPU time; `strategies`; and `lines`. A generator that the function
+    returns is run to its end, and what it gives is dropped.
 
-    Raises TypeError if `f` is not a bufferized function, ValueError for `repeat` under 1, and whatever the function
-    raises on these arguments.
+    Raises TypeError if `f` is no function that returns a result at once, or for strategies of a function that is not
+    bufferized; ValueError for `repeat` under 1 or an unknown strategy, and whatever the function raises on these
+    arguments.
 
     >>> import tracebuf
     >>> double = tracebuf.bufferize(lambda a: np.multiply(a, 2, out=a))
     >>> measure(double, np.ones(1000)).native.allocations
     0
+    >>> [(x.allocations, x.allocated_bytes) for x in measure(lambda a: np.sqrt(a + a), np.ones(1000)).lines]
+    [(2, 16000)]
     """
-    if (instance := getattr(f, "__self__", None)) is not None and hasattr(f, "__func__"):
-        f, args = f.__func__, (instance, *args)
-    if not (hasattr(f, "call_counted") and hasattr(f, "__wrapped__")):
-        raise TypeError(f"measure wants a bufferized function, not {f!r}")
+    from tracebuf.measuring.places import code_of
+
+    if (instance := getattr(f, "__self__", None)) is not None and hasattr(getattr(f, "__func__", None), "call_counted"):
+        f, args = f.__func__, (instance, *args)  # type: ignore[attr-defined]
     if repeat < 1:
         raise ValueError(f"repeat must be at least 1, not {repeat}")
+    if not (hasattr(f, "call_counted") and hasattr(f, "__wrapped__")):
+        return _measure_eager(f, args, kwargs, repeat, strategies)
     original: Callable[..., Any] = getattr(f, "eager", f.__wrapped__)
+    others = {name: _with_strategy(f, name) for name in _names(strategies, f)}
     captured = f.captured(*args, **kwargs) if hasattr(f, "captured") else []
     given = _Given(args, kwargs, kept_in_place((args, kwargs), captured))
-    eager = _count_eager(original, given)
-    _timed(f, given, 1)  # compiles, and fills the arena
-    if hasattr(f, "wait"):
-        f.wait()
-    native = _count_native(f, given)
-    sides: list[Callable[..., Any]] = [original, f]
-    once = [_timed(side, given, 1) for side in sides]
+    eager, lines, lost = _count_eager(original, given, code_of(f.__wrapped__))
+    compiled = [f, *others.values()]
+    for g in compiled:
+        _timed(g, given, 1)  # compiles, and fills the arena
+        if hasattr(g, "wait"):
+            g.wait()
+    native = [_count_native(g, given) for g in compiled]
+    rest = _rest([original, *compiled], given, repeat)
+    sides = [Counts(*memory, *more) for memory, more in zip([eager, *native], rest)]
+    name = getattr(f.__wrapped__, "__name__", repr(f.__wrapped__))
+    return Measurement(name, sides[0], sides[1], _beside(f, args, kwargs, lines), dict(zip(others, sides[2:])), lost)
+
+
+def _measure_eager(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], repeat: int, strategies: bool | Sequence[str]
+) -> Measurement:
+    """A function that is not bufferized."""
+    from tracebuf.measuring.places import code_of
+
+    if not callable(f) or inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f):
+        raise _not_at_once(f)
+    if strategies:
+        raise TypeError(f"strategies are those of a bufferized function, not of {f!r}")
+    run, given = _to_the_end(f), _Given(args, kwargs, ())
+    memory, lines, lost = _count_eager(run, given, code_of(f))
+    ((seconds, buffers, faults),) = _rest([run], given, repeat)
+    name = str(getattr(f, "__name__", None) or getattr(getattr(f, "func", None), "__name__", repr(f)))
+    return Measurement(name, Counts(*memory, seconds, buffers, faults), None, lines, lost=lost)
+
+
+def _to_the_end(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which runs a generator that it returns and drops the items; TypeError for what is to be awaited."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        result = f(*args, **kwargs)
+        if isinstance(result, Generator):
+            deque(result, maxlen=0)
+            return None
+        if isinstance(result, Coroutine | AsyncGenerator):
+            if isinstance(result, Coroutine):
+                result.close()
+            raise _not_at_once(f)
+        return result
+
+    return run
+
+
+def _not_at_once(f: Any) -> TypeError:
+    return TypeError(f"measure wants a function that returns its result at once, not {f!r}")
+
+
+def _names(strategies: bool | Sequence[str], f: Any) -> list[str]:
+    """The strategies that are asked for, but for the function's own."""
+    if not strategies:
+        return []
+    names = list(get_args(Strategy)) if strategies is True else list(strategies)
+    if unknown := [name for name in names if name not in get_args(Strategy)]:
+        raise ValueError(f"strategy must be one of {', '.join(get_args(Strategy))}, not {unknown[0]!r}")
+    return [name for name in names if name != f.options.strategy]
+
+
+def _with_strategy(f: Any, name: str) -> Any:
+    free = {contract: () if contract == "in_place" else None for contract in CONTRACTS}
+    return type(f)(f.__wrapped__, replace(f.options, strategy=name, **free))
+
+
+def _rest(sides: Sequence[Callable[..., Any]], given: _Given, repeat: int) -> list[tuple[float, int, int]]:
+    """Seconds, bytes of buffers and page faults of each side."""
+    once = [_timed(side, given, 1)[0] for side in sides]
     calls = [_calls_per_round(seconds, given) for seconds in once]
     warm = max(once) < _WARM_SECONDS
     rounds = [[_timed(side, given, n, warm) for side, n in zip(sides, calls)] for _ in range(repeat)]
-    seconds = [min(times) for times in zip(*rounds)]
-    name = getattr(f.__wrapped__, "__name__", repr(f.__wrapped__))
+    least = [tuple(map(min, zip(*times))) for times in zip(*rounds)]
     buffers = [_beside_arrays(side, given) for side in sides]
-    return Measurement(name, Counts(*eager, seconds[0], buffers[0]), Counts(*native, seconds[1], buffers[1]))
+    return [(seconds, beside, round(faults)) for (seconds, faults), beside in zip(least, buffers)]
+
+
+def _beside(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The lines with what compiled code still does on them; without, where the original function runs."""
+    if not hasattr(f, "explain"):
+        return lines
+    from tracebuf.measuring.lines import beside
+
+    try:
+        return beside(lines, f.explain(*args, **kwargs))
+    except UnsupportedError:
+        return lines
 
 
 _Memory = tuple[int, int, int, int | None, int | None]
@@ -190,14 +360,14 @@ class _Given:
         return clone_arguments(self.args, self.kwargs, self.kept)
 
 
-def _count_eager(original: Callable[..., Any], given: _Given) -> _Memory:
-    from tracebuf.backend.runtime.memory_hook import counting
+def _count_eager(original: Callable[..., Any], given: _Given, code: Any) -> tuple[_Memory, tuple[Line, ...], int]:
+    """What NumPy allocated, by line, and how much is in no line."""
+    from tracebuf.measuring.lines import lines_of, record
 
     args, kwargs = given.clones()
-    with restored(given.kept), counting() as seen:
-        result = original(*args, **kwargs)
-    del result
-    return seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None
+    with restored(given.kept):
+        log, seen = record(original, args, kwargs)
+    return (seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None), lines_of(log, code), log.lost
 
 
 def _count_native(f: _Bufferized, given: _Given) -> _Memory:
@@ -245,8 +415,8 @@ def _calls_per_round(seconds: float, given: _Given) -> int:
     return max(1, min(_ROUND_CALLS, int(_ROUND_SECONDS / max(seconds, 1e-9)), _ROUND_BYTES // max(size, 1)))
 
 
-def _timed(function: Callable[..., Any], given: _Given, calls: int, warm: bool = False) -> float:
-    """CPU seconds per call, over some calls on fresh clones; `warm`: after one that is not timed.
+def _timed(function: Callable[..., Any], given: _Given, calls: int, warm: bool = False) -> tuple[float, float]:
+    """CPU seconds and page faults per call, over some calls on fresh clones; `warm`: after one that is not timed.
 
     Without it a round begins with a heap that was given back to the system, and NumPy pays page faults for temporaries
     that come once in a program which calls the function again and again.
@@ -256,10 +426,19 @@ def _timed(function: Callable[..., Any], given: _Given, calls: int, warm: bool =
         if warm:
             positional, named = clones[0]
             function(*positional, **named)
-        start = time.process_time()
+        faults, start = _page_faults(), time.process_time()
         for positional, named in clones[warm:]:
             function(*positional, **named)
-        return (time.process_time() - start) / calls
+        return (time.process_time() - start) / calls, (_page_faults() - faults) / calls
+
+
+def _page_faults() -> int:
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_minflt + usage.ru_majflt
 
 
 def kept_in_place(arguments: Any, captured: Sequence[Array]) -> list[Array]:

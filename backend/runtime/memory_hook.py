@@ -46,24 +46,24 @@ _COUNTERS = ("allocations", "allocated_bytes", "frees", "live_bytes", "peak_byte
 _SLOT_SET, _SLOT_GET = 304, 305
 
 
-class _Allocator(ctypes.Structure):
+class Allocator(ctypes.Structure):
     """`PyDataMemAllocator`."""
 
     _fields_ = [(name, ctypes.c_void_p) for name in ("ctx", "malloc", "calloc", "realloc", "free")]
 
 
-class _Handler(ctypes.Structure):
+class Handler(ctypes.Structure):
     """`PyDataMem_Handler`, version 1."""
 
-    _fields_ = [("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("allocator", _Allocator)]
+    _fields_ = [("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("allocator", Allocator)]
 
 
 class _Block(ctypes.Structure):
     """A handler, what it hands on to, and its counters; `handler.allocator.ctx` is the block's own address."""
 
     _fields_ = [
-        ("handler", _Handler),
-        ("below", _Allocator),
+        ("handler", Handler),
+        ("below", Allocator),
         ("below_capsule", ctypes.c_void_p),
         ("knows_sizes", ctypes.c_int64),
         *[(name, ctypes.c_int64) for name in _COUNTERS],
@@ -211,7 +211,7 @@ def _native() -> Library:
 
 
 @cache
-def _api() -> _Api:
+def numpy_api() -> _Api:
     numpy_core = importlib.import_module("numpy._core._multiarray_umath")
     python = ctypes.pythonapi
     pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", python))
@@ -285,7 +285,7 @@ class Allocations:
 @contextmanager
 def counting() -> Iterator[Allocations]:
     """Count the allocations of array data by this context's code until the window closes. May be nested."""
-    api = _api()
+    api = numpy_api()
     capsule, block = _new_handler(api.get_handler())
     counted = Allocations(capsule, block)
     before, token = api.set_handler(capsule), WINDOW.set(counted)
@@ -299,8 +299,8 @@ def counting() -> Iterator[Allocations]:
 
 def _new_handler(below: Any) -> tuple[Any, _Block]:
     """A counting handler over the handler `below`: the capsule that owns it, and its block."""
-    api, native = _api(), _native()
-    under = _Handler.from_address(api.capsule_pointer(below, b"mem_handler"))
+    api, native = numpy_api(), _native()
+    under = Handler.from_address(api.capsule_pointer(below, b"mem_handler"))
     ctypes.pythonapi.PyMem_RawMalloc.restype = ctypes.c_void_p
     address = ctypes.pythonapi.PyMem_RawMalloc(ctypes.c_size_t(ctypes.sizeof(_Block)))
     if address is None:
@@ -310,7 +310,7 @@ def _new_handler(below: Any) -> tuple[Any, _Block]:
     knows_sizes = under.name == b"default_allocator"
     if under.name == _NAME:
         knows_sizes = bool(_Block.from_address(under.allocator.ctx).knows_sizes)
-    handler = _Handler(_NAME, 1, _Allocator(address, *functions))
+    handler = Handler(_NAME, 1, Allocator(address, *functions))
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(below))
     ctypes.pointer(block)[0] = _Block(handler, under.allocator, id(below), knows_sizes)
     block.buffers = _where_nothing_is(block)

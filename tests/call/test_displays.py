@@ -68,8 +68,8 @@ def test_what_a_function_tells_is_shown_as_it_prints(what: str) -> None:
     found = shown(what)
     assert repr(found) == str(found) or what == "lower"
     texts = Checked(found._repr_html_()).texts
-    table = hasattr(found, "rows")
-    assert texts == [c for row in found.rows() for c in row if c] if table else "".join(texts) == str(found)
+    rows = [*found.rows(), *(found.line_rows() if what == "measure" else ())] if hasattr(found, "rows") else None
+    assert texts == [c for row in rows for c in row if c] if rows is not None else "".join(texts) == str(found)
 
 
 def test_tables_have_a_row_for_each_program_and_count() -> None:

@@ -266,8 +266,10 @@ def test_a_fallback_is_counted_by_the_hook() -> None:
 
 
 def test_misuse_is_refused() -> None:
-    with pytest.raises(TypeError, match="bufferized"):
-        measure(np.sin, 1.0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="strategies are those of a bufferized function"):
+        measure(np.sin, 1.0, strategies=True)
+    with pytest.raises(ValueError, match="strategy must be one of"):
+        measure(Fake(original, native, None), *arguments(), strategies=["best"])
     with pytest.raises(ValueError, match="repeat"):
         measure(Fake(original, native, None), *arguments(), repeat=0)
 

@@ -26,7 +26,8 @@ def displayed(kind: type[T]) -> type[T]:
     made: Any = kind
     if "__repr__" not in vars(kind):
         made.__repr__ = lambda self: str(self)
-    made._repr_html_ = lambda self: table(self.rows()) if hasattr(self, "rows") else preformatted(str(self))
+    if "_repr_html_" not in vars(kind):
+        made._repr_html_ = lambda self: table(self.rows()) if hasattr(self, "rows") else preformatted(str(self))
     return kind
 
 
@@ -48,11 +49,14 @@ def escaped(text: str) -> str:
     return html.escape(text)
 
 
-def table(rows: Rows) -> str:
-    """A table as HTML."""
+def table(rows: Rows, last_left: bool = False) -> str:
+    """A table as HTML; `last_left`: the last column is source, and stands at the left."""
+    source = len(rows[0]) - 1 if last_left else -1
 
     def line(row: Sequence[str], tag: str) -> str:
-        styles = ["text-align: " + ("right" if k else "left") + (TEXT if "\n" in c else "") for k, c in enumerate(row)]
+        sides = ["left" if k in (0, source) else "right" for k in range(len(row))]
+        texts = [TEXT if "\n" in c or k == source else "" for k, c in enumerate(row)]
+        styles = [f"text-align: {side}{text}" for side, text in zip(sides, texts)]
         cells = (f'<{tag} style="{style}">{escaped(c)}' for style, c in zip(styles, row))
         return f"<tr>{''.join(f'{cell}</{tag}>' for cell in cells)}</tr>"
 

@@ -1,0 +1,171 @@
+"""Where array memory is asked for, line by line: how much, how often, how long it lives, what is alive at the peak."""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from tracebuf.backend.runtime.memory_hook import Allocations, counting
+from tracebuf.explain.report import Entry, Explanation, human
+from tracebuf.frozen import frozen
+from tracebuf.measuring.places import is_users
+from tracebuf.measuring.recorder import Log, recording
+from tracebuf.process.display import is_ours
+
+__all__ = ["Line", "beside", "lines_of", "record"]
+
+SMALL = 16
+"""Up to so many bytes are a Python number of which NumPy makes an array."""
+
+
+@frozen(slots=False)
+class Line:
+    """What one line of Python asks NumPy for, in one call of the measured function.
+
+    `allocations` and `allocated_bytes` count all, `small` those of them that are a Python number made an array;
+    `peak_bytes` is the most that was alive at once of this line's, `at_peak_bytes` what of it was alive when the whole
+    call had most; `kept_bytes` what was alive when the call ended (results, and what it stores in objects); `seconds`
+    is how long memory lives, on average. `line` is 0 where none is known: in C code, and beyond the recorder's limits.
+    """
+
+    file: str
+    line: int
+    function: str
+    allocations: int
+    allocated_bytes: int
+    small: int
+    peak_bytes: int
+    at_peak_bytes: int
+    kept_bytes: int
+    seconds: float
+    native: tuple[str, ...] = ()
+    """What compiled code still allocates and copies here, in words, where the function is bufferized."""
+
+    @property
+    def text(self) -> str:
+        """The line of source."""
+        return linecache.getline(self.file, self.line).strip() if self.line else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields and the text, for JSON."""
+        return {**asdict(self), "native": list(self.native), "text": self.text}
+
+
+def record(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Log, Allocations]:
+    """Calls a function and says what it asks for: each allocation, and all in sum. Raises what the function raises."""
+    seen = recording(_called.__code__)
+    with counting() as counted, seen:
+        result = _called(function, args, kwargs)  # alive to the end of the window
+    del result
+    return seen.log, counted
+
+
+def _called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return function(*args, **kwargs)
+
+
+Place = tuple[str, int, str]
+"""File, line, function."""
+NOWHERE = "", 0, ""
+
+
+def beside(lines: Sequence[Line], explained: Explanation) -> tuple[Line, ...]:
+    """Lines with what compiled code still does on them; lines where eager NumPy asks for nothing come last."""
+    left: dict[tuple[str, int], list[str]] = defaultdict(list)
+    functions: dict[tuple[str, int], str] = {}
+    for entry in explained.entries:
+        if entry.kind in ("allocation", "copy"):
+            place = entry.location.file, entry.location.line
+            functions[place] = entry.location.function
+            left[place].append(_in_words(entry))
+    found = [replace(x, native=_counted(left.pop((x.file, x.line), []))) for x in lines]
+    rest = (Line(*place, functions[place], 0, 0, 0, 0, 0, 0, 0.0, _counted(words)) for place, words in left.items())
+    return (*found, *rest)
+
+
+def _in_words(entry: Entry) -> str:
+    amount = f"{entry.size} bytes" if entry.bytes is None else human(entry.bytes)
+    kind = "" if entry.kind == "allocation" else f"{entry.kind} of "
+    return f"{kind}{amount}{' each iteration' * entry.in_loop}{f' [{entry.lives}]' if entry.lives else ''}"
+
+
+def _counted(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{n} x {word}" if n > 1 else word for word, n in Counter(words).items())
+
+
+def lines_of(log: Log, code: CodeType | None = None) -> tuple[Line, ...]:
+    """A log by line, the most bytes at the peak first. `code` is the measured function's, whose folder counts as the
+    user's."""
+    folder = None if code is None else os.path.dirname(code.co_filename)
+    places = [_place(stack, folder) for stack in log.stacks]
+    found = list(dict.fromkeys(places))
+    number_of = {place: k for k, place in enumerate(found)}
+    line_of_stack = np.array([number_of[place] for place in places])
+    births, deaths = _lives(log.events)
+    events = log.events[births]
+    line, size = line_of_stack[events["stack"]], events["size"]
+    steps = np.zeros(len(log.events), np.int64)
+    steps[births] = size
+    steps[deaths[deaths >= 0]] = -size[deaths >= 0]
+    alive = np.cumsum(steps)
+    peak = int(alive.argmax()) if len(alive) and alive.max() > 0 else -1
+    dead = np.where(deaths < 0, len(log.events), deaths)
+    end = log.events["time"][-1] if len(log.events) else 0
+    times = np.where(deaths < 0, end, log.events["time"][deaths]) - events["time"]
+    made = []
+    for k, (file, number, function) in enumerate(found):
+        here = line == k
+        if not here.any():
+            continue
+        own = np.concatenate([births[here], dead[here]])
+        moves = np.concatenate([size[here], -size[here]])[np.argsort(own, kind="stable")]
+        made.append(
+            Line(
+                file,
+                number,
+                function,
+                allocations=int(here.sum()),
+                allocated_bytes=int(size[here].sum()),
+                small=int((size[here] <= SMALL).sum()),
+                peak_bytes=int(np.cumsum(moves).max()),
+                at_peak_bytes=int(size[here & (births <= peak) & (dead > peak)].sum()),
+                kept_bytes=int(size[here & (deaths < 0)].sum()),
+                seconds=float(times[here].mean()) * 1e-9,
+            )
+        )
+    made.sort(key=lambda x: (-x.at_peak_bytes, -x.peak_bytes, -x.allocated_bytes, x.file, x.line))
+    return tuple(made)
+
+
+def _lives(events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The events that are allocations, and for each the one that releases it; -1 where none does."""
+    order = np.argsort(events["address"], kind="stable")
+    address, born = events["address"][order], events["size"][order] >= 0
+    ends = np.full(len(events), -1)
+    if len(events) > 1:
+        paired = born[:-1] & ~born[1:] & (address[:-1] == address[1:])
+        ends[order[:-1][paired]] = order[1:][paired]
+    births = np.flatnonzero(events["size"] >= 0)
+    return births, ends[births]
+
+
+def _place(stack: Sequence[tuple[CodeType, int]], folder: str | None) -> Place:
+    """The innermost line of the user's; where there is none, the innermost of all but ours."""
+    for code, last in stack:
+        if is_users(code.co_filename) or os.path.dirname(code.co_filename) == folder:
+            return _at(code, last)
+    frames = [frame for frame in stack if not is_ours(frame[0].co_filename)]
+    return _at(*frames[0]) if frames else NOWHERE
+
+
+def _at(code: CodeType, last: int) -> Place:
+    positions = list(code.co_positions())
+    line = positions[last // 2][0] if 0 <= last // 2 < len(positions) else None
+    return code.co_filename, line or code.co_firstlineno, code.co_name
