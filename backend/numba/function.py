@@ -155,6 +155,8 @@ class Writer(Text):
         name = self.names.new(hint_of(op.result) or "x")
         self.line(f"{name} = {made}")
         self.exprs[op.result] = Expr(name)
+        if op.block is not self.func.block:  # of which the names are bound wherever they are used
+            return
         for axis, n in enumerate(type_.shape):
             if not isinstance(n, int) and re.fullmatch(r"[\w.]+(\.shape\[\d+\])?", sizes[axis].text):
                 self.size_names.setdefault(n, sizes[axis])

@@ -85,3 +85,17 @@ def test_functions_that_call_themselves(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(ladder, "python_module", ladder.module_of)
     monkeypatch.setattr(ladder, "native", lambda *args: None)
     ladder.climb(power, (1.5, 11), strategies=(Options(),))
+
+
+def perhaps_more(c: np.ndarray, more: bool) -> tuple[np.ndarray, float]:
+    h = c[1:]
+    if c[0, 0] > 1:
+        h = c[1:] + 1
+    return h[:2].sum(axis=1), c[1:].mean()
+
+
+def test_a_size_has_no_name_of_a_branch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladder, "python_module", ladder.module_of)
+    monkeypatch.setattr(ladder, "native", lambda *args: None)
+    for first in (0.0, 2.0):
+        ladder.climb(perhaps_more, (np.full((5, 2), first), True), strategies=(Options(),))
