@@ -1,0 +1,125 @@
+"""`python -m tracebuf measure`: arguments from words, files and factories; limits; JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tracebuf.measuring.command import main
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = """
+import numpy as np
+from tracebuf import bufferize
+
+def twice(a, b=0.0, scale=1.0):
+    if (a < 0).any() or (a > 1).any():
+        raise ValueError("numbers")
+    return a * scale + b
+
+@bufferize
+def shifted(a):
+    a[1:] = a[:-1] * 2.0
+    return a + 1.0
+
+def needs(a, items, n, k=None):
+    assert len(items) == 2 and items["x"].dtype == np.float32 and items["y"] == (1, "t") and n.dtype == np.int64
+    assert (n == 1).all() and (k is None or k.dtype == bool)
+    return a + 1
+
+def wrong():
+    return 3
+
+def given():
+    return np.ones(100), 2.0
+
+def by_name():
+    return {"a": np.ones(100), "scale": 3.0}
+
+CONSTANT = 3
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "measured_module.py").write_text(SOURCE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "measured_module", raising=False)
+    return "measured_module"
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, dict[str, Any], str]:
+    code = main([*argv, "--json", "--repeat", "1"])
+    shown = capsys.readouterr()
+    return code, json.loads(shown.out) if shown.out else {}, shown.err
+
+
+def test_arguments_come_from_words_files_and_factories(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez("state.npz", np.zeros(100), b=np.zeros(100))
+    np.savez("named.npz", a=np.zeros(100))
+    np.save("one.npy", np.zeros(100))
+    for words in (
+        ["f8[100]"], ["f8[100]", "b=0.5"], ["scale=2.0", "a=f8[100]"], ["--args", "a=f8[100]", "scale=2.0"],
+        ["--npz", "state.npz"], ["--npz", "named.npz", "scale=2.0"], ["--npz", "one.npy", "2.0"],
+        ["--factory", f"{module}:given"], ["--factory", f"{module}:by_name", "b=f8[100]"],
+    ):  # fmt: skip
+        code, found, error = run(capsys, f"{module}:twice", *words)
+        assert (code, error, found["name"], found["native"], found["broken"]) == (0, "", "twice", None, [])
+        assert found["eager"]["peak_bytes"] >= 1600
+        assert {x["text"] for x in found["lines"]} >= {"return a * scale + b"}
+    words = ["f8[5] (F, read-only)", "{'x': f4[3], 'y': (1, 't')}", "i8[2, 2]", "k=bool[3]"]
+    assert run(capsys, f"{module}:needs", *words)[0] == 0
+    assert run(capsys, "numpy:sqrt", "f8[100]")[1]["eager"]["allocated_bytes"] == 800
+
+
+def test_limits_decide_the_exit_status(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = ["--max-allocations", "2", "--max-copies", "1", "--max-bytes", "16KiB", "--max-peak", "16000"]
+    code, found, error = run(capsys, f"{module}:shifted", "f8[1000]", *kept)
+    assert (code, error, found["broken"]) == (0, "", []) and found["native"]["allocations"] <= 2
+    assert found["limits"] == {"max_allocations": 2, "max_copies": 1, "max_bytes": 16384, "max_peak": 16000}
+    code, found, error = run(capsys, f"{module}:shifted", "f8[1000]", "--max-allocations", "0", "--max-peak", "1KiB")
+    assert code == 1 and len(found["broken"]) == 2 and "of the program, where --max-allocations 0" in error
+    code, found, error = run(capsys, f"{module}:twice", "f8[1000]", "--max-copies", "9", "--max-bytes", "1")
+    assert code == 1 and "--max-copies 9 cannot be checked" in error and "allocated bytes of NumPy" in error
+    code, found, _ = run(capsys, f"{module}:shifted", "f8[1000]", "--strategies", "copy-before-write")
+    assert code == 0 and list(found["strategies"]) == ["copy-before-write"]
+
+
+def test_what_says_nothing_is_refused(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez("objects.npz", a=np.array([None]))
+    for argv, text in (
+        (["twice"], "MODULE:FUNCTION"), ([f"{module}:no"], "there is no"), (["no_such_module:f"], "no_such_module"),
+        ([f"{module}:CONSTANT"], "cannot be called"), ([f"{module}:twice", "f8[n]"], "in the place of n"),
+        ([f"{module}:twice", "f8["], "f8["), ([f"{module}:twice", "--npz", "missing.npz"], "missing.npz"),
+        ([f"{module}:twice", "--npz", "objects.npz"], "cannot be read"),
+        ([f"{module}:twice", "--factory", f"{module}:wrong"], "returns int, not"),
+        ([f"{module}:twice", "--factory", f"{module}:by_name", "a=3"], "given twice"),
+        ([f"{module}:twice", "f8[3]", "--strategies", "all"], "bufferized"),
+        ([f"{module}:shifted", "f8[3]", "--strategies", "best"], "best"),
+    ):  # fmt: skip
+        code, found, error = run(capsys, *argv)
+        assert (code, found) == (2, {}) and text in error, (argv, error)
+    for words in (["--max-peak", "much"], ["--max-allocations", "-1"], ["--repeat", "0"]):
+        with pytest.raises(SystemExit, match="2"):
+            main([f"{module}:twice", "f8[3]", *words])
+        assert "no number" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="numbers"):
+        np.savez("large.npz", np.full(3, 9.0))
+        main([f"{module}:twice", "--npz", "large.npz"])
+
+
+@pytest.mark.slow
+def test_the_command(module: str) -> None:
+    command = [sys.executable, "-m", "tracebuf", "measure", f"{module}:twice", "f8[100]", "--max-peak", "100"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+    assert ran.returncode == 1 and "return a * scale + b" in ran.stdout
+    assert "peak bytes of NumPy, where --max-peak 100" in ran.stderr
