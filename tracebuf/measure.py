@@ -36,7 +36,16 @@ from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frozen import frozen
 from tracebuf.process.display import aligned, displayed
 
-__all__ = ["Counts", "Measurement", "attributes_of", "clone_arguments", "kept_in_place", "measure", "restored"]
+__all__ = [
+    "Counts",
+    "Measurement",
+    "attributes_of",
+    "buffer_bytes",
+    "clone_arguments",
+    "kept_in_place",
+    "measure",
+    "restored",
+]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -84,12 +93,12 @@ class Measurement:
         """The table, its head first."""
         kinds = {
             "allocations": _count,
-            "allocated_bytes": _bytes,
-            "peak_bytes": _bytes,
+            "allocated_bytes": shown_bytes,
+            "peak_bytes": shown_bytes,
             "copies": _count,
-            "copied_bytes": _bytes,
-            "buffer_bytes": _bytes,
-            "seconds": _seconds,
+            "copied_bytes": shown_bytes,
+            "buffer_bytes": shown_bytes,
+            "seconds": shown_seconds,
         }
         if not self.eager.buffer_bytes and not self.native.buffer_bytes:
             del kinds["buffer_bytes"]
@@ -241,7 +250,7 @@ def _beside_arrays(function: Callable[..., Any], given: _Given) -> int:
 
 
 def _calls_per_round(seconds: float, given: _Given) -> int:
-    size = sum(_root(a).nbytes for a in _arrays((given.args, given.kwargs)))
+    size = buffer_bytes((given.args, given.kwargs))
     return max(1, min(_ROUND_CALLS, int(_ROUND_SECONDS / max(seconds, 1e-9)), _ROUND_BYTES // max(size, 1)))
 
 
@@ -311,6 +320,11 @@ def _root(a: Array) -> Array:
     while isinstance(a.base, np.ndarray):
         a = a.base
     return a
+
+
+def buffer_bytes(value: Any) -> int:
+    """The bytes of the buffers that the arrays in a value are views of, each counted once: what a clone takes."""
+    return sum({id(root): root.nbytes for root in map(_root, _arrays(value))}.values())
 
 
 def _arrays(value: Any, seen: set[int] | None = None) -> Iterator[Array]:
@@ -422,7 +436,7 @@ def _count(value: int) -> str:
     return f"{value:,}"
 
 
-def _bytes(value: int) -> str:
+def shown_bytes(value: int) -> str:
     if abs(value) < 1024:
         return f"{value} B"
     power = next((p for p in (1, 2) if abs(value) < 1024 ** (p + 1)), 3)
@@ -430,7 +444,7 @@ def _bytes(value: int) -> str:
     return f"{amount:.3g} {' KMG'[power]}iB" if abs(amount) < 1000 else f"{amount:.0f} {' KMG'[power]}iB"
 
 
-def _seconds(value: float) -> str:
+def shown_seconds(value: float) -> str:
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
         if value * factor >= 1:
             return f"{value * factor:.3g} {unit}" if value * factor < 1000 else f"{value * factor:.0f} {unit}"
