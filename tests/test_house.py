@@ -83,7 +83,7 @@ ROOMS: dict[str, Rooms] = {
         free=frozenset({
             "", "__main__", "api", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline",
             "module_pipeline", "measure", "measuring", "mlir", "opt", "passes", "persist", "pictures", "stories",
-            "support", "testing",
+            "suggest", "support", "testing",
         }),
         but=dict.fromkeys(("stages", "pipeline", "module_pipeline", "stories", "pictures"), frozenset({"", "api"})),
     ),

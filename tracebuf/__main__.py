@@ -1,6 +1,6 @@
 """`python -m tracebuf opt ...`: see tracebuf.opt; `python -m tracebuf precompile ...`: see persist/precompile.py;
 `python -m tracebuf report ...`: see pictures/command.py; `python -m tracebuf export ...`: see persist/export.py;
-`python -m tracebuf measure ...`: see measuring/command.py."""
+`python -m tracebuf measure ...`: see measuring/command.py; `python -m tracebuf suggest ...`: see suggest/command.py."""
 
 from __future__ import annotations
 
@@ -29,11 +29,16 @@ def main() -> int:
         from tracebuf.measuring.command import main as measure
 
         return measure(sys.argv[2:])
+    if len(sys.argv) > 1 and sys.argv[1] == "suggest":
+        from tracebuf.suggest.command import main as suggest
+
+        return suggest(sys.argv[2:])
     print("usage: python -m tracebuf opt FILE [flags] [passes]", file=sys.stderr)
     print("       python -m tracebuf precompile MODULE:FUNCTION ARGUMENT ...   (-h for help)", file=sys.stderr)
     print("       python -m tracebuf report MODULE:FUNCTION ARGUMENT ... -o FILE   (-h for help)", file=sys.stderr)
     print("       python -m tracebuf export MODULE:FUNCTION ARGUMENT ... -o FILE   (-h for help)", file=sys.stderr)
     print("       python -m tracebuf measure MODULE:FUNCTION ARGUMENT ...   (-h for help)", file=sys.stderr)
+    print("       python -m tracebuf suggest SCRIPT ARGUMENT ...   (-h for help)", file=sys.stderr)
     return 2
 
 

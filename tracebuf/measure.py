@@ -85,13 +85,13 @@ class Counts:
 
 _SHOWN: Mapping[str, Callable[[Any], str]] = {
     "allocations": lambda n: _count(n),
-    "allocated_bytes": lambda n: _bytes(n),
-    "peak_bytes": lambda n: _bytes(n),
+    "allocated_bytes": lambda n: shown_bytes(n),
+    "peak_bytes": lambda n: shown_bytes(n),
     "copies": lambda n: _count(n),
-    "copied_bytes": lambda n: _bytes(n),
-    "buffer_bytes": lambda n: _bytes(n),
+    "copied_bytes": lambda n: shown_bytes(n),
+    "buffer_bytes": lambda n: shown_bytes(n),
     "page_faults": lambda n: _count(n),
-    "seconds": lambda t: _seconds(t),
+    "seconds": lambda t: shown_seconds(t),
 }
 """The rows of the table, and how a number is written."""
 _ONLY_IF_ANY = ("buffer_bytes", "page_faults")
@@ -138,9 +138,9 @@ class Measurement:
         rows: list[tuple[str, ...]] = [head]
         for x in self.lines[:most]:
             place = "in C" if not x.line else str(x.line) if x.file == home else f"{x.file.rpartition('/')[2]}:{x.line}"
-            eager = (_count(x.allocations), *map(_bytes, (x.allocated_bytes, x.peak_bytes, x.at_peak_bytes)))
+            eager = (_count(x.allocations), *map(shown_bytes, (x.allocated_bytes, x.peak_bytes, x.at_peak_bytes)))
             left = ("; ".join(x.native) or "-",) if native else ()
-            rows.append((place, *eager, _seconds(x.seconds) if x.allocations else "-", *left, x.text))
+            rows.append((place, *eager, shown_seconds(x.seconds) if x.allocations else "-", *left, x.text))
         return rows
 
     def notes(self, most: int | None = None) -> list[str]:
@@ -411,7 +411,7 @@ def _beside_arrays(function: Callable[..., Any], given: _Given) -> int:
 
 
 def _calls_per_round(seconds: float, given: _Given) -> int:
-    size = sum(_root(a).nbytes for a in _arrays((given.args, given.kwargs)))
+    size = buffer_bytes((given.args, given.kwargs))
     return max(1, min(_ROUND_CALLS, int(_ROUND_SECONDS / max(seconds, 1e-9)), _ROUND_BYTES // max(size, 1)))
 
 
@@ -490,6 +490,11 @@ def _root(a: Array) -> Array:
     while isinstance(a.base, np.ndarray):
         a = a.base
     return a
+
+
+def buffer_bytes(value: Any) -> int:
+    """The bytes of the buffers that the arrays in a value are views of, each counted once: what a clone takes."""
+    return sum({id(root): root.nbytes for root in map(_root, _arrays(value))}.values())
 
 
 def _arrays(value: Any, seen: set[int] | None = None) -> Iterator[Array]:
@@ -601,7 +606,7 @@ def _count(value: int) -> str:
     return f"{value:,}"
 
 
-def _bytes(value: int) -> str:
+def shown_bytes(value: int) -> str:
     if abs(value) < 1024:
         return f"{value} B"
     power = next((p for p in (1, 2) if abs(value) < 1024 ** (p + 1)), 3)
@@ -609,7 +614,7 @@ def _bytes(value: int) -> str:
     return f"{amount:.3g} {' KMG'[power]}iB" if abs(amount) < 1000 else f"{amount:.0f} {' KMG'[power]}iB"
 
 
-def _seconds(value: float) -> str:
+def shown_seconds(value: float) -> str:
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
         if value * factor >= 1:
             return f"{value * factor:.3g} {unit}" if value * factor < 1000 else f"{value * factor:.0f} {unit}"
