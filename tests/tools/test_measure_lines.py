@@ -117,6 +117,16 @@ def test_beside_compiled_code_a_line_says_what_is_left() -> None:
     assert "native still takes" in str(measured)
 
 
+def test_a_function_that_falls_back_is_measured_as_what_it_was_made_from() -> None:
+    """What it captures cannot be found, and so not be put back: measuring itself is refused."""
+    f = tracebuf.bufferize(lambda a: a + id(a) * 0, fallback="numpy")
+    with pytest.raises(tracebuf.TracebufError, match="a call of id"):
+        measure(f, np.ones(K))
+    measured = measure(f.__wrapped__, np.ones(K), repeat=1)
+    sums_are_right(measured)
+    assert measured.native is None and [x.allocations - x.small for x in measured.lines] == [1]
+
+
 class Model:
     def __init__(self) -> None:
         self.state = np.zeros(K)
