@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tracebuf import bufferize
+from tracebuf.suggest.decorators import Edited, edited
 from tracebuf.suggest.owned import Owner
 from tracebuf.suggest.profiler import Profiler, Seen
 from tracebuf.suggest.records import Record
@@ -86,9 +87,9 @@ def suggest(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_program_runs_as_it_is_and_its_functions_are_ranked(tmp_path: Path) -> None:
     (tmp_path / "prog.py").write_text(PROGRAM)
-    ran = suggest(tmp_path, "--json", "found.json", "prog.py", "300", "--top")
-    assert ran.returncode == 3 and "done ['300', '--top'] __main__" in ran.stderr, ran.stderr
-    assert (tmp_path / "saved").stat().st_size == 60 * 300 * 300 * 8  # the trials write nothing
+    ran = suggest(tmp_path, "--json", "found.json", "prog.py", "400", "--top")
+    assert ran.returncode == 3 and "done ['400', '--top'] __main__" in ran.stderr, ran.stderr
+    assert (tmp_path / "saved").stat().st_size == 60 * 400 * 400 * 8  # the trials write nothing
     data = json.loads((tmp_path / "found.json").read_text())
     found = {f["function"]: f for f in data["functions"]}
     kinds = {name: f["verdict"] for name, f in found.items()}
@@ -110,7 +111,7 @@ def test_modules_pytest_and_failures(tmp_path: Path) -> None:
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack" / "__init__.py").write_text(PROGRAM)
     (tmp_path / "pack" / "__main__.py").write_text("from pack import main\nmain()\n")
-    ran = suggest(tmp_path, "-m", "pack", "200")
+    ran = suggest(tmp_path, "-m", "pack", "400")
     assert ran.returncode == 3 and "step (__init__.py:" in ran.stdout, ran.stderr
     (tmp_path / "test_it.py").write_text(
         "import numpy as np\nfrom pack import step\n"
@@ -126,10 +127,62 @@ def test_modules_pytest_and_failures(tmp_path: Path) -> None:
     ran = suggest(tmp_path, "bad.py")
     assert ran.returncode == 1 and "nothing to decorate" in ran.stdout
     trace = [line.strip() for line in ran.stderr.splitlines() if "File" in line]
-    assert trace == ['File "bad.py", line 3, in <module>', 'File "bad.py", line 2, in f'], ran.stderr
+    file = tmp_path / "bad.py"
+    assert trace == [f'File "{file}", line 3, in <module>', f'File "{file}", line 2, in f'], ran.stderr
     for args in (["none.py"], ["-m", "no_such_module"]):
         ran = suggest(tmp_path, *args)
         assert (ran.returncode, ran.stdout) == (2, "") and ran.stderr.startswith("error: ")
+
+
+def test_diff_and_apply(tmp_path: Path) -> None:
+    path = tmp_path / "prog.py"
+    path.write_text(PROGRAM)
+    ran = suggest(tmp_path, "--diff", "prog.py", "400")
+    added = [line for line in ran.stdout.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    assert sorted(added) == ["+    @tracebuf.bufferize"] * added.count("+    @tracebuf.bufferize") + [
+        "+@tracebuf.bufferize", "+import tracebuf"]  # fmt: skip
+    assert path.read_text() == PROGRAM and "--- a/prog.py" in ran.stdout
+    ran = suggest(tmp_path, "--apply", "prog.py", "400")
+    text = path.read_text()
+    assert ran.returncode == 3 and "import numpy as np\nimport tracebuf\n\n" in text
+    assert (
+        "@tracebuf.bufferize\ndef step" in text and "    @staticmethod\n    @tracebuf.bufferize\n    def scale" in text
+    )
+    ran = suggest(tmp_path, "--apply", "prog.py", "400")
+    assert ran.returncode == 3 and path.read_text().count("import tracebuf") == 1, ran.stderr
+    assert path.read_text().count("@tracebuf.bufferize\ndef step") == 1
+    assert "`step`" not in ran.stdout and "save (prog.py" in ran.stdout
+
+
+def made(folder: Path, text: str, *names: str) -> tuple[list[Edited], list[str]]:
+    """The edit of a module's functions."""
+    path = folder / "m.py"
+    path.write_bytes(text.encode())
+    space: dict[str, Any] = {"__name__": "m"}
+    exec(compile(text, str(path), "exec"), space)
+    return edited([eval(name, space).__code__ for name in names])
+
+
+def test_where_decorators_are_written(tmp_path: Path) -> None:
+    for before, after in [
+        ("# text\ndef f(a):\n    pass\n", "# text\nimport tracebuf\n\n\n@tracebuf.bufferize\ndef f(a):\n    pass\n"),
+        ('"""Doc."""\r\ndef f(a): pass', '"""Doc."""\r\n\r\nimport tracebuf\r\n@tracebuf.bufferize\r\ndef f(a): pass'),
+        ("import os, tracebuf\ndef f(a): pass\n", "import os, tracebuf\n@tracebuf.bufferize\ndef f(a): pass\n"),
+        ("from __future__ import annotations\nif True:\n\tdef f(a): pass\n",
+         "from __future__ import annotations\nimport tracebuf\nif True:\n\t@tracebuf.bufferize\n\tdef f(a): pass\n"),
+    ]:  # fmt: skip
+        (change,), left = made(tmp_path, before, "f")
+        assert change.after == after and not left
+        change.write()
+        assert (tmp_path / "m.py").read_bytes() == after.encode()
+    for before, why in [
+        ("tracebuf = 1\ndef f(a): pass\n", "gives the name tracebuf to something else"),
+        ("import os; import sys; x = (\n1)\ndef f(a): pass\n", "does not understand"),
+        ("f = lambda a: a\n", "a lambda"),
+        ("def g():\n    def f(a): pass\n    return f\nf = g()\n", "inside of a function"),
+    ]:
+        changes, (said,) = made(tmp_path, before, "f")
+        assert not changes and why in said
 
 
 # -- in this process

@@ -2,5 +2,6 @@
 tried decorated, on arguments of that run.
 
 `owned` says whose a file is, `records` copies arguments, `profiler` watches the run, `program` runs it, `trials` tries
-a function beside eager NumPy, `report` ranks and tells; `command` is the command. May import: every room.
+a function beside eager NumPy, `report` ranks and tells, `decorators` writes; `command` is the command. May import:
+every room.
 """

@@ -6,11 +6,12 @@ import json
 import sys
 from argparse import REMAINDER, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 
 from tracebuf import cache
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.suggest import program
+from tracebuf.suggest.decorators import edited
 from tracebuf.suggest.owned import Owner
 from tracebuf.suggest.profiler import Profiler, Seen
 from tracebuf.suggest.report import Report, ranked
@@ -45,6 +46,8 @@ def main(argv: Sequence[str]) -> int:
     command.add_argument("--longest", type=float, default=20.0, metavar="SECONDS",
                          help="calls that take longer are not tried (20)")  # fmt: skip
     command.add_argument("--json", metavar="FILE", help="write what was found as JSON; - is standard output")
+    command.add_argument("--diff", action="store_true", help="show the decorators as a unified diff")
+    command.add_argument("--apply", action="store_true", help="write the decorators into the files")
     command.add_argument("program", metavar="PROGRAM")
     command.add_argument("arguments", nargs=REMAINDER, metavar="ARGUMENT", help="the program's own")
     given = command.parse_args(argv)
@@ -64,7 +67,29 @@ def main(argv: Sequence[str]) -> int:
         with open(given.json, "w") as file:
             json.dump(found.to_dict(), file, indent=1)
     print(f"\n{found}")
+    suggested = [f.code for f in found.of("suggested")]
+    if given.diff or given.apply:
+        _decorate(suggested, given.diff, given.apply)
+    elif suggested:
+        print("\n--diff shows these decorators in the source, --apply writes them.")
     return status
+
+
+def _decorate(codes: Sequence[CodeType], show: bool, write: bool) -> None:
+    """Shows, or writes, the decorators."""
+    changes, left = edited(codes)
+    for change in changes:
+        if show:
+            print(f"\n{change.diff()}", end="")
+        if write:
+            try:
+                change.write()
+            except OSError as error:
+                left.append(f"{', '.join(change.functions)}: {error}")
+                continue
+            print(f"\nDecorated in {change.file}: {', '.join(change.functions)}")
+    for why in left:
+        print(f"\nLeft out: {why}")
 
 
 def suggestions(profiler: Profiler, status: int = 0, top: int = 10, longest: float = 20.0) -> Report:

@@ -122,7 +122,9 @@ class _Thread:
 
     def event(self, frame: FrameType, kind: str, arg: Any) -> None:
         """What the interpreter calls."""
-        if kind == "c_call":
+        if self.stopped:  # a thread that goes on after the run
+            sys.setprofile(None)
+        elif kind == "c_call":
             if self.stack and not self.stack[-1].seen.uses_numpy and _is_numpys(arg):
                 self.stack[-1].seen.uses_numpy = True
         elif kind == "call":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -23,14 +24,13 @@ class NotFound(Exception):
 
 def script(path: str) -> Callable[[], Any]:
     """The program of a file, to be run as `__main__`. NotFound, or SyntaxError."""
-    import os
-
+    whole = os.path.abspath(path)  # it stays right in another directory
     try:
         with open(path, "rb") as file:
-            code = compile(file.read(), path, "exec")
+            code = compile(file.read(), whole, "exec")
     except OSError as error:
         raise NotFound(f"{path}: {error.strerror}") from None
-    return _main(code, os.path.dirname(os.path.abspath(path)), {"__file__": path, "__spec__": None})
+    return _main(code, path, os.path.dirname(whole), {"__file__": whole, "__spec__": None})
 
 
 def module(name: str) -> Callable[[], Any]:
@@ -47,15 +47,15 @@ def module(name: str) -> Callable[[], Any]:
     if spec is None or not hasattr(loader, "get_code") or (code := loader.get_code(spec.name)) is None:
         raise NotFound(f"no module {name!r} that can be run")
     names = {"__file__": spec.origin, "__spec__": spec, "__package__": spec.parent, "__loader__": loader}
-    return _main(code, "", names)
+    return _main(code, spec.origin or name, os.getcwd(), names)
 
 
-def _main(code: CodeType, folder: str, names: dict[str, Any]) -> Callable[[], Any]:
+def _main(code: CodeType, name: str, folder: str, names: dict[str, Any]) -> Callable[[], Any]:
     def start() -> None:
         main = ModuleType("__main__")
         vars(main).update(__builtins__=__builtins__, **names)
         sys.modules["__main__"] = main  # and it stays: its functions are tried later
-        sys.path[0] = folder
+        sys.argv[0], sys.path[0] = name, folder
         exec(code, vars(main))
 
     return start

@@ -117,8 +117,7 @@ class Report:
             took = f"about {shown_seconds(left)}; compiling them, once, {shown_seconds(first)}"
             return f"{ran}. With @tracebuf.bufferize on {names} it takes {took}:"
         if not self.findings:
-            already = f" that is not decorated already ({', '.join(self.decorated)} is)" if self.decorated else ""
-            return f"{ran}. No function of yours{already} works with NumPy: nothing to decorate."
+            return f"{ran}. No function of yours that is not decorated already works with NumPy: nothing to decorate."
         return f"{ran}. There is no function to decorate as it is."
 
     def _table(self) -> str:
@@ -224,7 +223,7 @@ def _why_not(found: Finding, measured: Measurement) -> str:
     times = f"{shown_seconds(measured.eager.seconds)} eager, {shown_seconds(_native(measured).seconds)} native"
     if _gain(measured) < _GAIN:
         return f"decorating gains nothing ({times})"
-    return f"decorated it is {_gain(measured):.1f}x as fast ({times}), which saves less than its first call costs"
+    return f"decorated it is {_gain(measured):.1f}x as fast ({times}); that pays in longer runs"
 
 
 def _share(seconds: float, run: float) -> str:
