@@ -1302,6 +1302,10 @@ class BufferizedMethod(NativeCallable):
             self._native_words = bind_natively(self, self.__func__, self.__self__)
         return self.__func__(self.__self__, *args, **kwargs)
 
+    def report(self, path: str | os.PathLike[str] | None, /, *args: Any, **kwargs: Any) -> Report:
+        """`BufferizedFunction.report` of the method, for these arguments beside its object."""
+        return self.__func__.report(path, self.__self__, *args, **kwargs)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in _OF_FUNCTIONS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -1325,8 +1329,8 @@ class BufferizedMethod(NativeCallable):
 _OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", "__kwdefaults__", "__code__")
 """What a method has of its function, of the names with two underscores."""
 _OF_CALLS = (
-    "call_counted", "captured", "ctypes", "eager", "explain", "low_level_callable", "lower", "report",
-    "stories", "trace", "validate",
+    "call_counted", "captured", "ctypes", "eager", "explain", "low_level_callable", "lower", "stories", "trace",
+    "validate",
 )  # fmt: skip
 """Methods that take the arguments of a call."""
 

@@ -246,3 +246,32 @@ def several_lines(u, v):
         out=u,  # W is above
     )
     v += w
+
+
+@bufferize
+def asserted_between(u, v):
+    w = u.copy()  # A
+    u *= 2  # W
+    assert v[0] >= 0
+    v += w  # R
+
+
+@bufferize
+def kept_in_a_list(u):
+    out = []
+    for _ in range(2):
+        old = u.copy()
+        u += 1
+        out.append(old)
+    return out[1].sum()
+
+
+class Solver:
+    def __init__(self, k):
+        self.k = k
+
+    @bufferize
+    def step(self, u, v):
+        w = u.copy()
+        u *= self.k
+        v += w

@@ -240,3 +240,18 @@ def test_the_page_shows_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None
         exec(compile(code, file, "exec"), {**names, "print": printed.append})
         assert "\n".join(map(str, printed)).split("\n\nsaved beside")[0].strip() in shown
         assert shown.strip() in str(printed[0]) or k == 0
+
+
+def test_checks_stay_where_they_are() -> None:
+    """What was checked before the store is not checked after it."""
+    (story,) = story_functions.asserted_between.stories(np.ones(100), np.ones(100))
+    assert story.edit is None or story.edit.kind != "move" or "v += w" not in story.edit.text
+
+
+def test_an_edit_that_raises_is_none() -> None:
+    assert len(story_functions.kept_in_a_list.stories(np.ones(400))) == 1
+
+
+def test_methods_have_reports() -> None:
+    made = story_functions.Solver(2.0).step.report(None, np.ones(100), np.ones(100))
+    assert "u *= self.k" in made.html

@@ -19,6 +19,7 @@ from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
+from tracebuf.ops.control.checks import may_stop
 
 MOST_STEPS = 200_000
 """After so many ops looked at there is no answer."""
@@ -171,7 +172,7 @@ def _acts(op: Op) -> bool:
         return not is_pure_call(op)
     if isinstance(op, linalg.DestinationOp):
         return op.may_raise
-    return not op.terminator and (op.may_raise or op.may_not_end or op.effects() is None)
+    return not op.terminator and (may_stop(op) or op.may_not_end or op.effects() is None)
 
 
 def passes_on(op: Op) -> Value | None:

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from tracebuf import stages
-from tracebuf.errors import TracebufError
 from tracebuf.explain.memory import Formula, memory_of
 from tracebuf.explain.report import Entry, all_entries
-from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op
 from tracebuf.ir.dims import Dim, Sym, sub, substitute, symbols
@@ -84,8 +82,8 @@ def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Vari
         options = replace(base.options, **edit.options) if edit.options else base.options
         try:
             made = variant(base.make, function, options, given, numbers)
-        except (TracebufError, RunOriginal, NameError, TypeError, ValueError):
-            return None  # what the edit made of the function is no program
+        except Exception:  # what the edit made of the function is no program, or raises
+            return None
         same = made.meaning is not None and made.meaning == base.meaning
         return made if same and (made.impure == base.impure) else None
 
