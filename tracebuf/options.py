@@ -150,7 +150,7 @@ class Options:
             first call waits for the fast code. "quick": there is no fast code, to try the other.
         backend: who compiles. "llvm": machine code by llvmlite. "numba": the program becomes Python, whose loops Numba
             compiles when they first run (docs/numba.md): to compare, slower to compile and to call; calls are made by
-            Python, nothing is kept on disk, functions of one's own that a program calls are refused.
+            Python, nothing is kept on disk, calls of functions of one's own, and texts, are refused.
         fallback: "error" raises UnsupportedError where a call is outside the language; "numpy" runs the original
             function instead, with a TracebufWarning for each reason; what was compiled stays, and takes the calls that
             it can. None: what `tracebuf.options` or TRACEBUF_FALLBACK say at the call, else "error"; but for

@@ -99,10 +99,10 @@ def _host_calls(func: Func) -> Iterator[HostCall]:
 
 
 def _callback_of(op: HostCall) -> Callback:
-    """Refuses functions of the user's: what they keep of the memory that they get is looked at by native code alone."""
+    """Refuses functions that may keep the memory that they get (the user's), which native code alone looks at."""
     if not isinstance(op.callee, HostFunction) or op.callee.may_keep:
         raise UnsupportedError(
-            "backend=\"numba\": a call of a function that is not NumPy's or Python's",
+            f'backend="numba": a call of {op.callee}, which may keep what it gets (a function of yours, a text)',
             location=op.loc,
             instead="leave out backend=",
         )

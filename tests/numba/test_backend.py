@@ -74,6 +74,9 @@ def test_the_option(tmp_path: Path) -> None:
     with pytest.raises(tracebuf.UnsupportedError, match='backend="numba"'):
         f.lower(np.ones(3)).compile().save(tmp_path / "f.tracebuf")
     assert "no copies" in str(f.explain(np.ones(3)))
+    shown = tracebuf.bufferize(backend="numba")(lambda a: f"{a[0]:.2f}")
+    with pytest.raises(tracebuf.UnsupportedError, match="which may keep what it gets"):
+        shown(np.ones(3))
 
 
 @pytest.mark.parametrize("name", slow_but(("seidel",), sorted(PROGRAMS)))
