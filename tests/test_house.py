@@ -92,7 +92,7 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.deallocate": Rooms(("", "general")),
     "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir", "memrefs"}),)),
     "tracebuf.backend": Rooms(
-        (frozenset({"objects", "layout"}), "llvm", "runtime"), beside={"numba": frozenset()}
+        (frozenset({"objects", "layout"}), "llvm", "runtime"), beside={"numba": frozenset({"runtime"})}
     ),
     "tracebuf.backend.llvm": Rooms(("texts", "", "entries")),
     "tracebuf.testing": Rooms(

@@ -1223,7 +1223,7 @@ class BufferizedFunction(NativeCallable):
     def _specialize(self, call: Call, traced: Traced, program: stages.Bufferized) -> Specialization:
         """What serves calls like this one: their program, compiled. Raises ContractError."""
         plan = self._under_contract(call, traced, program)
-        kernel = program.compile(self.__wrapped__.__name__, self.options.tier)
+        kernel = program.compile(self.__wrapped__.__name__, self.options.tier, self.options.backend)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
         stages.keep(self.__wrapped__, self.options, call, plan, kernel)
         return Specialization(replace(call, values=(), containers=()), plan, program, kernel, plan.guard_function())

@@ -122,7 +122,7 @@ def plan_of(call: Call, traced: CallPlan, kernel: Kernel) -> Plan | None:
         return None  # what holds the values may change
     taken = list(traced.arguments)
     odd = call.out not in (None, True) or len(set(taken)) != len(taken) or any(type(n) is not str for n in call.named)
-    if odd or kernel.calls_back or kernel.guarded or not supported():
+    if odd or kernel.calls_back or kernel.confined or not supported():
         return None
     numbers = {leaf: ArgNumber(k) for k, leaf in enumerate(taken)}
     taken_as = [numbers.get(leaf, NO_ARGUMENT) for leaf in map(Leaf, range(len(call.keys)))]

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from tracebuf.frozen import frozen
 
 Tier = Literal["auto", "fast", "quick"]
+Backend = Literal["llvm", "numba"]
 Strategy = Literal["one-shot", "optimal", "copy-before-write"]
 Heuristic = Literal[
     "auto", "bottom-up", "top-down", "bottom-up-from-terminators", "insert-slice-first", "fuzzer",
@@ -123,7 +124,7 @@ class Options:
     """What can be chosen for a bufferized function; `bufferize` takes the fields as keyword arguments. What is not
     given is what `tracebuf.options` has set, else what an environment variable says (TRACEBUF_STRATEGY,
     TRACEBUF_HEURISTIC, TRACEBUF_MAX_SPECIALIZATIONS, TRACEBUF_VERIFY, TRACEBUF_COMPAT, TRACEBUF_TIER,
-    TRACEBUF_FALLBACK, TRACEBUF_WARNINGS), else the default.
+    TRACEBUF_BACKEND, TRACEBUF_FALLBACK, TRACEBUF_WARNINGS), else the default.
 
     Args:
         strategy: who decides what is in place. "one-shot": the analysis. "optimal": the decisions of least cost,
@@ -147,6 +148,9 @@ class Options:
         tier: "auto": the first call of a program that is long to compile runs code that was made quickly, while a
             thread makes the fast code, which then takes its place; the results are the same, to the bit. "fast": the
             first call waits for the fast code. "quick": there is no fast code, to try the other.
+        backend: who compiles. "llvm": machine code by llvmlite. "numba": the program becomes Python, whose loops Numba
+            compiles when they first run (docs/numba.md): to compare, slower to compile and to call; calls are made by
+            Python, nothing is kept on disk, calls of functions of one's own, and texts, are refused.
         fallback: "error" raises UnsupportedError where a call is outside the language; "numpy" runs the original
             function instead, with a TracebufWarning for each reason; what was compiled stays, and takes the calls that
             it can. None: what `tracebuf.options` or TRACEBUF_FALLBACK say at the call, else "error"; but for
@@ -185,6 +189,7 @@ class Options:
     improvements: Collection[Improvement] = field(default_factory=lambda: _settings.get("improvements", IMPROVEMENTS))
     static_argnames: tuple[str, ...] = ()
     tier: Tier = setting_field("tier", "auto")
+    backend: Backend = setting_field("backend", "llvm")
     fallback: Fallback | None = None
     warnings: Warnings | None = setting_field("warnings", None)
     max_allocations: int | None = field(default_factory=lambda: _settings.get("max_allocations"))
@@ -203,7 +208,10 @@ class Options:
         for first, second in combinations(APART, 2):
             if both := set(getattr(self, first)) & set(getattr(self, second)):
                 raise ValueError(f"{first} and {second} both name {', '.join(sorted(both))}")
-        choices = ("strategy", get_args(Strategy)), ("heuristic", get_args(Heuristic)), ("tier", get_args(Tier))
+        choices = (
+            ("strategy", get_args(Strategy)), ("heuristic", get_args(Heuristic)), ("tier", get_args(Tier)),
+            ("backend", get_args(Backend)),
+        )  # fmt: skip
         for name, allowed in choices:
             if getattr(self, name) not in allowed and not (name == "strategy" and callable(self.strategy)):
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tracebuf import cache
 from tracebuf.errors import TracebufError
 from tracebuf.frozen import frozen
-from tracebuf.options import Options, Tier
+from tracebuf.options import Backend, Options, Tier
 from tracebuf.process.display import aligned, displayed
 from tracebuf.process.garbage import full_collections_later
 from tracebuf.process.late import importing, lock
@@ -122,7 +122,7 @@ def kept(function: FunctionType, options: Options, call: Call) -> Kept | None:
 
 def keep(function: FunctionType, options: Options, call: Call, plan: CallPlan, kernel: Kernel) -> None:
     """Keeps a program for later processes, when its fast code is there."""
-    if cache.keeps_programs() and not kernel.guarded:
+    if cache.keeps_programs() and not kernel.confined:
         with importing():
             from tracebuf.persist import programs
         programs.keep(function, options, call, plan, kernel)
@@ -140,9 +140,15 @@ class Bufferized:
 
         return print_func(self.func)
 
-    def compile(self, name: str, tier: Tier = "fast") -> Kernel:
-        """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one."""
+    def compile(self, name: str, tier: Tier = "fast", backend: Backend = "llvm") -> Kernel:
+        """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one. Of the
+        back end "numba": Python, whose loops Numba compiles; raises UnsupportedError for what that does not do."""
         with full_collections_later, honest(self.func):
+            if backend == "numba":
+                with importing():
+                    from tracebuf.backend.numba.kernel import NumbaKernel
+
+                return NumbaKernel(self.func)
             with importing():
                 from tracebuf.backend.runtime.compiled import kernel_of
 

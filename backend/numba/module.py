@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,26 +38,28 @@ class Module:
 
     def run(self, args: Sequence[Any]) -> list[Any]:
         """The program's results for these arguments, by Python. Raises what the program raises."""
-        given = [_as(t, x) for t, x in zip(self.takes, args, strict=True)]
+        given = [as_given(t, x) for t, x in zip(self.takes, args, strict=True)]
         function = self.load()
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = function(*given)
-        return [_as(t, x) for t, x in zip(self.gives, found, strict=True)]
+        return [as_given(t, x) for t, x in zip(self.gives, found, strict=True)]
 
-    def load(self) -> Callable[..., tuple[Any, ...]]:
-        """The function, of plain Python: on the program's arguments, to its results."""
-        space: dict[str, Any] = dict(self.objects)
+    def load(self, objects: Mapping[str, Any] | None = None) -> Callable[..., tuple[Any, ...]]:
+        """The function: on the program's arguments, to its results. `objects` are instead of its own."""
+        space: dict[str, Any] = dict(self.objects if objects is None else objects)
         exec(compile(self.text, f"<{self.name} as Python>", "exec"), space)
         found: Callable[..., tuple[Any, ...]] = space[self.name]
         return found
 
 
-def _as(type: Type, x: Any) -> Any:
+def as_given(type: Type, x: Any) -> Any:
     """An array as it is, a number as one of NumPy's; sizes are Python's."""
     if not isinstance(type, ScalarType):
         return x
-    return int(x) if type is INDEX else np.asarray(x).astype(type.dtype)[()]
+    if type is INDEX:
+        return int(x)
+    return x if x.__class__ is type.dtype.type else np.asarray(x).astype(type.dtype)[()]
 
 
 def module_of(func: Func, name: str = "", compiled: bool = False) -> Module:

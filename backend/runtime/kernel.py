@@ -45,7 +45,7 @@ _FORMATS = {
 
 
 @frozen()
-class _Parameter:
+class Parameter:
     """What an array argument must be: sizes and strides (in bytes) that the compiled code takes for constants."""
 
     type: MemRefType
@@ -56,11 +56,11 @@ class _Parameter:
     strides: tuple[tuple[int, int], ...]
 
     @staticmethod
-    def of(type_: MemRefType) -> _Parameter:
+    def of(type_: MemRefType) -> Parameter:
         size = type_.element.itemsize
         sizes = tuple((d, n) for d, n in enumerate(type_.shape) if isinstance(n, int))
         strides = tuple((d, s * size) for d, s in enumerate(type_.strides) if isinstance(s, int))
-        return _Parameter(type_, type_.element.dtype, type_.rank, size, sizes, strides)
+        return Parameter(type_, type_.element.dtype, type_.rank, size, sizes, strides)
 
     def fits(self, arg: Any) -> bool:
         """Whether dtype, rank, constant sizes and constant strides agree with the type; the stride of an axis with at
@@ -78,6 +78,11 @@ class _Parameter:
             if s % self.itemsize:
                 return False
         return True
+
+
+def checked_for(types: Sequence[Any]) -> list[Parameter | None]:
+    """What each argument must be; None for scalars."""
+    return [Parameter.of(t) if isinstance(t, MemRefType) else None for t in types]
 
 
 @frozen()
@@ -117,7 +122,27 @@ class Kernel:
         callbacks: Sequence[Callback] = (),
     ) -> None:
         """`failures`: what its checks raise. `callbacks`: the functions of Python's that it calls."""
-        self.image, self.code, self.failures, self.callbacks = image, code, once(failures), callbacks
+        self.image, self.code, self.failures = image, code, once(failures)
+        self.notes_callbacks(callbacks)
+        self.name, self.frame = image.name, image.frame
+        self.calls_blas = any(what[0] in ("blas", "core", "sort", "extreme") for what in image.imports.values())
+        self._alone = all(kind not in ("runtime", "roaming") for kind, *_ in image.imports.values())
+        self.address = self.library.address(self.name)
+        self._enter = self._entered()
+        """Runs the kernel without the GIL; one that never calls back needs nothing but ctypes."""
+        self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
+        self._parameters = checked_for(self.frame.args)
+        self._results = image.results
+        self._idle = [self._context()]
+        """The context that no call uses, if there is one; none where native calls have it."""
+        self.shared: Shared | None = None
+        """The context of native calls, if there are any."""
+        _kernels.add(self)
+        self._await_code()
+
+    def notes_callbacks(self, callbacks: Sequence[Callback]) -> None:
+        """Keeps the functions of Python's that it calls, and what they are."""
+        self.callbacks = callbacks
         self.calls_functions = bool(callbacks)
         self.calls_back = not all(c.hosted for c in callbacks)
         """Whether references of ops are among them."""
@@ -128,21 +153,6 @@ class Kernel:
         self.keeps = any(c.function.keeps_some for c in callbacks)
         """Whether texts or objects are kept while a call runs."""
         self._may_refuse = any(c.function.may_refuse for c in callbacks)
-        self.name, self.frame = image.name, image.frame
-        self.calls_blas = any(what[0] in ("blas", "core", "sort", "extreme") for what in image.imports.values())
-        self._alone = all(kind not in ("runtime", "roaming") for kind, *_ in image.imports.values())
-        self.address = self.library.address(self.name)
-        self._enter = self._entered()
-        """Runs the kernel without the GIL; one that never calls back needs nothing but ctypes."""
-        self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
-        self._parameters = [_Parameter.of(t) if isinstance(t, MemRefType) else None for t in self.frame.args]
-        self._results = image.results
-        self._idle = [self._context()]
-        """The context that no call uses, if there is one; none where native calls have it."""
-        self.shared: Shared | None = None
-        """The context of native calls, if there are any."""
-        _kernels.add(self)
-        self._await_code()
 
     @classmethod
     def of_parts(
@@ -211,9 +221,9 @@ class Kernel:
         return [r.argument for r in self._results]
 
     @property
-    def guarded(self) -> bool:
-        """Whether its buffers have guard pages."""
-        return chosen() is not None
+    def confined(self) -> str:
+        """Why it stays in this process, called by Python alone: not on disk, no native calls. Else the empty string."""
+        return "its buffers have guard pages (TRACEBUF_GUARD)" if chosen() is not None else ""
 
     def share(self, make: Callable[[Context], T]) -> T:
         """Gives the kernel's context to native calls: `make` says how they and calls by Python take turns."""
@@ -305,7 +315,7 @@ class Kernel:
             if parameter is None:
                 continue
             if not parameter.fits(arg):
-                raise InternalError(f"{self.name} was compiled for {parameter.type}, not {_describe(arg)}")
+                raise unfit(self.name, parameter, arg)
             values += arg.shape
             size = parameter.itemsize
             values += [s // size for s in arg.strides]
@@ -407,6 +417,11 @@ def _view(
 def _same_steps(shape: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     """Whether strides agree wherever there is more than one element to step over."""
     return a == b or 0 in shape or all(n <= 1 or s == t for n, s, t in zip(shape, a, b))
+
+
+def unfit(name: str, parameter: Parameter, arg: Any) -> InternalError:
+    """What an argument raises that is not of the type that a program was compiled for."""
+    return InternalError(f"{name} was compiled for {parameter.type}, not {_describe(arg)}")
 
 
 def _describe(arg: Any) -> str:

@@ -166,7 +166,7 @@ def options_of(options: Options) -> Data:
     return repr(
         (options.strategy, options.heuristic, options.seed, options.verify, options.donate, options.donate_optional,
          options.compat, sorted(options.improvements), options.static_argnames, options.fallback, options.tier,
-         options.warnings, [getattr(options, name) for name in CONTRACTS])
+         options.backend, options.warnings, [getattr(options, name) for name in CONTRACTS])
     )  # fmt: skip
 
 
@@ -251,6 +251,8 @@ def completed(looked_at: tuple[Data, ...], called: Any, kernel: Kernel) -> Data:
 
 def seen(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> tuple[tuple[Data, ...], Any]:
     """What a record begins with, and how the program is called."""
+    if kernel.confined:
+        raise NotEncodable(kernel.confined)
     if kernel.calls_back:
         raise NotEncodable("it calls back an op")
     ways = Ways(function)

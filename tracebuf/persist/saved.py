@@ -111,8 +111,6 @@ def written(f: Function, call: Call, plan: CallPlan, kernel: Kernel, shown: str)
     try:
         if kernel.code.tier != "fast":
             raise NotEncodable('it has no fast code (tier="quick")')
-        if kernel.guarded:
-            raise NotEncodable("its buffers have guard pages (TRACEBUF_GUARD)")
         record = record_of(function, call, plan, kernel)
         header = {
             "function": [function.__module__ or "", function.__qualname__],

@@ -70,7 +70,7 @@ def variant(
 
 def kept_by(base: Variant, given: Arguments) -> list[Any]:
     """The arrays that cannot be cloned for a call: captured ones, and arguments on them."""
-    f = base.make(base.function, replace(base.options, tier="quick"))
+    f = base.make(base.function, replace(base.options, tier="quick", backend="llvm"))
     return kept_in_place(given, f.captured(*given[0], **given[1]))
 
 
@@ -151,7 +151,7 @@ def measured(base: Variant, edit: Edit, given: Arguments) -> Edit | None:
     with edited(base.function, edit) as function:
         if function is None:
             return None
-        options = replace(base.options, tier="quick")
+        options = replace(base.options, tier="quick", backend="llvm")
         first = base.make(base.function, options)
         second = base.make(function, replace(options, **edit.options))
         kept = kept_by(base, given)

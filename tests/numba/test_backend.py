@@ -1,0 +1,86 @@
+"""`bufferize(backend="numba")`: calls whose loops Numba has compiled, held against eager NumPy."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.corpus import PROGRAMS
+from tests.support.params import slow_but
+from tracebuf.options import Options
+from tracebuf.testing import ladder
+
+pytest.importorskip("numba")
+
+
+def alike(function: Any, *calls: Any, tolerance: float = 1e-9) -> Any:
+    """Calls of the function by this back end, with eager NumPy's results and effects; the bufferized function."""
+    f = tracebuf.bufferize(backend="numba")(function)
+    eager = ladder.copy_first(function)
+    rules = ladder.Rules(ladder.tolerance_of(tolerance, calls, ladder.source_of(function)))
+    for args in calls:
+        expected = ladder.call(eager, args)
+        for _ in range(2):  # the second one is prepared
+            ladder.compare(expected, ladder.call(f, args), rules, "numba", function.__name__)
+    return f
+
+
+def stepped(u: np.ndarray, v: np.ndarray, dt: float) -> Any:
+    inner = v[1:-1]
+    inner += dt * (u[2:] - u[:-2])
+    for k in range(1, len(u)):
+        u[k] += u[k - 1] * 0.5
+    if u[0] > 100:
+        raise ValueError(f"too large: {u[0]}")
+    return inner, u, np.exp(v).sum(), int(len(u) * 3)
+
+
+def test_results_effects_aliasing_and_exceptions() -> None:
+    small, wide = (np.arange(5.0), np.ones(5), 0.1), (np.arange(9.0), np.ones(9), 0.25)
+    f = alike(stepped, small, wide, (np.full(5, 200.0), np.ones(5), 0.1), (np.arange(10.0)[::2], np.ones(5), 1.0))
+    assert {s.kernel.confined for s in f.specializations()} == {'Numba compiles it (backend="numba")'}
+    u = np.arange(5.0)
+    result = f(u, np.ones(5), 0.1)
+    assert result[1] is u and isinstance(result[3], int) and isinstance(result[2], np.float64)
+
+
+def test_many_calls_stay_with_it_and_warn_as_compiled_code_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = tracebuf.bufferize(backend="numba")(lambda a: np.log(a) / a + np.sort(a))
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        for _ in range(400):
+            f(np.array([0.0, -1.0, 2.0]))
+        assert np.geterr()["divide"] == "raise"
+    f.wait()
+    f.release()
+    (spec,) = f.specializations()
+    assert spec.calls == 400 and spec.entry is None
+
+
+def test_the_option(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="backend must be one of llvm, numba, not 'gcc'"):
+        tracebuf.bufferize(backend="gcc")
+    with tracebuf.options(backend="numba"):
+        f = tracebuf.bufferize(lambda a: a * 2)
+    assert f.options == Options(backend="numba") != Options()
+    np.testing.assert_array_equal(f(np.ones(3)), [2, 2, 2])
+    with pytest.raises(tracebuf.UnsupportedError, match="not counted"):
+        f.call_counted(np.ones(3))
+    with pytest.raises(tracebuf.UnsupportedError, match='backend="numba"'):
+        f.lower(np.ones(3)).compile().save(tmp_path / "f.tracebuf")
+    assert "no copies" in str(f.explain(np.ones(3)))
+    shown = tracebuf.bufferize(backend="numba")(lambda a: f"{a[0]:.2f}")
+    with pytest.raises(tracebuf.UnsupportedError, match="which may keep what it gets"):
+        shown(np.ones(3))
+
+
+@pytest.mark.parametrize("name", slow_but(("seidel",), sorted(PROGRAMS)))
+def test_programs(name: str) -> None:
+    function, arguments = PROGRAMS[name]
+    random = np.random.default_rng(1)
+    alike(function, arguments(lambda *shape: random.random(shape), 6))
