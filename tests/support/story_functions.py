@@ -275,3 +275,11 @@ class Solver:
         w = u.copy()
         u *= self.k
         v += w
+
+
+@bufferize
+def on_one_line(u, v):
+    w = u.copy(); u *= 2; v += w  # noqa: E702
+
+
+LONG = "def added(u, v):\n    w = u.copy()\n    u *= 2\n    v += w" + "".join(f" + {k}.5" for k in range(400)) + "\n"

@@ -255,3 +255,16 @@ def test_an_edit_that_raises_is_none() -> None:
 def test_methods_have_reports() -> None:
     made = story_functions.Solver(2.0).step.report(None, np.ones(100), np.ones(100))
     assert "u *= self.k" in made.html
+
+
+def test_statements_of_one_line_are_not_taken_for_one() -> None:
+    (story,) = story_functions.on_one_line.stories(np.ones(100), np.ones(100))
+    assert story.proof is None or "reads other elements" not in story.proof
+
+
+def test_long_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deeper than Python's own functions on syntax trees go."""
+    text, names = story_functions.LONG, dict[str, Any]()
+    monkeypatch.setitem(linecache.cache, "<long>", (len(text), None, text.splitlines(True), "<long>"))
+    exec(compile(text, "<long>", "exec"), names)
+    assert "w = u.copy()" in str(bufferize(names["added"]).stories(np.ones(10), np.ones(10)))

@@ -31,7 +31,7 @@ class Source:
         return [line.rstrip("\n") for line in self.lines[node.lineno - 1 : node.end_lineno]]
 
     def short(self, node: ast.AST) -> str:
-        text = " ".join(ast.unparse(node).split())
+        text = " ".join((ast.get_source_segment("".join(self.lines), node) or "").split())
         return text if len(text) <= 60 else text[:57] + "..."
 
     def replaced(self, node: ast.expr, text: str) -> Change | None:

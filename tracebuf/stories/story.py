@@ -329,6 +329,11 @@ def rule_of(entry: Entry) -> str:
         entry.lives, "a value needed as a whole")  # fmt: skip
 
 
+def _has_several(place: Location) -> bool:
+    """Whether a line may have several statements."""
+    return ";" in linecache.getline(place.file, place.line)
+
+
 def proof_of(base: Variant, entry: Entry, written: Location | None, read: Location | None, tried_: int) -> str:
     """Why the values themselves demand it, as far as that is known."""
     if base.impure:
@@ -340,7 +345,7 @@ def proof_of(base: Variant, entry: Entry, written: Location | None, read: Locati
         why = "The value is returned in an array of its own, and no argument's memory may take it"
     elif entry.lives == "host call":
         why = "The called function makes its result itself"
-    elif written is not None and read is not None and written.line == read.line:
+    elif written is not None and read is not None and written.line == read.line and not _has_several(written):
         why = (f"Line {written.line} reads other elements than the one that it is about to write, of the same array: "
                "the old values are needed when the new ones are there already")  # fmt: skip
     elif written is not None and read is not None:
