@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import linecache
 import re
@@ -21,16 +23,19 @@ ROOT = Path(__file__).parents[2]
 CHROMIUM = next((p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None)
 BEFORE = "<script>window.errors = []; window.onerror = m => { errors.push(m); };</script>"
 CLICKS = """<script>
+(async () => {
 for (const name of ['Source', 'Conflicts', 'Lifetimes', 'What if', 'Stages']) {
   [...document.querySelectorAll('#tabs button')].find(b => b.textContent === name).click();
-  if (view.textContent.length < 20) errors.push('nothing in ' + name); }
+  if (view.textContent.length < 20 && name !== 'Stages') errors.push('nothing in ' + name); }
 document.getElementById('theme').click();
+for (let k = 0; k < 200 && !document.querySelector('.stage'); k++) await new Promise(r => setTimeout(r, 20));
 for (const b of document.querySelectorAll('main button')) b.click();
 for (const b of document.querySelectorAll('main button')) b.click();
 document.querySelector('.stage [data-line]').click();
 const hits = [...document.querySelectorAll('.stage')].filter(s => s.querySelector('.hit')).length;
 if (document.documentElement.scrollWidth > innerWidth) errors.push('too wide');
 document.title = JSON.stringify({errors, stages: hits, theme: document.documentElement.dataset.theme});
+})();
 </script></body>"""
 
 
@@ -41,6 +46,7 @@ def test_what_a_report_holds(tmp_path: Path) -> None:
     assert text == made.html and "http" not in re.sub(r"http://www.w3.org/2000/svg", "", text)
     data = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])  # type: ignore[index]
     assert [s["edit"]["kind"] for s in data["stories"]] == ["move"]
+    data["stages"] = json.loads(gzip.decompress(base64.b64decode(data["stages"])))
     assert [s["name"] for s in data["stages"]][0] == "traced" and {s["name"] for s in data["stages"]} >= {"bufferize"}
     (buffer,) = data["ours"]["buffers"]
     assert (buffer["bytes"], buffer["at"], buffer["lives"]) == (8000, 0, "arena")
@@ -79,6 +85,7 @@ def test_every_view_in_a_browser(width: int, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text(html.replace("<body>", "<body>" + BEFORE).replace("</body>", CLICKS))
     options = ["--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", "--dump-dom"]
+    options.append("--virtual-time-budget=10000")  # programs are unpacked beside the script
     ran = subprocess.run([str(CHROMIUM), *options, str(page)], capture_output=True, text=True, timeout=120)
     said = json.loads(re.search(r"<title>(.*?)</title>", ran.stdout)[1])  # type: ignore[index]
     assert said["errors"] == [] and said["stages"] >= 3 and said["theme"] in ("light", "dark")

@@ -70,14 +70,22 @@ function lifetimes() {
     b.bytes) / p, W * (b.to - b.from) / O.ops, H * .95 * b.bytes / p, b.line, 'line ' + b.line + ': ' + b.type + ', ' +
     (b.known ? bytes(b.bytes) : b.size + ' bytes') + ' [' + b.lives + ']', true)), O.buffers.length ? 'Across: the operations of the ' +
     'program. Buffers at one height take the same bytes of the arena, one after the other.' : 'There are none.'); }
+let programs = null;
+async function unpacked(text) {
+  const raw = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  return JSON.parse(await new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream('gzip'))).text()); }
 function stages() {
+  const here = el('div', ''); view.append(here);
+  if (programs) { drawStages(here); return; }
+  unpacked(D.stages).then(found => { programs = found; if (here.isConnected) drawStages(here); }); }
+function drawStages(view) {
   const box = el('div', 'stages code'), pick = el('p', ''); view.append(pick, box);
-  const open = new Set(), at = D.stages.findIndex(s => s.name === 'bufferize');
-  for (const s of [D.stages[0], D.stages[at - 1], D.stages[at], D.stages[D.stages.length - 1]]) if (s) open.add(s.name);
-  function draw() { box.replaceChildren(); for (const s of D.stages) if (open.has(s.name)) { const d = el('section', 'stage');
+  const open = new Set(), at = programs.findIndex(s => s.name === 'bufferize');
+  for (const s of [programs[0], programs[at - 1], programs[at], programs[programs.length - 1]]) if (s) open.add(s.name);
+  function draw() { box.replaceChildren(); for (const s of programs) if (open.has(s.name)) { const d = el('section', 'stage');
     d.append(el('h2', '', s.name)); for (const [t, line] of s.lines) { const e = el('div', '', t); if (line) { e.dataset.line = line;
     e.title = 'line ' + line; e.onclick = () => choose(line); } d.append(e); } box.append(d); } mark(); }
-  for (const s of D.stages) { const b = el('button', '', s.name); b.type = 'button';
+  for (const s of programs) { const b = el('button', '', s.name); b.type = 'button';
     b.setAttribute('aria-selected', open.has(s.name)); b.onclick = () => { open.has(s.name) ? open.delete(s.name) :
     open.add(s.name); b.setAttribute('aria-selected', open.has(s.name)); draw(); }; pick.append(b, ' '); }
   draw(); view.append(el('p', 'note', 'A click on an operation marks all that come from its line, in every stage.')); }
