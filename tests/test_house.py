@@ -81,7 +81,7 @@ ROOMS: dict[str, Rooms] = {
             "backend": BASE | {"lower", "cache"},
         },
         free=frozenset({
-            "", "__main__", "api", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline",
+            "", "__main__", "api", "commands", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline",
             "module_pipeline", "measure", "measuring", "mlir", "opt", "passes", "persist", "pictures", "stories",
             "suggest", "support", "testing",
         }),
@@ -96,7 +96,8 @@ ROOMS: dict[str, Rooms] = {
     ),
     "tracebuf.backend.llvm": Rooms(("texts", "", "entries")),
     "tracebuf.testing": Rooms(
-        ("", "strategies", "checks", "plugin", frozenset({"docexamples", "fuzz", "numpy_suite"})), free=frozenset({""})
+        ("", frozenset({"strategies", "validation"}), "checks", "plugin", frozenset({"docexamples", "fuzz", "numpy_suite"})),
+        free=frozenset({""}),
     ),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
     "tracebuf.frontends.numpy": Rooms(

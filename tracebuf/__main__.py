@@ -1,6 +1,6 @@
 """`python -m tracebuf opt ...`: see tracebuf.opt; `python -m tracebuf precompile ...`: see persist/precompile.py;
-`python -m tracebuf report ...`: see pictures/command.py; `python -m tracebuf export ...`: see persist/export.py;
-`python -m tracebuf measure ...`: see measuring/command.py; `python -m tracebuf suggest ...`: see suggest/command.py."""
+`python -m tracebuf report ...`: see pictures/command.py; `python -m tracebuf export ...`: see commands/export.py;
+`python -m tracebuf measure ...`: see commands/measure.py; `python -m tracebuf suggest ...`: see suggest/command.py."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def main() -> int:
 
         return report(sys.argv[2:])
     if len(sys.argv) > 1 and sys.argv[1] == "export":
-        from tracebuf.persist.export import main as export
+        from tracebuf.commands.export import main as export
 
         return export(sys.argv[2:])
     if len(sys.argv) > 1 and sys.argv[1] == "measure":
-        from tracebuf.measuring.command import main as measure
+        from tracebuf.commands.measure import main as measure
 
         return measure(sys.argv[2:])
     if len(sys.argv) > 1 and sys.argv[1] == "suggest":

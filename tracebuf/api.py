@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from tracebuf.persist.saved import Saved
     from tracebuf.pictures.gather import Report
     from tracebuf.stories.story import Stories
-    from tracebuf.testing.checks.validation import Validation
+    from tracebuf.testing.validation.validation import Validation
 
 T = TypeVar("T")
 P = ParamSpec("P")

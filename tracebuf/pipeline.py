@@ -120,7 +120,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/native/test_native.py, tests/native/test_jit.py
     a program as Python             backend/numba/: module.py puts it together, function.py walks the ops, nests.py has
                                     the loops, pieces.py makes functions of them for Numba; a rung of
-                                    testing/ladder.py; as a file: persist/export.py; docs/numba.md; tests/numba/
+                                    testing/ladder.py; as a file: commands/export.py; docs/numba.md; tests/numba/
     machine code in memory          backend/llvm/jit.py: compiled or from the cache (cache.py), then laid into
                                     memory by backend/objects/elf.py, LLVM's linker where that refuses;
                                     tests/native/test_objects.py

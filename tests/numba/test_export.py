@@ -13,7 +13,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
-from tracebuf.persist.export import main, text_of
+from tracebuf.commands.export import main, text_of
 
 SOURCE = '''
 import numpy as np

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tracebuf.measuring.command import main
+from tracebuf.commands.measure import main
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = """

@@ -2,5 +2,5 @@
 `validate`).
 
 Each runs the function for real, on copies of the arguments. Hypothesis is needed for `assert_matches_numpy` only.
-May import: strategies, and what stands beside these in `tracebuf.testing`.
+May import: strategies, validation, and what stands beside these in `tracebuf.testing`.
 """

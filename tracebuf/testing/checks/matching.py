@@ -14,7 +14,7 @@ from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing.checks.literals import statements
 from tracebuf.testing.checks.validate import TOLERANCE, validate
-from tracebuf.testing.checks.validation import Validation
+from tracebuf.testing.validation.validation import Validation
 
 __all__ = ["assert_matches_numpy"]
 

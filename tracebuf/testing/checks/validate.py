@@ -36,8 +36,6 @@ from tracebuf.ir.clone import clone_func
 from tracebuf.ir.func import Func
 from tracebuf.measure import attributes_of, clone_arguments, kept_in_place, restored
 from tracebuf.options import Options
-from tracebuf.testing.checks.blame import Blame, blamed, blamed_line, last_writer
-from tracebuf.testing.checks.validation import Difference, Validation
 from tracebuf.testing.ladder import (
     Mismatch,
     Outcome,
@@ -49,6 +47,8 @@ from tracebuf.testing.ladder import (
     places,
     tolerance_of,
 )
+from tracebuf.testing.validation.blame import Blame, blamed, blamed_line, last_writer
+from tracebuf.testing.validation.validation import Difference, Validation
 
 __all__ = ["validate"]
 

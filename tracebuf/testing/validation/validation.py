@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tracebuf.frozen import frozen
 from tracebuf.process.display import displayed
-from tracebuf.testing.checks.blame import Blame
+from tracebuf.testing.validation.blame import Blame
 
 __all__ = ["Difference", "Validation"]
 

@@ -1,0 +1,4 @@
+"""Commands of `python -m tracebuf`: a program as a file of Python (`export`), a measurement (`measure`).
+
+May import: everything.
+"""
