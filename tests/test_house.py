@@ -96,7 +96,8 @@ ROOMS: dict[str, Rooms] = {
     ),
     "tracebuf.backend.llvm": Rooms(("texts", "", "entries")),
     "tracebuf.testing": Rooms(
-        ("", frozenset({"strategies", "validation"}), "checks", "plugin", frozenset({"docexamples", "fuzz", "numpy_suite"})),
+        ("", frozenset({"strategies", "validation"}), "checks", "plugin",
+         frozenset({"docexamples", "fuzz", "numpy_suite"})),  # fmt: skip
         free=frozenset({""}),
     ),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
