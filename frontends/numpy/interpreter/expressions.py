@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, Of
 from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas import hashing, prelude, twister
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
-from tracebuf.frontends.numpy.functions.host import draws, made_objects, objects, sparse, untraced
+from tracebuf.frontends.numpy.functions.host import draws, jitted, made_objects, objects, sparse, untraced
 from tracebuf.frontends.numpy.functions.host.callbacks import with_callbacks
 from tracebuf.frontends.numpy.functions.host.objects import check_steady
 from tracebuf.frontends.numpy.functions.indices import subscripts
@@ -103,6 +103,7 @@ from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import make_source
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import sub
+from tracebuf.running.jitted import is_dispatcher
 
 NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
 """What cannot be called, and functools.partial does not take."""
@@ -1002,6 +1003,8 @@ class Expressions(Comprehensions):
             librarys = untraced.takes(whole)  # called as it is where it is not traced
             result = self.call(node, whole, args, kwargs) if librarys else self.call_function(whole, args, kwargs)
             return store_results(self.r, result, out)
+        if is_dispatcher(function):
+            return jitted.call(self.r, function, args, kwargs)
         name = getattr(function, "__name__", str(function))
         module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
         plain = not any(is_traced(x) or isinstance(x, Range) for x in self.flat([*args, *kwargs.values()]))
