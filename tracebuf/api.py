@@ -1326,6 +1326,16 @@ class BufferizedMethod(NativeCallable):
         return f"<bufferized {self.__func__.__wrapped__.__qualname__} of {self.__self__!r}>"
 
 
+def of_numba(f: Any) -> str:
+    """What to do with a function that Numba has compiled."""
+    if not type(f).__module__.startswith("numba."):
+        return ""
+    return (
+        ", which Numba compiles: bufferize the function that it is made of, f.py_func (f.__wrapped__ of a ufunc), or "
+        "leave it as it is and call it from a bufferized function; and @njit code calls bufferized ones"
+    )
+
+
 _OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", "__kwdefaults__", "__code__")
 """What a method has of its function, of the names with two underscores."""
 _OF_CALLS = (
@@ -1473,7 +1483,7 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
         if isinstance(called, FunctionType) and is_object(f):
             return BufferizedMethod(decorate(called), f)
         if not isinstance(f, FunctionType):
-            raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}")
+            raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}{of_numba(f)}")
         check_names(f, chosen)
         return BufferizedFunction(f, chosen)
 

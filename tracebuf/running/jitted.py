@@ -44,6 +44,49 @@ def is_dispatcher(function: Any) -> bool:
     return module is not None and isinstance(function, module.Dispatcher)
 
 
+def is_callback(function: Any) -> bool:
+    """Whether a value is what `numba.cfunc` has made, which Python calls as the function that it was made of."""
+    module = sys.modules.get("numba.core.ccallback")
+    return module is not None and isinstance(function, module.CFunc)
+
+
+def is_c_function(function: Any) -> bool:
+    """Whether a value is a C function of ctypes, of numbers, as `.ctypes` of what `numba.cfunc` has made."""
+    module = sys.modules.get("ctypes")
+    if module is None or not isinstance(function, module._CFuncPtr) or "numba" not in sys.modules:
+        return False
+    types = (*(function.argtypes or (None,)), function.restype)
+    return all(isinstance(t, type) and issubclass(t, module._SimpleCData) and t._type_ not in "zZPO" for t in types)
+
+
+def is_vectorized(function: Any) -> bool:
+    """Whether a value is a ufunc that `numba.vectorize` has made."""
+    module = sys.modules.get("numba.np.ufunc.dufunc")
+    return module is not None and isinstance(function, module.DUFunc)
+
+
+def is_guvectorized(function: Any) -> bool:
+    """Whether a value is a generalised ufunc that `numba.guvectorize` has made."""
+    module = sys.modules.get("numba.np.ufunc.gufunc")
+    return module is not None and isinstance(function, module.GUFunc)
+
+
+def may_raise(function: Any) -> bool:
+    """Whether a loop of such a ufunc may raise, by the code that Numba has made of its function."""
+    if is_vectorized(function):
+        libraries = [made.library for made in function._dispatcher.overloads.values()]
+    else:
+        libraries = [made.library for made in function.gufunc_builder.nb_func.overloads.values()]
+    return any("picklebuf" in text or "PyErr" in text for text in (x.get_llvm_str() for x in libraries))
+
+
+def compile_loop(function: Any, dtypes: Sequence[Any]) -> None:
+    """Has a ufunc of `numba.vectorize` made a loop of its own for these dtypes."""
+    from numba.np import numpy_support
+
+    function._compile_for_argtys(tuple([numpy_support.from_dtype(d) for d in dtypes]))
+
+
 @frozen(eq=False)
 class Wrapped:
     """A call of a function as one that Numba compiles: its parameters are the arguments that are passed, the others are

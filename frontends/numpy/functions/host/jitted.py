@@ -19,7 +19,8 @@ from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.arrays.reshape import is_dense
 from tracebuf.frontends.numpy.functions.host.calls import Fresh, pass_on, record, static
 from tracebuf.frontends.numpy.functions.host.untraced import put_together
-from tracebuf.frontends.numpy.numbers.operands import supported
+from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, supported, weak_type
+from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
@@ -41,7 +42,8 @@ from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import C128, F64, I1, I64, INDEX, ScalarType
 from tracebuf.ops.scalars import arith
 from tracebuf.running import jitted
-from tracebuf.running.host import HostFunction, Passed
+from tracebuf.running.host import Direct, HostFunction, Passed, Put, put_nothing
+from tracebuf.running.ufuncs import core_dims
 from tracebuf.running.untraced import Form, FormOfConstant, FormOfContainer, FormOfNumber, numbers_in
 
 _PYTHON: dict[type, tuple[type, ScalarType]] = {
@@ -52,8 +54,13 @@ _ELEMENTS = {int: I64, float: F64, bool: I1, complex: C128}
 
 def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Records a call."""
-    bind(inspect.signature(function.py_func), args, kwargs)  # TypeError as Python's
-    name = f"{function.__module__}.{function.__name__}"
+    if jitted.is_dispatcher(function):
+        bind(inspect.signature(function.py_func), args, kwargs)  # TypeError as Python's
+        name = f"{function.__module__}.{function.__name__}"
+    else:
+        name = "a C function"
+        if kwargs or len(args) != len(function.argtypes):
+            raise r.refuse(f"a C function of {len(function.argtypes)} arguments with others", "pass its own")
     given = [argument_of(r, x, name) for x in (*args, *kwargs.values())]
     constants = [None if is_traced(x) else (x,) for x in given]
     wrapped = jitted.wrapped(function, constants[: len(args)], list(zip(kwargs, constants[len(args) :])))
@@ -224,3 +231,62 @@ def form_of(r: Recorder, type_: Any, name: str) -> Form:
     return FormOfNumber(kind, _ELEMENTS[kind].dtype, 0, False)
 
 
+
+
+def call_generalised(r: Recorder, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A call of a generalised ufunc that `numba.guvectorize` has made: a host call of it, which reads its inputs and
+    writes its outputs. Without loops of given types it takes the outputs as arguments, as eager does."""
+    name, ufunc = function.__name__, function.ufunc
+    signature = function.gufunc_builder.signature
+    ins_, outs_ = (core_dims(part) for part in signature.split("->"))
+    if function.gufunc_builder.writable_args:
+        raise r.refuse(f"{name}, which writes to its inputs", "an @njit function")
+    out = kwargs.get("out")
+    given = [*args, *(out if isinstance(out, tuple) else () if out is None else (out,))]
+    if kwargs.keys() - {"out"}:
+        raise r.refuse(f"{name} with {', '.join(sorted(kwargs.keys() - {'out'}))}=", "its operands, and out=")
+    if len(given) not in (len(ins_), len(ins_) + len(outs_)) or (function.is_dynamic and len(given) == len(ins_)):
+        raise Raises(TypeError(f"{name}() takes {len(ins_)} operands, and {len(outs_)} outputs"))
+    operands = given[: len(ins_)]
+    for x in given:
+        if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
+            raise r.refuse(f"a {name_of(x)} as an operand of {name}", "use arrays: np.array(x)")
+    written = [x for x in given[len(ins_) :] if isinstance(x, ArrayRef)]
+    if len(written) != len(given) - len(ins_):
+        raise Raises(TypeError("return arrays must be of ArrayType"))
+    ins = list[Value]()
+    patterns = [pass_on(r, x, ins) for x in operands]
+    if written:
+        for x in written:
+            r.check_writable(x)
+            mine = set(storages_of(x))
+            if sum(not mine.isdisjoint(storages_of(y)) for y in given if isinstance(y, ArrayRef)) > 1:
+                raise r.refuse(f"an output of {name} that may overlap another operand", "another array")
+        patterns += [Passed(len(ins) + k) for k in range(len(written))]
+        direct = Direct(function, tuple(patterns), (), None, (), (), put_nothing)
+        record(r, HostFunction(name, direct), ins, [], written)
+        return written[0] if len(written) == 1 else tuple(written)
+    kinds = tuple([weak_type(x) for x in operands])
+    dtypes = loop_dtypes(ufunc, kinds)[len(ins_) :]
+    sizes: dict[str, Dim] = {}
+    shapes = [x.shape if isinstance(x, ArrayRef) else () for x in operands]
+    for k, (core, shape) in enumerate(zip(ins_, shapes)):
+        if len(shape) < len(core):
+            text = f"{name}: Input operand {k} does not have enough dimensions (has {len(shape)}, gufunc core with"
+            raise Raises(ValueError(f"{text} signature {signature} requires {len(core)})"))
+        for d, n in zip(core, shape[len(shape) - len(core) :]):
+            sizes.setdefault(d, n)
+    missing = {d for core in outs_ for d in core} - sizes.keys()
+    if missing:
+        raise r.refuse(f"{name}, whose outputs alone have the size {min(missing)}", "pass out=")
+    outer = broadcast(r, [shape[: len(shape) - len(core)] for core, shape in zip(ins_, shapes)])
+    fresh: list[Fresh] = []
+    for core, dtype in zip(outs_, dtypes):
+        shape = (*outer, *(sizes[d] for d in core))
+        fresh.append((supported(dtype, f"the result of {name}", r.loc), shape, range(len(shape))))
+    several = tuple if len(fresh) > 1 else None
+    places = tuple(range(len(fresh)))
+    direct = Direct(function, tuple(patterns), (), several, places, (None,) * len(fresh), Put(name, places, (None,) * len(fresh)))
+    made = record(r, HostFunction(name, direct, returns=len(fresh)), ins, fresh)
+    results = [x if x.ndim else r.number(x) for x in made]
+    return results[0] if several is None else tuple(results)
