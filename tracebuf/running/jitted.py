@@ -50,13 +50,16 @@ def is_callback(function: Any) -> bool:
     return module is not None and isinstance(function, module.CFunc)
 
 
-def is_c_function(function: Any) -> bool:
-    """Whether a value is a C function of ctypes, of numbers, as `.ctypes` of what `numba.cfunc` has made."""
-    module = sys.modules.get("ctypes")
-    if module is None or not isinstance(function, module._CFuncPtr) or "numba" not in sys.modules:
-        return False
-    types = (*(function.argtypes or (None,)), function.restype)
-    return all(isinstance(t, type) and issubclass(t, module._SimpleCData) and t._type_ not in "zZPO" for t in types)
+@frozen(eq=False, slots=False)
+class CFunction:
+    """`.ctypes` of what `numba.cfunc` has made, which cannot be hashed itself."""
+
+    function: Any
+
+    @property
+    def takes(self) -> int:
+        """How many arguments."""
+        return len(self.function.argtypes)
 
 
 def is_vectorized(function: Any) -> bool:
@@ -129,7 +132,7 @@ def _key(x: Any) -> Any:
 def _wrapping(
     function: Any, positional: Sequence[Any], named: Sequence[tuple[str, Any]]
 ) -> Callable[[Any], Wrapped]:
-    names, passed, globals_ = [], [], {"function": function}
+    names, passed, globals_ = [], [], {"function": getattr(function, "function", function)}
     for k, x in enumerate([*positional, *(x for _, x in named)]):
         name = f"a{k}"
         if x is None:
@@ -179,7 +182,8 @@ class Calls:
         operands = [in_layout(x, layout) for x, layout in zip(given, self.laid_out, strict=True)]
         values = [fill(p, operands) for p in self.arguments]
         positional = len(values) - len(self.names)
-        result = self.function(*values[:positional], **dict(zip(self.names, values[positional:])))
+        function = getattr(self.function, "function", self.function)
+        result = function(*values[:positional], **dict(zip(self.names, values[positional:])))
         for x, copy in zip(given[len(ins) :], operands[len(ins) :]):
             if x is not copy:
                 x[...] = copy
@@ -225,7 +229,7 @@ def shares(function: Any) -> UnsupportedError:
 
 
 def refusal_of(function: Any) -> tuple[str]:
-    return (f"{function.__name__}, a function of Numba's, returns memory of its arguments, or a constant array",)
+    return (f"{getattr(function, '__name__', 'a C function')}, of Numba's, returns memory of its arguments, or a constant array",)
 
 
 # -- calls by native code

@@ -1025,7 +1025,7 @@ class Expressions(Comprehensions):
         given, named = [as_plain(x) for x in args], {k: as_plain(x) for k, x in kwargs.items()}
         if running_jitted.is_callback(function):
             return self.call_function(function.__wrapped__, args, kwargs)
-        if running_jitted.is_dispatcher(function) or running_jitted.is_c_function(function):
+        if running_jitted.is_dispatcher(function) or isinstance(function, running_jitted.CFunction):
             return jitted.call(self.r, function, given, named)
         if running_jitted.is_vectorized(function):
             return ufunc_calls.call_vectorized(self.r, function, given, named)

@@ -59,8 +59,8 @@ def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: Mapping[str, A
         name = f"{function.__module__}.{function.__name__}"
     else:
         name = "a C function"
-        if kwargs or len(args) != len(function.argtypes):
-            raise r.refuse(f"a C function of {len(function.argtypes)} arguments with others", "pass its own")
+        if kwargs or len(args) != function.takes:
+            raise r.refuse(f"a C function of {function.takes} arguments with others", "pass its own")
     given = [argument_of(r, x, name) for x in (*args, *kwargs.values())]
     constants = [None if is_traced(x) else (x,) for x in given]
     wrapped = jitted.wrapped(function, constants[: len(args)], list(zip(kwargs, constants[len(args) :])))
