@@ -338,6 +338,19 @@ class BufferizedFunction(NativeCallable):
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else BufferizedMethod(self, instance)
 
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for, where code that it compiles calls the function: its type there."""
+        from numba import typeof
+
+        return typeof(self._callee)
+
+    @cached_property
+    def _callee(self) -> Any:
+        with stages.importing():
+            from tracebuf.njit.extension import callee_of
+        return callee_of(self)
+
     def __repr__(self) -> str:
         return f"<bufferized {self.__wrapped__.__qualname__}>"
 

@@ -1,0 +1,491 @@
+"""A place where Numba's code calls a bufferized function: the result's type, the programs, and calls by Python.
+
+What a call gives, of a type in Numba's terms, is found with arrays that stand for the arguments: their program is
+compiled at once. Programs for other sizes (0, 1) and strides are made when a call first needs them, which Python makes.
+Names from outside of the function are what they were when its program was made, as for Numba's own functions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numba.core import types
+from numba.core.runtime import _nrt_python
+from numba.np import numpy_support
+
+from tracebuf.backend.layout import abi
+from tracebuf.backend.layout.entry_words import REPEATED, Layout
+from tracebuf.backend.llvm.entries.jit_entries import (
+    DATA_OF_OWNER,
+    LANES,
+    MAX_THUNKS,
+    ArgumentOut,
+    ArrayIn,
+    ArrayOut,
+    EqualIn,
+    Lane,
+    NumberIn,
+    NumberOut,
+    Site,
+    Thunk,
+    dispatch_text,
+    thunk_text,
+)
+from tracebuf.backend.llvm.jit import Library, compile_module
+from tracebuf.backend.runtime.entries import ArrayArgument, NumberArgument, ObjectArgument, ProgramEntry
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
+from tracebuf.frozen import frozen
+from tracebuf.ir.ndarray import address, array_at
+from tracebuf.ir.types import MemRefType, ScalarType
+from tracebuf.native_calls import plan_of
+
+SIZES = (3, 4, 2, 5)
+"""The sizes of arrays that stand for arguments, which are tried in turn."""
+CALLED = ("loop", "data", "blas", "core", "core data", "sort", "sort array", "extreme", "extreme array", "status",
+          "runtime", "builtin")  # fmt: skip
+"""What programs may import that are called without the GIL."""
+_PYTHON = {types.int64: int, types.float64: float, types.boolean: bool, types.complex128: complex}
+
+
+@cache
+def shared() -> Library:
+    """The machine code that all sites share."""
+    helpers = _nrt_python.c_helpers
+    imports = {"nrt_allocate": helpers["MemInfo_alloc_aligned"], "nrt_release": helpers["MemInfo_release"]}
+    return compile_module(dispatch_text(), "jit_entries", imports, speed_level=2).pin()
+
+
+def words_of(type_: Any) -> int:
+    """How many words an argument, or a number or array of a result, has."""
+    if isinstance(type_, types.Array):
+        return 2 + 2 * type_.ndim
+    return 2 if isinstance(type_, types.Complex) else 1
+
+
+@frozen()
+class Given:
+    """A parameter: its type in Numba's terms; its first word, or (-1) the constant that it is."""
+
+    type: Any
+    word: int
+    constant: Any = None
+
+    @property
+    def dtype(self) -> np.dtype:
+        of = self.type.dtype if isinstance(self.type, types.Array) else self.type
+        return numpy_support.as_dtype(of)
+
+
+class CallSite:
+    """The programs for calls with arguments of these types."""
+
+    def __init__(self, function: Any, given: Sequence[Any]) -> None:
+        self.function, self.name = function, function.__wrapped__.__qualname__
+        self.given: list[Given] = []
+        at = 0
+        for of in given:
+            self.given.append(parameter(of, at, self.name))
+            at += words_of(of) if self.given[-1].word >= 0 else 0
+        self.words = at
+        self.memory = (ctypes.c_int64 * (Site.THUNKS + MAX_THUNKS))()
+        self.memory[Site.PYTHON] = id(self.call) if False else 0
+        self._python = self.call
+        self.memory[Site.PYTHON] = id(self._python)
+        self.address = ctypes.addressof(self.memory)
+        self._lock = threading.Lock()
+        self._made: dict[int, _Program] = {}
+        spec, args = self._example()
+        self.plan, self.result = self._result(spec, args)
+        self.leaves = list(leaves(self.result))
+        self._add(spec, args)
+
+    # -- what it gives
+    def _example(self) -> tuple[Any, list[Any]]:
+        """The program for arrays that stand for the arguments, and these."""
+        said: BaseException | None = None
+        for size in SIZES:
+            args = [stand_in(x, size) for x in self.given]
+            try:
+                found = self.function._specialization(tuple(args), {}, count=False)
+            except TracebufError:
+                raise
+            except Exception as error:  # of the function's: for other sizes it may raise none
+                said = error
+                continue
+            if found is None:
+                raise UnsupportedError(f"{self.name} runs the original function for such arguments")
+            return found[0], args
+        raise UnsupportedError(
+            f"{self.name} raises for arrays that stand for its arguments ({type(said).__name__}: {said})",
+            instead="call it from Python",
+        )
+
+    def _result(self, spec: Any, args: Sequence[Any]) -> tuple[Any, Any]:
+        """What a program gives: its plan in short, which another one of this place has too, and the type."""
+        if spec.traced.writes:
+            raise UnsupportedError(f"{self.name} changes containers", instead="call it from Python")
+        types_ = self._types_of_results(spec, args)
+
+        def of(plan: Any) -> tuple[Any, Any]:
+            if isinstance(plan, NewContainer) and plan.kind is tuple and plan.keys is None:
+                parts = [of(item) for item in plan.items]
+                return tuple([p for p, _ in parts]), types.BaseTuple.from_types([t for _, t in parts])
+            if isinstance(plan, ResultLeaf):
+                if plan.kind == "argument":
+                    x = self.given[plan.index]
+                    return ("argument", plan.index), x.type if x.word >= 0 else constant_type(x.constant, self.name)
+                if plan.kind == "const":
+                    return ("const", repr(plan.value)), constant_type(plan.value, self.name)
+                if plan.kind == "array":
+                    type_ = types_[plan.index]
+                    order = layout_of(type_)
+                    dtype = numpy_support.from_dtype(type_.element.dtype)
+                    array = types.Array(dtype, type_.rank, order, readonly=plan.read_only)
+                    return ("array", order), array
+                python = {"int": types.int64, "float": types.float64, "bool": types.boolean, "complex": types.complex128}
+                if plan.kind in python:
+                    return (plan.kind,), python[plan.kind]
+                if plan.kind == "numpy":
+                    return ("numpy",), numpy_support.from_dtype(types_[plan.index].dtype)
+            raise UnsupportedError(
+                f"{self.name} gives what Numba's code cannot take", instead="give numbers, arrays, and tuples of these"
+            )
+
+        return of(spec.traced.plan)
+
+    def _types_of_results(self, spec: Any, args: Sequence[Any]) -> Sequence[Any]:
+        program = spec.made or self.function.lower(*args).program
+        assert program is not None
+        from tracebuf.backend.llvm.emit import results_of
+
+        return [value.type for value in results_of(program.func)]
+
+    # -- programs
+    def _add(self, spec: Any, args: Sequence[Any]) -> None:
+        """Has machine code take the calls of a program, if it can."""
+        with self._lock:
+            count = self.memory[Site.COUNT]
+            if id(spec) in self._made or count == MAX_THUNKS:
+                return
+            made = self._made[id(spec)] = _Program(self, spec, args)
+            if made.address:
+                self.memory[Site.THUNKS + count] = made.address
+                self.memory[Site.COUNT] = count + 1
+
+    # -- calls by Python
+    def call(self, given: int, out: int) -> None:
+        """A call that no program takes: given the addresses of its words, and of those for the result."""
+        words = (ctypes.c_int64 * max(self.words, 1)).from_address(given)
+        args = [argument_at(x, words, given) for x in self.given]
+        arrays = [(x, a) for x, a in zip(self.given, args) if isinstance(a, np.ndarray)]
+        found = self.function._specialization(tuple(args), {}, count=False)
+        result = self.function(*args)
+        if found is not None and id(found[0]) not in self._made:
+            if self._same(found[0], args):
+                self._add(found[0], args)
+            else:
+                self._made.setdefault(id(found[0]), _Program.none(found[0]))
+        at = 0
+        for type_, x in zip(self.leaves, flat(result, self.result, self.name), strict=True):
+            self._store(x, type_, arrays, words, out + 8 * at)
+            at += words_of(type_)
+
+    def _same(self, spec: Any, args: Sequence[Any]) -> bool:
+        try:
+            return self._result(spec, args) == (self.plan, self.result)
+        except UnsupportedError:
+            return False
+
+    def _store(self, x: Any, type_: Any, arrays: Sequence[tuple[Given, Any]], words: Any, out: int) -> None:
+        """Stores a number or an array of a result into its words."""
+        if not isinstance(type_, types.Array):
+            dtype = numpy_support.as_dtype(type_)
+            if not fits(x, type_):
+                raise self._other(x, type_)
+            raw = np.zeros(2, np.int64)
+            raw.view(np.uint8)[: dtype.itemsize] = np.frombuffer(np.array(x, dtype).tobytes(), np.uint8)
+            (ctypes.c_int64 * words_of(type_)).from_address(out)[:] = raw[: words_of(type_)].tolist()
+            return
+        dtype = numpy_support.as_dtype(type_.dtype)
+        if not isinstance(x, np.ndarray) or x.dtype != dtype or x.ndim != type_.ndim:
+            raise self._other(x, type_)
+        owner, start, strides = 0, address(x), x.strides
+        mine = next((g for g, a in arrays if np.may_share_memory(a, x)), None)
+        if mine is not None:
+            owner = words[mine.word + 1 + 2 * mine.type.ndim]
+            if type_.layout == "C" and not x.flags.c_contiguous or type_.layout == "F" and not x.flags.f_contiguous:
+                raise self._other(x, type_)
+            share(owner)
+        else:
+            owner = allocate(x.nbytes)
+            start = ctypes.c_int64.from_address(owner + 8 * DATA_OF_OWNER).value
+            copy = x.copy(order="F" if type_.layout == "F" else "C")
+            strides = copy.strides
+            ctypes.memmove(start, address(copy), copy.nbytes)
+        place = (ctypes.c_int64 * words_of(type_)).from_address(out)
+        place[:] = [owner, start, *x.shape, *strides]
+
+    def _other(self, x: Any, type_: Any) -> TypeError:
+        what = f"an array of {x.dtype}, shape {x.shape}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
+        return TypeError(f"{self.name} gives {what} where Numba's code, which is compiled, takes {type_}")
+
+
+def parameter(of: Any, word: int, name: str) -> Given:
+    """A parameter of a type."""
+    of = types.unliteral(of) if not isinstance(of, types.StringLiteral) else of
+    if isinstance(of, types.Omitted):
+        return Given(of, -1, of.value)
+    if isinstance(of, types.NoneType):
+        return Given(of, -1, None)
+    if isinstance(of, types.StringLiteral):
+        return Given(of, -1, of.literal_value)
+    if isinstance(of, (types.Array, types.Number, types.Boolean)):
+        try:
+            numpy_support.as_dtype(of.dtype if isinstance(of, types.Array) else of)
+        except NotImplementedError:
+            pass
+        else:
+            return Given(of, word)
+    raise UnsupportedError(f"an argument of type {of} of {name}, in Numba's code", instead="pass arrays and numbers")
+
+
+def stand_in(x: Given, size: int) -> Any:
+    """What stands for an argument."""
+    if x.word < 0:
+        return x.constant
+    if not isinstance(x.type, types.Array):
+        return _PYTHON[x.type](1) if x.type in _PYTHON else x.dtype.type(1)
+    n = x.type.ndim
+    if x.type.layout == "A" and n:
+        made = np.ones((size,) * (n - 1) + (2 * size,), x.dtype)[..., ::2]
+    else:
+        made = np.ones((size,) * n, x.dtype, order=x.type.layout if x.type.layout in ("C", "F") else "C")
+    made.flags.writeable = x.type.mutable
+    return made
+
+
+def argument_at(x: Given, words: Any, start: int) -> Any:
+    """An argument that words describe."""
+    if x.word < 0:
+        return x.constant
+    if isinstance(x.type, types.Array):
+        n, size = x.type.ndim, x.dtype.itemsize
+        shape = tuple(words[x.word + 1 : x.word + 1 + n])
+        strides = tuple([s * size for s in words[x.word + 1 + n : x.word + 1 + 2 * n]])
+        return array_at(words[x.word], shape, strides, x.dtype, not x.type.mutable)
+    value = np.frombuffer(ctypes.string_at(start + 8 * x.word, x.dtype.itemsize), x.dtype)[0]
+    return _PYTHON[x.type](value) if x.type in _PYTHON else value
+
+
+def leaves(type_: Any) -> Any:
+    """The types of the numbers and arrays of a result that have words."""
+    if isinstance(type_, types.BaseTuple):
+        for of in type_:
+            yield from leaves(of)
+    elif not is_constant(type_):
+        yield type_
+
+
+def is_constant(type_: Any) -> bool:
+    return isinstance(type_, (types.NoneType, types.Literal))
+
+
+def constant_type(x: Any, name: str) -> Any:
+    if x is None:
+        return types.none
+    if type(x) in (int, bool):
+        return types.literal(x) if abs(x) < 2**63 else types.uint64
+    if type(x) is float:
+        return types.float64
+    raise UnsupportedError(f"{name} gives a constant {type(x).__name__}", instead="give numbers and arrays")
+
+
+def flat(result: Any, type_: Any, name: str) -> Any:
+    """The numbers and arrays of a result that have words."""
+    if isinstance(type_, types.BaseTuple):
+        if not isinstance(result, tuple) or len(result) != len(type_):
+            raise TypeError(f"{name} gives a {type(result).__name__} where Numba's code takes {type_}")
+        for x, of in zip(result, type_, strict=True):
+            yield from flat(x, of, name)
+    elif is_constant(type_):
+        if result is not None if isinstance(type_, types.NoneType) else result != type_.literal_value:
+            raise TypeError(f"{name} gives {result!r} where Numba's code takes {type_}")
+    else:
+        yield result
+
+
+def fits(x: Any, type_: Any) -> bool:
+    if type_ in _PYTHON:
+        return type(x) is _PYTHON[type_] or (isinstance(x, np.generic) and x.dtype == numpy_support.as_dtype(type_))
+    return isinstance(x, np.generic) and x.dtype == numpy_support.as_dtype(type_)
+
+
+def layout_of(type_: MemRefType) -> str:
+    """The layout, in Numba's terms, of all arrays of a type."""
+    if type_.rank == 0 or type_.is_identity or (type_.rank == 1 and type_.strides == (1,)):
+        return "C"
+    turned = MemRefType(type_.shape[::-1], type_.element, type_.strides[::-1], type_.offset)
+    return "F" if turned.is_identity else "A"
+
+
+@cache
+def _allocate() -> Any:
+    at = _nrt_python.c_helpers["MemInfo_alloc_aligned"]
+    return ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_size_t, ctypes.c_uint32)(at)
+
+
+def allocate(nbytes: int) -> int:
+    """New memory of Numba's: its owner."""
+    if not (owner := _allocate()(max(nbytes, 1), 64)):
+        raise MemoryError
+    return int(owner)
+
+
+@cache
+def _share() -> Any:
+    return ctypes.CFUNCTYPE(None, ctypes.c_size_t)(shared().address("share"))
+
+
+def share(owner: int) -> None:
+    """One more reference to an owner."""
+    _share()(owner)
+
+
+class _Program:
+    """The thunk of a program; its address is 0 where Python makes the calls."""
+
+    address = 0
+
+    def __init__(self, site: CallSite, spec: Any, args: Sequence[Any]) -> None:
+        self.spec = spec
+        thunk = self._thunk(site, spec, args)
+        if thunk is None:
+            return
+        kernel = spec.kernel
+        kernel.code.wait()
+        self.library = kernel.library
+        lanes = self._lanes(thunk, kernel)
+        self._fail = self.fail
+        imports = {name: shared().address(name) for name in ("python", "finish", "share")}
+        imports |= {"lanes": ctypes.addressof(lanes), "fail": id(self._fail)}
+        imports["kernel"] = self.library.address(kernel.name)
+        self.memory = lanes
+        self.code = compile_module(thunk_text(thunk), "jit_thunk", imports, speed_level=2)
+        self.address = self.code.address("thunk")
+
+    @staticmethod
+    def none(spec: Any) -> _Program:
+        made = _Program.__new__(_Program)
+        made.spec = spec
+        return made
+
+    def _thunk(self, site: CallSite, spec: Any, args: Sequence[Any]) -> Thunk | None:
+        kernel, call, traced = spec.kernel, spec.call, spec.traced
+        image = kernel.image
+        if kernel.callbacks or call.hidden or call.tree is not None or call.donated or site.function._warns:
+            return None
+        if any(what[0] not in CALLED for what in image.imports.values()) or image.arena[3] is not None:
+            return None
+        plan = plan_of(call, traced, kernel)
+        if plan is None or plan.walk is not None or len(plan.arguments) != len(site.given):
+            return None
+        arguments: list[ArrayIn | NumberIn | EqualIn] = []
+        for i, (argument, x) in enumerate(zip(plan.arguments, site.given, strict=True)):
+            k = plan.taken_as[i]
+            if isinstance(argument, ObjectArgument):
+                if x.word >= 0:
+                    if x.type not in (types.int64, types.boolean):
+                        return None
+                    arguments.append(EqualIn(x.word, int(argument.value)))
+                continue
+            if k < 0:
+                if isinstance(argument, (NumberArgument, ArrayArgument)) and x.word >= 0:
+                    return None
+                return None
+            slot = kernel.frame.arg_at[k]
+            if isinstance(argument, ArrayArgument):
+                if REPEATED in argument.dims:
+                    return None
+                dense = argument.layout == Layout.DENSE
+                rows = argument.order == tuple(range(len(argument.dims)))
+                known = dense and ((x.type.layout == "C" and rows) or (x.type.layout == "F" and not rows))
+                arguments.append(
+                    ArrayIn(x.word, slot, x.dtype.itemsize, argument.dims, argument.order, argument.layout, known,
+                            argument.loose)
+                )  # fmt: skip
+            elif isinstance(argument, NumberArgument):
+                arguments.append(NumberIn(x.word, slot, words_of(x.type), argument.type is int))
+            else:
+                return None
+        slots = SimpleNamespace(plan=plan, kernel=kernel)
+        guards = tuple([
+            (kind, tuple([
+                tuple([(n, tuple([ProgramEntry._slot_of(slots, f) for f in factors])) for n, factors in terms])
+                for terms in polynomials
+            ]))
+            for kind, polynomials in plan.guards
+        ])  # fmt: skip
+        results: list[ArrayOut | NumberOut | ArgumentOut] = []
+        at = 0
+        frame = kernel.frame
+        for leaf in plan_leaves(traced.plan):
+            if leaf.kind == "const":
+                if not is_constant(constant_type(leaf.value, site.name)):
+                    return None
+                continue
+            if leaf.kind == "argument":
+                x = site.given[leaf.index]
+                if x.word < 0:
+                    if is_constant(constant_type(x.constant, site.name)):
+                        continue
+                    return None
+                array = isinstance(x.type, types.Array)
+                size = x.dtype.itemsize if array else words_of(x.type)
+                results.append(ArgumentOut(x.word, x.type.ndim if array else None, size, at))
+                at += words_of(x.type)
+                continue
+            of = frame.results[leaf.index]
+            if isinstance(of, MemRefType):
+                results.append(ArrayOut(frame.result_at[leaf.index], of.rank, of.element.itemsize, at))
+                at += 2 + 2 * of.rank
+            else:
+                assert isinstance(of, ScalarType)
+                n = -(-of.itemsize // 8)
+                results.append(NumberOut(frame.result_at[leaf.index], n, at))
+                at += n
+        blocks = image.arena[0]
+        first = Lane.CONTEXT + abi.ARENA + abi.ARENA_SLOT * blocks
+        return Thunk(tuple(arguments), guards, tuple(results), first + frame.size, first, blocks)
+
+    def _lanes(self, thunk: Thunk, kernel: Any) -> Any:
+        memory = (ctypes.c_int64 * (LANES * thunk.lane_words))()
+        start = ctypes.addressof(memory)
+        for k in range(LANES):
+            context = k * thunk.lane_words + Lane.CONTEXT
+            memory[context + abi.HELD] = abi.FOREIGN
+            memory[context + abi.ANSWER] = shared().address("answer")
+            memory[k * thunk.lane_words + thunk.frame] = start + 8 * context
+        self.thunk = thunk
+        return memory
+
+    def fail(self, status: int, lane: int) -> None:
+        """Raises what a kernel's status stands for, unless an exception is pending."""
+        if status == abi.STOPPED:
+            raise MemoryError("no memory for an array of a bufferized function")
+        frame = (ctypes.c_int64 * self.spec.kernel.frame.size).from_address(lane + 8 * self.thunk.frame)
+        raise self.spec.kernel._error(status, SimpleNamespace(frame=frame))
+
+
+def plan_leaves(plan: Any) -> Any:
+    if isinstance(plan, NewContainer):
+        for item in plan.items:
+            yield from plan_leaves(item)
+    else:
+        yield plan
