@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 from tracebuf.errors import TracebufError
-from tracebuf.njit.sites import CallSite, is_constant, shared, words_of
+from tracebuf.njit.sites import CallSite, shared, words_of
 
 
 def init() -> None:
@@ -106,8 +106,6 @@ def _result(context: Any, builder: Any, site: CallSite, type_: Any, out: Any, at
         parts = [_result(context, builder, site, of, out, at, place) for of in type_]
         return context.make_tuple(builder, type_, parts)
     if isinstance(type_, types.NoneType):
-        return context.get_dummy_value()
-    if is_constant(type_):
         return context.get_dummy_value()
     first, i64 = at[0], ir.IntType(64)
     at[0] += words_of(type_)

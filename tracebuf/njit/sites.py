@@ -28,6 +28,7 @@ from tracebuf.backend.llvm.entries.jit_entries import (
     ArgumentOut,
     ArrayIn,
     ArrayOut,
+    ConstantOut,
     EqualIn,
     Lane,
     NumberIn,
@@ -51,6 +52,7 @@ SIZES = (3, 4, 2, 5)
 CALLED = ("loop", "data", "blas", "core", "core data", "sort", "sort array", "extreme", "extreme array", "status",
           "runtime", "builtin")  # fmt: skip
 """What programs may import that are called without the GIL."""
+_RESULTS = {"int": types.int64, "float": types.float64, "bool": types.boolean, "complex": types.complex128}
 _PYTHON = {types.int64: int, types.float64: float, types.boolean: bool, types.complex128: complex}
 
 
@@ -66,7 +68,7 @@ def words_of(type_: Any) -> int:
     """How many words an argument, or a number or array of a result, has."""
     if isinstance(type_, types.Array):
         return 2 + 2 * type_.ndim
-    return 2 if isinstance(type_, types.Complex) else 1
+    return 2 if type_ == types.complex128 else 1
 
 
 @frozen()
@@ -95,14 +97,13 @@ class CallSite:
             at += words_of(of) if self.given[-1].word >= 0 else 0
         self.words = at
         self.memory = (ctypes.c_int64 * (Site.THUNKS + MAX_THUNKS))()
-        self.memory[Site.PYTHON] = id(self.call) if False else 0
         self._python = self.call
         self.memory[Site.PYTHON] = id(self._python)
         self.address = ctypes.addressof(self.memory)
         self._lock = threading.Lock()
         self._made: dict[int, _Program] = {}
         spec, args = self._example()
-        self.plan, self.result = self._result(spec, args)
+        self.result = self._result(spec, args)
         self.leaves = list(leaves(self.result))
         self._add(spec, args)
 
@@ -127,33 +128,29 @@ class CallSite:
             instead="call it from Python",
         )
 
-    def _result(self, spec: Any, args: Sequence[Any]) -> tuple[Any, Any]:
-        """What a program gives: its plan in short, which another one of this place has too, and the type."""
+    def _result(self, spec: Any, args: Sequence[Any]) -> Any:
+        """The type of what a program gives, which is that of all programs of this place."""
         if spec.traced.writes:
             raise UnsupportedError(f"{self.name} changes containers", instead="call it from Python")
         types_ = self._types_of_results(spec, args)
 
-        def of(plan: Any) -> tuple[Any, Any]:
+        def of(plan: Any) -> Any:
             if isinstance(plan, NewContainer) and plan.kind is tuple and plan.keys is None:
-                parts = [of(item) for item in plan.items]
-                return tuple([p for p, _ in parts]), types.BaseTuple.from_types([t for _, t in parts])
+                return types.BaseTuple.from_types([of(item) for item in plan.items])
             if isinstance(plan, ResultLeaf):
                 if plan.kind == "argument":
                     x = self.given[plan.index]
-                    return ("argument", plan.index), x.type if x.word >= 0 else constant_type(x.constant, self.name)
+                    return x.type if x.word >= 0 else constant_type(x.constant, self.name)
                 if plan.kind == "const":
-                    return ("const", repr(plan.value)), constant_type(plan.value, self.name)
+                    return constant_type(plan.value, self.name)
                 if plan.kind == "array":
                     type_ = types_[plan.index]
-                    order = layout_of(type_)
                     dtype = numpy_support.from_dtype(type_.element.dtype)
-                    array = types.Array(dtype, type_.rank, order, readonly=plan.read_only)
-                    return ("array", order), array
-                python = {"int": types.int64, "float": types.float64, "bool": types.boolean, "complex": types.complex128}
-                if plan.kind in python:
-                    return (plan.kind,), python[plan.kind]
+                    return types.Array(dtype, type_.rank, layout_of(type_), readonly=plan.read_only)
+                if plan.kind in _RESULTS:
+                    return _RESULTS[plan.kind]
                 if plan.kind == "numpy":
-                    return ("numpy",), numpy_support.from_dtype(types_[plan.index].dtype)
+                    return numpy_support.from_dtype(types_[plan.index].dtype)
             raise UnsupportedError(
                 f"{self.name} gives what Numba's code cannot take", instead="give numbers, arrays, and tuples of these"
             )
@@ -161,11 +158,11 @@ class CallSite:
         return of(spec.traced.plan)
 
     def _types_of_results(self, spec: Any, args: Sequence[Any]) -> Sequence[Any]:
-        program = spec.made or self.function.lower(*args).program
-        assert program is not None
+        func = self.function.lower(*args).program if spec.made is None else spec.made.func
+        assert func is not None
         from tracebuf.backend.llvm.emit import results_of
 
-        return [value.type for value in results_of(program.func)]
+        return [value.type for value in results_of(func)]
 
     # -- programs
     def _add(self, spec: Any, args: Sequence[Any]) -> None:
@@ -199,7 +196,7 @@ class CallSite:
 
     def _same(self, spec: Any, args: Sequence[Any]) -> bool:
         try:
-            return self._result(spec, args) == (self.plan, self.result)
+            return bool(self._result(spec, args) == self.result)
         except UnsupportedError:
             return False
 
@@ -289,22 +286,25 @@ def leaves(type_: Any) -> Any:
     if isinstance(type_, types.BaseTuple):
         for of in type_:
             yield from leaves(of)
-    elif not is_constant(type_):
+    elif not isinstance(type_, types.NoneType):
         yield type_
 
 
-def is_constant(type_: Any) -> bool:
-    return isinstance(type_, (types.NoneType, types.Literal))
-
-
 def constant_type(x: Any, name: str) -> Any:
+    """The type of a constant."""
     if x is None:
         return types.none
-    if type(x) in (int, bool):
-        return types.literal(x) if abs(x) < 2**63 else types.uint64
-    if type(x) is float:
-        return types.float64
+    python = {int: types.int64, bool: types.boolean, float: types.float64, complex: types.complex128}
+    if type(x) in python and (type(x) is not int or abs(x) < 2**63):
+        return python[type(x)]
     raise UnsupportedError(f"{name} gives a constant {type(x).__name__}", instead="give numbers and arrays")
+
+
+def constant_words(x: Any) -> tuple[int, ...]:
+    """The words of a number of Python's."""
+    if isinstance(x, int):
+        return (int(x),)
+    return tuple(np.array([x]).view(np.int64).tolist())
 
 
 def flat(result: Any, type_: Any, name: str) -> Any:
@@ -314,8 +314,8 @@ def flat(result: Any, type_: Any, name: str) -> Any:
             raise TypeError(f"{name} gives a {type(result).__name__} where Numba's code takes {type_}")
         for x, of in zip(result, type_, strict=True):
             yield from flat(x, of, name)
-    elif is_constant(type_):
-        if result is not None if isinstance(type_, types.NoneType) else result != type_.literal_value:
+    elif isinstance(type_, types.NoneType):
+        if result is not None:
             raise TypeError(f"{name} gives {result!r} where Numba's code takes {type_}")
     else:
         yield result
@@ -373,7 +373,7 @@ class _Program:
         self.library = kernel.library
         lanes = self._lanes(thunk, kernel)
         self._fail = self.fail
-        imports = {name: shared().address(name) for name in ("python", "finish", "share")}
+        imports = {name: shared().address(name) for name in ("python", "finish", "share", "answer")}
         imports |= {"lanes": ctypes.addressof(lanes), "fail": id(self._fail)}
         imports["kernel"] = self.library.address(kernel.name)
         self.memory = lanes
@@ -432,20 +432,19 @@ class _Program:
             ]))
             for kind, polynomials in plan.guards
         ])  # fmt: skip
-        results: list[ArrayOut | NumberOut | ArgumentOut] = []
+        results: list[ArrayOut | NumberOut | ArgumentOut | ConstantOut] = []
         at = 0
         frame = kernel.frame
         for leaf in plan_leaves(traced.plan):
-            if leaf.kind == "const":
-                if not is_constant(constant_type(leaf.value, site.name)):
-                    return None
+            if leaf.kind == "const" or (leaf.kind == "argument" and site.given[leaf.index].word < 0):
+                value = leaf.value if leaf.kind == "const" else site.given[leaf.index].constant
+                if value is not None:
+                    words = constant_words(value)
+                    results.append(ConstantOut(words, at))
+                    at += len(words)
                 continue
             if leaf.kind == "argument":
                 x = site.given[leaf.index]
-                if x.word < 0:
-                    if is_constant(constant_type(x.constant, site.name)):
-                        continue
-                    return None
                 array = isinstance(x.type, types.Array)
                 size = x.dtype.itemsize if array else words_of(x.type)
                 results.append(ArgumentOut(x.word, x.type.ndim if array else None, size, at))
@@ -465,9 +464,9 @@ class _Program:
         return Thunk(tuple(arguments), guards, tuple(results), first + frame.size, first, blocks)
 
     def _lanes(self, thunk: Thunk, kernel: Any) -> Any:
-        memory = (ctypes.c_int64 * (LANES * thunk.lane_words))()
+        memory = (ctypes.c_int64 * ((LANES if thunk.blocks else 0) * thunk.lane_words + 1))()
         start = ctypes.addressof(memory)
-        for k in range(LANES):
+        for k in range(LANES if thunk.blocks else 0):
             context = k * thunk.lane_words + Lane.CONTEXT
             memory[context + abi.HELD] = abi.FOREIGN
             memory[context + abi.ANSWER] = shared().address("answer")

@@ -104,12 +104,20 @@ class ArgumentOut:
 
 
 @frozen()
+class ConstantOut:
+    """A result that is a number: its words, the first one's place."""
+
+    words: tuple[int, ...]
+    word: int
+
+
+@frozen()
 class Thunk:
     """What a program takes and gives. `guards`: a kind, and polynomials of slots (below 0: of parts)."""
 
     arguments: tuple[ArrayIn | NumberIn | EqualIn, ...]
     guards: tuple[tuple[int, tuple[tuple[tuple[int, tuple[int, ...]], ...], ...]], ...]
-    results: tuple[ArrayOut | NumberOut | ArgumentOut, ...]
+    results: tuple[ArrayOut | NumberOut | ArgumentOut | ConstantOut, ...]
     lane_words: int
     frame: int
     """Of a lane, the word where the frame is."""
@@ -240,7 +248,7 @@ def _share() -> Writer:
 
 
 def _finish() -> Writer:
-    """After a call: gives up what it has made, and large blocks; the context is free."""
+    """After a call: gives up what it has made, and large blocks."""
     c = Writer("define void @finish(ptr %lane, i64 %blocks) nounwind")
     left = c.variable(c.pointer("%lane", Lane.ARRAYS), "ptr")
     begin, body, end = c.new_label(), c.new_label(), c.new_label()
@@ -263,7 +271,6 @@ def _finish() -> Writer:
                 c.do(f"call void @free(ptr {c.pointer(c.inst(f'getelementptr i64, ptr {c.pointer(at)}, i64 -1'))})")
                 c.put(at, 0, 0)
                 c.put(at, 1, 0)
-    c.do(f"store atomic i64 0, ptr %lane release, align 8")
     c.do("ret void")
     return c
 
@@ -295,9 +302,56 @@ def thunk_text(thunk: Thunk) -> str:
                 c.need(apart, miss)
     _guards(c, thunk, slots, miss)
 
-    lane = c.variable("@lanes", "ptr")
-    taken, tried = c.new_label(), c.variable(0)
-    begin, next_ = c.new_label(), c.new_label()
+    here = _own_lane(c, thunk) if not thunk.blocks else _free_lane(c, thunk, miss)
+    frame = c.at(here, thunk.frame)
+    for slot, value in slots.items():
+        c.put(frame, slot, value)
+    status = c.inst(f"call i64 @kernel(ptr {frame})")
+    done, failed = c.new_label(), c.new_label()
+    c.branch(c.icmp("eq", status, "0"), done, failed)
+    c.place(done)
+    for result in thunk.results:
+        _result(c, thunk, result, frame)
+    used = c.inst(f"or i64 {c.word(here, Lane.ARRAYS)}, {c.word(here, Lane.CONTEXT + abi.LARGE)}")
+    tidy, tidied = c.new_label(), c.new_label()
+    c.branch(c.icmp("eq", used, "0"), tidied, tidy)
+    c.place(tidy)
+    c.do(f"call void @finish(ptr {here}, i64 {thunk.blocks})")
+    c.jump(tidied)
+    c.place(tidied)
+    c.do(f"store atomic i64 0, ptr {here} release, align 8")
+    c.do(f"ret i64 {OK}")
+    c.place(failed)
+    c.do(f"call i64 @python(ptr @fail, ptr {c.object(status)}, ptr {here})")
+    c.do(f"call void @finish(ptr {here}, i64 {thunk.blocks})")
+    c.do(f"store atomic i64 0, ptr {here} release, align 8")
+    c.do(f"ret i64 {RAISED}")
+    c.place(miss)
+    c.do(f"ret i64 {MISS}")
+    return "\n".join([
+        "@lanes = external global i8", "@fail = external global i8", "@answer = external global i8",
+        "declare i64 @kernel(ptr)",
+        "declare i64 @python(ptr, ptr, ptr)", "declare void @finish(ptr, i64)", "declare void @share(ptr)",
+        *c._declared.values(), c.function(), "",
+    ])  # fmt: skip
+
+
+def _own_lane(c: Writer, thunk: Thunk) -> str:
+    """A lane on the stack, for a program without blocks: nothing in it outlives the call."""
+    here = c.fresh_slot(f"[{thunk.lane_words} x i64]", align=64)
+    context = c.at(here, Lane.CONTEXT)
+    for word in (Lane.ARRAYS, Lane.CONTEXT + abi.LARGE):
+        c.put(here, word, 0)
+    c.put(context, abi.HELD, abi.FOREIGN)
+    c.put(context, abi.ANSWER, "@answer", "ptr")
+    c.put(here, thunk.frame, context, "ptr")
+    return here
+
+
+def _free_lane(c: Writer, thunk: Thunk, miss: str) -> str:
+    """A lane of the program's that is not in use; Python makes the call where all are."""
+    lane, tried = c.variable("@lanes", "ptr"), c.variable(0)
+    taken, begin, next_ = c.new_label(), c.new_label(), c.new_label()
     c.jump(begin)
     c.place(begin)
     here = c.get(lane, "ptr")
@@ -308,28 +362,7 @@ def thunk_text(thunk: Thunk) -> str:
     c.let(tried, c.add(c.get(tried), "1"))
     c.branch(c.icmp("slt", c.get(tried), str(LANES)), begin, miss)
     c.place(taken)
-    frame = c.at(here, thunk.frame)
-    for slot, value in slots.items():
-        c.put(frame, slot, value)
-    status = c.inst(f"call i64 @kernel(ptr {frame})")
-    done, failed = c.new_label(), c.new_label()
-    c.branch(c.icmp("eq", status, "0"), done, failed)
-    c.place(done)
-    for result in thunk.results:
-        _result(c, thunk, result, frame)
-    c.do(f"call void @finish(ptr {here}, i64 {thunk.blocks})")
-    c.do(f"ret i64 {OK}")
-    c.place(failed)
-    c.do(f"call i64 @python(ptr @fail, ptr {c.object(status)}, ptr {here})")
-    c.do(f"call void @finish(ptr {here}, i64 {thunk.blocks})")
-    c.do(f"ret i64 {RAISED}")
-    c.place(miss)
-    c.do(f"ret i64 {MISS}")
-    return "\n".join([
-        "@lanes = external global i8", "@fail = external global i8", "declare i64 @kernel(ptr)",
-        "declare i64 @python(ptr, ptr, ptr)", "declare void @finish(ptr, i64)", "declare void @share(ptr)",
-        *c._declared.values(), c.function(), "",
-    ])  # fmt: skip
+    return here
 
 
 def _array(c: Writer, a: ArrayIn, slots: dict[int, str], miss: str) -> tuple[str, str, bool]:
@@ -401,11 +434,15 @@ def _guards(c: Writer, thunk: Thunk, slots: dict[int, str], miss: str) -> None:
         parts.append(part)
 
 
-def _result(c: Writer, thunk: Thunk, result: ArrayOut | NumberOut | ArgumentOut, frame: str) -> None:
+def _result(c: Writer, thunk: Thunk, result: ArrayOut | NumberOut | ArgumentOut | ConstantOut, frame: str) -> None:
     word = result.word
     if isinstance(result, NumberOut):
         for k in range(result.words):
             c.put("%out", word + k, c.word(frame, result.slot + k))
+        return
+    if isinstance(result, ConstantOut):
+        for k, value in enumerate(result.words):
+            c.put("%out", word + k, value)
         return
     if isinstance(result, ArgumentOut):
         if result.rank is None:
