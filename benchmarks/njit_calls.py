@@ -6,11 +6,5 @@ code that calls three bufferized ones, each beside `@njit` code that calls three
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Any
 
-import numba
-import numpy as np
 
-import tracebuf

@@ -29,7 +29,7 @@ def callee_of(function: Any) -> Any:
     text = []
     for p in inspect.signature(original).parameters.values():
         if p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
-            raise errors.TypingError(f"{original.__qualname__} takes {p}: Numba's code calls functions of plain parameters")
+            raise errors.TypingError(f"{original.__qualname__} takes {p}, which no call by Numba's code can give")
         names.append(p.name)
         text.append(p.name)
         if p.default is not p.empty:
@@ -47,7 +47,7 @@ def native_call_of(function: Any) -> Any:
     """What Numba compiles a call to."""
     sites: dict[Any, CallSite] = {}
 
-    @intrinsic
+    @intrinsic  # type: ignore[untyped-decorator]
     def native_call(typingctx: Any, arguments: Any) -> Any:
         given = tuple(arguments)
         try:

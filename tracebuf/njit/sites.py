@@ -20,6 +20,7 @@ from numba.core.runtime import _nrt_python
 from numba.np import numpy_support
 
 from tracebuf.backend.layout import abi
+from tracebuf.backend.layout.abi import Frame
 from tracebuf.backend.layout.entry_words import REPEATED, Layout
 from tracebuf.backend.llvm.entries.jit_entries import (
     DATA_OF_OWNER,
@@ -39,7 +40,7 @@ from tracebuf.backend.llvm.entries.jit_entries import (
     thunk_text,
 )
 from tracebuf.backend.llvm.jit import Library, compile_module
-from tracebuf.backend.runtime.entries import ArrayArgument, NumberArgument, ObjectArgument, ProgramEntry
+from tracebuf.backend.runtime.entries import ArrayArgument, NumberArgument, ObjectArgument, Plan, slot_of
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
 from tracebuf.frozen import frozen
@@ -67,8 +68,8 @@ def shared() -> Library:
 def words_of(type_: Any) -> int:
     """How many words an argument, or a number or array of a result, has."""
     if isinstance(type_, types.Array):
-        return 2 + 2 * type_.ndim
-    return 2 if type_ == types.complex128 else 1
+        return 2 + 2 * int(type_.ndim)
+    return 1 + int(type_ == types.complex128)
 
 
 @frozen()
@@ -82,7 +83,8 @@ class Given:
     @property
     def dtype(self) -> np.dtype:
         of = self.type.dtype if isinstance(self.type, types.Array) else self.type
-        return numpy_support.as_dtype(of)
+        found: np.dtype = numpy_support.as_dtype(of)
+        return found
 
 
 class CallSite:
@@ -396,6 +398,22 @@ class _Program:
         plan = plan_of(call, traced, kernel)
         if plan is None or plan.walk is not None or len(plan.arguments) != len(site.given):
             return None
+        arguments = self._arguments(site, plan, kernel.frame)
+        if arguments is None:
+            return None
+        guards = tuple([
+            (kind, tuple([
+                tuple([(n, tuple([slot_of(plan, kernel.frame, f) for f in factors])) for n, factors in terms])
+                for terms in polynomials
+            ]))
+            for kind, polynomials in plan.guards
+        ])  # fmt: skip
+        results = self._results(site, traced.plan, kernel.frame)
+        blocks = image.arena[0]
+        first = Lane.CONTEXT + abi.ARENA + abi.ARENA_SLOT * blocks
+        return Thunk(arguments, guards, results, first + kernel.frame.size, first, blocks)
+
+    def _arguments(self, site: CallSite, plan: Plan, frame: Frame) -> tuple[ArrayIn | NumberIn | EqualIn, ...] | None:
         arguments: list[ArrayIn | NumberIn | EqualIn] = []
         for i, (argument, x) in enumerate(zip(plan.arguments, site.given, strict=True)):
             k = plan.taken_as[i]
@@ -406,16 +424,14 @@ class _Program:
                     arguments.append(EqualIn(x.word, int(argument.value)))
                 continue
             if k < 0:
-                if isinstance(argument, (NumberArgument, ArrayArgument)) and x.word >= 0:
-                    return None
                 return None
-            slot = kernel.frame.arg_at[k]
+            slot = frame.arg_at[k]
             if isinstance(argument, ArrayArgument):
                 if REPEATED in argument.dims:
                     return None
                 dense = argument.layout == Layout.DENSE
-                rows = argument.order == tuple(range(len(argument.dims)))
-                known = dense and ((x.type.layout == "C" and rows) or (x.type.layout == "F" and not rows))
+                rows = tuple(range(len(argument.dims)))
+                known = dense and argument.order == {"C": rows, "F": rows[::-1]}.get(x.type.layout)
                 arguments.append(
                     ArrayIn(x.word, slot, x.dtype.itemsize, argument.dims, argument.order, argument.layout, known,
                             argument.loose)
@@ -424,18 +440,14 @@ class _Program:
                 arguments.append(NumberIn(x.word, slot, words_of(x.type), argument.type is int))
             else:
                 return None
-        slots = SimpleNamespace(plan=plan, kernel=kernel)
-        guards = tuple([
-            (kind, tuple([
-                tuple([(n, tuple([ProgramEntry._slot_of(slots, f) for f in factors])) for n, factors in terms])
-                for terms in polynomials
-            ]))
-            for kind, polynomials in plan.guards
-        ])  # fmt: skip
+        return tuple(arguments)
+
+    def _results(
+        self, site: CallSite, plan: Any, frame: Frame
+    ) -> tuple[ArrayOut | NumberOut | ArgumentOut | ConstantOut, ...]:
         results: list[ArrayOut | NumberOut | ArgumentOut | ConstantOut] = []
         at = 0
-        frame = kernel.frame
-        for leaf in plan_leaves(traced.plan):
+        for leaf in plan_leaves(plan):
             if leaf.kind == "const" or (leaf.kind == "argument" and site.given[leaf.index].word < 0):
                 value = leaf.value if leaf.kind == "const" else site.given[leaf.index].constant
                 if value is not None:
@@ -459,9 +471,7 @@ class _Program:
                 n = -(-of.itemsize // 8)
                 results.append(NumberOut(frame.result_at[leaf.index], n, at))
                 at += n
-        blocks = image.arena[0]
-        first = Lane.CONTEXT + abi.ARENA + abi.ARENA_SLOT * blocks
-        return Thunk(tuple(arguments), guards, tuple(results), first + frame.size, first, blocks)
+        return tuple(results)
 
     def _lanes(self, thunk: Thunk, kernel: Any) -> Any:
         memory = (ctypes.c_int64 * ((LANES if thunk.blocks else 0) * thunk.lane_words + 1))()

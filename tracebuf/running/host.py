@@ -121,8 +121,8 @@ class ExtremeLoop:
 
 @frozen(eq=False, slots=False)
 class NativeLoop:
-    """Machine code of another compiler's, by its name and address: `i64 f(ptr slots)` of the operands (running/jitted.py
-    makes it). `kept` lives as long as it."""
+    """Machine code of another compiler's, by its name and address: `i64 f(ptr slots)` of the operands, which
+    running/jitted.py makes. `kept` lives as long as it."""
 
     name: str
     address: int

@@ -229,7 +229,8 @@ def shares(function: Any) -> UnsupportedError:
 
 
 def refusal_of(function: Any) -> tuple[str]:
-    return (f"{getattr(function, '__name__', 'a C function')}, of Numba's, returns memory of its arguments, or a constant array",)
+    name = getattr(function, "__name__", "a C function")
+    return (f"{name}, a function of Numba's, returns memory of its arguments, or a constant array",)
 
 
 # -- calls by native code

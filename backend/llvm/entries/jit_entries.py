@@ -2,9 +2,10 @@
 program (`thunk_text`). None of them needs the GIL, as long as nothing raises and some thunk takes the call.
 
 A call gives words: of an array the pointer, sizes, strides in elements, Numba's owner of its memory; of a number its
-value. It gets words: of an array owner, pointer, sizes, strides in bytes; of a number its value. A thunk checks what its
-program assumes, takes one of the program's contexts (`Lane`), runs the kernel, and answers what it asks for memory: an
-array is Numba's memory with a head of `HEAD` bytes before it, in a list until the call ends; blocks are the C library's.
+value. It gets words: of an array owner, pointer, sizes, strides in bytes; of a number its value. A thunk checks what
+its program assumes, takes one of the program's contexts (`Lane`; one on the stack, where the program has no blocks),
+and runs the kernel. What that asks for memory `answer` gives: an array is Numba's memory with a head of `HEAD` bytes
+before it, in a list until the call ends; blocks are the C library's.
 
 `dispatch` asks one thunk after another, and then Python.
 """
@@ -39,8 +40,8 @@ class Lane:
 
 @frozen()
 class ArrayIn:
-    """An array argument: its first word, its first slot in the frame, the classes of its sizes (0, 1, 2: more), its axes
-    outermost first, its `Layout`; whether that has to be looked at (`known`: it has not), and whether it is only read."""
+    """An array argument: its first word, its first slot in the frame, the classes of its sizes (0, 1, 2: more), its
+    axes outermost first, its `Layout`. `known`: that need not be looked at; `loose`: it is only read."""
 
     word: int
     slot: int

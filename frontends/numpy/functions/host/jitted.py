@@ -1,8 +1,9 @@
-"""Calls of functions that Numba compiles (`@njit`, `@jit`): host calls of their machine code, for the types at hand.
+"""Calls of functions that Numba compiles (`@njit`, `@jit`): host calls of their machine code, for the types at hand;
+and of generalised ufuncs of `numba.guvectorize`.
 
 Numba says what a call gives. An array argument is taken to be read and written, unless the function can be compiled for
-an array that is read-only. Sizes of arrays that it returns are told when the program runs. Not supported: arguments that
-are lists, dicts, texts known only at run time, and results other than numbers, arrays and tuples of these.
+one that is read-only. Sizes of arrays that it returns are told when the program runs. Not supported: arguments that are
+lists, dicts, texts known only at run time, and results other than numbers, arrays and tuples of these.
 Counterpart: Numba's own calls of functions (`numba/core/dispatcher.py`), whose types of arguments these are.
 """
 
@@ -15,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.arrays.reshape import is_dense
 from tracebuf.frontends.numpy.functions.host.calls import Fresh, pass_on, record, static
 from tracebuf.frontends.numpy.functions.host.untraced import put_together
@@ -174,7 +174,7 @@ def compiled_for(
     """The function compiled for arguments, and which of them are arrays that it may write to."""
     arrays = [k for k, x in enumerate(passed) if isinstance(x, ArrayRef)]
     types = [types_of(r, x) for x in passed]
-    writable = [k for k in arrays if not types[k][0].mutable is False]
+    writable = [k for k in arrays if types[k][0].mutable is not False]
     fixed: dict[int, int] = {}
     if writable:
         try:
@@ -286,7 +286,8 @@ def call_generalised(r: Recorder, function: Any, args: Sequence[Any], kwargs: Ma
         fresh.append((supported(dtype, f"the result of {name}", r.loc), shape, range(len(shape))))
     several = tuple if len(fresh) > 1 else None
     places = tuple(range(len(fresh)))
-    direct = Direct(function, tuple(patterns), (), several, places, (None,) * len(fresh), Put(name, places, (None,) * len(fresh)))
+    bounds = (None,) * len(fresh)
+    direct = Direct(function, tuple(patterns), (), several, places, bounds, Put(name, places, bounds))
     made = record(r, HostFunction(name, direct, returns=len(fresh)), ins, fresh)
     results = [x if x.ndim else r.number(x) for x in made]
     return results[0] if several is None else tuple(results)
