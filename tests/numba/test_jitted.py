@@ -10,6 +10,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program
+from tests.support.params import slow_but
 from tracebuf.testing.ladder import climb
 
 numba = pytest.importorskip("numba")
@@ -115,19 +116,21 @@ CALLS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", slow_but(("scalars", "sums", "changes", "looped"), CALLS))
 def test_calls_agree(name: str) -> None:
     f, args = CALLS[name]
     agree(f, *args)
     agree(f, *[np.concatenate([x, x]) if isinstance(x, np.ndarray) else x for x in args])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["changes", "arrays", "looped"])
 def test_all_rungs_agree(name: str) -> None:
     f, args = CALLS[name]
     climb(f, args)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["i4", "u1", "f4", "c8", "c16", "?"])
 def test_dtypes(dtype: str) -> None:
     @njit
@@ -137,6 +140,7 @@ def test_dtypes(dtype: str) -> None:
     agree(lambda a: both(a, a[1]), np.array([1, 0, 1]).astype(dtype))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["C", "F", "A"])
 def test_layouts(order: str) -> None:
     @njit
@@ -179,6 +183,7 @@ def test_what_numba_code_raises() -> None:
     agree(lambda a: a + poly("x"), A)
 
 
+@pytest.mark.slow
 def test_results_with_memory_of_arguments_are_refused() -> None:
     f = tracebuf.bufferize(lambda a: itself(a) + 1)
     for _ in range(2):
@@ -191,6 +196,7 @@ def test_an_array_that_is_written_is_passed_once() -> None:
         tracebuf.bufferize(lambda a: axpy(a[1:], a[:-1]))(A.copy())
 
 
+@pytest.mark.slow
 def test_results_are_given_back() -> None:
     from numba.core.runtime import _nrt_python, rtsys
 
@@ -206,6 +212,7 @@ def test_results_are_given_back() -> None:
     assert after.alloc - before.alloc == after.free - before.free > 0
 
 
+@pytest.mark.slow
 def test_another_function_of_the_same_name_is_another() -> None:
     found = []
     for k in (1, 2):

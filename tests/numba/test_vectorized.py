@@ -70,6 +70,7 @@ def test_vectorize_into() -> None:
     agree(into, A.copy(), B.copy())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["i2", "u1", "f4", "c16", "?"])
 def test_vectorize_of_dtypes(dtype: str) -> None:
     fresh = numba.vectorize(lambda x, y: x + y)
