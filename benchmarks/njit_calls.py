@@ -1,8 +1,8 @@
 """Calls between Numba's functions and ours, in nanoseconds of CPU time: `python benchmarks/njit_calls.py`.
 
-Each table has loops of calls of three functions (an array changed in place, an array summed, a number computed): of `@njit`
-code that calls `@njit` functions, which are not inlined, and of the same code with bufferized functions in one of the two
-roles. The contestants take turns; of several rounds the least time counts.
+The first line is of loops that call three functions (an array changed in place, an array summed, a number computed): of
+`@njit` code that calls `@njit` functions, which are not inlined, and with bufferized functions in one of the two roles.
+The second line is of a function that makes an array. The contestants take turns; the least time of all rounds counts.
 """
 
 from __future__ import annotations

@@ -1320,7 +1320,7 @@ class BufferizedMethod(NativeCallable):
         return self.__func__.report(path, self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name not in _OF_FUNCTIONS:
+        if (name.startswith("__") and name not in _OF_FUNCTIONS) or name == "_numba_type_":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         found = getattr(self.__func__, name)
         return MethodType(found, self.__self__) if name == "__wrapped__" or name in _OF_CALLS else found

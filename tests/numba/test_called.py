@@ -193,6 +193,24 @@ def test_errors() -> None:
         caller(tracebuf.bufferize(lambda a: {"a": a}), "a")(A)
 
 
+def test_what_is_done_before_an_error() -> None:
+    def f(a: Any, i: Any) -> Any:
+        a += 1
+        if i > 1:
+            raise KeyError(i)
+        return a[i]
+
+    call = caller(tracebuf.bufferize(f))
+    for n in (5, 1, 5):
+        mine, theirs = A[:n].copy(), A[:n].copy()
+        assert call(mine, 0) == f(theirs, 0)
+        with pytest.raises(KeyError):
+            call(mine, 2)
+        with pytest.raises(KeyError):
+            f(theirs, 2)
+        np.testing.assert_array_equal(mine, theirs)
+
+
 def test_both_ways() -> None:
     @njit
     def inner(x):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import resource
+import threading
 from typing import Any
 
 import numpy as np
@@ -220,3 +222,36 @@ def test_another_function_of_the_same_name_is_another() -> None:
         one = njit(program(f"def g(x):\n    return x + {k}"))
         found.append(tracebuf.bufferize(program(source, g=one))(A))
     assert found == [21.0, 27.0]
+
+
+@pytest.mark.slow
+def test_four_threads() -> None:
+    def calls(a: Any, n: int) -> Any:
+        s = 0.0
+        for _ in range(n):
+            t = squares(a)
+            bump(t, 1)
+            s += total(t)
+        return s
+
+    f = tracebuf.bufferize(calls)
+
+    def many(n: int) -> list[Any]:
+        found = [None] * 4
+
+        def run(k: int) -> None:
+            found[k] = f(np.arange(60.0 + k), n)
+
+        threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        return found
+
+    want = [calls(np.arange(60.0 + k), 10) for k in range(4)]
+    many(5000)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    many(50_000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - most < 8192
+    assert many(10) == want

@@ -110,6 +110,7 @@ def test_guvectorize() -> None:
     agree(lambda a, n: dot(a, n), A, np.arange(6))
     agree(lambda a, b: dot(a[1:], b), A, B)
     agree(lambda a: rows(a, 1.0), A)
+    assert "@numpy_dot" in tracebuf.bufferize(lambda a, b: dot(a, b)).lower(A, B).as_text("llvm")
 
 
 def test_guvectorize_into() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.reshape import is_dense
-from tracebuf.frontends.numpy.functions.host.calls import Fresh, pass_on, record, static
+from tracebuf.frontends.numpy.functions.host.calls import Fresh, in_type, pass_on, record, static
 from tracebuf.frontends.numpy.functions.host.untraced import put_together
 from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, supported, weak_type
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
@@ -42,8 +42,8 @@ from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import C128, F64, I1, I64, INDEX, ScalarType
 from tracebuf.ops.scalars import arith
 from tracebuf.running import jitted
-from tracebuf.running.host import Direct, HostFunction, Passed, Put, put_nothing
-from tracebuf.running.ufuncs import core_dims
+from tracebuf.running.host import ByLoop, CoreLoop, Direct, HostFunction, Passed, Put, put_nothing
+from tracebuf.running.ufuncs import core_dims, note_made
 from tracebuf.running.untraced import Form, FormOfConstant, FormOfContainer, FormOfNumber, numbers_in
 
 _PYTHON: dict[type, tuple[type, ScalarType]] = {
@@ -267,7 +267,7 @@ def call_generalised(r: Recorder, function: Any, args: Sequence[Any], kwargs: Ma
         record(r, HostFunction(name, direct), ins, [], written)
         return written[0] if len(written) == 1 else tuple(written)
     kinds = tuple([weak_type(x) for x in operands])
-    dtypes = loop_dtypes(ufunc, kinds)[len(ins_) :]
+    dtypes = loop_dtypes(ufunc, kinds)
     sizes: dict[str, Dim] = {}
     shapes = [x.shape if isinstance(x, ArrayRef) else () for x in operands]
     for k, (core, shape) in enumerate(zip(ins_, shapes)):
@@ -281,9 +281,12 @@ def call_generalised(r: Recorder, function: Any, args: Sequence[Any], kwargs: Ma
         raise r.refuse(f"{name}, whose outputs alone have the size {min(missing)}", "pass out=")
     outer = broadcast(r, [shape[: len(shape) - len(core)] for core, shape in zip(ins_, shapes)])
     fresh: list[Fresh] = []
-    for core, dtype in zip(outs_, dtypes):
+    for core, dtype in zip(outs_, dtypes[len(ins_) :]):
         shape = (*outer, *(sizes[d] for d in core))
         fresh.append((supported(dtype, f"the result of {name}", r.loc), shape, range(len(shape))))
+    if all(isinstance(x, ArrayRef) for x in operands) and not jitted.may_raise(function):
+        results = by_loop(r, function, operands, dtypes, fresh)
+        return results[0] if len(results) == 1 else tuple(results)
     several = tuple if len(fresh) > 1 else None
     places = tuple(range(len(fresh)))
     bounds = (None,) * len(fresh)
@@ -291,3 +294,17 @@ def call_generalised(r: Recorder, function: Any, args: Sequence[Any], kwargs: Ma
     made = record(r, HostFunction(name, direct, returns=len(fresh)), ins, fresh)
     results = [x if x.ndim else r.number(x) for x in made]
     return results[0] if several is None else tuple(results)
+
+
+def by_loop(
+    r: Recorder, function: Any, operands: Sequence[Any], dtypes: Sequence[np.dtype], fresh: Sequence[Fresh]
+) -> list[Any]:
+    """Records a call of a generalised ufunc whose inner loop native code calls by pointer, on arrays of its types."""
+    module, _, name = note_made(function.ufunc, function.__name__).rpartition(".")
+    ins, outs = dtypes[: len(operands)], dtypes[len(operands) :]
+    types = "".join(d.char for d in ins) + "->" + "".join(d.char for d in outs)
+    loop = CoreLoop(module, name, types, str(function.ufunc.signature), quiet=False)
+    arrays = [in_type(r, x, supported(d, name, r.loc)) for x, d in zip(operands, ins)]
+    call = HostFunction(function.__name__, ByLoop(loop, None), loop=loop)
+    made = record(r, call, [r.read(x) for x in arrays], fresh)
+    return [x if x.ndim else r.number(x) for x in made]
