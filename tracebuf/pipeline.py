@@ -125,7 +125,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     calls; backend/llvm/entries/jit_entries.py their code; tests/numba/test_called.py
     calls of Numba's functions      frontends/numpy/functions/host/jitted.py traces them, running/jitted.py makes the
                                     machine code that calls them; `_call_native` of backend/llvm/host_calls.py;
-                                    tests/numba/test_jitted.py, test_vectorized.py
+                                    tests/numba/test_jitted.py, tests/numba/test_vectorized.py
     machine code in memory          backend/llvm/jit.py: compiled or from the cache (cache.py), then laid into
                                     memory by backend/objects/elf.py, LLVM's linker where that refuses;
                                     tests/native/test_objects.py

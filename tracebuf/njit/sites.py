@@ -18,6 +18,7 @@ import numpy as np
 from numba.core import types
 from numba.core.runtime import _nrt_python
 from numba.np import numpy_support
+from numpy.lib.array_utils import byte_bounds
 
 from tracebuf.backend.layout import abi
 from tracebuf.backend.layout.abi import Frame
@@ -31,6 +32,7 @@ from tracebuf.backend.llvm.entries.jit_entries import (
     ArrayOut,
     ConstantOut,
     EqualIn,
+    FixedIn,
     Lane,
     NumberIn,
     NumberOut,
@@ -41,17 +43,19 @@ from tracebuf.backend.llvm.entries.jit_entries import (
 )
 from tracebuf.backend.llvm.jit import Library, compile_module
 from tracebuf.backend.runtime.entries import ArrayArgument, NumberArgument, ObjectArgument, Plan, slot_of
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import InternalError, TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
 from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address, array_at
 from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.native_calls import plan_of
+from tracebuf.running.handed import Handed
+from tracebuf.running.host import Direct
 
 SIZES = (3, 4, 2, 5)
 """The sizes of arrays that stand for arguments, which are tried in turn."""
 CALLED = ("loop", "data", "blas", "core", "core data", "sort", "sort array", "extreme", "extreme array", "status",
-          "runtime", "builtin")  # fmt: skip
+          "runtime", "builtin", "jitted")  # fmt: skip
 """What programs may import that are called without the GIL."""
 _RESULTS = {"int": types.int64, "float": types.float64, "bool": types.boolean, "complex": types.complex128}
 _PYTHON = {types.int64: int, types.float64: float, types.boolean: bool, types.complex128: complex}
@@ -194,9 +198,9 @@ class CallSite:
                 self._add(found[0], args)
             else:
                 self._made.setdefault(id(found[0]), _Program.none(found[0]))
-        at = 0
+        at, copied = 0, dict[int, tuple[int, np.ndarray]]()
         for type_, x in zip(self.leaves, flat(result, self.result, self.name), strict=True):
-            self._store(x, type_, arrays, words, out + 8 * at)
+            self._store(x, type_, arrays, words, copied, out + 8 * at)
             at += words_of(type_)
 
     def _same(self, spec: Any, args: Sequence[Any]) -> bool:
@@ -205,8 +209,12 @@ class CallSite:
         except UnsupportedError:
             return False
 
-    def _store(self, x: Any, type_: Any, arrays: Sequence[tuple[Given, Any]], words: Any, out: int) -> None:
-        """Stores a number or an array of a result into its words."""
+    def _store(
+        self, x: Any, type_: Any, arrays: Sequence[tuple[Given, Any]], words: Any,
+        copied: dict[int, tuple[int, np.ndarray]], out: int,
+    ) -> None:  # fmt: skip
+        """Stores a number or an array of a result into its words. `copied`: by array that owns memory of results, the
+        owner of its copy."""
         if not isinstance(type_, types.Array):
             dtype = numpy_support.as_dtype(type_)
             if not fits(x, type_):
@@ -218,21 +226,29 @@ class CallSite:
         dtype = numpy_support.as_dtype(type_.dtype)
         if not isinstance(x, np.ndarray) or x.dtype != dtype or x.ndim != type_.ndim:
             raise self._other(x, type_)
-        owner, start, strides = 0, address(x), x.strides
+        owner, start = 0, address(x)
         mine = next((g for g, a in arrays if np.may_share_memory(a, x)), None)
+        if type_.layout == "C" and not x.flags.c_contiguous or type_.layout == "F" and not x.flags.f_contiguous:
+            if mine is not None:
+                raise self._other(x, type_)
+            x = x.copy(order=type_.layout)
         if mine is not None:
             owner = words[mine.word + 1 + 2 * mine.type.ndim]
-            if type_.layout == "C" and not x.flags.c_contiguous or type_.layout == "F" and not x.flags.f_contiguous:
-                raise self._other(x, type_)
             share(owner)
         else:
-            owner = allocate(x.nbytes)
-            start = ctypes.c_int64.from_address(owner + 8 * DATA_OF_OWNER).value
-            copy = x.copy(order="F" if type_.layout == "F" else "C")
-            strides = copy.strides
-            ctypes.memmove(start, address(copy), copy.nbytes)
+            whole = root_of(x)
+            if whole is None:
+                whole = x = x.copy()
+            if id(whole) in copied:
+                owner = copied[id(whole)][0]
+                share(owner)
+            else:
+                owner = allocate(whole.nbytes)
+                copied[id(whole)] = owner, whole
+                ctypes.memmove(data_of(owner), address(whole), whole.nbytes)
+            start = data_of(owner) + address(x) - address(whole)
         place = (ctypes.c_int64 * words_of(type_)).from_address(out)
-        place[:] = [owner, start, *x.shape, *strides]
+        place[:] = [owner, start, *x.shape, *x.strides]
 
     def _other(self, x: Any, type_: Any) -> TypeError:
         what = f"an array of {x.dtype}, shape {x.shape}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
@@ -353,6 +369,21 @@ def allocate(nbytes: int) -> int:
     return int(owner)
 
 
+def data_of(owner: int) -> int:
+    """Where an owner's memory is."""
+    return ctypes.c_int64.from_address(owner + 8 * DATA_OF_OWNER).value
+
+
+def root_of(x: np.ndarray) -> np.ndarray | None:
+    """The dense array whose memory an array has; None where there is none."""
+    root = x
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    if root.flags.forc and (root.base is None or root is x):
+        return root
+    return x if x.flags.forc else None
+
+
 @cache
 def _share() -> Any:
     return ctypes.CFUNCTYPE(None, ctypes.c_size_t)(shared().address("share"))
@@ -370,16 +401,18 @@ class _Program:
 
     def __init__(self, site: CallSite, spec: Any, args: Sequence[Any]) -> None:
         self.spec = spec
+        self.kept: list[Any] = []
+        """The captured arrays."""
         thunk = self._thunk(site, spec, args)
         if thunk is None:
             return
         kernel = spec.kernel
         kernel.code.wait()
         self.library = kernel.library
+        self._fail, self._refer = self.fail, self.refer
         lanes = self._lanes(thunk, kernel)
-        self._fail = self.fail
         imports = {name: shared().address(name) for name in ("python", "finish", "share", "answer")}
-        imports |= {"lanes": ctypes.addressof(lanes), "fail": id(self._fail)}
+        imports |= {"lanes": ctypes.addressof(lanes), "fail": id(self._fail), "refer": id(self._refer)}
         imports["kernel"] = self.library.address(kernel.name)
         self.memory = lanes
         self.code = compile_module(thunk_text(thunk), "jit_thunk", imports, speed_level=2)
@@ -398,14 +431,19 @@ class _Program:
             return None
         if not all(getattr(x.type, "aligned", True) for x in site.given):
             return None
-        if kernel.callbacks or call.hidden or call.tree is not None or call.donated or site.function._warns:
+        if call.tree is not None or call.donated or site.function._warns:
+            return None
+        if kernel.calls_users or kernel.draws or kernel.keeps or any(c.gives for c in kernel.callbacks):
+            return None
+        if any(isinstance(c.function.run, Direct) and any(isinstance(x, Handed) for x in c.function.run.arguments)
+               for c in kernel.callbacks):  # fmt: skip
             return None
         if any(what[0] not in CALLED for what in image.imports.values()) or image.arena[3] is not None:
             return None
         plan = plan_of(call, traced, kernel)
-        if plan is None or plan.walk is not None or len(plan.arguments) != len(site.given):
+        if plan is None or (plan.walk is not None and plan.walk.containers):
             return None
-        arguments = self._arguments(site, plan, kernel.frame)
+        arguments = self._arguments(site, plan, kernel.frame, args)
         if arguments is None:
             return None
         guards = tuple([
@@ -420,9 +458,18 @@ class _Program:
         first = Lane.CONTEXT + abi.ARENA + abi.ARENA_SLOT * blocks
         return Thunk(arguments, guards, results, first + kernel.frame.size, first, blocks)
 
-    def _arguments(self, site: CallSite, plan: Plan, frame: Frame) -> tuple[ArrayIn | NumberIn | EqualIn, ...] | None:
-        arguments: list[ArrayIn | NumberIn | EqualIn] = []
-        for i, (argument, x) in enumerate(zip(plan.arguments, site.given, strict=True)):
+    def _arguments(
+        self, site: CallSite, plan: Plan, frame: Frame, args: Sequence[Any]
+    ) -> tuple[ArrayIn | NumberIn | EqualIn | FixedIn, ...] | None:
+        arguments: list[ArrayIn | NumberIn | EqualIn | FixedIn] = []
+        more = len(plan.arguments) > len(site.given)
+        values = site.function._for_c_values(tuple(args)) if more else ()
+        for i in range(len(site.given), len(plan.arguments)):  # what the function captures, as it is now
+            fixed = self._fixed(plan.arguments[i], plan.taken_as[i], values[i], frame)
+            if fixed is None:
+                return None
+            arguments += fixed
+        for i, (argument, x) in enumerate(zip(plan.arguments, site.given)):
             k = plan.taken_as[i]
             if isinstance(argument, ObjectArgument):
                 if x.word >= 0:
@@ -448,6 +495,22 @@ class _Program:
             else:
                 return None
         return tuple(arguments)
+
+    def _fixed(self, argument: Any, number: int, value: Any, frame: Frame) -> list[FixedIn] | None:
+        """A captured value; it is kept."""
+        if number < 0 or isinstance(argument, ObjectArgument):
+            return [] if isinstance(argument, ObjectArgument) else None
+        slot, of = frame.arg_at[number], frame.args[number]
+        if isinstance(of, ScalarType):
+            raw = np.zeros(2, np.int64)
+            raw.view(np.uint8)[: of.itemsize] = np.frombuffer(np.array(value, of.dtype).tobytes(), np.uint8)
+            return [FixedIn(slot, tuple(raw[: -(-of.itemsize // 8)].tolist()))]
+        if not isinstance(argument, ArrayArgument):
+            return None
+        self.kept.append(value)
+        low, high = byte_bounds(value)
+        steps = [s // value.itemsize for s in value.strides]
+        return [FixedIn(slot, (address(value), *value.shape, *steps), low, high, argument.loose)]
 
     def _results(
         self, site: CallSite, plan: Any, frame: Frame
@@ -487,9 +550,19 @@ class _Program:
             context = k * thunk.lane_words + Lane.CONTEXT
             memory[context + abi.HELD] = abi.FOREIGN
             memory[context + abi.ANSWER] = shared().address("answer")
+            memory[context + abi.OBJECT] = id(self._refer)
             memory[k * thunk.lane_words + thunk.frame] = start + 8 * context
         self.thunk = thunk
         return memory
+
+    def refer(self, spec: int, number: int) -> None:
+        """Calls the function of that number on the operands there."""
+        from tracebuf.backend.runtime.references import Reference
+
+        try:
+            Reference(self.spec.kernel.callbacks[number]).call(spec, list, _no_memory)
+        except BaseException as error:
+            raise error.with_traceback(None) from error.__cause__  # without the frames, which have the operands
 
     def fail(self, status: int, lane: int) -> None:
         """Raises what a kernel's status stands for, unless an exception is pending."""
@@ -497,6 +570,10 @@ class _Program:
             raise MemoryError("no memory for an array of a bufferized function")
         frame = (ctypes.c_int64 * self.spec.kernel.frame.size).from_address(lane + 8 * self.thunk.frame)
         raise self.spec.kernel._error(status, SimpleNamespace(frame=frame))
+
+
+def _no_memory(array: np.ndarray) -> None:
+    raise InternalError("a function gives memory to a call by Numba's code")
 
 
 def plan_leaves(plan: Any) -> Any:

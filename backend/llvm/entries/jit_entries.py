@@ -68,6 +68,18 @@ class NumberIn:
 
 
 @frozen()
+class FixedIn:
+    """A value from outside: its first slot in the frame and its words; of an array the range of its memory, and whether
+    it is only read."""
+
+    slot: int
+    words: tuple[int, ...]
+    low: int = 0
+    high: int = 0
+    loose: bool = True
+
+
+@frozen()
 class EqualIn:
     """A word that is part of the program's key."""
 
@@ -116,7 +128,7 @@ class ConstantOut:
 class Thunk:
     """What a program takes and gives. `guards`: a kind, and polynomials of slots (below 0: of parts)."""
 
-    arguments: tuple[ArrayIn | NumberIn | EqualIn, ...]
+    arguments: tuple[ArrayIn | NumberIn | EqualIn | FixedIn, ...]
     guards: tuple[tuple[int, tuple[tuple[tuple[int, tuple[int, ...]], ...], ...]], ...]
     results: tuple[ArrayOut | NumberOut | ArgumentOut | ConstantOut, ...]
     lane_words: int
@@ -152,11 +164,12 @@ ITEMSIZES = tuple(ScalarType(code).itemsize for code in abi.ELEMENT_CODES)
 
 
 def _python() -> Writer:
-    """Calls a function of Python's with two numbers: 0, or -1 with an exception pending."""
+    """Calls a function of Python's with two numbers, unless an exception is pending: 0, or -1 with one pending."""
     c = Writer("define i64 @python(ptr %function, ptr %a, ptr %b) nounwind")
     had = c.py("PyGILState_Ensure")
     status = c.variable(RAISED)
     pair, end, on = c.fresh_slot("[2 x ptr]"), "end", c.new_label()
+    c.need(c.is_null(c.py("PyErr_Occurred")), end)
     numbers = [c.py("PyLong_FromLongLong", c.number(p)) for p in ("%a", "%b")]
     for k, one in enumerate(numbers):
         c.put(pair, k, one, "ptr")
@@ -176,10 +189,16 @@ def _python() -> Writer:
 
 
 def _answer() -> Writer:
-    """What `ask` of backend/runtime/entry.py gives: memory of Numba's for arrays, of the C library's for blocks."""
+    """What `ask` of backend/runtime/entry.py gives: memory of Numba's for arrays, of the C library's for blocks; calls
+    of functions of Python's, with the GIL."""
     c = Writer("define i64 @answer(ptr %context, i64 %slot, i64 %a, i64 %b) nounwind")
     failed, place = "failed", c.inst(f"getelementptr i64, ptr %context, i64 {Lane.ARRAYS - Lane.CONTEXT}")
-    case = c.switch("%slot", [abi.ALLOCATE, abi.RELEASE, abi.GROW], failed)
+    case = c.switch("%slot", [abi.ALLOCATE, abi.RELEASE, abi.GROW, abi.REFER], failed)
+    c.place(case[abi.REFER])
+    function = c.pointer("%context", abi.OBJECT)
+    status = c.inst(f"call i64 @python(ptr {function}, ptr {c.object('%a')}, ptr {c.object('%b')})")
+    c.need(c.icmp("eq", status, str(OK)), failed)
+    c.do("ret i64 1")
     c.place(case[abi.ALLOCATE])
     spec = c.object("%a")
     total = c.variable(c.inst(f"load i64, ptr {c.at('@sizes', c.word(spec))}"))
@@ -287,6 +306,11 @@ def thunk_text(thunk: Thunk) -> str:
     for argument in thunk.arguments:
         if isinstance(argument, ArrayIn):
             ranges.append(_array(c, argument, slots, miss))
+        elif isinstance(argument, FixedIn):
+            for k, word in enumerate(argument.words):
+                slots[argument.slot + k] = str(word)
+            if argument.high:
+                ranges.append((str(argument.low), str(argument.high), argument.loose))
         elif isinstance(argument, NumberIn):
             for k in range(argument.words):
                 slots[argument.slot + k] = c.word("%given", argument.word + k)
@@ -298,7 +322,8 @@ def thunk_text(thunk: Thunk) -> str:
             c.need(c.icmp("eq", c.word("%given", argument.word), str(argument.value)), miss)
     for i, (low, high, loose) in enumerate(ranges):
         for other_low, other_high, other_loose in ranges[:i]:
-            if not loose or not other_loose:
+            known = low[0] != "%" and other_low[0] != "%"
+            if not known and (not loose or not other_loose):
                 apart = c.either(c.icmp("ule", high, other_low), c.icmp("ule", other_high, low))
                 c.need(apart, miss)
     _guards(c, thunk, slots, miss)
@@ -330,7 +355,7 @@ def thunk_text(thunk: Thunk) -> str:
     c.place(miss)
     c.do(f"ret i64 {MISS}")
     return "\n".join([
-        "@lanes = external global i8", "@fail = external global i8", "@answer = external global i8",
+        *(f"@{name} = external global i8" for name in ("lanes", "fail", "answer", "refer")),
         "declare i64 @kernel(ptr)",
         "declare i64 @python(ptr, ptr, ptr)", "declare void @finish(ptr, i64)", "declare void @share(ptr)",
         *c._declared.values(), c.function(), "",
@@ -345,6 +370,7 @@ def _own_lane(c: Writer, thunk: Thunk) -> str:
         c.put(here, word, 0)
     c.put(context, abi.HELD, abi.FOREIGN)
     c.put(context, abi.ANSWER, "@answer", "ptr")
+    c.put(context, abi.OBJECT, "@refer", "ptr")
     c.put(here, thunk.frame, context, "ptr")
     return here
 
