@@ -1156,7 +1156,7 @@ class BufferizedFunction(NativeCallable):
         for spec in self._compiled.get(call.group, ()):
             if spec.fits(call.values):
                 return spec
-        with self._lock:
+        with numbas_lock(), self._lock:
             for spec in self._compiled.get(call.group, ()):
                 if spec.fits(call.values):
                     return spec
@@ -1383,6 +1383,13 @@ def handing_of(values: Sequence[Any]) -> AbstractContextManager[None]:
     from tracebuf.running.handed import handing
 
     return handing(values)
+
+
+def numbas_lock() -> AbstractContextManager[Any]:
+    """Numba's lock, which is taken before a function's, where Numba's code calls bufferized functions: Numba holds it
+    while it asks for their programs, and tracing asks Numba for functions."""
+    used = "tracebuf.njit.extension" in sys.modules
+    return sys.modules["numba.core.compiler_lock"].global_compiler_lock if used else _NOTHING
 
 
 def caller_level() -> int:

@@ -345,3 +345,28 @@ def test_four_threads() -> None:
     many(50_000)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - most < 8192
     assert many(10) == want and None not in want
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", [1, 2, 3])
+def test_threads_that_compile_in_both_directions(by: int) -> None:
+    caller(tracebuf.bufferize(nested))(A, B)
+    plus = njit(program(f"def plus(x):\n    return x + {by}"))
+    outer = tracebuf.bufferize(program("def outer(a):\n    return a * plus(a[0])", plus=plus))
+    both = threading.Barrier(2)
+    found: list[Any] = []
+
+    def trace() -> None:
+        both.wait()
+        found.append(outer(A.astype(np.float32))[1])
+
+    def compiles() -> None:
+        both.wait()
+        found.append(caller(outer, "a")(A)[1])
+
+    threads = [threading.Thread(target=f, daemon=True) for f in (trace, compiles)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(120)
+    assert found == [A[0] + by] * 2
