@@ -260,8 +260,15 @@ def nested(a: Any, b: Any) -> Any:
     return (a * inner(a[0])).sum() + inner(b[1])
 
 
+def summed(a: Any, b: Any) -> Any:
+    s = 0.0  # Python's where there are no iterations, else NumPy's: a float for Numba
+    for i in range(len(a)):
+        s += a[i] * b[i]
+    return s, a if s > 1e9 else b
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("f", [several, views, sized, host, product, weighted, solved, nested])
+@pytest.mark.parametrize("f", [several, views, sized, host, product, weighted, solved, nested, summed])
 def test_programs_take_the_calls(f: Any) -> None:
     x, y = (SQUARE, SQUARE + 1) if f is product else (SQUARE, B) if f is solved else (A, B)
     g = tracebuf.bufferize(f)

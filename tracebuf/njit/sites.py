@@ -30,12 +30,14 @@ from tracebuf.backend.llvm.entries.jit_entries import (
     ArgumentOut,
     ArrayIn,
     ArrayOut,
+    ChosenOut,
     ConstantOut,
     EqualIn,
     FixedIn,
     Lane,
     NumberIn,
     NumberOut,
+    Out,
     Site,
     Thunk,
     dispatch_text,
@@ -44,7 +46,7 @@ from tracebuf.backend.llvm.entries.jit_entries import (
 from tracebuf.backend.llvm.jit import Library, compile_module
 from tracebuf.backend.runtime.entries import ArrayArgument, NumberArgument, ObjectArgument, Plan, slot_of
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
+from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, ResultLeaf
 from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address, array_at
 from tracebuf.ir.types import MemRefType, ScalarType
@@ -52,8 +54,10 @@ from tracebuf.native_calls import plan_of
 from tracebuf.running.handed import Handed
 from tracebuf.running.host import Direct
 
-SIZES = (3, 4, 2, 5)
+SIZES = (3, 4, 2, 5, 16, 1024)
 """The sizes of arrays that stand for arguments, which are tried in turn."""
+MOST = 2**21
+"""The most elements of such an array."""
 CALLED = ("loop", "data", "blas", "core", "core data", "sort", "sort array", "extreme", "extreme array", "status",
           "runtime", "builtin", "jitted")  # fmt: skip
 """What programs may import that are called without the GIL."""
@@ -117,7 +121,10 @@ class CallSite:
     def _example(self) -> tuple[Any, list[Any]]:
         """The program for arrays that stand for the arguments, and these."""
         said: BaseException | None = None
+        rank = max([x.type.ndim for x in self.given if x.word >= 0 and isinstance(x.type, types.Array)], default=0)
         for size in SIZES:
+            if size**rank > MOST:
+                continue
             args = [stand_in(x, size) for x in self.given]
             try:
                 found = self.function._specialization(tuple(args), {}, count=False)
@@ -138,30 +145,33 @@ class CallSite:
         """The type of what a program gives, which is that of all programs of this place."""
         if spec.traced.writes:
             raise UnsupportedError(f"{self.name} changes containers", instead="call it from Python")
-        types_ = self._types_of_results(spec, args)
+        return self._type(spec.traced.plan, self._types_of_results(spec, args))
 
-        def of(plan: Any) -> Any:
-            if isinstance(plan, NewContainer) and plan.kind is tuple and plan.keys is None:
-                return types.BaseTuple.from_types([of(item) for item in plan.items])
-            if isinstance(plan, ResultLeaf):
-                if plan.kind == "argument":
-                    x = self.given[plan.index]
-                    return x.type if x.word >= 0 else constant_type(x.constant, self.name)
-                if plan.kind == "const":
-                    return constant_type(plan.value, self.name)
-                if plan.kind == "array":
-                    type_ = types_[plan.index]
-                    dtype = numpy_support.from_dtype(type_.element.dtype)
-                    return types.Array(dtype, type_.rank, layout_of(type_), readonly=plan.read_only)
-                if plan.kind in _RESULTS:
-                    return _RESULTS[plan.kind]
-                if plan.kind == "numpy":
-                    return numpy_support.from_dtype(types_[plan.index].dtype)
-            raise UnsupportedError(
-                f"{self.name} gives what Numba's code cannot take", instead="give numbers, arrays, and tuples of these"
-            )
-
-        return of(spec.traced.plan)
+    def _type(self, plan: Any, types_: Sequence[Any]) -> Any:
+        """The type of a part of a result, where the program's results are of these types."""
+        if isinstance(plan, NewContainer) and plan.kind is tuple and plan.keys is None:
+            return types.BaseTuple.from_types([self._type(item, types_) for item in plan.items])
+        if isinstance(plan, ChosenResult):
+            then, orelse = (self._type(arm, types_) for arm in (plan.then, plan.orelse))
+            if then == orelse:
+                return then
+        elif isinstance(plan, ResultLeaf):
+            if plan.kind == "argument":
+                x = self.given[plan.index]
+                return x.type if x.word >= 0 else constant_type(x.constant, self.name)
+            if plan.kind == "const":
+                return constant_type(plan.value, self.name)
+            if plan.kind == "array":
+                type_ = types_[plan.index]
+                dtype = numpy_support.from_dtype(type_.element.dtype)
+                return types.Array(dtype, type_.rank, layout_of(type_), readonly=plan.read_only)
+            if plan.kind in _RESULTS:
+                return _RESULTS[plan.kind]
+            if plan.kind == "numpy":
+                return numpy_support.from_dtype(types_[plan.index].dtype)
+        raise UnsupportedError(
+            f"{self.name} gives what Numba's code cannot take", instead="give numbers, arrays, and tuples of these"
+        )
 
     def _types_of_results(self, spec: Any, args: Sequence[Any]) -> Sequence[Any]:
         func = self.function.lower(*args).program if spec.made is None else spec.made.func
@@ -453,7 +463,7 @@ class _Program:
             ]))
             for kind, polynomials in plan.guards
         ])  # fmt: skip
-        results = self._results(site, traced.plan, kernel.frame)
+        results = self._results(site, traced.plan, site.result, kernel.frame)
         blocks = image.arena[0]
         first = Lane.CONTEXT + abi.ARENA + abi.ARENA_SLOT * blocks
         return Thunk(arguments, guards, results, first + kernel.frame.size, first, blocks)
@@ -512,36 +522,30 @@ class _Program:
         steps = [s // value.itemsize for s in value.strides]
         return [FixedIn(slot, (address(value), *value.shape, *steps), low, high, argument.loose)]
 
-    def _results(
-        self, site: CallSite, plan: Any, frame: Frame
-    ) -> tuple[ArrayOut | NumberOut | ArgumentOut | ConstantOut, ...]:
-        results: list[ArrayOut | NumberOut | ArgumentOut | ConstantOut] = []
-        at = 0
-        for leaf in plan_leaves(plan):
-            if leaf.kind == "const" or (leaf.kind == "argument" and site.given[leaf.index].word < 0):
-                value = leaf.value if leaf.kind == "const" else site.given[leaf.index].constant
-                if value is not None:
-                    words = constant_words(value)
-                    results.append(ConstantOut(words, at))
-                    at += len(words)
-                continue
-            if leaf.kind == "argument":
-                x = site.given[leaf.index]
-                array = isinstance(x.type, types.Array)
-                size = x.dtype.itemsize if array else words_of(x.type)
-                results.append(ArgumentOut(x.word, x.type.ndim if array else None, size, at))
-                at += words_of(x.type)
-                continue
-            of = frame.results[leaf.index]
-            if isinstance(of, MemRefType):
-                results.append(ArrayOut(frame.result_at[leaf.index], of.rank, of.element.itemsize, at))
-                at += 2 + 2 * of.rank
-            else:
-                assert isinstance(of, ScalarType)
-                n = -(-of.itemsize // 8)
-                results.append(NumberOut(frame.result_at[leaf.index], n, at))
-                at += n
-        return tuple(results)
+    def _results(self, site: CallSite, plan: Any, type_: Any, frame: Frame, at: int = 0) -> tuple[Out, ...]:
+        """What is stored of a result of a type, from a word on."""
+        if isinstance(plan, NewContainer):
+            found: list[Out] = []
+            for item, of in zip(plan.items, type_, strict=True):
+                found += self._results(site, item, of, frame, at)
+                at += sum(map(words_of, leaves(of)))
+            return tuple(found)
+        if isinstance(plan, ChosenResult):
+            arms = [self._results(site, arm, type_, frame, at) for arm in (plan.then, plan.orelse)]
+            return (ChosenOut(frame.result_at[plan.index], *arms),)
+        if plan.kind == "const" or (plan.kind == "argument" and site.given[plan.index].word < 0):
+            value = plan.value if plan.kind == "const" else site.given[plan.index].constant
+            return () if value is None else (ConstantOut(constant_words(value), at),)
+        if plan.kind == "argument":
+            x = site.given[plan.index]
+            array = isinstance(x.type, types.Array)
+            size = x.dtype.itemsize if array else words_of(x.type)
+            return (ArgumentOut(x.word, x.type.ndim if array else None, size, at),)
+        result, slot = frame.results[plan.index], frame.result_at[plan.index]
+        if isinstance(result, MemRefType):
+            return (ArrayOut(slot, result.rank, result.element.itemsize, at),)
+        assert isinstance(result, ScalarType)
+        return (NumberOut(slot, -(-result.itemsize // 8), at),)
 
     def _lanes(self, thunk: Thunk, kernel: Any) -> Any:
         memory = (ctypes.c_int64 * ((LANES if thunk.blocks else 0) * thunk.lane_words + 1))()
@@ -574,11 +578,3 @@ class _Program:
 
 def _no_memory(array: np.ndarray) -> None:
     raise InternalError("a function gives memory to a call by Numba's code")
-
-
-def plan_leaves(plan: Any) -> Any:
-    if isinstance(plan, NewContainer):
-        for item in plan.items:
-            yield from plan_leaves(item)
-    else:
-        yield plan

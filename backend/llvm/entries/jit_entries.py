@@ -125,12 +125,24 @@ class ConstantOut:
 
 
 @frozen()
+class ChosenOut:
+    """Results of which the flag in a slot says which there are."""
+
+    slot: int
+    then: tuple[Out, ...]
+    orelse: tuple[Out, ...]
+
+
+Out = ArrayOut | NumberOut | ArgumentOut | ConstantOut | ChosenOut
+
+
+@frozen()
 class Thunk:
     """What a program takes and gives. `guards`: a kind, and polynomials of slots (below 0: of parts)."""
 
     arguments: tuple[ArrayIn | NumberIn | EqualIn | FixedIn, ...]
     guards: tuple[tuple[int, tuple[tuple[tuple[int, tuple[int, ...]], ...], ...]], ...]
-    results: tuple[ArrayOut | NumberOut | ArgumentOut | ConstantOut, ...]
+    results: tuple[Out, ...]
     lane_words: int
     frame: int
     """Of a lane, the word where the frame is."""
@@ -461,7 +473,17 @@ def _guards(c: Writer, thunk: Thunk, slots: dict[int, str], miss: str) -> None:
         parts.append(part)
 
 
-def _result(c: Writer, thunk: Thunk, result: ArrayOut | NumberOut | ArgumentOut | ConstantOut, frame: str) -> None:
+def _result(c: Writer, thunk: Thunk, result: Out, frame: str) -> None:
+    if isinstance(result, ChosenOut):
+        then, orelse, end = (c.new_label() for _ in range(3))
+        c.branch(c.icmp("ne", c.word(frame, result.slot, "i8"), "0", "i8"), then, orelse)
+        for label, arm in ((then, result.then), (orelse, result.orelse)):
+            c.place(label)
+            for one in arm:
+                _result(c, thunk, one, frame)
+            c.jump(end)
+        c.place(end)
+        return
     word = result.word
     if isinstance(result, NumberOut):
         for k in range(result.words):
