@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import tracebuf
+from benchmarks.programs import load
 from tests.support.agreement import program
+from tests.support.params import one_in
 
 numba = pytest.importorskip("numba")
 njit = numba.njit
@@ -277,6 +279,23 @@ def test_programs_take_the_calls(f: Any) -> None:
     for _ in range(20):
         call(x.copy(), y.copy())
     assert sum(s.calls for s in g.specializations()) == before
+
+
+BENCHMARKS = load()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", one_in(6, BENCHMARKS))
+def test_programs_of_the_benchmarks(name: str) -> None:
+    p = BENCHMARKS[name]
+    f = tracebuf.bufferize(p.function)
+    args = p.init(p.tiny)
+    want = p.results(f(*args), args)
+    call = caller(f, ", ".join(f"a{k}" for k in range(len(args))))
+    for _ in range(2):
+        args = p.init(p.tiny)
+        for x, y in zip(p.results(call(*args), args), want, strict=True):
+            np.testing.assert_array_equal(x, y)
 
 
 @pytest.mark.slow

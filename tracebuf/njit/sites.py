@@ -59,7 +59,7 @@ SIZES = (3, 4, 2, 5, 16, 1024)
 MOST = 2**21
 """The most elements of such an array."""
 CALLED = ("loop", "data", "blas", "core", "core data", "sort", "sort array", "extreme", "extreme array", "status",
-          "runtime", "builtin", "jitted")  # fmt: skip
+          "runtime", "builtin", "jitted", "roaming")  # fmt: skip
 """What programs may import that are called without the GIL."""
 _RESULTS = {"int": types.int64, "float": types.float64, "bool": types.boolean, "complex": types.complex128}
 _PYTHON = {types.int64: int, types.float64: float, types.boolean: bool, types.complex128: complex}
@@ -448,7 +448,7 @@ class _Program:
         if any(isinstance(c.function.run, Direct) and any(isinstance(x, Handed) for x in c.function.run.arguments)
                for c in kernel.callbacks):  # fmt: skip
             return None
-        if any(what[0] not in CALLED for what in image.imports.values()) or image.arena[3] is not None:
+        if any(what[0] not in CALLED for what in image.imports.values()):
             return None
         plan = plan_of(call, traced, kernel)
         if plan is None or (plan.walk is not None and plan.walk.containers):
@@ -465,8 +465,9 @@ class _Program:
         ])  # fmt: skip
         results = self._results(site, traced.plan, site.result, kernel.frame)
         blocks = image.arena[0]
+        table = -1 if image.arena[3] is None else image.arena[3][1]  # their block is never made: they are arrays
         first = Lane.CONTEXT + abi.ARENA + abi.ARENA_SLOT * blocks
-        return Thunk(arguments, guards, results, first + kernel.frame.size, first, blocks)
+        return Thunk(arguments, guards, results, first + kernel.frame.size, first, blocks, table)
 
     def _arguments(
         self, site: CallSite, plan: Plan, frame: Frame, args: Sequence[Any]

@@ -148,6 +148,8 @@ class Thunk:
     """Of a lane, the word where the frame is."""
     blocks: int
     """How many blocks a context may have."""
+    table: int = -1
+    """The block that is the table of buffers that roam; -1 for none."""
 
 
 def dispatch_text() -> str:
@@ -341,6 +343,8 @@ def thunk_text(thunk: Thunk) -> str:
     _guards(c, thunk, slots, miss)
 
     here = _own_lane(c, thunk) if not thunk.blocks else _free_lane(c, thunk, miss)
+    if thunk.table >= 0:
+        c.put(here, Lane.CONTEXT + abi.ARENA + abi.ARENA_SLOT * thunk.table + abi.IN_USE, 0)
     frame = c.at(here, thunk.frame)
     for slot, value in slots.items():
         c.put(frame, slot, value)
