@@ -205,6 +205,9 @@ def test_errors() -> None:
         with pytest.raises(ValueError, match="negative"):
             roots(-1.0)
     assert items(A, 2) == 8.0 and roots(4.0) == 2.0
+
+
+def test_refusals() -> None:
     with pytest.raises(numba.TypingError, match="cannot be traced"):
         caller(tracebuf.bufferize(lambda a: a + id(a)), "a")(A)
     with pytest.raises(numba.TypingError, match="Numba's code cannot take"):
@@ -307,6 +310,7 @@ def test_errors_of_called_functions() -> None:
             call(np.ones((3, 3)))
 
 
+@pytest.mark.slow
 def test_memory_is_given_back() -> None:
     from numba.core.runtime import _nrt_python, rtsys
 

@@ -84,15 +84,22 @@ def test_vectorize_is_fused() -> None:
     assert str(f.lower(A, B).as_text("memref")).count("memref.alloc(") == 1
 
 
-def test_vectorized_functions_that_raise_are_refused() -> None:
+def test_vectorized_functions_that_raise() -> None:
     @numba.vectorize(["f8(f8)"])
     def root(x):
         if x < 0:
             raise ValueError("negative")
         return x**0.5
 
+    def into(a: Any) -> Any:
+        o = np.empty_like(a)
+        return root(a, out=o).sum(), o
+
+    agree(lambda a: (root(a) + 1, root(a[0]), root(a[:, None] * a).T, root(np.asfortranarray(a[:, None] * a))), A)
+    agree(into, A)
+    agree(lambda a: root(a - 2) + 1, A)
     with pytest.raises(tracebuf.UnsupportedError, match="that may raise"):
-        tracebuf.bufferize(lambda a: root(a))(A)
+        tracebuf.bufferize(lambda a: root.outer(a))(A)
 
 
 def test_two_of_one_name_are_two() -> None:
@@ -110,6 +117,9 @@ def test_guvectorize() -> None:
     agree(lambda a, n: dot(a, n), A, np.arange(6))
     agree(lambda a, b: dot(a[1:], b), A, B)
     agree(lambda a: rows(a, 1.0), A)
+    cube = np.arange(24.0).reshape(2, 3, 4)
+    for deep in (cube.transpose(1, 0, 2), np.asfortranarray(cube)):
+        agree(lambda x: (dot(x, x), rows(x, 1.0), dot(x, x[0, 0])), deep)
     assert "@numpy_dot" in tracebuf.bufferize(lambda a, b: dot(a, b)).lower(A, B).as_text("llvm")
 
 

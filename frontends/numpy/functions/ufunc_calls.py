@@ -11,6 +11,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import array_of, as_array, filled, only, strong
 from tracebuf.frontends.numpy.arrays.reshape import order_of
+from tracebuf.frontends.numpy.functions.host.jitted import call_elementwise
 from tracebuf.frontends.numpy.functions.products.vectors import GENERALISED, generalised
 from tracebuf.frontends.numpy.functions.reductions.ordered import reduce_any, reduceat
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold
@@ -105,7 +106,9 @@ def call_vectorized(
             ask(jitted.compile_loop, function, [np.dtype(k) for k in kinds])
             loop_dtypes.cache_clear()
     if jitted.may_raise(function):
-        raise r.refuse(f"{name}, a function of numba.vectorize that may raise", "an @njit function, in a loop")
+        if outer:
+            raise r.refuse(f"{name}.outer, a function of numba.vectorize that may raise", "f(a[:, None], b)")
+        return call_elementwise(r, function, [operand_of(r, x, name) for x in args], kwargs)
     note_made(ufunc, name)
     return call_method(r, ufunc, "outer", args, kwargs) if outer else call_ufunc(r, ufunc, args, kwargs)
 

@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.record.values import (
     PyFloat,
     PyInt,
     Scalar,
+    axis_order,
     is_traced,
     storages_of,
 )
@@ -231,74 +232,107 @@ def form_of(r: Recorder, type_: Any, name: str) -> Form:
     return FormOfNumber(kind, _ELEMENTS[kind].dtype, 0, False)
 
 
-
-
+# -- ufuncs
 def call_generalised(r: Recorder, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A call of a generalised ufunc that `numba.guvectorize` has made: a host call of it, which reads its inputs and
-    writes its outputs. Without loops of given types it takes the outputs as arguments, as eager does."""
-    name, ufunc = function.__name__, function.ufunc
-    signature = function.gufunc_builder.signature
-    ins_, outs_ = (core_dims(part) for part in signature.split("->"))
+    """A call of a generalised ufunc that `numba.guvectorize` has made. Without loops of given types it takes the
+    outputs as arguments, as eager does."""
     if function.gufunc_builder.writable_args:
-        raise r.refuse(f"{name}, which writes to its inputs", "an @njit function")
+        raise r.refuse(f"{function.__name__}, which writes to its inputs", "an @njit function")
+    return call_by_cores(r, function, function.gufunc_builder.signature, args, kwargs, function.is_dynamic)
+
+
+def call_elementwise(r: Recorder, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A call of a ufunc that `numba.vectorize` has made, whose function may raise: Python makes it."""
+    ufunc = function.ufunc
+    signature = "->".join(",".join(["()"] * n) for n in (ufunc.nin, ufunc.nout))
+    return call_by_cores(r, function, signature, args, kwargs)
+
+
+def call_by_cores(
+    r: Recorder, function: Any, signature: str, args: Sequence[Any], kwargs: Mapping[str, Any], dynamic: bool = False
+) -> Any:
+    """A call of a ufunc of Numba's, which reads its inputs and writes its outputs: a host call, or its inner loop."""
+    name = function.__name__
+    cores_in, cores_out = (core_dims(part) for part in signature.split("->"))
     out = kwargs.get("out")
     given = [*args, *(out if isinstance(out, tuple) else () if out is None else (out,))]
     if kwargs.keys() - {"out"}:
         raise r.refuse(f"{name} with {', '.join(sorted(kwargs.keys() - {'out'}))}=", "its operands, and out=")
-    if len(given) not in (len(ins_), len(ins_) + len(outs_)) or (function.is_dynamic and len(given) == len(ins_)):
-        raise Raises(TypeError(f"{name}() takes {len(ins_)} operands, and {len(outs_)} outputs"))
-    operands = given[: len(ins_)]
+    n = len(cores_in)
+    if len(given) not in (n, n + len(cores_out)) or (dynamic and len(given) == n):
+        raise Raises(TypeError(f"{name}() takes {n} operands, and {len(cores_out)} outputs"))
     for x in given:
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
             raise r.refuse(f"a {name_of(x)} as an operand of {name}", "use arrays: np.array(x)")
-    written = [x for x in given[len(ins_) :] if isinstance(x, ArrayRef)]
-    if len(written) != len(given) - len(ins_):
-        raise Raises(TypeError("return arrays must be of ArrayType"))
     ins = list[Value]()
-    patterns = [pass_on(r, x, ins) for x in operands]
-    if written:
-        for x in written:
-            r.check_writable(x)
-            mine = set(storages_of(x))
-            if sum(not mine.isdisjoint(storages_of(y)) for y in given if isinstance(y, ArrayRef)) > 1:
-                raise r.refuse(f"an output of {name} that may overlap another operand", "another array")
-        patterns += [Passed(len(ins) + k) for k in range(len(written))]
-        direct = Direct(function, tuple(patterns), (), None, (), (), put_nothing)
-        record(r, HostFunction(name, direct), ins, [], written)
-        return written[0] if len(written) == 1 else tuple(written)
-    kinds = tuple([weak_type(x) for x in operands])
-    dtypes = loop_dtypes(ufunc, kinds)
+    patterns = tuple([pass_on(r, x, ins) for x in given[:n]])
+    if len(given) > n:
+        return into_arrays(r, function, patterns, ins, given, n)
+    dtypes = loop_dtypes(function.ufunc, tuple([weak_type(x) for x in given]))
+    shapes = shapes_of(r, name, signature, given)
+    order = outer_order(given, [len(core) for core in cores_in])
+    orders = [(*order, *range(len(order), len(shape))) for shape in shapes]
+    fresh: list[Fresh] = [
+        (supported(dtype, f"the result of {name}", r.loc), shape, axes)
+        for dtype, shape, axes in zip(dtypes[n:], shapes, orders, strict=True)
+    ]
+    if all(isinstance(x, ArrayRef) for x in given) and not jitted.may_raise(function):
+        made = by_loop(r, function, given, dtypes, fresh)
+    else:
+        places, bounds = tuple(range(len(fresh))), (None,) * len(fresh)
+        kind = tuple if len(fresh) > 1 else None
+        direct = Direct(function, patterns, (), kind, places, bounds, Put(name, places, bounds))
+        made = record(r, HostFunction(name, direct, returns=len(fresh)), ins, fresh)
+    results = [x if x.ndim else r.number(x) for x in made]
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def into_arrays(
+    r: Recorder, function: Any, patterns: tuple[Any, ...], ins: Sequence[Value], given: Sequence[Any], n: int
+) -> Any:
+    """Records a call that writes to arrays: those among what is given from the n-th on."""
+    written = [x for x in given[n:] if isinstance(x, ArrayRef)]
+    if len(written) != len(given) - n:
+        raise Raises(TypeError("return arrays must be of ArrayType"))
+    for x in written:
+        r.check_writable(x)
+        mine = set(storages_of(x))
+        if sum(not mine.isdisjoint(storages_of(y)) for y in given if isinstance(y, ArrayRef)) > 1:
+            raise r.refuse(f"an output of {function.__name__} that may overlap another operand", "another array")
+    outs = tuple([Passed(len(ins) + k) for k in range(len(written))])
+    direct = Direct(function, (*patterns, *outs), (), None, (), (), put_nothing)
+    record(r, HostFunction(function.__name__, direct), ins, [], written)
+    return written[0] if len(written) == 1 else tuple(written)
+
+
+def shapes_of(r: Recorder, name: str, signature: str, operands: Sequence[Any]) -> list[tuple[Dim, ...]]:
+    """The shapes of the outputs; sizes of core dimensions that differ the ufunc itself refuses."""
+    cores_in, cores_out = (core_dims(part) for part in signature.split("->"))
     sizes: dict[str, Dim] = {}
     shapes = [x.shape if isinstance(x, ArrayRef) else () for x in operands]
-    for k, (core, shape) in enumerate(zip(ins_, shapes)):
+    for k, (core, shape) in enumerate(zip(cores_in, shapes)):
         if len(shape) < len(core):
             text = f"{name}: Input operand {k} does not have enough dimensions (has {len(shape)}, gufunc core with"
             raise Raises(ValueError(f"{text} signature {signature} requires {len(core)})"))
         for d, n in zip(core, shape[len(shape) - len(core) :]):
             sizes.setdefault(d, n)
-    missing = {d for core in outs_ for d in core} - sizes.keys()
+    missing = {d for core in cores_out for d in core} - sizes.keys()
     if missing:
         raise r.refuse(f"{name}, whose outputs alone have the size {min(missing)}", "pass out=")
-    outer = broadcast(r, [shape[: len(shape) - len(core)] for core, shape in zip(ins_, shapes)])
-    fresh: list[Fresh] = []
-    for core, dtype in zip(outs_, dtypes[len(ins_) :]):
-        shape = (*outer, *(sizes[d] for d in core))
-        fresh.append((supported(dtype, f"the result of {name}", r.loc), shape, range(len(shape))))
-    if all(isinstance(x, ArrayRef) for x in operands) and not jitted.may_raise(function):
-        results = by_loop(r, function, operands, dtypes, fresh)
-        return results[0] if len(results) == 1 else tuple(results)
-    several = tuple if len(fresh) > 1 else None
-    places = tuple(range(len(fresh)))
-    bounds = (None,) * len(fresh)
-    direct = Direct(function, tuple(patterns), (), several, places, bounds, Put(name, places, bounds))
-    made = record(r, HostFunction(name, direct, returns=len(fresh)), ins, fresh)
-    results = [x if x.ndim else r.number(x) for x in made]
-    return results[0] if several is None else tuple(results)
+    outer = broadcast(r, [shape[: len(shape) - len(core)] for core, shape in zip(cores_in, shapes)])
+    return [(*outer, *(sizes[d] for d in core)) for core in cores_out]
+
+
+def outer_order(operands: Sequence[Any], cores: Sequence[int]) -> tuple[int, ...]:
+    """The axes of results before their core dimensions, in K-order."""
+    fronts = [(x, x.ndim - core) for x, core in zip(operands, cores) if isinstance(x, ArrayRef)]
+    n = max([front for _, front in fronts], default=0)
+    return axis_order([(x, [None] * (n - front) + list(range(front))) for x, front in fronts], n)
 
 
 def by_loop(
     r: Recorder, function: Any, operands: Sequence[Any], dtypes: Sequence[np.dtype], fresh: Sequence[Fresh]
-) -> list[Any]:
+) -> list[ArrayRef]:
     """Records a call of a generalised ufunc whose inner loop native code calls by pointer, on arrays of its types."""
     module, _, name = note_made(function.ufunc, function.__name__).rpartition(".")
     ins, outs = dtypes[: len(operands)], dtypes[len(operands) :]
@@ -306,5 +340,4 @@ def by_loop(
     loop = CoreLoop(module, name, types, str(function.ufunc.signature), quiet=False)
     arrays = [in_type(r, x, supported(d, name, r.loc)) for x, d in zip(operands, ins)]
     call = HostFunction(function.__name__, ByLoop(loop, None), loop=loop)
-    made = record(r, call, [r.read(x) for x in arrays], fresh)
-    return [x if x.ndim else r.number(x) for x in made]
+    return record(r, call, [r.read(x) for x in arrays], fresh)
