@@ -214,6 +214,24 @@ def test_refusals() -> None:
         caller(tracebuf.bufferize(lambda a: {"a": a}), "a")(A)
 
 
+def test_a_caller_outlives_the_name_of_what_it_calls() -> None:
+    space: dict[str, Any] = {"f": tracebuf.bufferize(program("def f(a):\n    return a.sum() + len(a)"))}
+    exec("def call(a):\n    return f(a)", space)
+    call = njit(space["call"])
+    assert call(A) == A.sum() + 5
+    space["f"] = None
+    gc.collect()
+    assert call(A) == A.sum() + 5
+    assert call(A[:1]) == A[0] + 1  # for which there is no program yet
+
+
+def test_parameters_that_no_call_has() -> None:
+    f = tracebuf.bufferize(program("def f(a, *more):\n    return a + len(more)"))
+    assert f._numba_type_ is not None
+    with pytest.raises(numba.TypingError, match=r"takes \*more"):
+        caller(f, "a")(A)
+
+
 def test_what_is_done_before_an_error() -> None:
     def f(a: Any, i: Any) -> Any:
         a += 1

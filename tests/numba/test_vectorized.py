@@ -9,6 +9,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program
+from tracebuf.testing.ladder import climb
 
 numba = pytest.importorskip("numba")
 
@@ -76,6 +77,17 @@ def test_vectorize_of_dtypes(dtype: str) -> None:
     fresh = numba.vectorize(lambda x, y: x + y)
     agree(lambda a: fresh(a, a), np.array([1, 0, 2]).astype(dtype))
     agree(lambda a: fixed(a, a[::-1]), np.array([1, 0, 2]).astype(dtype))
+
+
+@pytest.mark.slow
+def test_all_rungs_agree() -> None:
+    def f(a: Any, b: Any) -> Any:
+        a += blend(a, b) * 2
+        return dot(a, b), fixed(a, b).sum()
+
+    climb(f, (A, B))
+    with pytest.raises(tracebuf.UnsupportedError, match="that Numba has made"):
+        tracebuf.bufferize(f).lower(A, B).as_text("numba")
 
 
 def test_vectorize_is_fused() -> None:

@@ -25,31 +25,33 @@ def init() -> None:
 def callee_of(function: Any) -> Any:
     """The function in the place of a bufferized one."""
     original = function.__wrapped__
-    names, defaults = [], {}
-    text = []
+    names, defaults, text, odd = list[str](), dict[str, Any](), list[str](), ""
     for p in inspect.signature(original).parameters.values():
         if p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
-            raise errors.TypingError(f"{original.__qualname__} takes {p}, which no call by Numba's code can give")
+            odd = f"{original.__qualname__} takes {p}, which no call by Numba's code can give"
         names.append(p.name)
         text.append(p.name)
         if p.default is not p.empty:
             defaults[f"_{p.name}_default"] = p.default
             text[-1] = f"{p.name}=_{p.name}_default"
     passed = f"({', '.join(names)},)" if names else "()"
-    space: dict[str, Any] = {"native_call": native_call_of(function), **defaults}
-    exec(f"def call({', '.join(text)}):\n    return native_call({passed})\n", space)
+    space: dict[str, Any] = {"native_call": native_call_of(function, odd), **defaults}
+    given, passed = ("*given", "given") if odd else (", ".join(text), passed)
+    exec(f"def call({given}):\n    return native_call({passed})\n", space)
     call = space["call"]
     call.__name__, call.__qualname__, call.__module__ = original.__name__, original.__qualname__, original.__module__
     return numba.njit(call)
 
 
-def native_call_of(function: Any) -> Any:
-    """What Numba compiles a call to."""
+def native_call_of(function: Any, refusal: str) -> Any:
+    """What Numba compiles a call to; `refusal`: why it does not, or the empty string."""
     sites: dict[Any, CallSite] = {}
 
     @intrinsic  # type: ignore[untyped-decorator]
     def native_call(typingctx: Any, arguments: Any) -> Any:
         given = tuple(arguments)
+        if refusal:
+            raise errors.TypingError(refusal)
         try:
             if given not in sites:
                 sites[given] = CallSite(function, given)

@@ -95,8 +95,13 @@ class Given:
         return found
 
 
+_alive: list[CallSite] = []
+"""All of them: compiled callers have their addresses, and may live longer than the functions that they call, as theirs
+are no names any more."""
+
+
 class CallSite:
-    """The programs for calls with arguments of these types."""
+    """The programs for calls with arguments of these types. It lives as long as the process."""
 
     def __init__(self, function: Any, given: Sequence[Any]) -> None:
         self.function, self.name = function, function.__wrapped__.__qualname__
@@ -116,6 +121,7 @@ class CallSite:
         self.result = self._result(spec, args)
         self.leaves = list(leaves(self.result))
         self._add(spec, args)
+        _alive.append(self)
 
     # -- what it gives
     def _example(self) -> tuple[Any, list[Any]]:
