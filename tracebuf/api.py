@@ -338,6 +338,19 @@ class BufferizedFunction(NativeCallable):
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else BufferizedMethod(self, instance)
 
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for, where code that it compiles calls the function: its type there."""
+        from numba import typeof
+
+        return typeof(self._callee)
+
+    @cached_property
+    def _callee(self) -> Any:
+        with stages.importing():
+            from tracebuf.njit.extension import callee_of
+        return callee_of(self)
+
     def __repr__(self) -> str:
         return f"<bufferized {self.__wrapped__.__qualname__}>"
 
@@ -1143,7 +1156,7 @@ class BufferizedFunction(NativeCallable):
         for spec in self._compiled.get(call.group, ()):
             if spec.fits(call.values):
                 return spec
-        with self._lock:
+        with numbas_lock(), self._lock:
             for spec in self._compiled.get(call.group, ()):
                 if spec.fits(call.values):
                     return spec
@@ -1307,7 +1320,7 @@ class BufferizedMethod(NativeCallable):
         return self.__func__.report(path, self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name not in _OF_FUNCTIONS:
+        if (name.startswith("__") and name not in _OF_FUNCTIONS) or name == "_numba_type_":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         found = getattr(self.__func__, name)
         return MethodType(found, self.__self__) if name == "__wrapped__" or name in _OF_CALLS else found
@@ -1324,6 +1337,16 @@ class BufferizedMethod(NativeCallable):
 
     def __repr__(self) -> str:
         return f"<bufferized {self.__func__.__wrapped__.__qualname__} of {self.__self__!r}>"
+
+
+def of_numba(f: Any) -> str:
+    """What to do with a function that Numba has compiled."""
+    if not type(f).__module__.startswith("numba."):
+        return ""
+    return (
+        ", which Numba compiles: bufferize the function that it is made of, f.py_func (f.__wrapped__ of a ufunc), or "
+        "leave it as it is and call it from a bufferized function; and @njit code calls bufferized ones"
+    )
 
 
 _OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", "__kwdefaults__", "__code__")
@@ -1360,6 +1383,13 @@ def handing_of(values: Sequence[Any]) -> AbstractContextManager[None]:
     from tracebuf.running.handed import handing
 
     return handing(values)
+
+
+def numbas_lock() -> AbstractContextManager[Any]:
+    """Numba's lock, which is taken before a function's, where Numba's code calls bufferized functions: Numba holds it
+    while it asks for their programs, and tracing asks Numba for functions."""
+    used = "tracebuf.njit.extension" in sys.modules
+    return sys.modules["numba.core.compiler_lock"].global_compiler_lock if used else _NOTHING
 
 
 def caller_level() -> int:
@@ -1473,7 +1503,7 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
         if isinstance(called, FunctionType) and is_object(f):
             return BufferizedMethod(decorate(called), f)
         if not isinstance(f, FunctionType):
-            raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}")
+            raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}{of_numba(f)}")
         check_names(f, chosen)
         return BufferizedFunction(f, chosen)
 

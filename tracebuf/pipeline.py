@@ -121,6 +121,11 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a program as Python             backend/numba/: module.py puts it together, function.py walks the ops, nests.py has
                                     the loops, pieces.py makes functions of them for Numba; a rung of
                                     testing/ladder.py; as a file: commands/export.py; docs/numba.md; tests/numba/
+    calls by Numba's code           njit/: extension.py is what Numba finds, sites.py has the programs of a place that
+                                    calls; backend/llvm/entries/jit_entries.py their code; tests/numba/test_called.py
+    calls of Numba's functions      frontends/numpy/functions/host/jitted.py traces them, running/jitted.py makes the
+                                    machine code that calls them; `_call_native` of backend/llvm/host_calls.py;
+                                    tests/numba/test_jitted.py, tests/numba/test_vectorized.py
     machine code in memory          backend/llvm/jit.py: compiled or from the cache (cache.py), then laid into
                                     memory by backend/objects/elf.py, LLVM's linker where that refuses;
                                     tests/native/test_objects.py

@@ -95,7 +95,7 @@ class KernelWriter:
         self.memory = Memory(self.code, self.context, "stopped", plan)
         budget = self.code.inst(f"load i64, ptr {self._slot(abi.LEFT)}") if self.inner else str(abi.BUDGET)
         self.polls = Polls(self.code, self.context, "stopped", budget)
-        self.host = HostWriter(self.code, self.polls)
+        self.host = HostWriter(self.code, self.polls, self.memory)
         self.blocks = BlockWriter(self.code, self.polls, self._all_parts, self._bind_all, self._block)
         self.floor = self._floor()
         self.skipped: set[Op] = set()

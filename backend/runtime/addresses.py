@@ -30,6 +30,10 @@ def address_of(what: tuple[str, ...]) -> int:
         with importing():
             from tracebuf.running.python_functions import HOSTED
         return id(HOSTED[what[1]])
+    if what[0] == "jitted":
+        with importing():
+            from tracebuf.running import jitted
+        return jitted.address_of(what[1])
     return _in_numpy(what)
 
 

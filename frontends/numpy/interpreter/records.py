@@ -53,6 +53,7 @@ from tracebuf.frontends.numpy.record.values import (
 )
 from tracebuf.frozen import frozen
 from tracebuf.location import UNKNOWN
+from tracebuf.running.jitted import CFunction, is_callback, is_vectorized
 
 MISSING = object()
 """Stands for an attribute that does not exist."""
@@ -629,6 +630,10 @@ def foreign_attribute(i: Evaluator, node: ast.AST, base: Any, name: str, value: 
     if isinstance(base, inspect.Signature) and name == "parameters":
         return dict(value)  # which nothing changes
     if isinstance(base, (re.Pattern, re.Match)):  # which nothing changes
+        return value
+    if is_callback(base) and name == "ctypes":
+        return CFunction(value)
+    if is_vectorized(base) and name == "outer":
         return value
     if not runs_python(base, name) and is_steady(base, name, value):
         return i.capture(name, Attribute(base, name), value, base)
