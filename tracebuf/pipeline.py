@@ -315,6 +315,8 @@ def decided_to_memref(func: Func, analysis: Analysis, options: Options, observe:
         check_donations(func, analysis, options.donate)
     program = bufferize(func, analysis)
     program.callees = tuple(_callee_to_memref(f, options) for f in func.callees)
+    for one in (program, *program.callees) if options.parallel else ():
+        one.attrs["parallel"] = True
     if (certificate := getattr(analysis, "certificate", None)) is not None:
         program.attrs["certificate"] = certificate
     if observe is not None:

@@ -38,6 +38,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, INDEX, MemRefType, ScalarType, Type
 from tracebuf.location import Location
 from tracebuf.lower.plan import Nest, plan, spec_of
+from tracebuf.lower.split import split_of
 from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.arrays.gather import CheckedIndex
 from tracebuf.ops.arrays.host import HostCall
@@ -468,11 +469,12 @@ class KernelWriter:
 
     def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
         self.whole.nests += 1
-        self.plans.append(str(nest))
+        split = split_of(nest) if self.func.attrs.get("parallel") else None
+        self.plans.append(str(nest) + ("" if split is None else f"\n  threads share loop {split.depth}"))
         around = Around(self.code, self.polls, self.values, self.scopes)
         once = self.loops == 0
-        self.whole.inlined |= not once and may_stand_apart(nest)
-        for it in write_nest(nest, operands, around, once=once, apart=self.whole.apart):
+        self.whole.inlined |= not once and split is None and may_stand_apart(nest)
+        for it in write_nest(nest, operands, around, once=once, apart=self.whole.apart, split=split):
             self._raise_where(it.op, it.flag, it.size)
 
     def _check_flag(self, holds: str, exception: type[BaseException], text: str, loc: Location) -> None:

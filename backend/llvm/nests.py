@@ -8,19 +8,23 @@ their sums, which only its whole pipeline does as in the fast tier.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
+from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm.code import Code
-from tracebuf.backend.llvm.loops import Around, Buffer, NestWriter, Scopes
+from tracebuf.backend.llvm.loops import Around, Buffer, NestWriter, Part, Scopes
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scatters import ScatterWriter
+from tracebuf.backend.llvm.texts import parallel
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType
 from tracebuf.lower.plan import IN_ORDER, Nest
+from tracebuf.lower.split import Split
 from tracebuf.ops.arrays.gather import CheckedIndex
 from tracebuf.ops.arrays.linalg import DestinationOp
 from tracebuf.ops.control import scf
@@ -75,17 +79,19 @@ class Outside(dict[Value, str]):
 
 
 def write_nest(
-    nest: Nest, operands: Sequence[Buffer | str], around: Around, *, once: bool, apart: bool = False
-) -> list[Failed]:
+    nest: Nest, operands: Sequence[Buffer | str], around: Around, *, once: bool, apart: bool = False,
+    split: Split | None = None,
+) -> list[Failed]:  # fmt: skip
     """Writes a nest; the indices that may have failed. `once`: whether it runs once a call, `apart`: it is to be a
-    function anyway."""
+    function anyway; `split`: where threads share it, if it is large."""
     kind = ScatterWriter if nest.spec.scatters else NestWriter
     given = {a: v for a, v in zip(nest.spec.body.args, operands) if isinstance(v, str)}
     checked = [op for op in nest.spec.body.ops if isinstance(op, CheckedIndex)]
     sizes = {op: given.get(op.operand(1)) or around.values.get(op.operand(1)) for op in checked}
     known = [(op, size) for op, size in sizes.items() if size is not None]
-    if (once and worth_sharing(nest) or apart and may_stand_apart(nest)) and len(known) == len(checked):
-        flags = _call(nest, operands, around, kind)
+    alone = split is not None or once and worth_sharing(nest) or apart and may_stand_apart(nest)
+    if alone and len(known) == len(checked):
+        flags = _call(nest, operands, around, kind, split)
         return [Failed(op, flags[op], size) for op, size in known]
     writer, code = kind(nest, operands, around), around.code
     writer.write()
@@ -117,9 +123,10 @@ def has_scalar_loops(func: Func) -> bool:
 
 
 def _call(
-    nest: Nest, operands: Sequence[Buffer | str], around: Around, kind: type[NestWriter]
+    nest: Nest, operands: Sequence[Buffer | str], around: Around, kind: type[NestWriter], split: Split | None
 ) -> dict[CheckedIndex, str]:
-    """Calls the nest as a function: `i64 (context, budget left, what it works on, where failures go)`, see `Polls`."""
+    """Calls the nest as a function: `i64 (context, budget left, what it works on, where failures go)`, see `Polls`; one
+    that is split gets the first and the last iteration, after the budget."""
     code, inner, parameters = around.code, Code(), Parameters()
     inner_polls = Polls(inner, "%context", "stopped", "%left")
     roots: dict[int, int] = {}
@@ -134,20 +141,120 @@ def _call(
             assert isinstance(type_, ScalarType)
             inside.append(parameters.of_scalar(type_, b))
     scopes = _scopes_inside(inner, around.scopes, roots)
-    writer = kind(nest, inside, Around(inner, inner_polls, Outside(around.values, parameters), scopes))
+    part = None if split is None else Part(split.depth, "%lo", "%hi")
+    writer = kind(nest, inside, Around(inner, inner_polls, Outside(around.values, parameters), scopes), part)
     writer.write()
     slots = {op: (code.fresh_slot("i1"), f"%f{k}") for k, op in enumerate(writer.failures)}
     for op, (_, name) in slots.items():
         inner.do(f"store i1 {inner.inst(f'load i1, ptr {writer.failures[op]}')}, ptr {name}")
     inner_polls.leave()
     given = [(t, name) for t, name in parameters.given.values()]
+    bounds = [] if split is None else [("i64", "%lo"), ("i64", "%hi")]
     symbol = code.share(
-        inner, "nest", [("ptr", "%context"), ("i64", "%left"), *given, *(("ptr", name) for _, name in slots.values())]
-    )
+        inner, "nest",
+        [("ptr", "%context"), ("i64", "%left"), *bounds, *given, *(("ptr", name) for _, name in slots.values())],
+    )  # fmt: skip
     passed = [(t, value) for value, (t, _) in parameters.given.items()]
-    polls = around.polls
-    polls.resume(code.call("i64", symbol, [*polls.state(), *passed, *(("ptr", slot) for slot, _ in slots.values())]))
+    polls, flags = around.polls, [("ptr", slot) for slot, _ in slots.values()]
+    if split is None:
+        polls.resume(code.call("i64", symbol, [*polls.state(), *passed, *flags]))
+    else:
+        sizes = [code.product([_size(nest, operands, d) for d in lp.dims]) for lp in nest.loops]
+
+        def apart() -> str:
+            return _are_apart(code, nest, operands, split, sizes)
+
+        polls.resume(_share(code, polls.state(), symbol, passed, flags, sizes, split, apart))
     return {op: code.inst(f"load i1, ptr {slot}") for op, (slot, _) in slots.items()}
+
+
+def _size(nest: Nest, operands: Sequence[Buffer | str], dim: int) -> str:
+    """The size of a loop dimension."""
+    k, axis = nest.spec.sizes()[dim]
+    buffer = operands[k]
+    assert isinstance(buffer, Buffer)
+    return buffer.sizes[axis]
+
+
+def _share(
+    code: Code, state: list[tuple[str, str]], symbol: str, passed: list[tuple[str, str]],
+    flags: list[tuple[str, str]], sizes: Sequence[str], split: Split, apart: Callable[[], str],
+) -> str:  # fmt: skip
+    """Has threads share a nest that touches many bytes, or calls it for all iterations; the budget left. `apart` writes
+    whether iterations store to elements of their own."""
+    n, work = sizes[split.depth], code.product([*sizes, str(split.cost)])
+    for name, text in parallel.declared().items():
+        code.define(name, text)
+    code.imports |= {
+        "tracebuf_threads": ("threads", "block"), "tracebuf_poll": ("runtime", "poll"),
+        "tracebuf_ask": ("runtime", "ask"),
+    }  # fmt: skip
+    clock = int(getattr(time, "CLOCK_MONOTONIC", 0))
+    part = code.share_text("part", *parallel.part_text([t for t, _ in passed], len(flags), clock))
+    shares = code.share_text("share", *parallel.share_text(abi.GROW, clock))
+    large, pack, whole, end = (code.new_label() for _ in range(4))
+    least = code.inst(f"load i64, ptr {code.offset('@tracebuf_threads', 'i64', str(parallel.LEAST))}")
+    code.branch(code.icmp("sge", work, least), large, whole)
+    code.place(large)
+    own = apart()
+    if own == "true":
+        code.jump(pack)
+    else:
+        code.branch(own, pack, whole)
+    code.place(pack)
+    words = [*passed, *flags]
+    data = code.slot(f"[{parallel.GIVEN + len(words)} x i64]", -2, align=64)
+    for _, slot in flags:
+        code.do(f"store i1 false, ptr {slot}")
+    put = [(parallel.NEST, "ptr", code.address_of(symbol)), (parallel.ITERATIONS, "i64", n)]
+    put += [(parallel.GIVEN + k, t, v) for k, (t, v) in enumerate(words)]
+    for k, type_, value in put:
+        code.do(f"store {type_} {value}, ptr {code.offset(data, 'i64', str(k))}")
+    asked = [*state, ("ptr", data), ("ptr", code.address_of(part)), ("i64", work), ("i64", str(split.grain))]
+    shared, after = code.call("i64", shares, asked), code.label
+    code.branch(code.icmp("eq", shared, str(parallel.WHOLE)), whole, end)
+    code.place(whole)
+    alone, last = code.call("i64", symbol, [*state, ("i64", "0"), ("i64", n), *passed, *flags]), code.label
+    code.jump(end)
+    code.place(end)
+    return code.inst(f"phi i64 [ {shared}, %{after} ], [ {alone}, %{last} ]")
+
+
+def _are_apart(code: Code, nest: Nest, operands: Sequence[Buffer | str], split: Split, sizes: Sequence[str]) -> str:
+    """Whether no two iterations of the loop that is split store to one element (an i1): each out's stride there is
+    larger than all that the other loops cover, or theirs are larger than all that it covers."""
+    known = []
+    for o in (o for o in nest.operands if o.written):
+        buffer = operands[o.index]
+        assert isinstance(buffer, Buffer)
+        axes: dict[int, str] = {}
+        for axis, d in enumerate(nest.spec.maps[o.index].results):
+            for depth in (k for k, lp in enumerate(nest.loops) if d == lp.dims[-1]):
+                axes[depth] = code.add(axes.get(depth, "0"), buffer.strides[axis])
+        mine = _magnitude(code, axes.pop(split.depth))
+        others = [(_magnitude(code, s), sizes[depth]) for depth, s in axes.items()]
+        if not others:
+            known.append(_at_least(code, mine, "1"))
+            continue
+        covered = "1"
+        for stride, n in others:
+            covered = code.add(covered, code.mul(stride, code.sub(n, "1")))
+        reach = code.mul(mine, code.sub(sizes[split.depth], "1"))
+        inside = [_at_least(code, mine, "1"), *(_at_least(code, s, code.add(reach, "1")) for s, _ in others)]
+        known.append(code.inst(f"or i1 {_at_least(code, mine, covered)}, {code.every(inside)}"))
+    return code.every(known)
+
+
+def _magnitude(code: Code, stride: str) -> str:
+    if stride.lstrip("-").isdigit():
+        return stride.lstrip("-")
+    return code.intrinsic("llvm.abs.i64", "i64", [("i64", stride), ("i1", "false")])
+
+
+def _at_least(code: Code, a: str, b: str) -> str:
+    if a.isdigit() and b.isdigit():
+        return "true" if int(a) >= int(b) else "false"
+    return code.icmp("sge", a, b)
 
 
 def _scopes_inside(inner: Code, scopes: Scopes, roots: Mapping[int, int]) -> Scopes:

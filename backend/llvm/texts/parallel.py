@@ -1,0 +1,292 @@
+"""Running a nest by several threads, in LLVM's words: `share` asks Numba's threading layer to run `part` in each of
+them, which takes pieces of a loop until none is left.
+
+A nest is `i64 nest(context, budget, lo, hi, what it works on, where failures go)`. The words of a share, on the
+caller's stack: the next iteration that nobody has taken, in a cache line of its own; then the nest's address, how many
+iterations there are and are one piece, the context, the caller's thread, whether a handler has raised, the least
+nanoseconds that a whole piece took; from `GIVEN` on what the nest works on.
+
+`share` is for one caller at a time, of the process's main thread. Where the machine is busy, threads come late, and the
+caller waits for them: what that loses is a debt, and until others' work has paid for it nests run whole. Nothing here
+is called with the GIL held but `ask` and `poll`, which take it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+STATE, MAIN, PARALLEL_FOR, COUNT, TAKEN, DEBT, RUNS, LEAST, OWED, REPAY = range(10)
+"""Words of what the process has (backend/runtime/threads.py): the state, the main thread, addresses of the layer's two
+functions, whether a nest is shared now, the debt, how many were shared, the bytes from which a nest is, how many were
+not because of a debt, and by how many times as much work a loss is made up for."""
+ASLEEP, READY, OFF = 0, 1, 2
+"""States: Numba's threads are not started, or are, or never will be."""
+NEXT, NEST, ITERATIONS, PIECE, CONTEXT, CALLER, STOP, BEST, GIVEN = 0, 8, 9, 10, 11, 12, 13, 14, 16
+"""Words of a share."""
+LEFT, WHOLE = -(2**63), -(2**63) + 1
+"""What `share` gives where a handler raised, and where the nest is to run whole."""
+PIECE_BYTES, FEWEST, MOST = 2**18, 8, 64
+"""The bytes that one piece touches, and how many pieces of a nest there are for each thread."""
+MOST_LOSS = 20
+"""The largest loss that is counted, in times of the nest run by one thread."""
+ENDLESS = 2**62
+
+_AT = "getelementptr i64, ptr"
+
+
+def share_text(grow: int, clock: int) -> tuple[list[tuple[str, str]], str, dict[str, str]]:
+    """`i64 share(context, budget left, the share, part, work in bytes, grain)`: its parameters, body, and what it
+    declares. `grow`: the context's slot by which Python is asked to start the threads (with -1)."""
+    parameters = [
+        ("ptr", "%context"), ("i64", "%left"), ("ptr", "%data"), ("ptr", "%part"), ("i64", "%work"), ("i64", "%grain"),
+    ]  # fmt: skip
+
+    def word(n: int) -> str:
+        return f"getelementptr (i64, ptr @tracebuf_threads, i64 {n})"
+
+    body = f"""{{
+entry:
+  %now = alloca [2 x i64], align 8
+  %args = alloca ptr, align 8
+  %dims = alloca i64, align 8
+  %steps = alloca i64, align 8
+  %me = call i64 @PyThread_get_thread_ident()
+  %main = load i64, ptr {word(MAIN)}
+  %here = icmp eq i64 %me, %main
+  br i1 %here, label %state, label %whole
+state:
+  %state0 = load atomic i64, ptr {word(STATE)} monotonic, align 8
+  %asleep = icmp eq i64 %state0, {ASLEEP}
+  br i1 %asleep, label %wake, label %awake
+wake:
+  %woken = call i64 @tracebuf_ask(ptr %context, i64 {grow}, i64 -1, i64 0)
+  %refused = icmp eq i64 %woken, -1
+  br i1 %refused, label %left_here, label %awake
+awake:
+  %state1 = load atomic i64, ptr {word(STATE)} monotonic, align 8
+  %ready = icmp eq i64 %state1, {READY}
+  br i1 %ready, label %pay, label %whole
+pay:
+  %debt = load i64, ptr {word(DEBT)}
+  %owes = icmp sgt i64 %debt, 0
+  br i1 %owes, label %owing, label %count
+owing:
+  %paid = sub i64 %debt, %work
+  store i64 %paid, ptr {word(DEBT)}
+  %owed_0 = load i64, ptr {word(OWED)}
+  %owed_1 = add i64 %owed_0, 1
+  store i64 %owed_1, ptr {word(OWED)}
+  br label %whole
+count:
+  %ask_count = load ptr, ptr {word(COUNT)}
+  %threads = call i32 %ask_count()
+  %several = icmp sgt i32 %threads, 1
+  br i1 %several, label %pieces, label %whole
+pieces:
+  %t = sext i32 %threads to i64
+  %n_at = {_AT} %data, i64 {ITERATIONS}
+  %n = load i64, ptr %n_at
+  %by_bytes = sdiv i64 %work, {PIECE_BYTES}
+  %fewest = mul i64 %t, {FEWEST}
+  %most = mul i64 %t, {MOST}
+  %p0 = call i64 @llvm.smax.i64(i64 %by_bytes, i64 %fewest)
+  %p1 = call i64 @llvm.smin.i64(i64 %p0, i64 %most)
+  %per = sdiv i64 %work, %n
+  %thin = icmp slt i64 %per, 4096
+  %grain0 = select i1 %thin, i64 64, i64 1
+  %g = call i64 @llvm.smax.i64(i64 %grain, i64 %grain0)
+  %n_up = add i64 %n, %p1
+  %n_less = sub i64 %n_up, 1
+  %piece0 = sdiv i64 %n_less, %p1
+  %piece1 = add i64 %piece0, %g
+  %piece2 = sub i64 %piece1, 1
+  %piece3 = sdiv i64 %piece2, %g
+  %piece = mul i64 %piece3, %g
+  %one = icmp sge i64 %piece, %n
+  br i1 %one, label %whole, label %take
+take:
+  %was = cmpxchg ptr {word(TAKEN)}, i64 0, i64 1 acq_rel monotonic
+  %mine = extractvalue {{ i64, i1 }} %was, 1
+  br i1 %mine, label %begin, label %whole
+begin:
+  %more = call i64 @tracebuf_poll(ptr %context)
+  %raised = icmp slt i64 %more, 0
+  br i1 %raised, label %give_up, label %run
+run:
+  %next_at = {_AT} %data, i64 {NEXT}
+  store i64 0, ptr %next_at
+  %piece_at = {_AT} %data, i64 {PIECE}
+  store i64 %piece, ptr %piece_at
+  %context_at = {_AT} %data, i64 {CONTEXT}
+  store ptr %context, ptr %context_at
+  %caller_at = {_AT} %data, i64 {CALLER}
+  store i64 %me, ptr %caller_at
+  %stop_at = {_AT} %data, i64 {STOP}
+  store i64 0, ptr %stop_at
+  %best_at = {_AT} %data, i64 {BEST}
+  store i64 {2**62}, ptr %best_at
+  store ptr null, ptr %args
+  store i64 %t, ptr %dims
+  store i64 1, ptr %steps
+  %t0 = call i64 @tracebuf_now(ptr %now)
+  %parallel_for = load ptr, ptr {word(PARALLEL_FOR)}
+  call void %parallel_for(ptr %part, ptr %args, ptr %dims, ptr %steps, ptr %data, i64 0, i64 1, i32 %threads)
+  %t1 = call i64 @tracebuf_now(ptr %now)
+  %took = sub i64 %t1, %t0
+  %runs0 = load i64, ptr {word(RUNS)}
+  %runs1 = add i64 %runs0, 1
+  store i64 %runs1, ptr {word(RUNS)}
+  %best = load atomic i64, ptr %best_at acquire, align 8
+  %whole_pieces = sdiv i64 %n, %piece
+  %alone = mul i64 %best, %whole_pieces
+  %known = icmp slt i64 %best, {2**40}
+  br i1 %known, label %judge, label %done
+judge:
+  %seven = mul i64 %alone, 7
+  %bound = sdiv i64 %seven, 10
+  %loss = sub i64 %took, %bound
+  %lost = icmp sgt i64 %loss, 0
+  br i1 %lost, label %owe, label %done
+owe:
+  %worth = sitofp i64 %work to double
+  %lossf = sitofp i64 %loss to double
+  %alonef = sitofp i64 %alone to double
+  %rate = fdiv double %worth, %alonef
+  %owed0 = fmul double %rate, %lossf
+  %most_owed = fmul double %worth, {MOST_LOSS}.0
+  %owed1 = call double @llvm.minnum.f64(double %owed0, double %most_owed)
+  %times = load i64, ptr {word(REPAY)}
+  %timesf = sitofp i64 %times to double
+  %owed2 = fmul double %owed1, %timesf
+  %owed = fptosi double %owed2 to i64
+  store i64 %owed, ptr {word(DEBT)}
+  br label %done
+done:
+  store atomic i64 0, ptr {word(TAKEN)} release, align 8
+  %stopped = load atomic i64, ptr %stop_at acquire, align 8
+  %stops = icmp ne i64 %stopped, 0
+  br i1 %stops, label %left_here, label %spent
+spent:
+  %rest = sub i64 %more, %work
+  %rest0 = call i64 @llvm.smax.i64(i64 %rest, i64 -1)
+  ret i64 %rest0
+give_up:
+  store atomic i64 0, ptr {word(TAKEN)} release, align 8
+  br label %left_here
+left_here:
+  ret i64 {LEFT}
+whole:
+  ret i64 {WHOLE}
+}}"""
+    return parameters, body, {
+        **_clock(clock), **declared(),
+        "llvm.smax.i64": "declare i64 @llvm.smax.i64(i64, i64)",
+        "llvm.smin.i64": "declare i64 @llvm.smin.i64(i64, i64)",
+        "llvm.minnum.f64": "declare double @llvm.minnum.f64(double, double)",
+        "tracebuf_ask": "declare i64 @tracebuf_ask(ptr, i64, i64, i64) nounwind",
+    }  # fmt: skip
+
+
+def part_text(
+    given: Sequence[str], failures: int, clock: int
+) -> tuple[list[tuple[str, str]], str, dict[str, str]]:
+    """`i64 part(args, dimensions, steps, the share)`, as the threading layer calls it in each thread: its parameters,
+    body, and what it declares. `given`: the types of what the nest works on; `failures`: of how many indices it says
+    whether one was out of bounds."""
+    parameters = [("ptr", "%args"), ("ptr", "%dims"), ("ptr", "%steps"), ("ptr", "%data")]
+    lines, passed = [], []
+    for k, type_ in enumerate(given):
+        lines += [f"  %a{k} = {_AT} %data, i64 {GIVEN + k}", f"  %g{k} = load {type_}, ptr %a{k}"]
+        passed.append(f"{type_} %g{k}")
+    slots, after = [], []
+    for k in range(failures):
+        slots.append(f"  %f{k} = alloca i1, align 8")
+        lines += [f"  %s{k} = {_AT} %data, i64 {GIVEN + len(given) + k}", f"  %to{k} = load ptr, ptr %s{k}"]
+        passed.append(f"ptr %f{k}")
+        after += [
+            f"  %failed{k} = load i1, ptr %f{k}",
+            f"  br i1 %failed{k}, label %note{k}, label %on{k}",
+            f"note{k}:",
+            f"  store i1 true, ptr %to{k}",
+            f"  br label %on{k}",
+            f"on{k}:",
+        ]
+    body = f"""{{
+entry:
+  %now = alloca [2 x i64], align 8
+{_lines(slots)}  %nest_at = {_AT} %data, i64 {NEST}
+  %nest = load ptr, ptr %nest_at
+  %n_at = {_AT} %data, i64 {ITERATIONS}
+  %n = load i64, ptr %n_at
+  %piece_at = {_AT} %data, i64 {PIECE}
+  %piece = load i64, ptr %piece_at
+  %context_at = {_AT} %data, i64 {CONTEXT}
+  %context = load ptr, ptr %context_at
+  %caller_at = {_AT} %data, i64 {CALLER}
+  %caller = load i64, ptr %caller_at
+  %stop_at = {_AT} %data, i64 {STOP}
+  %best_at = {_AT} %data, i64 {BEST}
+{_lines(lines)}  %me = call i64 @PyThread_get_thread_ident()
+  %is_caller = icmp eq i64 %me, %caller
+  br label %head
+head:
+  %stopped = load atomic i64, ptr %stop_at monotonic, align 8
+  %goes = icmp eq i64 %stopped, 0
+  br i1 %goes, label %take, label %end
+take:
+  %lo = atomicrmw add ptr %data, i64 %piece monotonic
+  %some = icmp slt i64 %lo, %n
+  br i1 %some, label %run, label %end
+run:
+  %stop = add i64 %lo, %piece
+  %full = icmp sle i64 %stop, %n
+  %hi = select i1 %full, i64 %stop, i64 %n
+  %t0 = call i64 @tracebuf_now(ptr %now)
+  %r = call i64 %nest({", ".join(["ptr %context", f"i64 {ENDLESS}", "i64 %lo", "i64 %hi", *passed])})
+  %t1 = call i64 @tracebuf_now(ptr %now)
+{_lines(after)}  br i1 %full, label %time, label %look
+time:
+  %took = sub i64 %t1, %t0
+  %old = atomicrmw min ptr %best_at, i64 %took monotonic
+  br label %look
+look:
+  br i1 %is_caller, label %poll, label %head
+poll:
+  %more = call i64 @tracebuf_poll(ptr %context)
+  %raised = icmp slt i64 %more, 0
+  br i1 %raised, label %leave, label %head
+leave:
+  store atomic i64 1, ptr %stop_at release, align 8
+  br label %head
+end:
+  ret i64 0
+}}"""
+    return parameters, body, {**_clock(clock), **declared()}
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(line + "\n" for line in lines)
+
+
+def declared() -> dict[str, str]:
+    """What both declare."""
+    return {
+        "tracebuf_threads": "@tracebuf_threads = external global [16 x i64]",
+        "tracebuf_poll": "declare i64 @tracebuf_poll(ptr) cold nounwind memory(inaccessiblemem: readwrite)",
+        "PyThread_get_thread_ident": "declare i64 @PyThread_get_thread_ident() nounwind",
+        "clock_gettime": "declare i32 @clock_gettime(i32, ptr) nounwind",
+    }
+
+
+def _clock(clock: int) -> dict[str, str]:
+    return {
+        "tracebuf_now": f"""define internal i64 @tracebuf_now(ptr %at) noinline nounwind {{
+  %r = call i32 @clock_gettime(i32 {clock}, ptr %at)
+  %s = load i64, ptr %at
+  %p = getelementptr i64, ptr %at, i64 1
+  %ns = load i64, ptr %p
+  %whole = mul i64 %s, 1000000000
+  %t = add i64 %whole, %ns
+  ret i64 %t
+}}"""
+    }

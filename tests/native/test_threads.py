@@ -1,0 +1,280 @@
+"""Nests that Numba's threads share (`parallel=True`): the same bits as by one thread, from any caller, counted by how
+many were shared, not by time."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import same
+from tests.support.threads import at_once
+from tracebuf import bufferize
+from tracebuf.backend.runtime import threads
+from tracebuf.measure import clone_arguments
+
+RNG = np.random.default_rng(0)
+N = 70_001
+
+
+@pytest.fixture(autouse=True)
+def _all_sizes() -> Iterator[None]:
+    """Nests of any size are shared, so that small arrays show what large ones do."""
+    with threads.shared_from(1):
+        yield
+
+
+def chain(a: Any, b: Any) -> Any:
+    return np.sqrt(a * b + 1.5) * (a - b) / (b + 2)
+
+
+def in_place(a: Any, b: Any) -> Any:
+    a *= b
+    a[1:-1] += 2
+    return a
+
+
+def waves(u: Any, v: Any) -> Any:
+    for _ in range(3):
+        v[1:-1, 1:-1] += 0.1 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4 * u[1:-1, 1:-1])
+        u += 0.1 * v
+    return u
+
+
+def rows(a: Any) -> Any:
+    e = np.exp(a - a.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def gathered(a: Any, i: Any) -> Any:
+    return a[i] * 2 + np.arange(len(i))
+
+
+def places(a: Any) -> Any:
+    return a + np.arange(a.shape[0])[:, None] * np.arange(a.shape[1])
+
+
+def calls(a: Any) -> Any:
+    return np.exp(np.sin(a)) + np.where(a > 0.5, np.cbrt(a), a)
+
+
+PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
+    "chain": (chain, [RNG.random(N), RNG.random(N)]),
+    "chain, float32": (chain, [RNG.random(N, np.float32), RNG.random(N, np.float32)]),
+    "chain, strided": (chain, [RNG.random(2 * N)[::2], RNG.random(N)[::-1]]),
+    "chain, rows and columns": (chain, [RNG.random((300, 200)), RNG.random((200, 300)).T]),
+    "in place": (in_place, [RNG.random(N), RNG.random(N)]),
+    "waves": (waves, [RNG.random((150, 170)), RNG.random((150, 170))]),
+    "rows": (rows, [RNG.random((400, 130))]),
+    "gathered": (gathered, [RNG.random(1000), RNG.integers(-1000, 1000, N)]),
+    "places": (places, [RNG.random((200, 300))]),
+    "calls": (calls, [RNG.random(N)]),
+    "calls of complex numbers": (lambda a: np.exp(a) * a, [RNG.random(N) + 1j]),
+    "sums of rows": (lambda a: a.sum(axis=1), [RNG.random((2000, 40))]),
+    "sums of columns": (lambda a: a.sum(axis=0), [RNG.random((40, 3000))]),
+    "sums of a cube": (lambda a: (a * 2).sum(axis=1), [RNG.random((50, 30, 60))]),
+    "three channels": (lambda a: a[:, ::-1] * 0.5, [RNG.random((3, N))]),
+    "bools": (lambda a: (a > 0.5) & (a < 0.7), [RNG.random(N)]),
+    "integers": (lambda a: (a * 3) % 1000 - a // 7, [RNG.integers(-9, 9999, N)]),
+    "outer": (lambda a, b: np.add.outer(a, b) * 2, [RNG.random(200), RNG.random(300)]),
+    "fill": (lambda a: np.full(a.shape, 3.5), [RNG.random(N)]),
+}
+
+
+WHOLE: dict[str, tuple[Callable[..., Any], list[Any]]] = {
+    "running sums": (lambda a: np.cumsum(a, axis=1), [RNG.random((3000, 20))]),
+    "largest places": (lambda a: a.argmax(axis=1), [RNG.random((3000, 20))]),
+    "integer powers, which may raise": (lambda a: a**a, [RNG.integers(0, 5, N)]),
+    "Python's functions": (lambda a, x: a + math.gamma(x), [RNG.random(3), 2.5]),
+}
+"""What is not shared."""
+
+
+def serial_and_parallel(f: Callable[..., Any], args: list[Any], **options: Any) -> int:
+    """Compares values and arguments of the two; how many nests were shared."""
+    one, several = (bufferize(parallel=parallel, **options)(f) for parallel in (False, True))
+    (a, _), (b, _) = clone_arguments(tuple(args), {}), clone_arguments(tuple(args), {})
+    before = threads.shared_nests()
+    want = one(*a)
+    assert threads.shared_nests() == before
+    same(several(*b), want, 0, "result")
+    for k, (x, y) in enumerate(zip(b, a, strict=True)):
+        same(x, y, 0, f"argument {k}")
+    return threads.shared_nests() - before
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_bits_are_those_of_one_thread(name: str) -> None:
+    f, args = PROGRAMS[name]
+    assert serial_and_parallel(f, args) > 0
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_is_not_shared_is_right_too(name: str) -> None:
+    serial_and_parallel(*WHOLE[name])
+
+
+@pytest.mark.parametrize("tier", ["quick", "auto"])
+def test_in_other_tiers(tier: str) -> None:
+    f, args = PROGRAMS["waves"]
+    assert serial_and_parallel(f, args, tier=tier) == 6
+
+
+def test_small_nests_are_not_shared() -> None:
+    with threads.shared_from(threads.LEAST):
+        for n in (1, 10, 1000, 10_000):
+            assert serial_and_parallel(chain, [RNG.random(n), RNG.random(n)]) == 0
+        assert serial_and_parallel(chain, [RNG.random(10**6), RNG.random(10**6)]) == 1
+
+
+def test_no_elements() -> None:
+    for shape in ((0,), (0, 5), (5, 0)):
+        assert serial_and_parallel(chain, [np.ones(shape), np.ones(shape)]) == 0
+
+
+def test_each_size_and_border() -> None:
+    f = bufferize(parallel=True)(chain)
+    for n in (*range(60, 70), 127, 128, 129, 1023, 1024, 1025, 5000):
+        a, b = RNG.random((2, n))
+        assert np.array_equal(f(a, b), chain(a, b)), n
+
+
+def test_many_calls_by_machine_code() -> None:
+    f = bufferize(parallel=True)(chain)
+    a, b = RNG.random((2, N))
+    want, before = chain(a, b), threads.shared_nests()
+    for _ in range(20):
+        assert np.array_equal(f(a, b), want)
+    assert threads.shared_nests() - before == 20
+
+
+def test_an_index_out_of_bounds_in_any_piece() -> None:
+    f, (a, i) = bufferize(parallel=True)(gathered), PROGRAMS["gathered"][1]
+    for k in (0, N // 2, N - 1):
+        wrong = i.copy()
+        wrong[k] = 1000
+        with pytest.raises(IndexError, match="1000"):
+            gathered(a, wrong)
+        with pytest.raises(IndexError):
+            f(a, wrong)
+        assert np.array_equal(f(a, i), gathered(a, i))
+
+
+def test_outs_whose_iterations_may_share_elements_are_one_threads() -> None:
+    """Windows that overlap: the last store of each element counts, as in NumPy."""
+
+    def store(w: Any, a: Any) -> None:
+        w[...] = a
+
+    f = bufferize(parallel=True)(store)
+    for strides in ((8, 8), (0, 8), (8, 0)):
+        memory = np.zeros(2000)
+        window = np.lib.stride_tricks.as_strided(memory, (500, 400), strides)
+        before = threads.shared_nests()
+        f(window, RNG.random((500, 400)))
+        assert threads.shared_nests() == before
+
+
+def test_concurrent_callers() -> None:
+    """Calls of other threads than the main one are not shared, and right."""
+    f = bufferize(parallel=True)(rows)
+    data = [RNG.random((300, 50 + k)) for k in range(4)]
+    wants = [f(a) for a in data]
+    before = threads.shared_nests()
+
+    def work(k: int) -> None:
+        for _ in range(20):
+            assert np.array_equal(f(data[k]), wants[k])
+
+    at_once(work, 4)
+    assert threads.shared_nests() == before
+
+
+def test_the_loops_say_which_are_shared() -> None:
+    a = RNG.random((5, 5))
+    text = bufferize(parallel=True)(lambda a: a * 2 + 1).lower(a).as_text("loops")
+    assert "threads share loop 0" in text
+    assert "threads" not in bufferize(lambda a: a * 2 + 1).lower(a).as_text("loops")
+
+
+def test_wrong_options() -> None:
+    with pytest.raises(TypeError, match="parallel is True or False"):
+        bufferize(parallel=2)(chain)
+    with pytest.raises(ValueError, match="parallel goes with the back end 'llvm'"):
+        bufferize(parallel=True, backend="numba")(chain)
+
+
+def script(tmp_path: Path, text: str, **environment: str) -> list[str]:
+    """The lines that a process prints."""
+    (tmp_path / "script.py").write_text(HEAD + text)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=300,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+HEAD = """
+import os, sys
+import numpy as np
+from tracebuf import bufferize
+from tracebuf.backend.runtime import threads
+
+def f(a):
+    return np.sqrt(a + 1) * a
+
+g = bufferize(parallel=True)(f)
+a = np.random.default_rng(0).random(1_000_000)
+
+def shared():
+    before = threads.shared_nests()
+    with threads.shared_from(threads.LEAST):  # on a busy machine too
+        assert np.array_equal(g(a), f(a))
+    return threads.shared_nests() - before
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", ["omp", "workqueue"])
+def test_the_layer_that_the_environment_names(tmp_path: Path, layer: str) -> None:
+    text = "print(shared())\nfrom numba import threading_layer, set_num_threads\nprint(threading_layer())\n"
+    text += "set_num_threads(1)\nprint(shared())"
+    found = script(tmp_path, text, NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2")
+    assert found == ["1", layer, "0"]
+
+
+@pytest.mark.slow
+def test_numba_is_loaded_when_threads_are_used(tmp_path: Path) -> None:
+    text = "g(a[:1000])\nprint('numba' in sys.modules)\ng(a)\nprint('numba' in sys.modules)"
+    assert script(tmp_path, text, NUMBA_NUM_THREADS="2") == ["False", "True"]
+
+
+@pytest.mark.slow
+def test_a_layer_that_is_not_there(tmp_path: Path) -> None:
+    text = "try:\n    g(a)\nexcept ValueError as e:\n    print('unknown' in str(e))"
+    assert script(tmp_path, text, NUMBA_THREADING_LAYER="threads of gold") == ["True"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize("layer", ["omp", "workqueue"])
+def test_a_child_of_a_fork_is_right_by_itself(tmp_path: Path, layer: str) -> None:
+    text = """
+print(shared(), flush=True)
+for _ in range(3):
+    child = os.fork()
+    if child == 0:
+        os._exit(10 + shared())
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+print(shared())
+"""
+    found = script(tmp_path, text, NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2")
+    assert found == ["1", "10", "10", "10", "1"]
