@@ -9,21 +9,23 @@ their sums, which only its whole pipeline does as in the fast tier.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
 from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm.code import Code
+from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.loops import Around, Buffer, NestWriter, Part, Scopes
 from tracebuf.backend.llvm.polls import Polls
+from tracebuf.backend.llvm.scalars import Scalars
 from tracebuf.backend.llvm.scatters import ScatterWriter
 from tracebuf.backend.llvm.texts import parallel
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType
-from tracebuf.lower.plan import IN_ORDER, Nest
+from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest
 from tracebuf.lower.split import Split
 from tracebuf.ops.arrays.gather import CheckedIndex
 from tracebuf.ops.arrays.linalg import DestinationOp
@@ -89,6 +91,8 @@ def write_nest(
     checked = [op for op in nest.spec.body.ops if isinstance(op, CheckedIndex)]
     sizes = {op: given.get(op.operand(1)) or around.values.get(op.operand(1)) for op in checked}
     known = [(op, size) for op, size in sizes.items() if size is not None]
+    if split is not None and split.folds and _has_twins(nest, operands):
+        split = None
     alone = split is not None or once and worth_sharing(nest) or apart and may_stand_apart(nest)
     if alone and len(known) == len(checked):
         flags = _call(nest, operands, around, kind, split)
@@ -98,6 +102,13 @@ def write_nest(
     return [
         Failed(op, code.inst(f"load i1, ptr {slot}"), writer.size_of(op)) for op, slot in writer.failures.items()
     ]
+
+
+def _has_twins(nest: Nest, operands: Sequence[Buffer | str]) -> bool:
+    """Whether the out of a fold begins where another operand does."""
+    pointers = [b.pointer for b in operands if isinstance(b, Buffer)]
+    outs = [operands[f.out] for f in nest.folds]
+    return any(isinstance(b, Buffer) and pointers.count(b.pointer) > 1 for b in outs)
 
 
 def worth_sharing(nest: Nest) -> bool:
@@ -159,12 +170,8 @@ def _call(
     if split is None:
         polls.resume(code.call("i64", symbol, [*polls.state(), *passed, *flags]))
     else:
-        sizes = [code.product([_size(nest, operands, d) for d in lp.dims]) for lp in nest.loops]
-
-        def apart() -> str:
-            return _are_apart(code, nest, operands, split, sizes)
-
-        polls.resume(_share(code, polls.state(), symbol, passed, flags, sizes, split, apart))
+        share = _Share(code, nest, operands, split)
+        polls.resume(share.write(polls.state(), symbol, passed, flags))
     return {op: code.inst(f"load i1, ptr {slot}") for op, (slot, _) in slots.items()}
 
 
@@ -176,73 +183,129 @@ def _size(nest: Nest, operands: Sequence[Buffer | str], dim: int) -> str:
     return buffer.sizes[axis]
 
 
-def _share(
-    code: Code, state: list[tuple[str, str]], symbol: str, passed: list[tuple[str, str]],
-    flags: list[tuple[str, str]], sizes: Sequence[str], split: Split, apart: Callable[[], str],
-) -> str:  # fmt: skip
-    """Has threads share a nest that touches many bytes, or calls it for all iterations; the budget left. `apart` writes
-    whether iterations store to elements of their own."""
-    n, work = sizes[split.depth], code.product([*sizes, str(split.cost)])
-    for name, text in parallel.declared().items():
-        code.define(name, text)
-    code.imports |= {
-        "tracebuf_threads": ("threads", "block"), "tracebuf_poll": ("runtime", "poll"),
-        "tracebuf_ask": ("runtime", "ask"),
-    }  # fmt: skip
-    clock = int(getattr(time, "CLOCK_MONOTONIC", 0))
-    part = code.share_text("part", *parallel.part_text([t for t, _ in passed], len(flags), clock))
-    shares = code.share_text("share", *parallel.share_text(abi.GROW, clock))
-    large, pack, whole, end = (code.new_label() for _ in range(4))
-    least = code.inst(f"load i64, ptr {code.offset('@tracebuf_threads', 'i64', str(parallel.LEAST))}")
-    code.branch(code.icmp("sge", work, least), large, whole)
-    code.place(large)
-    own = apart()
-    if own == "true":
-        code.jump(pack)
-    else:
+class _Share:
+    """Writes that threads share a nest which touches many bytes, else that it is called for all iterations."""
+
+    def __init__(self, code: Code, nest: Nest, operands: Sequence[Buffer | str], split: Split) -> None:
+        self.code, self.nest, self.operands, self.split = code, nest, operands, split
+        self.sizes = [code.product([_size(nest, operands, d) for d in lp.dims]) for lp in nest.loops]
+        self.parts: list[tuple[FoldState, str, str]] = []
+        """Of each fold its out, and the places of what the pieces come to."""
+
+    def write(
+        self, state: list[tuple[str, str]], symbol: str, passed: list[tuple[str, str]], flags: list[tuple[str, str]]
+    ) -> str:
+        """The budget left. `state`: the context and the budget, `symbol`: the nest, `passed`: what it works on,
+        `flags`: where failures go."""
+        code, n = self.code, self.sizes[self.split.depth]
+        work = code.product([*self.sizes, str(self.split.cost)])
+        self._import()
+        large, pack, whole, end = (code.new_label() for _ in range(4))
+        least = code.inst(f"load i64, ptr {code.offset('@tracebuf_threads', 'i64', str(parallel.LEAST))}")
+        code.branch(code.icmp("sge", work, least), large, whole)
+        code.place(large)
+        own = self._blocks_fit() if self.split.folds else self._are_apart()
         code.branch(own, pack, whole)
-    code.place(pack)
-    words = [*passed, *flags]
-    data = code.slot(f"[{parallel.GIVEN + len(words)} x i64]", -2, align=64)
-    for _, slot in flags:
-        code.do(f"store i1 false, ptr {slot}")
-    put = [(parallel.NEST, "ptr", code.address_of(symbol)), (parallel.ITERATIONS, "i64", n)]
-    put += [(parallel.GIVEN + k, t, v) for k, (t, v) in enumerate(words)]
-    for k, type_, value in put:
-        code.do(f"store {type_} {value}, ptr {code.offset(data, 'i64', str(k))}")
-    asked = [*state, ("ptr", data), ("ptr", code.address_of(part)), ("i64", work), ("i64", str(split.grain))]
-    shared, after = code.call("i64", shares, asked), code.label
-    code.branch(code.icmp("eq", shared, str(parallel.WHOLE)), whole, end)
-    code.place(whole)
-    alone, last = code.call("i64", symbol, [*state, ("i64", "0"), ("i64", n), *passed, *flags]), code.label
-    code.jump(end)
-    code.place(end)
-    return code.inst(f"phi i64 [ {shared}, %{after} ], [ {alone}, %{last} ]")
+        code.place(pack)
+        for _, slot in flags:
+            code.do(f"store i1 false, ptr {slot}")
+        moved = self._begin_parts(passed) if self.split.folds else {}
+        words = [(t, moved.get(v, (v, 0))[0]) for t, v in (*passed, *flags)]
+        data = code.slot(f"[{parallel.GIVEN + len(words)} x i64]", -2, align=64)
+        put = [(parallel.NEST, "ptr", code.address_of(symbol)), (parallel.ITERATIONS, "i64", n)]
+        put += [(parallel.GIVEN + k, t, v) for k, (t, v) in enumerate(words)]
+        for k, type_, value in put:
+            code.do(f"store {type_} {value}, ptr {code.offset(data, 'i64', str(k))}")
+        sizes = {k: moved[v][1] for k, (_, v) in enumerate(passed) if v in moved}
+        shared = self._ask(state, data, [t for t, _ in passed], len(flags), sizes, work)
+        after, going, joined = code.label, code.new_label(), code.new_label()
+        code.branch(code.icmp("eq", shared, str(parallel.WHOLE)), whole, going)
+        code.place(going)
+        code.branch(code.icmp("eq", shared, str(parallel.LEFT)), end, joined, code.rarely())
+        code.place(joined)
+        if self.parts:
+            piece = code.inst(f"load i64, ptr {code.offset(data, 'i64', str(parallel.PIECE))}")
+            full = code.inst(f"sdiv i64 {n}, {piece}")
+            for fold, out, places in self.parts:
+                fold.join(Scalars(code), places, full, out)
+        then = code.label
+        code.jump(end)
+        code.place(whole)
+        alone, last = code.call("i64", symbol, [*state, ("i64", "0"), ("i64", n), *passed, *flags]), code.label
+        code.jump(end)
+        code.place(end)
+        return code.inst(f"phi i64 [ {shared}, %{going} ], [ {shared}, %{then} ], [ {alone}, %{last} ]")
 
+    def _import(self) -> None:
+        for name, text in parallel.declared().items():
+            self.code.define(name, text)
+        self.code.imports |= {
+            "tracebuf_threads": ("threads", "block"), "tracebuf_poll": ("runtime", "poll"),
+            "tracebuf_ask": ("runtime", "ask"),
+        }  # fmt: skip
 
-def _are_apart(code: Code, nest: Nest, operands: Sequence[Buffer | str], split: Split, sizes: Sequence[str]) -> str:
-    """Whether no two iterations of the loop that is split store to one element (an i1): each out's stride there is
-    larger than all that the other loops cover, or theirs are larger than all that it covers."""
-    known = []
-    for o in (o for o in nest.operands if o.written):
-        buffer = operands[o.index]
-        assert isinstance(buffer, Buffer)
-        axes: dict[int, str] = {}
-        for axis, d in enumerate(nest.spec.maps[o.index].results):
-            for depth in (k for k, lp in enumerate(nest.loops) if d == lp.dims[-1]):
-                axes[depth] = code.add(axes.get(depth, "0"), buffer.strides[axis])
-        mine = _magnitude(code, axes.pop(split.depth))
-        others = [(_magnitude(code, s), sizes[depth]) for depth, s in axes.items()]
-        if not others:
-            known.append(_at_least(code, mine, "1"))
-            continue
-        covered = "1"
-        for stride, n in others:
-            covered = code.add(covered, code.mul(stride, code.sub(n, "1")))
-        reach = code.mul(mine, code.sub(sizes[split.depth], "1"))
-        inside = [_at_least(code, mine, "1"), *(_at_least(code, s, code.add(reach, "1")) for s, _ in others)]
-        known.append(code.inst(f"or i1 {_at_least(code, mine, covered)}, {code.every(inside)}"))
-    return code.every(known)
+    def _ask(
+        self, state: list[tuple[str, str]], data: str, types: Sequence[str], failures: int, outs: Mapping[int, int],
+        work: str,
+    ) -> str:  # fmt: skip
+        """What `share` gives."""
+        code, split = self.code, self.split
+        clock = int(getattr(time, "CLOCK_MONOTONIC", 0))
+        part = code.share_text("part", *parallel.part_text(types, failures, clock, outs))
+        shares = code.share_text("share", *parallel.share_text(abi.GROW, clock))
+        grain, limit = -split.grain if split.powers else split.grain, parallel.MOST_PARTS if split.folds else 2**30
+        numbers = [("i64", work), ("i64", str(grain)), ("i64", str(limit))]
+        return code.call("i64", shares, [*state, ("ptr", data), ("ptr", code.address_of(part)), *numbers])
+
+    def _blocks_fit(self) -> str:
+        """Whether as many iterations of the outer loop as there are in a piece are a power of two of blocks (an i1)."""
+        if not self.split.powers or len(self.sizes) == 1:
+            return "true"
+        code = self.code
+        blocks = code.inst(f"sdiv i64 {code.add(self.sizes[-1], str(BLOCK - 1))}, {BLOCK}")
+        blocks = code.product([*self.sizes[1:-1], blocks])
+        bits = code.intrinsic("llvm.ctpop.i64", "i64", [("i64", blocks)])
+        return code.icmp("eq", bits, "1")
+
+    def _begin_parts(self, passed: Sequence[tuple[str, str]]) -> dict[str, tuple[str, int]]:
+        """Makes places for what the pieces come to; by each out's pointer these places, and the bytes of one."""
+        code, moved = self.code, dict[str, tuple[str, int]]()
+        for k, f in enumerate(self.nest.folds):
+            buffer = self.operands[f.out]
+            assert isinstance(buffer, Buffer)
+            element = buffer.type.element
+            state = FoldState(code, f, element, k)
+            places = code.slot(f"[{parallel.MOST_PARTS + 1} x {state.type}]", -3 - k, align=64)
+            first = state.identity(buffer.pointer)
+            with code.loop(str(parallel.MOST_PARTS + 1), metadata=code.loop_metadata(*code.as_it_stands())) as loop:
+                code.store(element, first, code.offset(places, state.type, loop.index))
+            moved[buffer.pointer] = places, element.itemsize
+            self.parts.append((state, buffer.pointer, places))
+        return moved
+
+    def _are_apart(self) -> str:
+        """Whether no two iterations of the loop that is split store to one element (an i1): each out's stride there is
+        larger than all that the other loops cover, or theirs are larger than all that it covers."""
+        code, nest, split, known = self.code, self.nest, self.split, []
+        for o in (o for o in nest.operands if o.written):
+            buffer = self.operands[o.index]
+            assert isinstance(buffer, Buffer)
+            axes: dict[int, str] = {}
+            for axis, d in enumerate(nest.spec.maps[o.index].results):
+                for depth in (k for k, lp in enumerate(nest.loops) if d == lp.dims[-1]):
+                    axes[depth] = code.add(axes.get(depth, "0"), buffer.strides[axis])
+            mine = _magnitude(code, axes.pop(split.depth))
+            others = [(_magnitude(code, s), self.sizes[depth]) for depth, s in axes.items()]
+            if not others:
+                known.append(_at_least(code, mine, "1"))
+                continue
+            covered = "1"
+            for stride, n in others:
+                covered = code.add(covered, code.mul(stride, code.sub(n, "1")))
+            reach = code.mul(mine, code.sub(self.sizes[split.depth], "1"))
+            inside = [_at_least(code, mine, "1"), *(_at_least(code, s, code.add(reach, "1")) for s, _ in others)]
+            known.append(code.inst(f"or i1 {_at_least(code, mine, covered)}, {code.every(inside)}"))
+        return code.every(known)
 
 
 def _magnitude(code: Code, stride: str) -> str:

@@ -80,6 +80,19 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "sums of rows": (lambda a: a.sum(axis=1), [RNG.random((2000, 40))]),
     "sums of columns": (lambda a: a.sum(axis=0), [RNG.random((40, 3000))]),
     "sums of a cube": (lambda a: (a * 2).sum(axis=1), [RNG.random((50, 30, 60))]),
+    "sum": (lambda a: a.sum(), [RNG.random(N)]),
+    "sum of products": (lambda a, b: ((a - b) ** 2).sum() + a.sum(), [RNG.random(N), RNG.random(N)]),
+    "sum of complex numbers": (lambda a: (a * 1j).sum(), [RNG.random(N)]),
+    "sum, strided": (lambda a: a.sum(), [RNG.random(2 * N)[::2]]),
+    "sum of an inner part": (lambda a: a[1:-1, 1:-1].sum(), [RNG.random((300, 700))]),
+    "mean, float32": (lambda a: a.mean(), [RNG.random(N, np.float32)]),
+    "sum of integers": (lambda a: a.sum(), [RNG.integers(-99, 99, N)]),
+    "product of integers": (lambda a: a.prod(initial=3), [RNG.integers(1, 3, N)]),
+    "extremes": (lambda a: (a.min(), a.max()), [RNG.random(N)]),
+    "extremes of columns": (lambda a: a[:, ::-1].max(), [RNG.integers(0, 10**9, (300, 301))]),
+    "extremes and NaN": (lambda a: (np.nanmin(a), a.max()), [np.where(RNG.random(N) > 0.9, np.nan, RNG.random(N))]),
+    "counts": (lambda a: np.count_nonzero(a > 0.5), [RNG.random(N)]),
+    "sum and initial": (lambda a: np.sum(a, initial=1e17), [RNG.random(N)]),
     "three channels": (lambda a: a[:, ::-1] * 0.5, [RNG.random((3, N))]),
     "bools": (lambda a: (a > 0.5) & (a < 0.7), [RNG.random(N)]),
     "integers": (lambda a: (a * 3) % 1000 - a // 7, [RNG.integers(-9, 9999, N)]),
@@ -92,6 +105,9 @@ WHOLE: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "running sums": (lambda a: np.cumsum(a, axis=1), [RNG.random((3000, 20))]),
     "largest places": (lambda a: a.argmax(axis=1), [RNG.random((3000, 20))]),
     "integer powers, which may raise": (lambda a: a**a, [RNG.integers(0, 5, N)]),
+    "ever": (lambda a: (a > 2).any(), [RNG.random(N)]),
+    "products in order": (lambda a: np.prod(a), [RNG.random(N)]),
+    "three blocks a row": (lambda a: a[:, 1:].sum(), [RNG.random((50, 1500))]),
     "Python's functions": (lambda a, x: a + math.gamma(x), [RNG.random(3), 2.5]),
 }
 """What is not shared."""
@@ -141,6 +157,10 @@ def test_no_elements() -> None:
 
 def test_each_size_and_border() -> None:
     f = bufferize(parallel=True)(chain)
+    sums = bufferize(parallel=True)(lambda a, b: (a - b).sum()), bufferize(lambda a, b: (a - b).sum())
+    for n in (511, 512, 513, 1024, 512 * 37, 512 * 64, 512 * 64 + 1, 512 * 1000 + 77):
+        a, b = RNG.random((2, n))
+        assert sums[0](a, b) == sums[1](a, b), n
     for n in (*range(60, 70), 127, 128, 129, 1023, 1024, 1025, 5000):
         a, b = RNG.random((2, n))
         assert np.array_equal(f(a, b), chain(a, b)), n

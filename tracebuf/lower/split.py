@@ -2,7 +2,12 @@
 
 A nest is split along one loop whose iterations are independent of one another: a parallel one, in which every out
 varies, so that no two threads write one element. Each iteration takes the same steps whoever runs it, so the bits are
-the same for any number of threads. Where a sum's rows are folded the rows are shared, never a row.
+the same for any number of threads.
+
+Or a nest folds all of its elements into one: then it is split into pieces each of which is folded by itself, and what
+they come to is folded at the end. The sum of a piece of 2**k blocks is a node of the tree that sums are anyway
+(backend/llvm/folds.py), so the bits are the same here too; a minimum's may differ in the sign of a zero. Folds in order
+are not split, nor those of bools, which end when they are decided.
 
 Not split are scatters, nests whose order counts (`ordered`), and those that call what is not known to run in any
 thread: Python's own functions, and loops of ufuncs that are not NumPy's, or of integer powers, which may raise.
@@ -13,7 +18,8 @@ from __future__ import annotations
 from math import prod
 
 from tracebuf.frozen import frozen
-from tracebuf.lower.plan import BLOCK, Nest
+from tracebuf.ir.types import I1
+from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.libm import Libm
 from tracebuf.running.python_functions import HOSTED
@@ -30,12 +36,14 @@ LEAST = 2**14
 
 @frozen()
 class Split:
-    """The loop, by its depth; how many of its iterations, a multiple of which is one piece; what one iteration of the
-    innermost loop costs, in bytes touched, or what takes as long."""
+    """The loop, by its depth; of how many of its iterations a piece is a multiple (`powers`: a power of two); what one
+    iteration of the innermost loop costs, in bytes touched, or what takes as long; whether pieces are folded."""
 
     depth: int
     grain: int
     cost: int
+    folds: bool = False
+    powers: bool = False
 
 
 def split_of(nest: Nest) -> Split | None:
@@ -47,6 +55,10 @@ def split_of(nest: Nest) -> Split | None:
         if prod(lp.size for lp in nest.loops if isinstance(lp.size, int)) * cost < LEAST:
             return None
     outs = [o for o in nest.operands if o.written]
+    if nest.folds and nest.fold_loops == len(nest.loops):
+        one_loop = len(nest.loops) == 1
+        grain = (BLOCK if nest.blocked else GRAIN) if one_loop else 1
+        return Split(0, grain, cost, True, nest.blocked) if _folds_apart(nest) else None
     may = [
         d
         for d, loop in enumerate(nest.loops)
@@ -57,6 +69,14 @@ def split_of(nest: Nest) -> Split | None:
     depth = next((d for d in may if not isinstance(n := nest.loops[d].size, int) or n >= FEW), may[0])
     innermost = depth == len(nest.loops) - 1
     return Split(depth, (BLOCK if nest.blocked or depth else GRAIN) if innermost else 1, cost)
+
+
+def _folds_apart(nest: Nest) -> bool:
+    """Whether pieces may be folded by themselves."""
+    if len(nest.folds) < sum(o.written for o in nest.operands) or any(f.how == IN_ORDER for f in nest.folds):
+        return False
+    written = {o.index: o.element for o in nest.operands if o.written}
+    return all(written[f.out] is not I1 for f in nest.folds)
 
 
 def _runs_anywhere(nest: Nest) -> bool:

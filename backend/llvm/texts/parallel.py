@@ -13,7 +13,7 @@ is called with the GIL held but `ask` and `poll`, which take it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 STATE, MAIN, PARALLEL_FOR, COUNT, TAKEN, DEBT, RUNS, LEAST, OWED, REPAY = range(10)
 """Words of what the process has (backend/runtime/threads.py): the state, the main thread, addresses of the layer's two
@@ -25,20 +25,24 @@ NEXT, NEST, ITERATIONS, PIECE, CONTEXT, CALLER, STOP, BEST, GIVEN = 0, 8, 9, 10,
 """Words of a share."""
 LEFT, WHOLE = -(2**63), -(2**63) + 1
 """What `share` gives where a handler raised, and where the nest is to run whole."""
-PIECE_BYTES, FEWEST, MOST = 2**18, 8, 64
+PIECE_BYTES, FEWEST, MOST = 2**20, 8, 32
 """The bytes that one piece touches, and how many pieces of a nest there are for each thread."""
 MOST_LOSS = 20
 """The largest loss that is counted, in times of the nest run by one thread."""
 ENDLESS = 2**62
+MOST_PARTS = 240
+"""Pieces of a nest that folds, each of which has a place on the caller's stack for what it comes to."""
 
 _AT = "getelementptr i64, ptr"
 
 
 def share_text(grow: int, clock: int) -> tuple[list[tuple[str, str]], str, dict[str, str]]:
-    """`i64 share(context, budget left, the share, part, work in bytes, grain)`: its parameters, body, and what it
-    declares. `grow`: the context's slot by which Python is asked to start the threads (with -1)."""
+    """`i64 share(context, budget left, the share, part, work in bytes, grain, limit)`: its parameters, body, and what
+    it declares. There are at most `limit` pieces, which are multiples of the grain, or if that is negative, powers of
+    two of them. `grow`: the context's slot by which Python is asked to start the threads (with -1)."""
     parameters = [
         ("ptr", "%context"), ("i64", "%left"), ("ptr", "%data"), ("ptr", "%part"), ("i64", "%work"), ("i64", "%grain"),
+        ("i64", "%limit"),
     ]  # fmt: skip
 
     def word(n: int) -> str:
@@ -90,18 +94,26 @@ pieces:
   %fewest = mul i64 %t, {FEWEST}
   %most = mul i64 %t, {MOST}
   %p0 = call i64 @llvm.smax.i64(i64 %by_bytes, i64 %fewest)
-  %p1 = call i64 @llvm.smin.i64(i64 %p0, i64 %most)
+  %p_most = call i64 @llvm.smin.i64(i64 %p0, i64 %most)
+  %p1 = call i64 @llvm.smin.i64(i64 %p_most, i64 %limit)
   %per = sdiv i64 %work, %n
   %thin = icmp slt i64 %per, 4096
   %grain0 = select i1 %thin, i64 64, i64 1
-  %g = call i64 @llvm.smax.i64(i64 %grain, i64 %grain0)
+  %grain_of = call i64 @llvm.abs.i64(i64 %grain, i1 false)
+  %g = call i64 @llvm.smax.i64(i64 %grain_of, i64 %grain0)
   %n_up = add i64 %n, %p1
   %n_less = sub i64 %n_up, 1
   %piece0 = sdiv i64 %n_less, %p1
   %piece1 = add i64 %piece0, %g
   %piece2 = sub i64 %piece1, 1
   %piece3 = sdiv i64 %piece2, %g
-  %piece = mul i64 %piece3, %g
+  %less = sub i64 %piece3, 1
+  %zeros = call i64 @llvm.ctlz.i64(i64 %less, i1 false)
+  %bits = sub i64 64, %zeros
+  %power = shl i64 1, %bits
+  %powers = icmp slt i64 %grain, 0
+  %grains = select i1 %powers, i64 %power, i64 %piece3
+  %piece = mul i64 %grains, %g
   %one = icmp sge i64 %piece, %n
   br i1 %one, label %whole, label %take
 take:
@@ -182,22 +194,30 @@ whole:
         **_clock(clock), **declared(),
         "llvm.smax.i64": "declare i64 @llvm.smax.i64(i64, i64)",
         "llvm.smin.i64": "declare i64 @llvm.smin.i64(i64, i64)",
+        "llvm.abs.i64": "declare i64 @llvm.abs.i64(i64, i1)",
+        "llvm.ctlz.i64": "declare i64 @llvm.ctlz.i64(i64, i1)",
         "llvm.minnum.f64": "declare double @llvm.minnum.f64(double, double)",
         "tracebuf_ask": "declare i64 @tracebuf_ask(ptr, i64, i64, i64) nounwind",
     }  # fmt: skip
 
 
 def part_text(
-    given: Sequence[str], failures: int, clock: int
+    given: Sequence[str], failures: int, clock: int, outs: Mapping[int, int] | None = None
 ) -> tuple[list[tuple[str, str]], str, dict[str, str]]:
     """`i64 part(args, dimensions, steps, the share)`, as the threading layer calls it in each thread: its parameters,
     body, and what it declares. `given`: the types of what the nest works on; `failures`: of how many indices it says
-    whether one was out of bounds."""
+    whether one was out of bounds. `outs`: of those that are pointers to a place for each piece, the bytes of one."""
     parameters = [("ptr", "%args"), ("ptr", "%dims"), ("ptr", "%steps"), ("ptr", "%data")]
-    lines, passed = [], []
+    lines, passed, at_piece = [], [], []
     for k, type_ in enumerate(given):
         lines += [f"  %a{k} = {_AT} %data, i64 {GIVEN + k}", f"  %g{k} = load {type_}, ptr %a{k}"]
-        passed.append(f"{type_} %g{k}")
+        if outs and k in outs:
+            at_piece += [
+                f"  %moved{k} = mul i64 %number, {outs[k]}", f"  %out{k} = getelementptr i8, ptr %g{k}, i64 %moved{k}"
+            ]  # fmt: skip
+            passed.append(f"ptr %out{k}")
+        else:
+            passed.append(f"{type_} %g{k}")
     slots, after = [], []
     for k in range(failures):
         slots.append(f"  %f{k} = alloca i1, align 8")
@@ -241,7 +261,8 @@ run:
   %stop = add i64 %lo, %piece
   %full = icmp sle i64 %stop, %n
   %hi = select i1 %full, i64 %stop, i64 %n
-  %t0 = call i64 @tracebuf_now(ptr %now)
+  %number = sdiv i64 %lo, %piece
+{_lines(at_piece)}  %t0 = call i64 @tracebuf_now(ptr %now)
   %r = call i64 %nest({", ".join(["ptr %context", f"i64 {ENDLESS}", "i64 %lo", "i64 %hi", *passed])})
   %t1 = call i64 @tracebuf_now(ptr %now)
 {_lines(after)}  br i1 %full, label %time, label %look
