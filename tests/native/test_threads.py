@@ -298,3 +298,94 @@ print(shared())
 """
     found = script(tmp_path, text, NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2")
     assert found == ["1", "10", "10", "10", "1"]
+
+
+SINES = "np.sin(" * 40 + "a" + ")" * 40
+INTERRUPTED = f"""
+import signal
+
+def long(a):
+    a[...] = {SINES}
+
+class Late(Exception):
+    pass
+
+def handler(*_):
+    raise Late
+
+h = bufferize(parallel=True, tier="fast")(long)
+h(a[:1000].copy())
+many = np.tile(a, 8)
+h(many[:200_000].copy())
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+try:
+    h(many)
+except Late:
+    done = np.count_nonzero(many != np.tile(a, 8))
+    print("late", 0 < done < many.size, shared())
+"""
+
+
+@pytest.mark.slow
+def test_a_signal_ends_a_nest_that_is_shared(tmp_path: Path) -> None:
+    """The caller looks for signals between its pieces; the others take no more. The next call is as any."""
+    assert script(tmp_path, INTERRUPTED, NUMBA_THREADING_LAYER="omp", NUMBA_NUM_THREADS="2") == ["late True 1"]
+
+
+WORKERS = """
+def work(k):
+    assert np.array_equal(g(a + k), f(a + k))
+    return threads.shared_nests()
+
+if __name__ == "__main__":
+    print(work(0))
+    found = run()
+    print(len(found), max(found) - START)
+"""
+HOSTS = {
+    "loky": "from joblib import Parallel, delayed\nSTART = 0\n"
+    "def run(): return Parallel(2, backend='loky')(delayed(work)(k) for k in range(4))",
+    "joblib's threads": "from joblib import Parallel, delayed\nSTART = 1\n"
+    "def run(): return Parallel(2, backend='threading')(delayed(work)(k) for k in range(4))",
+    "dask's threads": "import dask\nSTART = 1\n"
+    "def run(): return dask.compute(*[dask.delayed(work)(k) for k in range(4)], scheduler='threads')",
+    "dask's processes": "import dask\nSTART = 0\n"
+    "def run(): return dask.compute(*[dask.delayed(work)(k) for k in range(4)], scheduler='processes', num_workers=2)",
+    "spawn": "import multiprocessing\nSTART = 0\n"
+    "def run(): return multiprocessing.get_context('spawn').Pool(2).map(work, range(4))",
+    "fork": "import multiprocessing\nSTART = 1\n"
+    "def run(): return multiprocessing.get_context('fork').Pool(2).map(work, range(4))",
+    "threads": "from concurrent.futures import ThreadPoolExecutor\nSTART = 1\n"
+    "def run(): return list(ThreadPoolExecutor(2).map(work, range(4)))",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("layer", ["omp", "workqueue"])
+def test_workers_of_others_are_right_and_share_nothing(tmp_path: Path, host: str, layer: str) -> None:
+    """Each core has a worker already."""
+    for module in ("joblib", "dask"):
+        if module in HOSTS[host]:
+            pytest.importorskip(module)
+    text = "threads._block[7], threads._block[9] = threads.LEAST, 0\n" + HOSTS[host] + WORKERS
+    assert script(tmp_path, text, NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2") == ["1", "4 0"]
+
+
+DISTRIBUTED = """
+def work(k):
+    assert np.array_equal(g(a + k), f(a + k))
+    return threads.shared_nests()
+
+if __name__ == "__main__":
+    from distributed import Client, LocalCluster
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        print(client.gather(client.map(work, range(4))))
+"""
+
+
+@pytest.mark.slow
+def test_workers_of_distributed(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    assert script(tmp_path, DISTRIBUTED, NUMBA_NUM_THREADS="2") == ["[0, 0, 0, 0]"]
