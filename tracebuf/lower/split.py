@@ -30,6 +30,8 @@ FEW = 16
 """A loop that is known to have fewer iterations is not split where one inside of it can be."""
 GRAIN = 64
 """Iterations of an innermost loop between two borders: elements of one cache line are one thread's."""
+SEGMENT = 2 * BLOCK
+"""The same where there are loops around it: shorter parts of each row are read at less than memory's speed."""
 LEAST = 2**14
 """Bytes that a nest of known size has to touch to be split."""
 
@@ -68,7 +70,8 @@ def split_of(nest: Nest) -> Split | None:
         return None
     depth = next((d for d in may if not isinstance(n := nest.loops[d].size, int) or n >= FEW), may[0])
     innermost = depth == len(nest.loops) - 1
-    return Split(depth, (BLOCK if nest.blocked or depth else GRAIN) if innermost else 1, cost)
+    grain = 1 if not innermost else SEGMENT if depth else BLOCK if nest.blocked else GRAIN
+    return Split(depth, grain, cost)
 
 
 def _folds_apart(nest: Nest) -> bool:
