@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from numpy.linalg import LinAlgError
@@ -25,7 +25,16 @@ from tracebuf.backend.llvm.host_calls import HostWriter, call_reference
 from tracebuf.backend.llvm.kernel_text import KernelText
 from tracebuf.backend.llvm.loops import Around, Buffer, Scopes, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
-from tracebuf.backend.llvm.nests import has_scalar_loops, may_stand_apart, write_nest
+from tracebuf.backend.llvm.nests import (
+    Outside,
+    Parameters,
+    Shared,
+    are_apart,
+    has_scalar_loops,
+    may_stand_apart,
+    shared_by_threads,
+    write_nest,
+)
 from tracebuf.backend.llvm.polls import Polls, work
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.errors import InternalError
@@ -37,6 +46,7 @@ from tracebuf.ir.emitter import components, join_components, llvm_type, value_ty
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, INDEX, MemRefType, ScalarType, Type
 from tracebuf.location import Location
+from tracebuf.lower.independent import independent
 from tracebuf.lower.plan import Nest, plan, spec_of
 from tracebuf.lower.split import split_of
 from tracebuf.ops.arrays import bufferization, linalg
@@ -49,6 +59,23 @@ from tracebuf.ops.control.func import Call, Return
 from tracebuf.ops.memory import memref, metadata
 from tracebuf.ops.memory.arena import Plan
 from tracebuf.ops.scalars import arith
+
+
+FEW_ITERATIONS = 8
+"""A loop of the program's of fewer iterations is not shared, but the nests in it may be."""
+
+
+class OutsideBuffers(dict[Value, Buffer]):
+    """The buffers around a loop, which become parameters when they are asked for."""
+
+    def __init__(self, buffers: Mapping[Value, Buffer], parameters: Parameters) -> None:
+        super().__init__()
+        self.buffers_outside, self.parameters = buffers, parameters
+
+    def __missing__(self, value: Value) -> Buffer:
+        outside = self.buffers_outside[value]
+        self[value] = self.parameters.of_buffer(outside, {r: r for r in outside.roots})
+        return self[value]
 
 
 def emit_kernel(func: Func, name: str, callees: Sequence[Func] = (), *, apart: bool = False) -> KernelText:
@@ -103,6 +130,8 @@ class KernelWriter:
         self.tables: dict[Pick, list[list[str]]] = {}
         """What is written of the arrays that an op picks from: see `_tabulate`."""
         self.call_frame = ""
+        self.within = False
+        """Whether it is written for what threads share, within which nothing is shared."""
         self.loops = int(anywhere)
         """How many loops are around what is written."""
 
@@ -469,7 +498,7 @@ class KernelWriter:
 
     def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
         self.whole.nests += 1
-        split = split_of(nest) if self.func.attrs.get("parallel") else None
+        split = split_of(nest) if self.func.attrs.get("parallel") and not self.within else None
         self.plans.append(str(nest) + ("" if split is None else f"\n  threads share loop {split.depth}"))
         around = Around(self.code, self.polls, self.values, self.scopes)
         once = self.loops == 0
@@ -564,6 +593,61 @@ class KernelWriter:
         self._bind(op.result, parts)
 
     def _for(self, op: scf.For) -> None:
+        found = independent(op, self._are_near) if self.func.attrs.get("parallel") and not self.within else None
+        if found is None:
+            self._for_whole(op)
+            return
+        it = self._outlined(op)
+        stored = [(self.buffers[v], min(touched.axes)) for v, touched in found.touched.items() if touched.stored]
+
+        def fits() -> str:
+            apart = [self.code.icmp("sge", it.n, str(FEW_ITERATIONS))]
+            for b, axis in stored:
+                others = [(s, n) for k, (s, n) in enumerate(zip(b.strides, b.sizes, strict=True)) if k != axis]
+                apart.append(are_apart(self.code, b.strides[axis], it.n, others))
+            return self.code.every(apart)
+
+        touched = "0"
+        for v in found.touched:
+            touched = self.code.add(touched, self.memory.nbytes(self.buffers[v]))
+        it = it._replace(work=self.code.mul(touched, str(1 + found.ops // 8)))
+        with shared_by_threads(self.code, self.polls, it, fits):
+            self._for_whole(op)
+
+    def _are_near(self, a: Value, b: Value) -> bool:
+        """Whether two buffers may have bytes in common."""
+        x, y = self.buffers[a].roots, self.buffers[b].roots
+        return not self.scopes or any(not self.scopes.near[r].isdisjoint(y) for r in x)
+
+    def _outlined(self, op: scf.For) -> Shared:
+        """Some iterations of a loop as a function of its own, `i64 (context, budget left, lo, hi, what is around)`."""
+        lower, upper = (self.values[v] for v in op.operands[:2])
+        code, scopes, inner, parameters = self.code, self.scopes, Code(), Parameters()
+        whole = self.whole
+        kept = dict(self.__dict__), len(self.plans), whole.apart, whole.inlined, whole.nests
+        whole.apart, self.within = False, True
+        self.code, self.scalars, self.tables = inner, Scalars(inner), {}
+        self.polls = Polls(inner, "%context", "stopped", "%left")
+        self.memory = Memory(inner, "%context", "stopped", Plan())
+        self.values, self.buffers = Outside(self.values, parameters), OutsideBuffers(self.buffers, parameters)
+        domain = inner.metadata("@", distinct=True) if scopes else ""
+        self.scopes = Scopes({k: inner.metadata(f"@, {domain}", distinct=True) for k in scopes}, scopes.near)
+        self.loops += 1
+        first = parameters.of("i64", lower)
+        with inner.loop("%hi", "%lo") as loop:
+            self.values[op.body.args[0]] = inner.add(first, loop.index)
+            self._block(op.body)
+        self.polls.leave()
+        self.__dict__.update(kept[0])
+        del self.plans[kept[1] :]
+        whole.apart, whole.inlined, whole.nests = kept[2:]
+        self.plans.append(f"threads share the loop of line {op.loc.line}")
+        bounds = [("ptr", "%context"), ("i64", "%left"), ("i64", "%lo"), ("i64", "%hi")]
+        symbol = code.share(inner, "loop", [*bounds, *parameters.named])
+        n = self.code.greatest(self.code.sub(upper, lower), "0")
+        return Shared(symbol, parameters.passed, n, "0")
+
+    def _for_whole(self, op: scf.For) -> None:
         self._tabulate_outside(op)
         lower, upper, step = (self.values[v] for v in op.operands[:3])
         carried = op.body.args[1:]

@@ -9,7 +9,8 @@ their sums, which only its whole pipeline does as in the fast tier.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import prod
 from typing import NamedTuple
 
@@ -56,6 +57,16 @@ class Parameters:
         if value[0] not in "%@":
             return value
         return self.given.setdefault(value, (type, f"%p{len(self.given)}"))[1]
+
+    @property
+    def passed(self) -> list[tuple[str, str]]:
+        """The LLVM types and the values outside."""
+        return [(t, value) for value, (t, _) in self.given.items()]
+
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """The LLVM types and the names inside."""
+        return list(self.given.values())
 
     def of_scalar(self, type: ScalarType, value: str) -> str:
         return join_components([self.of(llvm_type(t), v) for t, v in components(type, value)])
@@ -159,19 +170,16 @@ def _call(
     for op, (_, name) in slots.items():
         inner.do(f"store i1 {inner.inst(f'load i1, ptr {writer.failures[op]}')}, ptr {name}")
     inner_polls.leave()
-    given = [(t, name) for t, name in parameters.given.values()]
     bounds = [] if split is None else [("i64", "%lo"), ("i64", "%hi")]
     symbol = code.share(
         inner, "nest",
-        [("ptr", "%context"), ("i64", "%left"), *bounds, *given, *(("ptr", name) for _, name in slots.values())],
+        [("ptr", "%context"), ("i64", "%left"), *bounds, *parameters.named, *(("ptr", name) for _, name in slots.values())],
     )  # fmt: skip
-    passed = [(t, value) for value, (t, _) in parameters.given.items()]
-    polls, flags = around.polls, [("ptr", slot) for slot, _ in slots.values()]
+    passed, polls, flags = parameters.passed, around.polls, [("ptr", slot) for slot, _ in slots.values()]
     if split is None:
         polls.resume(code.call("i64", symbol, [*polls.state(), *passed, *flags]))
     else:
-        share = _Share(code, nest, operands, split)
-        polls.resume(share.write(polls.state(), symbol, passed, flags))
+        _Split(code, nest, operands, split).write(polls, symbol, passed, flags)
     return {op: code.inst(f"load i1, ptr {slot}") for op, (slot, _) in slots.items()}
 
 
@@ -183,8 +191,87 @@ def _size(nest: Nest, operands: Sequence[Buffer | str], dim: int) -> str:
     return buffer.sizes[axis]
 
 
-class _Share:
-    """Writes that threads share a nest which touches many bytes, else that it is called for all iterations."""
+class Shared(NamedTuple):
+    """What threads are to share: the function's symbol, what it gets beside its context, budget, first and last
+    iteration; how many iterations there are, and the bytes that all touch (LLVM values). Pieces are multiples of the
+    grain (if it is negative, powers of two of them), and at most `limit`."""
+
+    symbol: str
+    passed: Sequence[tuple[str, str]]
+    n: str
+    work: str
+    grain: int = 1
+    limit: int = 2**30
+
+
+@contextmanager
+def shared_by_threads(
+    code: Code, polls: Polls, it: Shared, fits: Callable[[], str],
+    moved: Callable[[], dict[str, tuple[str, int]]] = dict, join: Callable[[str], None] = lambda piece: None,
+    failures: Sequence[tuple[str, str]] = (),
+) -> Iterator[None]:  # fmt: skip
+    """Writes that threads run a function for the pieces of a loop, if it touches many bytes and `fits` (which writes an
+    i1); in the context, what runs where they do not.
+
+    `moved`: by pointer that the function gets the places, one for each piece, that it gets instead, and the bytes of
+    one; `join` makes of them what the function would have stored, and gets the iterations of a piece; `failures`: where
+    it says what has failed.
+    """
+    for name, text in parallel.declared().items():
+        code.define(name, text)
+    code.imports |= {
+        "tracebuf_threads": ("threads", "block"), "tracebuf_poll": ("runtime", "poll"),
+        "tracebuf_ask": ("runtime", "ask"),
+    }  # fmt: skip
+    large, pack, whole, going, end = (code.new_label() for _ in range(5))
+    least = code.inst(f"load i64, ptr {code.offset('@tracebuf_threads', 'i64', str(parallel.LEAST))}")
+    code.branch(code.icmp("sge", it.work, least), large, whole)
+    code.place(large)
+    code.branch(fits(), pack, whole)
+    code.place(pack)
+    for _, slot in failures:
+        code.do(f"store i1 false, ptr {slot}")
+    places = moved()
+    words = [(t, places.get(v, (v, 0))[0]) for t, v in (*it.passed, *failures)]
+    data = code.slot(f"[{parallel.GIVEN + len(words)} x i64]", -2, align=64)
+    put = [(parallel.NEST, "ptr", code.address_of(it.symbol)), (parallel.ITERATIONS, "i64", it.n)]
+    put += [(parallel.GIVEN + k, t, v) for k, (t, v) in enumerate(words)]
+    for k, type_, value in put:
+        code.do(f"store {type_} {value}, ptr {code.offset(data, 'i64', str(k))}")
+    clock = int(getattr(time, "CLOCK_MONOTONIC", 0))
+    outs = {k: places[v][1] for k, (_, v) in enumerate(it.passed) if v in places}
+    part = code.share_text("part", *parallel.part_text([t for t, _ in it.passed], len(failures), clock, outs))
+    share = code.share_text("share", *parallel.share_text(abi.GROW, clock))
+    numbers = [("i64", it.work), ("i64", str(it.grain)), ("i64", str(it.limit))]
+    left = code.call("i64", share, [*polls.state(), ("ptr", data), ("ptr", code.address_of(part)), *numbers])
+    code.branch(code.icmp("eq", left, str(parallel.WHOLE)), whole, going)
+    code.place(going)
+    polls.resume(left)
+    join(code.inst(f"load i64, ptr {code.offset(data, 'i64', str(parallel.PIECE))}"))
+    code.jump(end)
+    code.place(whole)
+    yield
+    code.jump(end)
+    code.place(end)
+
+
+def are_apart(code: Code, mine: str, n: str, others: Sequence[tuple[str, str]]) -> str:
+    """Whether no two iterations of a loop touch one element of a buffer (an i1): its stride there is larger than all
+    that the others, each with its size, cover, or theirs are larger than all that it covers in `n` iterations."""
+    mine = _magnitude(code, mine)
+    others = [(_magnitude(code, stride), size) for stride, size in others]
+    if not others:
+        return _at_least(code, mine, "1")
+    covered = "1"
+    for stride, size in others:
+        covered = code.add(covered, code.mul(stride, code.sub(size, "1")))
+    reach = code.mul(mine, code.sub(n, "1"))
+    inside = [_at_least(code, mine, "1"), *(_at_least(code, s, code.add(reach, "1")) for s, _ in others)]
+    return code.inst(f"or i1 {_at_least(code, mine, covered)}, {code.every(inside)}")
+
+
+class _Split:
+    """A nest that threads may share."""
 
     def __init__(self, code: Code, nest: Nest, operands: Sequence[Buffer | str], split: Split) -> None:
         self.code, self.nest, self.operands, self.split = code, nest, operands, split
@@ -193,69 +280,23 @@ class _Share:
         """Of each fold its out, and the places of what the pieces come to."""
 
     def write(
-        self, state: list[tuple[str, str]], symbol: str, passed: list[tuple[str, str]], flags: list[tuple[str, str]]
-    ) -> str:
-        """The budget left. `state`: the context and the budget, `symbol`: the nest, `passed`: what it works on,
-        `flags`: where failures go."""
-        code, n = self.code, self.sizes[self.split.depth]
-        work = code.product([*self.sizes, str(self.split.cost)])
-        self._import()
-        large, pack, whole, end = (code.new_label() for _ in range(4))
-        least = code.inst(f"load i64, ptr {code.offset('@tracebuf_threads', 'i64', str(parallel.LEAST))}")
-        code.branch(code.icmp("sge", work, least), large, whole)
-        code.place(large)
-        own = self._blocks_fit() if self.split.folds else self._are_apart()
-        code.branch(own, pack, whole)
-        code.place(pack)
-        for _, slot in flags:
-            code.do(f"store i1 false, ptr {slot}")
-        moved = self._begin_parts(passed) if self.split.folds else {}
-        words = [(t, moved.get(v, (v, 0))[0]) for t, v in (*passed, *flags)]
-        data = code.slot(f"[{parallel.GIVEN + len(words)} x i64]", -2, align=64)
-        put = [(parallel.NEST, "ptr", code.address_of(symbol)), (parallel.ITERATIONS, "i64", n)]
-        put += [(parallel.GIVEN + k, t, v) for k, (t, v) in enumerate(words)]
-        for k, type_, value in put:
-            code.do(f"store {type_} {value}, ptr {code.offset(data, 'i64', str(k))}")
-        sizes = {k: moved[v][1] for k, (_, v) in enumerate(passed) if v in moved}
-        shared = self._ask(state, data, [t for t, _ in passed], len(flags), sizes, work)
-        after, going, joined = code.label, code.new_label(), code.new_label()
-        code.branch(code.icmp("eq", shared, str(parallel.WHOLE)), whole, going)
-        code.place(going)
-        code.branch(code.icmp("eq", shared, str(parallel.LEFT)), end, joined, code.rarely())
-        code.place(joined)
-        if self.parts:
-            piece = code.inst(f"load i64, ptr {code.offset(data, 'i64', str(parallel.PIECE))}")
-            full = code.inst(f"sdiv i64 {n}, {piece}")
-            for fold, out, places in self.parts:
-                fold.join(Scalars(code), places, full, out)
-        then = code.label
-        code.jump(end)
-        code.place(whole)
-        alone, last = code.call("i64", symbol, [*state, ("i64", "0"), ("i64", n), *passed, *flags]), code.label
-        code.jump(end)
-        code.place(end)
-        return code.inst(f"phi i64 [ {shared}, %{going} ], [ {shared}, %{then} ], [ {alone}, %{last} ]")
-
-    def _import(self) -> None:
-        for name, text in parallel.declared().items():
-            self.code.define(name, text)
-        self.code.imports |= {
-            "tracebuf_threads": ("threads", "block"), "tracebuf_poll": ("runtime", "poll"),
-            "tracebuf_ask": ("runtime", "ask"),
-        }  # fmt: skip
-
-    def _ask(
-        self, state: list[tuple[str, str]], data: str, types: Sequence[str], failures: int, outs: Mapping[int, int],
-        work: str,
-    ) -> str:  # fmt: skip
-        """What `share` gives."""
-        code, split = self.code, self.split
-        clock = int(getattr(time, "CLOCK_MONOTONIC", 0))
-        part = code.share_text("part", *parallel.part_text(types, failures, clock, outs))
-        shares = code.share_text("share", *parallel.share_text(abi.GROW, clock))
+        self, polls: Polls, symbol: str, passed: list[tuple[str, str]], failures: list[tuple[str, str]]
+    ) -> None:
+        """Calls the nest, or has threads do so. `passed`: what it works on."""
+        code, split, n = self.code, self.split, self.sizes[self.split.depth]
+        work = code.product([*self.sizes, str(split.cost)])
         grain, limit = -split.grain if split.powers else split.grain, parallel.MOST_PARTS if split.folds else 2**30
-        numbers = [("i64", work), ("i64", str(grain)), ("i64", str(limit))]
-        return code.call("i64", shares, [*state, ("ptr", data), ("ptr", code.address_of(part)), *numbers])
+        it = Shared(symbol, passed, n, work, grain, limit)
+        fits = self._blocks_fit if split.folds else self._are_apart
+        moved = self._begin_parts if split.folds else dict
+        with shared_by_threads(code, polls, it, fits, moved, self._join, failures):
+            polls.resume(code.call("i64", symbol, [*polls.state(), ("i64", "0"), ("i64", n), *passed, *failures]))
+
+    def _join(self, piece: str) -> None:
+        if self.parts:
+            full = self.code.inst(f"sdiv i64 {self.sizes[self.split.depth]}, {piece}")
+            for fold, out, places in self.parts:
+                fold.join(Scalars(self.code), places, full, out)
 
     def _blocks_fit(self) -> str:
         """Whether as many iterations of the outer loop as there are in a piece are a power of two of blocks (an i1)."""
@@ -267,7 +308,7 @@ class _Share:
         bits = code.intrinsic("llvm.ctpop.i64", "i64", [("i64", blocks)])
         return code.icmp("eq", bits, "1")
 
-    def _begin_parts(self, passed: Sequence[tuple[str, str]]) -> dict[str, tuple[str, int]]:
+    def _begin_parts(self) -> dict[str, tuple[str, int]]:
         """Makes places for what the pieces come to; by each out's pointer these places, and the bytes of one."""
         code, moved = self.code, dict[str, tuple[str, int]]()
         for k, f in enumerate(self.nest.folds):
@@ -284,8 +325,7 @@ class _Share:
         return moved
 
     def _are_apart(self) -> str:
-        """Whether no two iterations of the loop that is split store to one element (an i1): each out's stride there is
-        larger than all that the other loops cover, or theirs are larger than all that it covers."""
+        """Whether no two iterations of the loop that is split store to one element (an i1)."""
         code, nest, split, known = self.code, self.nest, self.split, []
         for o in (o for o in nest.operands if o.written):
             buffer = self.operands[o.index]
@@ -294,17 +334,8 @@ class _Share:
             for axis, d in enumerate(nest.spec.maps[o.index].results):
                 for depth in (k for k, lp in enumerate(nest.loops) if d == lp.dims[-1]):
                     axes[depth] = code.add(axes.get(depth, "0"), buffer.strides[axis])
-            mine = _magnitude(code, axes.pop(split.depth))
-            others = [(_magnitude(code, s), self.sizes[depth]) for depth, s in axes.items()]
-            if not others:
-                known.append(_at_least(code, mine, "1"))
-                continue
-            covered = "1"
-            for stride, n in others:
-                covered = code.add(covered, code.mul(stride, code.sub(n, "1")))
-            reach = code.mul(mine, code.sub(self.sizes[split.depth], "1"))
-            inside = [_at_least(code, mine, "1"), *(_at_least(code, s, code.add(reach, "1")) for s, _ in others)]
-            known.append(code.inst(f"or i1 {_at_least(code, mine, covered)}, {code.every(inside)}"))
+            mine = axes.pop(split.depth)
+            known.append(are_apart(code, mine, self.sizes[split.depth], [(s, self.sizes[k]) for k, s in axes.items()]))
         return code.every(known)
 
 

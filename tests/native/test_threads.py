@@ -65,6 +65,59 @@ def calls(a: Any) -> Any:
     return np.exp(np.sin(a)) + np.where(a > 0.5, np.cbrt(a), a)
 
 
+def each_row(a: Any, out: Any) -> None:
+    for i in range(a.shape[0]):
+        out[i] = a[i] / a[i].sum()
+
+
+def each_place(a: Any, out: Any) -> None:
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            out[i, j] = (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1]) / 4
+
+
+def filtered(x: Any, y: Any) -> None:
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            s = 0.9 * s + x[i, j]
+            y[i, j] = s * x[i, -1] if s > 5 else s
+
+
+def each_column(a: Any) -> Any:
+    out = np.zeros(a.shape[1])
+    for j in range(a.shape[1]):
+        out[j] = np.sqrt(a[:, j].max()) + out[j]
+        a[2, j] += 1
+    return out
+
+
+def before(a: Any) -> None:
+    for i in range(1, a.shape[0]):
+        a[i] += a[i - 1]
+
+
+def places_of_two(a: Any) -> None:
+    for i in range(a.shape[0] - 1):
+        a[i, 0] = a[i, 1] + 1
+        a[i + 1, 1] = a[i, 0] * 0.5
+
+
+def swapped(a: Any) -> None:
+    for i in range(a.shape[0]):
+        a[i, :] = a[:, i] + 1
+
+
+def one_place(a: Any, out: Any) -> None:
+    for i in range(a.shape[0]):
+        out[0] = a[i, 0] * 2 + out[0]
+
+
+def by_number(a: Any, i: Any, out: Any) -> None:
+    for k in range(a.shape[0]):
+        out[i[k]] = a[k]
+
+
 PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "chain": (chain, [RNG.random(N), RNG.random(N)]),
     "chain, float32": (chain, [RNG.random(N, np.float32), RNG.random(N, np.float32)]),
@@ -97,12 +150,17 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "bools": (lambda a: (a > 0.5) & (a < 0.7), [RNG.random(N)]),
     "integers": (lambda a: (a * 3) % 1000 - a // 7, [RNG.integers(-9, 9999, N)]),
     "outer": (lambda a, b: np.add.outer(a, b) * 2, [RNG.random(200), RNG.random(300)]),
+    "each row": (each_row, [RNG.random((300, 200)), np.zeros((300, 200))]),
+    "each place": (each_place, [RNG.random((300, 200)), np.zeros((300, 200))]),
+    "filtered": (filtered, [RNG.random((300, 100)), np.zeros((300, 100))]),
+    "filtered, by columns": (filtered, [RNG.random((300, 400)).T, np.zeros((300, 400)).T]),
+    "each column": (each_column, [RNG.random((100, 300))]),
+    "running sums": (lambda a: np.cumsum(a, axis=1), [RNG.random((3000, 20))]),
     "fill": (lambda a: np.full(a.shape, 3.5), [RNG.random(N)]),
 }
 
 
 WHOLE: dict[str, tuple[Callable[..., Any], list[Any]]] = {
-    "running sums": (lambda a: np.cumsum(a, axis=1), [RNG.random((3000, 20))]),
     "largest places": (lambda a: a.argmax(axis=1), [RNG.random((3000, 20))]),
     "integer powers, which may raise": (lambda a: a**a, [RNG.integers(0, 5, N)]),
     "ever": (lambda a: (a > 2).any(), [RNG.random(N)]),
@@ -137,10 +195,30 @@ def test_what_is_not_shared_is_right_too(name: str) -> None:
     serial_and_parallel(*WHOLE[name])
 
 
+LOOPS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
+    "before": (before, [RNG.random((500, 20))]),
+    "places of two": (places_of_two, [RNG.random((2000, 3))]),
+    "swapped": (swapped, [RNG.random((200, 200))]),
+    "one place": (one_place, [RNG.random((3000, 2)), np.zeros(3)]),
+    "by number": (by_number, [RNG.random(3000), RNG.integers(0, 3000, 3000), np.zeros(3000)]),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_whose_iterations_depend_on_one_another_are_not_shared(name: str) -> None:
+    f, args = LOOPS[name]
+    serial_and_parallel(f, args)
+    assert "threads share the loop" not in bufferize(f, parallel=True).lower(*args).as_text("loops")
+
+
 @pytest.mark.parametrize("tier", ["quick", "auto"])
 def test_in_other_tiers(tier: str) -> None:
     f, args = PROGRAMS["waves"]
     assert serial_and_parallel(f, args, tier=tier) == 6
+    f, args = PROGRAMS["filtered"]
+    assert serial_and_parallel(f, args, tier=tier) == 1
+    f, args = PROGRAMS["each row"]
+    assert serial_and_parallel(f, args, tier=tier) == 1
 
 
 def test_small_nests_are_not_shared() -> None:

@@ -15,9 +15,11 @@ thread: Python's own functions, and loops of ufuncs that are not NumPy's, or of 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 
 from tracebuf.frozen import frozen
+from tracebuf.ir.core import Op
 from tracebuf.ir.types import I1
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest
 from tracebuf.ops.scalars import arith
@@ -50,7 +52,7 @@ class Split:
 
 def split_of(nest: Nest) -> Split | None:
     """Where a nest may be split; None where it may not."""
-    if nest.spec.scatters or nest.spec.ordered or not nest.loops[-1].dims or not _runs_anywhere(nest):
+    if nest.spec.scatters or nest.spec.ordered or not nest.loops[-1].dims or not runs_anywhere(nest.spec.body.ops):
         return None
     cost = _cost(nest)
     if all(isinstance(lp.size, int) for lp in nest.loops):
@@ -82,9 +84,9 @@ def _folds_apart(nest: Nest) -> bool:
     return all(written[f.out] is not I1 for f in nest.folds)
 
 
-def _runs_anywhere(nest: Nest) -> bool:
-    """Whether all that the body calls may run in any thread."""
-    for op in nest.spec.body.ops:
+def runs_anywhere(ops: Iterable[Op]) -> bool:
+    """Whether all that the ops call may run in any thread."""
+    for op in ops:
         if isinstance(op, Libm) and op.attrs["function"] in HOSTED:
             return False
         if isinstance(op, arith.Ufunc):
