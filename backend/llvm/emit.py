@@ -60,7 +60,6 @@ from tracebuf.ops.memory import memref, metadata
 from tracebuf.ops.memory.arena import Plan
 from tracebuf.ops.scalars import arith
 
-
 FEW_ITERATIONS = 8
 """A loop of the program's of fewer iterations is not shared, but the nests in it may be."""
 

@@ -173,8 +173,9 @@ class FoldState:
         """The sum of the levels in use, small ones first, after what it starts from, if anything."""
         code, count = self.code, self.code.inst(f"load i64, ptr {self._count}")
         zeros = code.intrinsic("llvm.ctlz.i64", "i64", [("i64", count), ("i1", "false")])
+        carried = self.typed(start or self._zero())
         with code.loop(
-            code.sub("64", zeros), carried=self.typed(start or self._zero()), metadata=code.loop_metadata(*code.as_it_stands())
+            code.sub("64", zeros), carried=carried, metadata=code.loop_metadata(*code.as_it_stands())
         ) as loop:
             level = code.load(self.element, self._level(loop.index))
             used = code.inst(f"trunc i64 {code.inst(f'lshr i64 {count}, {loop.index}')} to i1")

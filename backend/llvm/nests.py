@@ -171,10 +171,8 @@ def _call(
         inner.do(f"store i1 {inner.inst(f'load i1, ptr {writer.failures[op]}')}, ptr {name}")
     inner_polls.leave()
     bounds = [] if split is None else [("i64", "%lo"), ("i64", "%hi")]
-    symbol = code.share(
-        inner, "nest",
-        [("ptr", "%context"), ("i64", "%left"), *bounds, *parameters.named, *(("ptr", name) for _, name in slots.values())],
-    )  # fmt: skip
+    named = [*bounds, *parameters.named, *(("ptr", name) for _, name in slots.values())]
+    symbol = code.share(inner, "nest", [("ptr", "%context"), ("i64", "%left"), *named])
     passed, polls, flags = parameters.passed, around.polls, [("ptr", slot) for slot, _ in slots.values()]
     if split is None:
         polls.resume(code.call("i64", symbol, [*polls.state(), *passed, *flags]))

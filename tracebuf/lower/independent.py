@@ -10,7 +10,8 @@ reads what another iteration stores. A loop is shared if
 - each buffer from outside that it stores to is accessed, be it read or stored to, at its index of one and the same axis
   only, and by no other name;
 - its buffers of its own are on the stack, so that each thread has one;
-- it does nothing that ends it, calls nothing that is not known to run in any thread, and multiplies no matrices by BLAS.
+- it does nothing that ends it, calls nothing that is not known to run in any thread, and multiplies no matrices by
+  BLAS.
 
 MLIR's counterpart: affine-parallelize.
 """
