@@ -37,6 +37,7 @@ from tracebuf.backend.llvm.nests import (
 )
 from tracebuf.backend.llvm.polls import Polls, work
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
+from tracebuf.backend.llvm.texts import parallel
 from tracebuf.errors import InternalError
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Op, Value
@@ -332,8 +333,11 @@ class KernelWriter:
         self.code.branch(self.values[op.operand(0)], ok, fail, self._likely())
         self.code.place(fail)
         for k, value in enumerate(op.operands[1 : 1 + abi.MAX_ERROR_VALUES]):
-            self._store_scalar(value, self.frame.error_at + abi.ERROR_VALUE * k)
-        self.code.do(f"ret i64 {len(self.checks)}")
+            if self.within:
+                self._put(value, "%values", abi.ERROR_VALUE * k)
+            else:
+                self._store_scalar(value, self.frame.error_at + abi.ERROR_VALUE * k)
+        self.code.do(f"ret i64 {len(self.checks) + (parallel.CHECK if self.within else 0)}")
         self.code.place(ok)
 
     def _likely(self) -> str:
@@ -596,7 +600,7 @@ class KernelWriter:
         if found is None:
             self._for_whole(op)
             return
-        it = self._outlined(op)
+        it = self._outlined(op, found.checks)
         stored = [(self.buffers[v], min(touched.axes)) for v, touched in found.touched.items() if touched.stored]
 
         def fits() -> str:
@@ -609,8 +613,13 @@ class KernelWriter:
         touched = "0"
         for v in found.touched:
             touched = self.code.add(touched, self.memory.nbytes(self.buffers[v]))
+
+        def fail(number: str, values: str) -> None:
+            self._copy_values(values)
+            self.code.do(f"ret i64 {number}")
+
         it = it._replace(work=self.code.mul(touched, str(1 + found.ops // 8)))
-        with shared_by_threads(self.code, self.polls, it, fits):
+        with shared_by_threads(self.code, self.polls, it, fits, fail=fail if found.checks else None):
             self._for_whole(op)
 
     def _are_near(self, a: Value, b: Value) -> bool:
@@ -618,8 +627,9 @@ class KernelWriter:
         x, y = self.buffers[a].roots, self.buffers[b].roots
         return not self.scopes or any(not self.scopes.near[r].isdisjoint(y) for r in x)
 
-    def _outlined(self, op: scf.For) -> Shared:
-        """Some iterations of a loop as a function of its own, `i64 (context, budget left, lo, hi, what is around)`."""
+    def _outlined(self, op: scf.For, checked: bool) -> Shared:
+        """Some iterations of a loop as a function of its own, `i64 (context, budget left, lo, hi, what is around)`, and
+        where the values of a check are put that fails, if it is `checked`."""
         lower, upper = (self.values[v] for v in op.operands[:2])
         code, scopes, inner, parameters = self.code, self.scopes, Code(), Parameters()
         whole = self.whole
@@ -642,7 +652,8 @@ class KernelWriter:
         whole.apart, whole.inlined, whole.nests = kept[2:]
         self.plans.append(f"threads share the loop of line {op.loc.line}")
         bounds = [("ptr", "%context"), ("i64", "%left"), ("i64", "%lo"), ("i64", "%hi")]
-        symbol = code.share(inner, "loop", [*bounds, *parameters.named])
+        values = [("ptr", "%values")] if checked else []
+        symbol = code.share(inner, "loop", [*bounds, *parameters.named, *values])
         n = self.code.greatest(self.code.sub(upper, lower), "0")
         return Shared(symbol, parameters.passed, n, "0")
 
@@ -757,16 +768,19 @@ class KernelWriter:
         failed, going = code.new_label(), code.new_label()
         code.branch(code.icmp("ne", status, "0"), failed, going, code.rarely())
         code.place(failed)
-        nbytes = 8 * abi.ERROR_VALUE * abi.MAX_ERROR_VALUES
-        errors = code.offset(at, "i64", str(frame.error_at)), self._slot(self.frame.error_at)
-        code.declare("llvm.memcpy.p0.p0.i64", "void @(ptr, ptr, i64, i1)")
-        words = [("ptr", errors[1]), ("ptr", errors[0]), ("i64", str(nbytes)), ("i1", "false")]
-        code.call("void", "llvm.memcpy.p0.p0.i64", words)
+        self._copy_values(code.offset(at, "i64", str(frame.error_at)))
         code.do(f"ret i64 {status}")
         code.place(going)
         self.polls.resume(code.inst(f"load i64, ptr {left}"))
         for result, k in zip(op.results, frame.result_at, strict=True):
             self._take(result, at, k)
+
+    def _copy_values(self, source: str) -> None:
+        """Puts the values of a check that failed elsewhere into the frame."""
+        nbytes = 8 * abi.ERROR_VALUE * abi.MAX_ERROR_VALUES
+        self.code.declare("llvm.memcpy.p0.p0.i64", "void @(ptr, ptr, i64, i1)")
+        words = [("ptr", self._slot(self.frame.error_at)), ("ptr", source), ("i64", str(nbytes)), ("i1", "false")]
+        self.code.call("void", "llvm.memcpy.p0.p0.i64", words)
 
     def _call_frame(self) -> str:
         """The place of the frame of what is called: one for all calls, for the stack may have to hold a thousand."""

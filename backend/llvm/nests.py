@@ -206,14 +206,15 @@ class Shared(NamedTuple):
 def shared_by_threads(
     code: Code, polls: Polls, it: Shared, fits: Callable[[], str],
     moved: Callable[[], dict[str, tuple[str, int]]] = dict, join: Callable[[str], None] = lambda piece: None,
-    failures: Sequence[tuple[str, str]] = (),
+    failures: Sequence[tuple[str, str]] = (), fail: Callable[[str, str], None] | None = None,
 ) -> Iterator[None]:  # fmt: skip
     """Writes that threads run a function for the pieces of a loop, if it touches many bytes and `fits` (which writes an
     i1); in the context, what runs where they do not.
 
     `moved`: by pointer that the function gets the places, one for each piece, that it gets instead, and the bytes of
     one; `join` makes of them what the function would have stored, and gets the iterations of a piece; `failures`: where
-    it says what has failed.
+    it says what has failed. `fail`, of a function with checks, writes how the kernel ends with a check of a number, whose
+    values are at a place.
     """
     for name, text in parallel.declared().items():
         code.define(name, text)
@@ -231,19 +232,27 @@ def shared_by_threads(
         code.do(f"store i1 false, ptr {slot}")
     places = moved()
     words = [(t, places.get(v, (v, 0))[0]) for t, v in (*it.passed, *failures)]
-    data = code.slot(f"[{parallel.GIVEN + len(words)} x i64]", -2, align=64)
+    values = 0 if fail is None else abi.MAX_ERROR_VALUES * abi.ERROR_VALUE
+    data = code.slot(f"[{parallel.GIVEN + len(words) + values} x i64]", -2, align=64)
     put = [(parallel.NEST, "ptr", code.address_of(it.symbol)), (parallel.ITERATIONS, "i64", it.n)]
     put += [(parallel.GIVEN + k, t, v) for k, (t, v) in enumerate(words)]
     for k, type_, value in put:
         code.do(f"store {type_} {value}, ptr {code.offset(data, 'i64', str(k))}")
     clock = int(getattr(time, "CLOCK_MONOTONIC", 0))
     outs = {k: places[v][1] for k, (_, v) in enumerate(it.passed) if v in places}
-    part = code.share_text("part", *parallel.part_text([t for t, _ in it.passed], len(failures), clock, outs))
+    part = code.share_text("part", *parallel.part_text([t for t, _ in it.passed], len(failures), clock, outs, values))
     share = code.share_text("share", *parallel.share_text(abi.GROW, clock))
     numbers = [("i64", it.work), ("i64", str(it.grain)), ("i64", str(it.limit))]
     left = code.call("i64", share, [*polls.state(), ("ptr", data), ("ptr", code.address_of(part)), *numbers])
     code.branch(code.icmp("eq", left, str(parallel.WHOLE)), whole, going)
     code.place(going)
+    if fail is not None:
+        failing, right = code.new_label(), code.new_label()
+        number = code.sub(left, str(parallel.CHECK))
+        code.branch(code.icmp("ult", number, str(parallel.MOST_CHECKS)), failing, right, code.rarely())
+        code.place(failing)
+        fail(number, code.offset(data, "i64", str(parallel.GIVEN + len(words))))
+        code.place(right)
     polls.resume(left)
     join(code.inst(f"load i64, ptr {code.offset(data, 'i64', str(parallel.PIECE))}"))
     code.jump(end)

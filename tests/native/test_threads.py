@@ -92,6 +92,25 @@ def each_column(a: Any) -> Any:
     return out
 
 
+def escaped(c: Any, most: int) -> Any:
+    out = np.zeros(c.shape, np.int64)
+    for i in range(c.shape[0]):
+        z = 0j
+        n = 0
+        while n < most and abs(z) < 2:
+            z = z * z + c[i]
+            n += 1
+        out[i] = n
+    return out
+
+
+def looked_up(a: Any, i: Any) -> Any:
+    out = np.zeros(len(i))
+    for k in range(len(i)):
+        out[k] = a[i[k]] * 2
+    return out
+
+
 def before(a: Any) -> None:
     for i in range(1, a.shape[0]):
         a[i] += a[i - 1]
@@ -155,6 +174,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "filtered": (filtered, [RNG.random((300, 100)), np.zeros((300, 100))]),
     "filtered, by columns": (filtered, [RNG.random((300, 400)).T, np.zeros((300, 400)).T]),
     "each column": (each_column, [RNG.random((100, 300))]),
+    "escaped": (escaped, [RNG.random(3000) * 2 - 1.5 + 0.3j, 100]),
+    "looked up": (looked_up, [RNG.random(1000), RNG.integers(-1000, 1000, 9000)]),
     "running sums": (lambda a: np.cumsum(a, axis=1), [RNG.random((3000, 20))]),
     "fill": (lambda a: np.full(a.shape, 3.5), [RNG.random(N)]),
 }
@@ -202,6 +223,15 @@ LOOPS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "one place": (one_place, [RNG.random((3000, 2)), np.zeros(3)]),
     "by number": (by_number, [RNG.random(3000), RNG.integers(0, 3000, 3000), np.zeros(3000)]),
 }
+
+
+SHARED_LOOPS = ("each row", "each place", "filtered", "each column", "escaped", "looked up", "running sums")
+
+
+@pytest.mark.parametrize("name", SHARED_LOOPS)
+def test_loops_of_the_program_that_are_shared(name: str) -> None:
+    f, args = PROGRAMS[name]
+    assert "threads share the loop" in bufferize(f, parallel=True).lower(*args).as_text("loops")
 
 
 @pytest.mark.parametrize("name", LOOPS)
@@ -263,6 +293,23 @@ def test_an_index_out_of_bounds_in_any_piece() -> None:
         with pytest.raises(IndexError):
             f(a, wrong)
         assert np.array_equal(f(a, i), gathered(a, i))
+
+
+def test_the_first_check_that_fails_raises() -> None:
+    """Its message has its values, though later iterations fail too, in other pieces."""
+    f, (a, i) = bufferize(parallel=True)(looked_up), PROGRAMS["looked up"][1]
+    assert np.array_equal(f(a, i), looked_up(a, i))
+    for k in (0, 1, 4000, 8999):
+        wrong = i.copy()
+        wrong[k:] += 5000 + np.arange(9000 - k)
+        with pytest.raises(IndexError) as eager:
+            looked_up(a, wrong)
+        for _ in range(3):
+            before = threads.shared_nests()
+            with pytest.raises(IndexError) as ours:
+                f(a, wrong)
+            assert str(ours.value) == str(eager.value) and threads.shared_nests() > before
+        assert np.array_equal(f(a, i), looked_up(a, i))
 
 
 def test_outs_whose_iterations_may_share_elements_are_one_threads() -> None:

@@ -10,8 +10,9 @@ reads what another iteration stores. A loop is shared if
 - each buffer from outside that it stores to is accessed, be it read or stored to, at its index of one and the same axis
   only, and by no other name;
 - its buffers of its own are on the stack, so that each thread has one;
-- it does nothing that ends it, calls nothing that is not known to run in any thread, and multiplies no matrices by
-  BLAS.
+- it calls nothing that is not known to run in any thread, and multiplies no matrices by BLAS.
+
+Checks may be in it: the one that fails in the earliest iteration raises, as in order; later iterations may have run.
 
 MLIR's counterpart: affine-parallelize.
 """
@@ -30,6 +31,7 @@ from tracebuf.ops.arrays import linalg
 from tracebuf.ops.arrays.gather import CheckedIndex
 from tracebuf.ops.arrays.scatter import Scatter
 from tracebuf.ops.control import scf
+from tracebuf.ops.control.checks import Check
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
 
@@ -45,10 +47,12 @@ class Touched:
 
 @plain(eq=True, slots=True)
 class Independent:
-    """A loop whose iterations are independent: the buffers that it touches, how many ops one iteration has."""
+    """A loop whose iterations are independent: the buffers that it touches, how many ops one iteration has, whether
+    checks are among them."""
 
     touched: dict[Value, Touched]
     ops: int
+    checks: bool
 
 
 def independent(loop: scf.For, near: Callable[[Value, Value], bool]) -> Independent | None:
@@ -66,7 +70,7 @@ def independent(loop: scf.For, near: Callable[[Value, Value], bool]) -> Independ
         return None
     if any(v is not w and near(v, w) for v in stored for w in body.touched):
         return None
-    return Independent(body.touched, body.ops)
+    return Independent(body.touched, body.ops, body.checks)
 
 
 @plain(eq=True, slots=True)
@@ -78,6 +82,7 @@ class _Body:
     views: dict[Value, tuple[Value, frozenset[int]] | None] = field(default_factory=dict)
     """By value of the body: the buffer from outside and the axes at whose place it is, or None for one of its own."""
     ops: int = 0
+    checks: bool = False
 
     def look(self, block: Block) -> bool:
         """Notes what the ops touch; whether all of them may be there."""
@@ -88,6 +93,9 @@ class _Body:
         if isinstance(op, memref.Alloca):
             self.views[op.result] = None
             return True
+        if isinstance(op, Check):
+            self.checks = True
+            return not any(isinstance(v.type, MemRefType) for v in op.operands)
         if isinstance(op, memref.Subview):
             return self._subview(op)
         if isinstance(op, memref.Load | memref.Store):

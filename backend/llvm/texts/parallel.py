@@ -21,10 +21,17 @@ functions, whether a nest is shared now, the debt, how many were shared, the byt
 not because of a debt, and by how many times as much work a loss is made up for."""
 ASLEEP, READY, OFF = 0, 1, 2
 """States: Numba's threads are not started, or are, or never will be."""
-NEXT, NEST, ITERATIONS, PIECE, CONTEXT, CALLER, STOP, BEST, GIVEN = 0, 8, 9, 10, 11, 12, 13, 14, 16
-"""Words of a share."""
+NEXT, NEST, ITERATIONS, PIECE, CONTEXT, CALLER, STOP, BEST = 0, 8, 9, 10, 11, 12, 13, 14
+FAILED_AT, FAILED, LOCK, GIVEN = 15, 16, 17, 18
+"""Words of a share; of failed checks that of the first piece counts: its first iteration, the check's number (or 0),
+whether a thread is at these two and the check's values, which stand behind what the nest works on."""
 LEFT, WHOLE = -(2**63), -(2**63) + 1
 """What `share` gives where a handler raised, and where the nest is to run whole."""
+CHECK = -(2**63) + 16
+"""Added to the number of a check that failed, this is what a loop gives, and then `share`."""
+MOST_CHECKS = 2**32
+RAISED, ENDED = 1, 2
+"""Bits of `STOP`: a handler raised, a check failed."""
 PIECE_BYTES, FEWEST, MOST = 2**20, 8, 32
 """The bytes that one piece touches, and how many pieces of a nest there are for each thread."""
 MOST_LOSS = 20
@@ -137,6 +144,12 @@ run:
   store i64 0, ptr %stop_at
   %best_at = {_AT} %data, i64 {BEST}
   store i64 {2**62}, ptr %best_at
+  %failed_at = {_AT} %data, i64 {FAILED_AT}
+  store i64 {2**62}, ptr %failed_at
+  %failed = {_AT} %data, i64 {FAILED}
+  store i64 0, ptr %failed
+  %lock = {_AT} %data, i64 {LOCK}
+  store i64 0, ptr %lock
   store ptr null, ptr %args
   store i64 %t, ptr %dims
   store i64 1, ptr %steps
@@ -177,7 +190,15 @@ done:
   store atomic i64 0, ptr {word(TAKEN)} release, align 8
   %stopped = load atomic i64, ptr %stop_at acquire, align 8
   %stops = icmp ne i64 %stopped, 0
-  br i1 %stops, label %left_here, label %spent
+  br i1 %stops, label %stopped_by, label %spent
+stopped_by:
+  %by_raise = and i64 %stopped, {RAISED}
+  %raises = icmp ne i64 %by_raise, 0
+  br i1 %raises, label %left_here, label %checked
+checked:
+  %number = load i64, ptr %failed
+  %said = add i64 %number, {CHECK}
+  ret i64 %said
 spent:
   %rest = sub i64 %more, %work
   %rest0 = call i64 @llvm.smax.i64(i64 %rest, i64 -1)
@@ -202,11 +223,12 @@ whole:
 
 
 def part_text(
-    given: Sequence[str], failures: int, clock: int, outs: Mapping[int, int] | None = None
+    given: Sequence[str], failures: int, clock: int, outs: Mapping[int, int] | None = None, values: int = 0
 ) -> tuple[list[tuple[str, str]], str, dict[str, str]]:
     """`i64 part(args, dimensions, steps, the share)`, as the threading layer calls it in each thread: its parameters,
     body, and what it declares. `given`: the types of what the nest works on; `failures`: of how many indices it says
-    whether one was out of bounds. `outs`: of those that are pointers to a place for each piece, the bytes of one."""
+    whether one was out of bounds. `outs`: of those that are pointers to a place for each piece, the bytes of one. `values`: as many words of a check
+    that failed are passed on, which it puts where its last argument points."""
     parameters = [("ptr", "%args"), ("ptr", "%dims"), ("ptr", "%steps"), ("ptr", "%data")]
     lines, passed, at_piece = [], [], []
     for k, type_ in enumerate(given):
@@ -231,6 +253,10 @@ def part_text(
             f"  br label %on{k}",
             f"on{k}:",
         ]
+    if values:
+        slots.append(f"  %values = alloca [{values} x i64], align 8")
+        passed.append("ptr %values")
+        after += _check_text(values, GIVEN + len(given) + failures)
     body = f"""{{
 entry:
   %now = alloca [2 x i64], align 8
@@ -277,12 +303,44 @@ poll:
   %raised = icmp slt i64 %more, 0
   br i1 %raised, label %leave, label %head
 leave:
-  store atomic i64 1, ptr %stop_at release, align 8
+  %was = atomicrmw or ptr %stop_at, i64 {RAISED} acq_rel
   br label %head
 end:
   ret i64 0
 }}"""
-    return parameters, body, {**_clock(clock), **declared()}
+    needs = {**_clock(clock), **declared()}
+    if values:
+        needs["llvm.memcpy.p0.p0.i64"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+    return parameters, body, needs
+
+
+def _check_text(values: int, at: int) -> list[str]:
+    """Notes a check that failed, if it is of an earlier piece than another one, its values from a word on."""
+    return f"""  %past = sub i64 %r, {CHECK}
+  %fails = icmp ult i64 %past, {MOST_CHECKS}
+  br i1 %fails, label %spin, label %right
+spin:
+  %lock = {_AT} %data, i64 {LOCK}
+  %locked = atomicrmw xchg ptr %lock, i64 1 acquire
+  %free = icmp eq i64 %locked, 0
+  br i1 %free, label %compare, label %spin
+compare:
+  %failed_at = {_AT} %data, i64 {FAILED_AT}
+  %others = load i64, ptr %failed_at
+  %first = icmp slt i64 %lo, %others
+  br i1 %first, label %say, label %unlock
+say:
+  store i64 %lo, ptr %failed_at
+  %failed = {_AT} %data, i64 {FAILED}
+  store i64 %past, ptr %failed
+  %kept = {_AT} %data, i64 {at}
+  call void @llvm.memcpy.p0.p0.i64(ptr %kept, ptr %values, i64 {8 * values}, i1 false)
+  br label %unlock
+unlock:
+  store atomic i64 0, ptr %lock release, align 8
+  %ends = atomicrmw or ptr %stop_at, i64 {ENDED} acq_rel
+  br label %right
+right:""".split("\n")
 
 
 def _lines(lines: Sequence[str]) -> str:
