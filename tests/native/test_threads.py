@@ -253,9 +253,9 @@ def test_in_other_tiers(tier: str) -> None:
 
 def test_small_nests_are_not_shared() -> None:
     with threads.shared_from(threads.LEAST):
-        for n in (1, 10, 1000, 10_000):
+        for n in (1, 10, 1000, 10_000, 100_000):
             assert serial_and_parallel(chain, [RNG.random(n), RNG.random(n)]) == 0
-        assert serial_and_parallel(chain, [RNG.random(10**6), RNG.random(10**6)]) == 1
+        assert serial_and_parallel(calls, [RNG.random(200_000)]) > 0
 
 
 def test_no_elements() -> None:
@@ -374,7 +374,7 @@ from tracebuf import bufferize
 from tracebuf.backend.runtime import threads
 
 def f(a):
-    return np.sqrt(a + 1) * a
+    return np.sin(a + 1) * a
 
 g = bufferize(parallel=True)(f)
 a = np.random.default_rng(0).random(1_000_000)

@@ -36,6 +36,10 @@ from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
 
 
+WHILE = 16
+"""A `while` is taken to run so many times."""
+
+
 @plain(eq=True, slots=True)
 class Touched:
     """A buffer from outside of a loop: the axes at whose place of the iteration each access is, and whether there are
@@ -47,11 +51,11 @@ class Touched:
 
 @plain(eq=True, slots=True)
 class Independent:
-    """A loop whose iterations are independent: the buffers that it touches, how many ops one iteration has, whether
-    checks are among them."""
+    """A loop whose iterations are independent: the buffers that it touches; what it takes, in times of these bytes, as
+    far as one can tell by its ops; whether checks are among them."""
 
     touched: dict[Value, Touched]
-    ops: int
+    cost: int
     checks: bool
 
 
@@ -70,7 +74,7 @@ def independent(loop: scf.For, near: Callable[[Value, Value], bool]) -> Independ
         return None
     if any(v is not w and near(v, w) for v in stored for w in body.touched):
         return None
-    return Independent(body.touched, body.ops, body.checks)
+    return Independent(body.touched, (1 + body.ops // 2) * body.rounds, body.checks)
 
 
 @plain(eq=True, slots=True)
@@ -82,6 +86,7 @@ class _Body:
     views: dict[Value, tuple[Value, frozenset[int]] | None] = field(default_factory=dict)
     """By value of the body: the buffer from outside and the axes at whose place it is, or None for one of its own."""
     ops: int = 0
+    rounds: int = 1
     checks: bool = False
 
     def look(self, block: Block) -> bool:
@@ -106,6 +111,7 @@ class _Body:
             return op.operand(0) not in self.views
         if isinstance(op, scf.For | scf.While | scf.If):
             blocks = [b for region in op.regions for b in region.blocks]
+            self.rounds = WHILE if isinstance(op, scf.While) else self.rounds
             values = [*op.results, *(a for b in blocks for a in b.args)]
             return not any(isinstance(v.type, MemRefType) for v in values) and all(map(self.look, blocks))
         if isinstance(op, scf.Yield | scf.Condition):

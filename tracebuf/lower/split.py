@@ -22,6 +22,7 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op
 from tracebuf.ir.types import I1
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest
+from tracebuf.ops.arrays.gather import Element, SortedPlace
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.libm import Libm
 from tracebuf.running.python_functions import HOSTED
@@ -34,7 +35,7 @@ GRAIN = 64
 """Iterations of an innermost loop between two borders: elements of one cache line are one thread's."""
 SEGMENT = 2 * BLOCK
 """The same where there are loops around it: shorter parts of each row are read at less than memory's speed."""
-LEAST = 2**14
+LEAST = 2**20
 """Bytes that a nest of known size has to touch to be split."""
 
 
@@ -98,5 +99,11 @@ def runs_anywhere(ops: Iterable[Op]) -> bool:
 
 def _cost(nest: Nest) -> int:
     touched = sum(o.element.itemsize * (1 + (o.read and o.written)) for o in nest.operands if o.inner != 0)
-    calls = sum(isinstance(op, arith.Ufunc | Libm) for op in nest.spec.body.ops)
-    return max(touched + len(nest.spec.body.ops) + 32 * calls, 1)
+    return max(touched + sum(map(cost_of, nest.spec.body.ops)), 1)
+
+
+def cost_of(op: Op) -> int:
+    """What an op on one element takes, in bytes touched in the cache, of which there are a hundred in a nanosecond."""
+    if isinstance(op, arith.Ufunc | Libm | SortedPlace):
+        return 400
+    return 64 if isinstance(op, Element) else 1

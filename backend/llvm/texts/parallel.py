@@ -32,7 +32,7 @@ CHECK = -(2**63) + 16
 MOST_CHECKS = 2**32
 RAISED, ENDED = 1, 2
 """Bits of `STOP`: a handler raised, a check failed."""
-PIECE_BYTES, FEWEST, MOST = 2**20, 8, 32
+PIECE_BYTES, FEWEST, MOST = 2**22, 8, 32
 """The bytes that one piece touches, and how many pieces of a nest there are for each thread."""
 MOST_LOSS = 20
 """The largest loss that is counted, in times of the nest run by one thread."""
