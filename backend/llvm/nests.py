@@ -37,6 +37,10 @@ FEW = 64
 """So many elements, known when compiled, are no loop for LLVM, or a short one."""
 
 
+WIDE = 2**13
+"""Of rows that are folded into the out, threads get parts from so many elements on: shorter ones are read slowly."""
+
+
 class Failed(NamedTuple):
     """An index that was out of bounds if the i1 `flag` says so, of an axis of that size."""
 
@@ -192,7 +196,8 @@ def _size(nest: Nest, operands: Sequence[Buffer | str], dim: int) -> str:
 class Shared(NamedTuple):
     """What threads are to share: the function's symbol, what it gets beside its context, budget, first and last
     iteration; how many iterations there are, and the bytes that all touch (LLVM values). Pieces are multiples of the
-    grain (if it is negative, powers of two of them), and at most `limit`."""
+    grain (if it is negative, powers of two of them), and at most `limit` (if it is negative, as many for each
+    thread)."""
 
     symbol: str
     passed: Sequence[tuple[str, str]]
@@ -213,8 +218,8 @@ def shared_by_threads(
 
     `moved`: by pointer that the function gets the places, one for each piece, that it gets instead, and the bytes of
     one; `join` makes of them what the function would have stored, and gets the iterations of a piece; `failures`: where
-    it says what has failed. `fail`, of a function with checks, writes how the kernel ends with a check of a number, whose
-    values are at a place.
+    it says what has failed. `fail`, of a function with checks, writes how the kernel ends with a check of a number,
+    whose values are at a place.
     """
     for name, text in parallel.declared().items():
         code.define(name, text)
@@ -292,7 +297,8 @@ class _Split:
         """Calls the nest, or has threads do so. `passed`: what it works on."""
         code, split, n = self.code, self.split, self.sizes[self.split.depth]
         work = code.product([*self.sizes, str(split.cost)])
-        grain, limit = -split.grain if split.powers else split.grain, parallel.MOST_PARTS if split.folds else 2**30
+        grain = -split.grain if split.powers else split.grain
+        limit = parallel.MOST_PARTS if split.folds else -1 if split.wide else 2**30
         it = Shared(symbol, passed, n, work, grain, limit)
         fits = self._blocks_fit if split.folds else self._are_apart
         moved = self._begin_parts if split.folds else dict
@@ -343,6 +349,8 @@ class _Split:
                     axes[depth] = code.add(axes.get(depth, "0"), buffer.strides[axis])
             mine = axes.pop(split.depth)
             known.append(are_apart(code, mine, self.sizes[split.depth], [(s, self.sizes[k]) for k, s in axes.items()]))
+        if split.wide:
+            known.append(_at_least(code, self.sizes[split.depth], str(WIDE)))
         return code.every(known)
 
 

@@ -150,7 +150,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "calls": (calls, [RNG.random(N)]),
     "calls of complex numbers": (lambda a: np.exp(a) * a, [RNG.random(N) + 1j]),
     "sums of rows": (lambda a: a.sum(axis=1), [RNG.random((2000, 40))]),
-    "sums of columns": (lambda a: a.sum(axis=0), [RNG.random((40, 3000))]),
+    "sums of columns": (lambda a: a.sum(axis=0), [RNG.random((9, 20_000))]),
     "sums of a cube": (lambda a: (a * 2).sum(axis=1), [RNG.random((50, 30, 60))]),
     "sum": (lambda a: a.sum(), [RNG.random(N)]),
     "sum of products": (lambda a, b: ((a - b) ** 2).sum() + a.sum(), [RNG.random(N), RNG.random(N)]),

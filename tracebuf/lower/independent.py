@@ -35,7 +35,6 @@ from tracebuf.ops.control.checks import Check
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
 
-
 WHILE = 16
 """A `while` is taken to run so many times."""
 

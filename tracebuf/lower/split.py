@@ -33,8 +33,6 @@ FEW = 16
 """A loop that is known to have fewer iterations is not split where one inside of it can be."""
 GRAIN = 64
 """Iterations of an innermost loop between two borders: elements of one cache line are one thread's."""
-SEGMENT = 2 * BLOCK
-"""The same where there are loops around it: shorter parts of each row are read at less than memory's speed."""
 LEAST = 2**20
 """Bytes that a nest of known size has to touch to be split."""
 
@@ -49,6 +47,9 @@ class Split:
     cost: int
     folds: bool = False
     powers: bool = False
+    wide: bool = False
+    """Whether pieces are as wide as can be, one for each thread: of each row that is folded into the out they read a
+    part, and many short ones take longer."""
 
 
 def split_of(nest: Nest) -> Split | None:
@@ -73,8 +74,8 @@ def split_of(nest: Nest) -> Split | None:
         return None
     depth = next((d for d in may if not isinstance(n := nest.loops[d].size, int) or n >= FEW), may[0])
     innermost = depth == len(nest.loops) - 1
-    grain = 1 if not innermost else SEGMENT if depth else BLOCK if nest.blocked else GRAIN
-    return Split(depth, grain, cost)
+    grain = 1 if not innermost else BLOCK if nest.blocked else GRAIN
+    return Split(depth, grain, cost, wide=innermost and any(lp.reduction for lp in nest.loops[:depth]))
 
 
 def _folds_apart(nest: Nest) -> bool:

@@ -45,8 +45,9 @@ _AT = "getelementptr i64, ptr"
 
 def share_text(grow: int, clock: int) -> tuple[list[tuple[str, str]], str, dict[str, str]]:
     """`i64 share(context, budget left, the share, part, work in bytes, grain, limit)`: its parameters, body, and what
-    it declares. There are at most `limit` pieces, which are multiples of the grain, or if that is negative, powers of
-    two of them. `grow`: the context's slot by which Python is asked to start the threads (with -1)."""
+    it declares. There are at most `limit` pieces (if it is negative, as many for each thread), which are multiples of
+    the grain, or if that is negative, powers of two of them. `grow`: the context's slot by which Python is asked to
+    start the threads (with -1)."""
     parameters = [
         ("ptr", "%context"), ("i64", "%left"), ("ptr", "%data"), ("ptr", "%part"), ("i64", "%work"), ("i64", "%grain"),
         ("i64", "%limit"),
@@ -102,7 +103,11 @@ pieces:
   %most = mul i64 %t, {MOST}
   %p0 = call i64 @llvm.smax.i64(i64 %by_bytes, i64 %fewest)
   %p_most = call i64 @llvm.smin.i64(i64 %p0, i64 %most)
-  %p1 = call i64 @llvm.smin.i64(i64 %p_most, i64 %limit)
+  %for_each = mul i64 %limit, %t
+  %limited = icmp sgt i64 %limit, 0
+  %of_each = sub i64 0, %for_each
+  %limit_all = select i1 %limited, i64 %limit, i64 %of_each
+  %p1 = call i64 @llvm.smin.i64(i64 %p_most, i64 %limit_all)
   %per = sdiv i64 %work, %n
   %thin = icmp slt i64 %per, 4096
   %grain0 = select i1 %thin, i64 64, i64 1
@@ -226,9 +231,12 @@ def part_text(
     given: Sequence[str], failures: int, clock: int, outs: Mapping[int, int] | None = None, values: int = 0
 ) -> tuple[list[tuple[str, str]], str, dict[str, str]]:
     """`i64 part(args, dimensions, steps, the share)`, as the threading layer calls it in each thread: its parameters,
-    body, and what it declares. `given`: the types of what the nest works on; `failures`: of how many indices it says
-    whether one was out of bounds. `outs`: of those that are pointers to a place for each piece, the bytes of one. `values`: as many words of a check
-    that failed are passed on, which it puts where its last argument points."""
+    body, and what it declares.
+
+    `given`: the types of what the nest works on; `failures`: of how many indices it says whether one was out of bounds;
+    `outs`: of those that are pointers to a place for each piece, the bytes of one; `values`: as many words of a check
+    that failed are passed on, which it puts where its last argument points.
+    """
     parameters = [("ptr", "%args"), ("ptr", "%dims"), ("ptr", "%steps"), ("ptr", "%data")]
     lines, passed, at_piece = [], [], []
     for k, type_ in enumerate(given):
