@@ -29,7 +29,7 @@ LEAST = 2**25
 """Bytes touched from which a nest is shared, if nothing else is said: a third of a millisecond in the cache, twice that
 outside of it. Two threads gain from a fifth of one on, where both are free."""
 _block = (ctypes.c_int64 * 16)()
-_block[parallel.LEAST], _block[parallel.REPAY] = LEAST, 20
+_block[parallel.LEAST], _block[parallel.REPAY], _block[parallel.LINE] = LEAST, 20, 64
 _block[parallel.MAIN] = threading.main_thread().ident or 0
 _kept: list[Any] = []
 """What must stay while native code may call it."""
@@ -99,14 +99,18 @@ def shared_nests() -> int:
 
 
 @contextmanager
-def shared_from(nbytes: int) -> Iterator[None]:
-    """In which nests are shared that touch so many bytes, whatever was lost before: for tests and measurements."""
-    before = _block[parallel.LEAST], _block[parallel.REPAY]
-    _block[parallel.LEAST], _block[parallel.REPAY], _block[parallel.DEBT] = nbytes, 0, 0
+def shared_from(nbytes: int, line: int = 64) -> Iterator[None]:
+    """In which nests are shared that touch so many bytes, in pieces of at least so many short iterations, whatever was
+    lost before: for tests and measurements."""
+    words = parallel.LEAST, parallel.REPAY, parallel.LINE, parallel.DEBT
+    before = [_block[k] for k in words[:3]]
+    for k, value in zip(words, (nbytes, 0, line, 0), strict=True):
+        _block[k] = value
     try:
         yield
     finally:
-        _block[parallel.LEAST], _block[parallel.REPAY] = before
+        for k, value in zip(words, before):
+            _block[k] = value
 
 
 def _in_child() -> None:

@@ -31,8 +31,6 @@ FLOATS, INTEGERS = frozenset("efdFD->"), frozenset("?bBhHiIlLqQ")
 """Characters of the types of NumPy's loops."""
 FEW = 16
 """A loop that is known to have fewer iterations is not split where one inside of it can be."""
-GRAIN = 64
-"""Iterations of an innermost loop between two borders: elements of one cache line are one thread's."""
 LEAST = 2**20
 """Bytes that a nest of known size has to touch to be split."""
 
@@ -63,7 +61,7 @@ def split_of(nest: Nest) -> Split | None:
     outs = [o for o in nest.operands if o.written]
     if nest.folds and nest.fold_loops == len(nest.loops):
         one_loop = len(nest.loops) == 1
-        grain = (BLOCK if nest.blocked else GRAIN) if one_loop else 1
+        grain = BLOCK if nest.blocked and one_loop else 1
         return Split(0, grain, cost, True, nest.blocked) if _folds_apart(nest) else None
     may = [
         d
@@ -74,7 +72,7 @@ def split_of(nest: Nest) -> Split | None:
         return None
     depth = next((d for d in may if not isinstance(n := nest.loops[d].size, int) or n >= FEW), may[0])
     innermost = depth == len(nest.loops) - 1
-    grain = 1 if not innermost else BLOCK if nest.blocked else GRAIN
+    grain = BLOCK if nest.blocked and innermost else 1
     return Split(depth, grain, cost, wide=innermost and any(lp.reduction for lp in nest.loops[:depth]))
 
 

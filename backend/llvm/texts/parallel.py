@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-STATE, MAIN, PARALLEL_FOR, COUNT, TAKEN, DEBT, RUNS, LEAST, OWED, REPAY = range(10)
+STATE, MAIN, PARALLEL_FOR, COUNT, TAKEN, DEBT, RUNS, LEAST, OWED, REPAY, LINE = range(11)
 """Words of what the process has (backend/runtime/threads.py): the state, the main thread, addresses of the layer's two
 functions, whether a nest is shared now, the debt, how many were shared, the bytes from which a nest is, how many were
-not because of a debt, and by how many times as much work a loss is made up for."""
+not because of a debt, by how many times as much work a loss is made up for, and how many iterations a piece has at
+least where each is short: their elements fill lines of the cache, to which no other thread writes."""
 ASLEEP, READY, OFF = 0, 1, 2
 """States: Numba's threads are not started, or are, or never will be."""
 NEXT, NEST, ITERATIONS, PIECE, CONTEXT, CALLER, STOP, BEST = 0, 8, 9, 10, 11, 12, 13, 14
@@ -110,7 +111,8 @@ pieces:
   %p1 = call i64 @llvm.smin.i64(i64 %p_most, i64 %limit_all)
   %per = sdiv i64 %work, %n
   %thin = icmp slt i64 %per, 4096
-  %grain0 = select i1 %thin, i64 64, i64 1
+  %line = load i64, ptr {word(LINE)}
+  %grain0 = select i1 %thin, i64 %line, i64 1
   %grain_of = call i64 @llvm.abs.i64(i64 %grain, i1 false)
   %g = call i64 @llvm.smax.i64(i64 %grain_of, i64 %grain0)
   %n_up = add i64 %n, %p1
