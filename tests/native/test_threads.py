@@ -371,7 +371,10 @@ HEAD = """
 import os, sys
 import numpy as np
 from tracebuf import bufferize
+from tracebuf.backend.llvm.texts import parallel
 from tracebuf.backend.runtime import threads
+
+threads._block[parallel.REPAY] = 0  # on a busy machine too
 
 def f(a):
     return np.sin(a + 1) * a
@@ -381,8 +384,7 @@ a = np.random.default_rng(0).random(1_000_000)
 
 def shared():
     before = threads.shared_nests()
-    with threads.shared_from(threads.LEAST):  # on a busy machine too
-        assert np.array_equal(g(a), f(a))
+    assert np.array_equal(g(a), f(a))
     return threads.shared_nests() - before
 """
 
@@ -494,8 +496,7 @@ def test_workers_of_others_are_right_and_share_nothing(tmp_path: Path, host: str
     for module in ("joblib", "dask"):
         if module in HOSTS[host]:
             pytest.importorskip(module)
-    text = "threads._block[7], threads._block[9] = threads.LEAST, 0\n" + HOSTS[host] + WORKERS
-    assert script(tmp_path, text, NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2") == ["1", "4 0"]
+    assert script(tmp_path, HOSTS[host] + WORKERS, NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2") == ["1", "4 0"]
 
 
 DISTRIBUTED = """
@@ -514,3 +515,60 @@ if __name__ == "__main__":
 def test_workers_of_distributed(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     assert script(tmp_path, DISTRIBUTED, NUMBA_NUM_THREADS="2") == ["[0, 0, 0, 0]"]
+
+
+NESTED = f"""
+import signal
+
+def long(a):
+    a[...] = {SINES}
+
+found = []
+
+def handler(*_):
+    found.append((shared(), threads._block[parallel.TAKEN]))
+
+h = bufferize(parallel=True, tier="fast")(long)
+many = np.tile(a, 6)
+want = many.copy()
+g(a)
+h(want[:4_000_000]), h(want[4_000_000:])
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+h(many)
+print(found, np.array_equal(many, want), shared())
+"""
+
+
+@pytest.mark.slow
+def test_a_handler_that_calls_while_a_nest_is_shared_shares_nothing(tmp_path: Path) -> None:
+    assert script(tmp_path, NESTED, NUMBA_THREADING_LAYER="omp", NUMBA_NUM_THREADS="2") == ["[(0, 1)] True 1"]
+
+
+COUNTS = """
+from numba import set_num_threads
+
+def all_of(a, b):
+    s, t = (a * b).sum(), (a[1:] - b[:-1]).max()
+    m = a[:999_000].reshape(999, 1000)
+    return s, t, (m * 2).sum(), m.sum(axis=1), m.sum(axis=0), np.exp(m - m.max(axis=1, keepdims=True))
+
+one, several = bufferize(all_of), bufferize(parallel=True)(all_of)
+b = a[::-1].copy()
+want = one(a, b)
+with threads.shared_from(1):
+    for n in (1, 2, 3, 4, 7):
+        set_num_threads(n)
+        before = threads.shared_nests()
+        for _ in range(5):
+            got = several(a, b)
+            assert all(np.array_equal(x, y) for x, y in zip(got, want)), n
+        assert (threads.shared_nests() > before) == (n > 1)
+print("equal")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", ["omp", "workqueue"])
+def test_the_bits_do_not_depend_on_the_number_of_threads(tmp_path: Path, layer: str) -> None:
+    assert script(tmp_path, COUNTS, NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="7") == ["equal"]
