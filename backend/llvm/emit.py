@@ -417,7 +417,8 @@ class KernelWriter:
         spec = spec_of(op, [source.type, target.type])
         assert spec is not None
         nest = plan(spec)
-        if len(nest.loops) > 1 or any(o.inner != 1 for o in nest.operands):
+        shared = self.func.attrs.get("parallel") and not self.within and not source.roots & target.roots
+        if shared or len(nest.loops) > 1 or any(o.inner != 1 for o in nest.operands):
             self._write_nest(nest, [source, target])
             return
         nbytes = self.memory.nbytes(source)

@@ -177,6 +177,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "escaped": (escaped, [RNG.random(3000) * 2 - 1.5 + 0.3j, 100]),
     "looked up": (looked_up, [RNG.random(1000), RNG.integers(-1000, 1000, 9000)]),
     "running sums": (lambda a: np.cumsum(a, axis=1), [RNG.random((3000, 20))]),
+    "copy": (lambda a: a.copy(), [RNG.random(N)]),
+    "copy into": (lambda a, b: np.copyto(b, a), [RNG.random((300, 200)), RNG.random((300, 200))]),
     "fill": (lambda a: np.full(a.shape, 3.5), [RNG.random(N)]),
 }
 
