@@ -619,6 +619,7 @@ class KernelWriter:
             self._copy_values(values)
             self.code.do(f"ret i64 {number}")
 
+        it = it._replace(limit=parallel.IN_TURN if found.checks else it.limit)
         it = it._replace(work=self.code.mul(touched, str(found.cost)))
         with shared_by_threads(self.code, self.polls, it, fits, fail=fail if found.checks else None):
             self._for_whole(op)

@@ -2,9 +2,10 @@
 them, which takes pieces of a loop until none is left.
 
 A nest is `i64 nest(context, budget, lo, hi, what it works on, where failures go)`. The words of a share, on the
-caller's stack: the next iteration that nobody has taken, in a cache line of its own; then the nest's address, how many
-iterations there are and are one piece, the context, the caller's thread, whether a handler has raised, the least
-nanoseconds that a whole piece took; from `GIVEN` on what the nest works on.
+caller's stack: of each segment of the pieces the next one that nobody has taken, in cache lines of their own; then the
+nest's address, how many iterations there are and are one piece, the context, the caller's thread, whether the nest is
+to end, the least nanoseconds that a whole piece took, what failed, and how many segments there are; from `GIVEN` on
+what the nest works on.
 
 `share` is for one caller at a time, of the process's main thread. Where the machine is busy, threads come late, and the
 caller waits for them: what that loses is a debt, and until others' work has paid for it nests run whole. Nothing here
@@ -22,8 +23,12 @@ not because of a debt, by how many times as much work a loss is made up for, and
 least where each is short: their elements fill lines of the cache, to which no other thread writes."""
 ASLEEP, READY, OFF = 0, 1, 2
 """States: Numba's threads are not started, or are, or never will be."""
-NEXT, NEST, ITERATIONS, PIECE, CONTEXT, CALLER, STOP, BEST = 0, 8, 9, 10, 11, 12, 13, 14
-FAILED_AT, FAILED, LOCK, GIVEN = 15, 16, 17, 18
+SEGMENTS, WORDS_OF_LINE = 16, 8
+"""At most so many segments of a nest have pieces of their own, each with the number of its next one in a line of the
+cache; a thread takes those of its own segment first, so that it goes on in memory (and makes its pages)."""
+NEST, ITERATIONS, PIECE, CONTEXT, CALLER, STOP, BEST, FAILED_AT, FAILED, LOCK, COUNTERS, GIVEN = range(
+    SEGMENTS * WORDS_OF_LINE, SEGMENTS * WORDS_OF_LINE + 12
+)
 """Words of a share; of failed checks that of the first piece counts: its first iteration, the check's number (or 0),
 whether a thread is at these two and the check's values, which stand behind what the nest works on."""
 LEFT, WHOLE = -(2**63), -(2**63) + 1
@@ -38,6 +43,8 @@ PIECE_BYTES, FEWEST, MOST = 2**22, 8, 32
 MOST_LOSS = 20
 """The largest loss that is counted, in times of the nest run by one thread."""
 ENDLESS = 2**62
+IN_TURN = 2**30 + 1
+"""The limit of pieces that are to be begun in order."""
 MOST_PARTS = 240
 """Pieces of a nest that folds, each of which has a place on the caller's stack for what it comes to."""
 
@@ -139,8 +146,26 @@ begin:
   %raised = icmp slt i64 %more, 0
   br i1 %raised, label %give_up, label %run
 run:
-  %next_at = {_AT} %data, i64 {NEXT}
-  store i64 0, ptr %next_at
+  %counters_at = {_AT} %data, i64 {COUNTERS}
+  %ordered = icmp eq i64 %limit, {IN_TURN}
+  %few = call i64 @llvm.smin.i64(i64 %t, i64 {SEGMENTS})
+  %segments = select i1 %ordered, i64 1, i64 %few
+  store i64 %segments, ptr %counters_at
+  %count_up = add i64 %n, %piece
+  %count_less = sub i64 %count_up, 1
+  %in_all = sdiv i64 %count_less, %piece
+  br label %segment
+segment:
+  %s = phi i64 [ 0, %run ], [ %s_next, %segment ]
+  %s_part = mul i64 %s, %in_all
+  %s_first = sdiv i64 %s_part, %segments
+  %s_word = mul i64 %s, {WORDS_OF_LINE}
+  %s_at = {_AT} %data, i64 %s_word
+  store i64 %s_first, ptr %s_at
+  %s_next = add i64 %s, 1
+  %s_more = icmp slt i64 %s_next, %segments
+  br i1 %s_more, label %segment, label %go
+go:
   %piece_at = {_AT} %data, i64 {PIECE}
   store i64 %piece, ptr %piece_at
   %context_at = {_AT} %data, i64 {CONTEXT}
@@ -284,20 +309,40 @@ entry:
   %best_at = {_AT} %data, i64 {BEST}
 {_lines(lines)}  %me = call i64 @PyThread_get_thread_ident()
   %is_caller = icmp eq i64 %me, %caller
+  %mine = load i64, ptr %args
+  %counters_at = {_AT} %data, i64 {COUNTERS}
+  %segments = load i64, ptr %counters_at
+  %pieces_up = add i64 %n, %piece
+  %pieces_less = sub i64 %pieces_up, 1
+  %pieces = sdiv i64 %pieces_less, %piece
+  br label %segment
+segment:
+  %k = phi i64 [ 0, %entry ], [ %k_next, %over ]
+  %s_sum = add i64 %mine, %k
+  %s = urem i64 %s_sum, %segments
+  %s_word = mul i64 %s, {WORDS_OF_LINE}
+  %s_at = {_AT} %data, i64 %s_word
+  %s_after = add i64 %s, 1
+  %s_part = mul i64 %s_after, %pieces
+  %s_end = sdiv i64 %s_part, %segments
   br label %head
+over:
+  %k_next = add i64 %k, 1
+  %k_more = icmp slt i64 %k_next, %segments
+  br i1 %k_more, label %segment, label %end
 head:
   %stopped = load atomic i64, ptr %stop_at monotonic, align 8
   %goes = icmp eq i64 %stopped, 0
   br i1 %goes, label %take, label %end
 take:
-  %lo = atomicrmw add ptr %data, i64 %piece monotonic
-  %some = icmp slt i64 %lo, %n
-  br i1 %some, label %run, label %end
+  %number = atomicrmw add ptr %s_at, i64 1 monotonic
+  %some = icmp slt i64 %number, %s_end
+  br i1 %some, label %run, label %over
 run:
+  %lo = mul i64 %number, %piece
   %stop = add i64 %lo, %piece
   %full = icmp sle i64 %stop, %n
   %hi = select i1 %full, i64 %stop, i64 %n
-  %number = sdiv i64 %lo, %piece
 {_lines(at_piece)}  %t0 = call i64 @tracebuf_now(ptr %now)
   %r = call i64 %nest({", ".join(["ptr %context", f"i64 {ENDLESS}", "i64 %lo", "i64 %hi", *passed])})
   %t1 = call i64 @tracebuf_now(ptr %now)
