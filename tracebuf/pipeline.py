@@ -118,9 +118,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/native/test_short_rows.py); LLVM's passes:
                                     backend/llvm/compiler.py (`_run_passes`, with what is off and why);
                                     tests/native/test_native.py, tests/native/test_jit.py
-    nests that threads share        `parallel=True`: which may be, lower/split.py; the code that shares them,
-                                    backend/llvm/nests.py (`_Share`) and llvm/texts/parallel.py; Numba's threads,
-                                    backend/runtime/threads.py; docs/threads.md; tests/native/test_threads.py
+    what threads share              `parallel=True`: which nests may be split, lower/split.py, which loops have
+                                    independent iterations, lower/independent.py; the code that shares them,
+                                    `shared_by_threads` of backend/llvm/nests.py and llvm/texts/parallel.py; Numba's
+                                    threads, backend/runtime/threads.py; docs/threads.md; tests/native/test_threads.py
     a program as Python             backend/numba/: module.py puts it together, function.py walks the ops, nests.py has
                                     the loops, pieces.py makes functions of them for Numba; a rung of
                                     testing/ladder.py; as a file: commands/export.py; docs/numba.md; tests/numba/
