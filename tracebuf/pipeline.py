@@ -118,6 +118,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/native/test_short_rows.py); LLVM's passes:
                                     backend/llvm/compiler.py (`_run_passes`, with what is off and why);
                                     tests/native/test_native.py, tests/native/test_jit.py
+    what threads share              `parallel=True`: which nests may be split, lower/split.py, which loops have
+                                    independent iterations, lower/independent.py; the code that shares them,
+                                    `shared_by_threads` of backend/llvm/nests.py and llvm/texts/parallel.py; Numba's
+                                    threads, backend/runtime/threads.py; docs/threads.md; tests/native/test_threads.py
     a program as Python             backend/numba/: module.py puts it together, function.py walks the ops, nests.py has
                                     the loops, pieces.py makes functions of them for Numba; a rung of
                                     testing/ladder.py; as a file: commands/export.py; docs/numba.md; tests/numba/
@@ -320,6 +324,8 @@ def decided_to_memref(func: Func, analysis: Analysis, options: Options, observe:
         check_donations(func, analysis, options.donate)
     program = bufferize(func, analysis)
     program.callees = tuple(_callee_to_memref(f, options) for f in func.callees)
+    for one in (program, *program.callees) if options.parallel else ():
+        one.attrs["parallel"] = True
     if (certificate := getattr(analysis, "certificate", None)) is not None:
         program.attrs["certificate"] = certificate
     if observe is not None:
