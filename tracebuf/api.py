@@ -28,7 +28,7 @@ import numpy as np
 
 from tracebuf import stages
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall
-from tracebuf.errors import InternalError, TracebufWarning, UnsupportedError
+from tracebuf.errors import ContractError, InternalError, TracebufWarning, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import (
     Key,
     Leaf,
@@ -1050,6 +1050,10 @@ class BufferizedFunction(NativeCallable):
                 presumed = presumed or new.presumed
                 for one in (new.hidden, *new.more):
                     met.setdefault(one.place, one)
+            except ContractError as error:
+                with stages.importing():
+                    from tracebuf.stories.broken import with_stories
+                raise with_stories(self, error, args, kwargs) from None
         raise RunOriginal(f"it captures more than {MAX_CAPTURES} arrays, or other ones each time")
 
     def _keep_captures(self, call: Call) -> None:

@@ -96,18 +96,20 @@ class ContractError(TracebufError):
     is compiled, before it runs. `fallback="numpy"` does not hide it.
 
     Attributes: `contract` (the option as it was given), `entries` (of `explain`, those that break it, the first at
-    `location`).
+    `location`), `stories` (of these entries, with the edits that would remove them; looked for two seconds at most).
     """
 
     def __init__(
-        self, contract: str, reason: str, location: Location | None, instead: str, entries: tuple[Any, ...] = ()
-    ) -> None:
+        self, contract: str, reason: str, location: Location | None, instead: str, entries: tuple[Any, ...] = (),
+        stories: tuple[Any, ...] = (),
+    ) -> None:  # fmt: skip
         self.contract, self.reason, self.location, self.entries = contract, reason, location, entries
+        self.instead, self.stories = instead, stories
         self._given = (contract, reason, location, instead)
         super().__init__(render(reason, instead, location))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled without the entries, which hold the program."""
+        """Pickled without the entries and their stories, which hold the program."""
         return type(self), self._given
 
 

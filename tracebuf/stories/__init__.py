@@ -2,6 +2,6 @@
 it, found by trying; and what was saved beside eager NumPy, by line.
 
 `story` puts them together: `candidates` proposes edits, `edits` applies them as text, `trials` traces and measures what
-they give, `meaning` says whether two programs compute the same, `saved` where eager allocates. May import: every room,
-but not `api`.
+they give, `meaning` says whether two programs compute the same, `saved` where eager allocates, `broken` the stories in a
+ContractError. May import: every room, but not `api`.
 """

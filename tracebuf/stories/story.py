@@ -203,8 +203,10 @@ class Stories:
 
 
 # -- putting them together
-def stories(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float = SECONDS) -> Stories:
-    """The stories of a call of a bufferized function (see `BufferizedFunction.stories`)."""
+def stories(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float = SECONDS, saved: bool = True
+) -> Stories:
+    """The stories of a call of a bufferized function (see `BufferizedFunction.stories`); `saved`: with what is gone."""
     with examples(args, kwargs) as (args, kwargs, named):
         given: Arguments = (args, kwargs)
         numbers: Numbers = {}
@@ -212,8 +214,8 @@ def stories(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: floa
         groups = grouped(base)
         edits, tried_, all_, late = found_edits(f, base, groups, given, numbers, seconds)
         told = tuple(story(base, group, edits.get(k), tried_, named is not None) for k, group in enumerate(groups))
-        saved = () if named is not None else saved_lines(f, base, given)
-    return Stories(f.__wrapped__.__name__, told, saved, tried_, all_, late)
+        gone = saved_lines(f, base, given) if saved and named is None else ()
+    return Stories(f.__wrapped__.__name__, told, gone, tried_, all_, late)
 
 
 Group = list[tuple[Op, Entry]]
