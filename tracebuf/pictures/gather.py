@@ -21,7 +21,7 @@ from tracebuf.ir.printer import print_func
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.arena import Plan
 from tracebuf.pictures.page import page
-from tracebuf.stories.saved import Step, eager_steps
+from tracebuf.stories.saved import Step, codes_of, eager_steps
 from tracebuf.stories.story import arrays_by_name, stories
 from tracebuf.stories.trials import Arguments, kept_by, variant
 
@@ -86,7 +86,7 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
                 steps = eager_steps(f.__wrapped__, given, kept_by(base, given))
             except Exception:  # of the user's function
                 steps = []
-        code = f.__wrapped__.__code__
+        code = codes_of(f.__wrapped__)[-1]
         options = replace(f.options, max_allocations=None, max_copies=None, max_bytes=None, in_place=())
         bare = type(f)(f.__wrapped__, options)  # without contracts, which it is to show what breaks
         return Report({
@@ -102,7 +102,7 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
 
 
 def source_of(f: Any, told: Sequence[int]) -> list[dict[str, Any]]:
-    code = f.__wrapped__.__code__
+    code = codes_of(f.__wrapped__)[-1]
     last = max([code.co_firstlineno, *told, *(n for _, _, n in code.co_lines() if n is not None)])
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 : last]
     return [{"line": code.co_firstlineno + k, "text": line.rstrip("\n")} for k, line in enumerate(lines)]

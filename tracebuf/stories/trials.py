@@ -31,13 +31,15 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 @frozen(slots=False)
 class Variant:
-    """A program, edited or not: what it computes, its memref program, the entries with their ops, and its memory."""
+    """A program, edited or not: what it computes, its programs of tensors and of memrefs, the entries with their ops,
+    and its memory."""
 
     make: Callable[[FunctionType, Options], Any]
     """The class of bufferized functions."""
     function: Any
     options: Options
     meaning: Meaning | None
+    traced: Func
     program: Func
     sizes: Mapping[Sym, int]
     entries: tuple[tuple[Op, Entry], ...]
@@ -65,7 +67,7 @@ def variant(
     func = stages.bufferized(traced, plain).func
     found = tuple(pair for pair in all_entries(func, sizes) if pair[1].bytes != 0 and pair[1].kind != "host call")
     use = memory_of(func)
-    return Variant(make, function, plain, computed, func, sizes, found, use.allocated, use.copied, impure)
+    return Variant(make, function, plain, computed, traced.func, func, sizes, found, use.allocated, use.copied, impure)
 
 
 def kept_by(base: Variant, given: Arguments) -> list[Any]:
