@@ -10,7 +10,8 @@ What NumPy allocates during a native call is seen by the same handler, and the t
 nothing counts twice and nothing is missed: the arrays that the compiled code makes are in both, so they are taken out
 of what the handler saw, and what remains (an array the call path made on the side) is added to what the compiled code
 counted. The peak is the most that both had at once: the handler asks the compiled code what it has
-(`whole_peak_bytes`). When the original function ran instead (`call_counted` gives None for the counters), native is
+(`whole_peak_bytes`). A plain function may call bufferized ones: their
+buffers count for the line of the call (measuring/within). When the original function ran instead (`call_counted` gives None for the counters), native is
 what the handler saw.
 
 Beside the data of arrays, NumPy's iterator takes buffers (64 KiB for each operand that is strided, broadcast or
@@ -140,7 +141,7 @@ class Measurement:
             place = "in C" if not x.line else str(x.line) if x.file == home else f"{x.file.rpartition('/')[2]}:{x.line}"
             eager = (_count(x.allocations), *map(shown_bytes, (x.allocated_bytes, x.peak_bytes, x.at_peak_bytes)))
             left = ("; ".join(x.native) or "-",) if native else ()
-            rows.append((place, *eager, shown_seconds(x.seconds) if x.allocations else "-", *left, x.text))
+            rows.append((place, *eager, shown_seconds(x.seconds) if x.seconds else "-", *left, x.text))
         return rows
 
     def notes(self, most: int | None = None) -> list[str]:
@@ -279,7 +280,7 @@ def _measure_eager(
     if strategies:
         raise TypeError(f"strategies are those of a bufferized function, not of {f!r}")
     run, given = _to_the_end(f), _Given(args, kwargs, ())
-    memory, lines, lost = _count_eager(run, given, code_of(f))
+    memory, lines, lost = _count_eager(run, given, code_of(f), within=True)
     ((seconds, buffers, faults),) = _rest([run], given, repeat)
     name = str(getattr(f, "__name__", None) or getattr(getattr(f, "func", None), "__name__", repr(f)))
     return Measurement(name, Counts(*memory, seconds, buffers, faults), None, lines, lost=lost)
@@ -360,14 +361,23 @@ class _Given:
         return clone_arguments(self.args, self.kwargs, self.kept)
 
 
-def _count_eager(original: Callable[..., Any], given: _Given, code: Any) -> tuple[_Memory, tuple[Line, ...], int]:
-    """What NumPy allocated, by line, and how much is in no line."""
+def _count_eager(
+    original: Callable[..., Any], given: _Given, code: Any, within: bool = False
+) -> tuple[_Memory, tuple[Line, ...], int]:
+    """What NumPy allocated, by line, and how much is in no line; `within`: with the buffers of the bufferized functions
+    that it calls."""
     from tracebuf.measuring.lines import lines_of, record
 
-    args, kwargs = given.clones()
-    with restored(given.kept):
-        log, seen = record(original, args, kwargs)
-    return (seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None), lines_of(log, code), log.lost
+    for _ in range(1 + within):
+        args, kwargs = given.clones()
+        with restored(given.kept):
+            log, seen, calls = record(original, args, kwargs, within)
+        if not calls:
+            break  # else once more: the first calls have traced and compiled, which takes arrays too
+    whole = seen.whole_peak_bytes if calls else seen.peak_bytes
+    number = seen.allocations + sum(call.allocations for call in calls)
+    size = seen.allocated_bytes + sum(call.allocated_bytes for call in calls)
+    return (number, size, whole, None, None), lines_of(log, code, calls), log.lost
 
 
 def _count_native(f: _Bufferized, given: _Given) -> _Memory:

@@ -281,7 +281,7 @@ class Solver:
 
 @bufferize
 def on_one_line(u, v):
-    w = u.copy(); u *= 2; v += w  # A W R
+    w = u.copy(); u *= 2; v += w  # A W R  # noqa: E702
 
 
 LONG = "def added(u, v):\n    w = u.copy()\n    u *= 2\n    v += w" + "".join(f" + {k}.5" for k in range(400)) + "\n"
@@ -289,7 +289,7 @@ LONG = "def added(u, v):\n    w = u.copy()\n    u *= 2\n    v += w" + "".join(f"
 
 @bufferize
 def behind_a_head(u, v, k):
-    for _ in range(k): w = u.copy(); u *= 2; v += w  # A W R
+    for _ in range(k): w = u.copy(); u *= 2; v += w  # A W R  # noqa: E701, E702
 
 
 @bufferize
