@@ -91,7 +91,7 @@ NATIVE_AFTER = 3
 WORTH = 300
 """How many calls of such programs Python makes before the machine code for that is compiled, which takes as long as
 thousands of them: a process may end before it pays."""
-REPORT_SECONDS = 5.0
+REPORT_SECONDS = 3.0
 """How long a report tries edits for."""
 FORWARD = True
 """Whether functions that only move what they get, or ask Python, are run by Python, once machine code would."""
@@ -862,8 +862,10 @@ class BufferizedFunction(NativeCallable):
         """
         with stages.importing():
             from tracebuf.pictures.gather import report
+            from tracebuf.process.progress import shown
         try:
-            made = report(self, args, kwargs, REPORT_SECONDS)
+            with shown("report"):
+                made = report(self, args, kwargs, REPORT_SECONDS)
         except RunOriginal as reason:
             raise original_runs(str(reason)) from None
         if path is not None:

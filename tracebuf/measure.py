@@ -10,9 +10,9 @@ What NumPy allocates during a native call is seen by the same handler, and the t
 nothing counts twice and nothing is missed: the arrays that the compiled code makes are in both, so they are taken out
 of what the handler saw, and what remains (an array the call path made on the side) is added to what the compiled code
 counted. The peak is the most that both had at once: the handler asks the compiled code what it has
-(`whole_peak_bytes`). A plain function may call bufferized ones: their
-buffers count for the line of the call (measuring/within). When the original function ran instead (`call_counted` gives None for the counters), native is
-what the handler saw.
+(`whole_peak_bytes`). When the original function ran instead (`call_counted` gives None for the counters), native is
+what the handler saw. A plain function may call bufferized ones: their buffers count for the line of the call
+(measuring/within).
 
 Beside the data of arrays, NumPy's iterator takes buffers (64 KiB for each operand that is strided, broadcast or
 converted), which no memory handler sees: in a further call tracemalloc counts them on all sides. It counts Python
@@ -245,6 +245,7 @@ def measure(
     [(2, 16000)]
     """
     from tracebuf.measuring.places import code_of
+    from tracebuf.process.progress import step
 
     if (instance := getattr(f, "__self__", None)) is not None and hasattr(getattr(f, "__func__", None), "call_counted"):
         f, args = f.__func__, (instance, *args)  # type: ignore[attr-defined]
@@ -256,12 +257,15 @@ def measure(
     others = {name: _with_strategy(f, name) for name in _names(strategies, f)}
     captured = f.captured(*args, **kwargs) if hasattr(f, "captured") else []
     given = _Given(args, kwargs, kept_in_place((args, kwargs), captured))
+    step("NumPy's memory")
     eager, lines, lost = _count_eager(original, given, code_of(f.__wrapped__))
     compiled = [f, *others.values()]
     for g in compiled:
+        step("compiling")
         _timed(g, given, 1)  # compiles, and fills the arena
         if hasattr(g, "wait"):
             g.wait()
+    step("memory of compiled code")
     native = [_count_native(g, given) for g in compiled]
     rest = _rest([original, *compiled], given, repeat)
     sides = [Counts(*memory, *more) for memory, more in zip([eager, *native], rest)]
@@ -274,12 +278,14 @@ def _measure_eager(
 ) -> Measurement:
     """A function that is not bufferized."""
     from tracebuf.measuring.places import code_of
+    from tracebuf.process.progress import step
 
     if not callable(f) or inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f):
         raise _not_at_once(f)
     if strategies:
         raise TypeError(f"strategies are those of a bufferized function, not of {f!r}")
     run, given = _to_the_end(f), _Given(args, kwargs, ())
+    step("memory")
     memory, lines, lost = _count_eager(run, given, code_of(f), within=True)
     ((seconds, buffers, faults),) = _rest([run], given, repeat)
     name = str(getattr(f, "__name__", None) or getattr(getattr(f, "func", None), "__name__", repr(f)))
@@ -324,11 +330,18 @@ def _with_strategy(f: Any, name: str) -> Any:
 
 def _rest(sides: Sequence[Callable[..., Any]], given: _Given, repeat: int) -> list[tuple[float, int, int]]:
     """Seconds, bytes of buffers and page faults of each side."""
+    from tracebuf.process.progress import step
+
+    step("a call to time by")
     once = [_timed(side, given, 1)[0] for side in sides]
     calls = [_calls_per_round(seconds, given) for seconds in once]
     warm = max(once) < _WARM_SECONDS
-    rounds = [[_timed(side, given, n, warm) for side, n in zip(sides, calls)] for _ in range(repeat)]
+    rounds = []
+    for k in range(repeat):
+        step(f"round {k + 1} of {repeat}")
+        rounds.append([_timed(side, given, n, warm) for side, n in zip(sides, calls)])
     least = [tuple(map(min, zip(*times))) for times in zip(*rounds)]
+    step("buffers")
     buffers = [_beside_arrays(side, given) for side in sides]
     return [(seconds, beside, round(faults)) for (seconds, faults), beside in zip(least, buffers)]
 

@@ -278,7 +278,7 @@ def test_a_proof_is_one() -> None:
     story = story_functions.steps.stories(U, V)[0]
     assert story.proof is not None and "both are needed at once" in story.proof
     for name in ("smoothed", "reversed_in_place", "product_in_place", "exchanged"):
-        args = dict((case[0], case[1]) for case in CASES)[name]
+        args = {case[0]: case[1] for case in CASES}[name]
         for story in getattr(story_functions, name).stories(*args):
             assert story.edit is not None or story.proof.startswith("No edit was found ("), story.proof
 

@@ -35,7 +35,8 @@ class Line:
     `allocations` and `allocated_bytes` count all, `small` those of them that are a Python number made an array;
     `peak_bytes` is the most that was alive at once of this line's, `at_peak_bytes` what of it was alive when the whole
     call had most; `kept_bytes` what was alive when the call ended (results, and what it stores in objects); `seconds`
-    is how long NumPy's arrays live, on average. `line` is 0 where none is known: in C code, and beyond the recorder's limits.
+    is how long NumPy's arrays live, on average. `line` is 0 where none is known: in C code, and beyond the recorder's
+    limits.
     """
 
     file: str

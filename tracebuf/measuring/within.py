@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
-from tracebuf import api
-from tracebuf.api import BufferizedFunction
 from tracebuf.frozen import frozen
 
 __all__ = ["Called", "watching_calls"]
@@ -39,11 +37,15 @@ def watching_calls(base: CodeType, events: Callable[[], int]) -> Iterator[list[C
     """The calls of compiled programs in a window. `base` is the code whose frame ends a stack, `events` says how many
     of NumPy's were seen."""
     found: list[Called] = []
-    usual: Any = BufferizedFunction._called
-    native = vars(api)["NATIVE"]
+    api: Any = sys.modules.get("tracebuf.api")  # which imports this room
+    if api is None:  # nothing is bufferized
+        yield found
+        return
+    kind = api.BufferizedFunction
+    usual, native = kind._called, api.NATIVE
     functions = [calls for f in list(api._functions) if (calls := f._native) is not None]
 
-    def counted(f: BufferizedFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def counted(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         stack, before = frames(base), events()
         result, counters = f.call_counted(*args, **kwargs)
         if counters is not None:
@@ -51,15 +53,14 @@ def watching_calls(base: CodeType, events: Callable[[], int]) -> Iterator[list[C
             found.append(Called(stack, before, *own, counters.peak_bytes))
         return result
 
-    vars(api)["NATIVE"] = False
+    api.NATIVE = False
     for calls in functions:
         calls.rest()
-    BufferizedFunction._called = counted  # type: ignore[method-assign, assignment]
+    kind._called = counted
     try:
         yield found
     finally:
-        BufferizedFunction._called = usual  # type: ignore[method-assign]
-        vars(api)["NATIVE"] = native
+        kind._called, api.NATIVE = usual, native
         for calls in functions:
             calls.go_on()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 
 from tracebuf.stories.edits import Change, Edit
 from tracebuf.stories.lines import (
@@ -103,6 +104,7 @@ def moved(source: Source, block: Sequence[ast.stmt], taken: Sequence[int], j: in
     return Edit("move", text, source.file, changed(source, pieces))
 
 
+@lru_cache(4096)
 def leaves(node: ast.stmt) -> bool:
     return any(isinstance(n, _LEAVING) for n in ast.walk(node))
 

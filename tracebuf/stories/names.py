@@ -1,14 +1,17 @@
-"""The names that a piece of a function's syntax tree reads, binds and stores to."""
+"""The names that a piece of a function's syntax tree reads, binds and stores to; found once for each piece."""
 
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 
+@lru_cache(4096)
 def reads(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)} | binds(node, True)
 
 
+@lru_cache(4096)
 def binds(node: ast.AST, updates: bool = False) -> set[str]:
     """The names that a statement binds (`updates`: by an augmented assignment)."""
     if updates:
@@ -16,9 +19,10 @@ def binds(node: ast.AST, updates: bool = False) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
 
 
+@lru_cache(4096)
 def written(node: ast.AST) -> set[str]:
     """The names that are bound, and those of arrays that are stored to."""
-    found = binds(node)
+    found = set(binds(node))
     for n in ast.walk(node):
         if isinstance(n, ast.Subscript | ast.Attribute) and isinstance(n.ctx, ast.Store):
             base: ast.AST = n
@@ -30,6 +34,7 @@ def written(node: ast.AST) -> set[str]:
     return found
 
 
+@lru_cache(4096)
 def rebinds(node: ast.stmt) -> set[str]:
     """The names that are another object afterwards: an augmented assignment to an array leaves it the same one. Where
     it is a number, the meaning tells."""

@@ -27,6 +27,7 @@ from tracebuf.location import Location
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.process.display import preformatted
+from tracebuf.process.progress import step
 from tracebuf.stages import examples
 from tracebuf.stories.candidates import proposed
 from tracebuf.stories.edits import Edit
@@ -209,13 +210,16 @@ class Stories:
 
 # -- putting them together
 def stories(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float = SECONDS, saved: bool = True
-) -> Stories:
-    """The stories of a call of a bufferized function (see `BufferizedFunction.stories`); `saved`: with what is gone."""
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float = SECONDS, saved: bool = True,
+    base: Variant | None = None, numbers: Numbers | None = None,
+) -> Stories:  # fmt: skip
+    """The stories of a call of a bufferized function (see `BufferizedFunction.stories`); `saved`: with what is gone.
+    `base` is its program where that is there, with the `numbers` of its meaning."""
     with examples(args, kwargs) as (args, kwargs, named):
         given: Arguments = (args, kwargs)
-        numbers: Numbers = {}
-        base = variant(type(f), f.__wrapped__, f.options, given, numbers)
+        numbers = {} if numbers is None else numbers
+        if base is None:
+            base = variant(type(f), f.__wrapped__, f.options, given, numbers, keep=True)
         groups = grouped(base)
         edits, tried_, all_, late = found_edits(f, base, groups, given, numbers, seconds)
         told = tuple(story(base, group, edits.get(k), tried_, named is not None) for k, group in enumerate(groups))
@@ -260,6 +264,7 @@ def found_edits(
         if time.monotonic() - began > seconds:
             return found, count, len(edits), True
         count += 1
+        step(f"edit {count} of {len(edits)}")
         open_ = [k for k in range(len(groups)) if k not in found]
         made = tried(base, edit, given, numbers)
         if made is None:
