@@ -38,14 +38,15 @@ _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Assert)
 
 
 def proposed(source: Source, told: Collection[int], arrays: Sequence[str]) -> Iterator[Edit]:
-    """All edits, those first that touch lines that are `told`; `arrays` are the parameters that may be donated."""
+    """All edits, those first that touch lines that are `told`, of them the small ones; `arrays` are the parameters that
+    may be donated."""
     found = [*copies_left_out(source), *returns_before(source), *moves(source), *parts_before(source)]
     found += made_once(source, arrays)
-    yield from sorted(found, key=lambda e: -sum(_touches(e, n) for n in told))
+    yield from sorted(found, key=lambda e: (-min(2, sum(_touches(e, n) for n in told)), size(e)))
     yield from donations(source, arrays)
     whole = [e for e in found if e.kind == "leave out a copy"]
     both = [e for m in found if m.kind == "move" for c in whole if (e := joined(m, c)) is not None]
-    yield from sorted(both, key=lambda e: -sum(_touches(e, n) for n in told))[:MOST_JOINED]
+    yield from sorted(both, key=lambda e: (-min(3, sum(_touches(e, n) for n in told)), size(e)))[:MOST_JOINED]
 
 
 def joined(move: Edit, copy: Edit) -> Edit | None:
@@ -55,6 +56,11 @@ def joined(move: Edit, copy: Edit) -> Edit | None:
         return None
     changes = tuple(sorted((*move.changes, *copy.changes), key=lambda c: c.first))
     return Edit("move", f"{move.text}, and {copy.text}", move.file, changes)
+
+
+def size(edit: Edit) -> int:
+    """How many lines it takes out and puts in."""
+    return sum(max(0, c.last - c.first + 1) + len(c.after) for c in edit.changes)
 
 
 def _touches(edit: Edit, line: int) -> bool:
