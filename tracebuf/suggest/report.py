@@ -134,7 +134,8 @@ class Report:
         return f"{ran}. There is no function to decorate as it is."
 
     def _table(self) -> str:
-        head = ("", "of the run", "calls", "allocates", "eager", "native", "gain", "allocations", "peak memory", "first call")
+        what = "allocates", "eager", "native", "gain", "allocations", "peak memory", "first call"
+        head = ("", "of the run", "calls", *what)
         rows = [self._row(f, f.trial.measured) for f in self.of("suggested") if f.trial.measured is not None]
         return aligned([head, *rows]) if rows else ""
 
