@@ -23,9 +23,9 @@ from tracebuf.ops.memory.arena import Plan
 from tracebuf.pictures.page import page
 from tracebuf.process.progress import step
 from tracebuf.stories.meaning import Numbers
-from tracebuf.stories.saved import Step, codes_of, eager_steps
-from tracebuf.stories.story import arrays_by_name, stories
-from tracebuf.stories.trials import Arguments, Reading, Variant, kept_by, read, variant
+from tracebuf.stories.saved import Step, codes_of
+from tracebuf.stories.story import arrays_by_name, steps_of, stories
+from tracebuf.stories.trials import Arguments, Reading, Variant, read, variant
 
 MOST_STEPS = 600
 """Of the lines that eager runs: of more, one of several is shown, that with the most bytes alive."""
@@ -92,12 +92,7 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
         base = variant(type(f), f.__wrapped__, f.options, given, numbers, reading, observe, keep=True)
         told = stories(f, args, kwargs, seconds, base=base, numbers=numbers)
         step("lines of NumPy")
-        steps: list[Step] = []
-        if not base.impure:
-            try:
-                steps = eager_steps(f.__wrapped__, given, kept_by(base, given))
-            except Exception:  # of the user's function
-                steps = []
+        steps = steps_of(f, base, given)
         code = codes_of(f.__wrapped__)[-1]
         return Report({
             "name": f.__wrapped__.__qualname__, "file": Path(code.co_filename).name,

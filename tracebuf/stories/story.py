@@ -33,7 +33,7 @@ from tracebuf.stories.candidates import proposed
 from tracebuf.stories.edits import Edit
 from tracebuf.stories.lines import Source
 from tracebuf.stories.meaning import Numbers
-from tracebuf.stories.saved import Saved, by_line, eager_steps
+from tracebuf.stories.saved import Saved, Step, by_line, eager_steps
 from tracebuf.stories.trials import (
     Arguments,
     Variant,
@@ -222,7 +222,8 @@ def stories(
             base = variant(type(f), f.__wrapped__, f.options, given, numbers, keep=True)
         groups = grouped(base)
         edits, tried_, all_, late = found_edits(f, base, groups, given, numbers, seconds)
-        told = tuple(story(base, group, edits.get(k), tried_, named is not None) for k, group in enumerate(groups))
+        tries, plain = (tried_, all_), named is not None
+        told = tuple(story(base, group, edits.get(k), tries, plain) for k, group in enumerate(groups))
         gone = saved_lines(f, base, given) if saved and named is None else ()
     return Stories(f.__wrapped__.__name__, told, gone, tried_, all_, late)
 
@@ -296,7 +297,7 @@ def lines_of(entry: Entry) -> list[int]:
     return list(dict.fromkeys([entry.location.line, *told]))
 
 
-def story(base: Variant, group: Group, edit: Edit | None, tried_: int, as_formulas: bool) -> Story:
+def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int], as_formulas: bool) -> Story:
     op, entry = group[0]
     often = how_often(op, base.program, base.sizes)
     times = None if often is None else known(often, {} if as_formulas else base.sizes)
@@ -304,7 +305,7 @@ def story(base: Variant, group: Group, edit: Edit | None, tried_: int, as_formul
     written, read, defined = places(entry)
     rule = conflict.rule if conflict is not None else "read after write" if read else rule_of(entry)
     kind = "allocation and copy" if len(group) == 2 else entry.kind
-    proof = None if edit is not None else proof_of(base, entry, (written, read, defined), tried_)
+    proof = None if edit is not None else proof_of(base, entry, (written, read, defined), *tries)
     return Story(
         kind, entry.location, None if as_formulas else entry.bytes, entry.size, times,
         "" if often is None else str(often), entry.reason, rule, entry.lives, written, read, defined, edit, proof,
@@ -342,7 +343,7 @@ def rule_of(entry: Entry) -> str:
 
 
 def proof_of(
-    base: Variant, entry: Entry, places: tuple[Location | None, Location | None, Location | None], tried_: int
+    base: Variant, entry: Entry, places: Sequence[Location | None], tried_: int, all_: int
 ) -> str:
     """Why the values themselves demand it, where that is known; that no edit was found, where it is not."""
     if base.impure:
@@ -360,6 +361,7 @@ def proof_of(
         why = (f"Line {read.line} reads the old values, and what line {written.line} makes of them: "
                "both are needed at once")  # fmt: skip
     number = f"{tried_} {'was' if tried_ == 1 else 'were'} tried" if tried_ else "there was none to try"
+    number = f"in the time there was {tried_} of {all_:,} were tried" if tried_ < all_ else number
     return f"{why}; no edit was found ({number})." if why else f"No edit was found ({number})."
 
 
@@ -434,14 +436,22 @@ def size_of(value: Value, names: Mapping[Value, Sym]) -> Dim | None:
 
 
 # -- what is gone
+def steps_of(f: Any, base: Variant, given: Arguments) -> list[Step]:
+    """The lines that eager NumPy runs, and what they allocate; none where the function cannot be run once more. Run
+    once."""
+    found: list[Step] | None = vars(base).get("_steps")
+    if found is None:
+        try:
+            found = [] if base.impure else eager_steps(f.__wrapped__, given, kept_by(base, given))
+        except Exception:  # of the user's function
+            found = []
+        vars(base)["_steps"] = found
+    return found
+
+
 def saved_lines(f: Any, base: Variant, given: Arguments) -> tuple[Saved, ...]:
     """By line what eager allocates, and what the program does; nothing where the function cannot be run once more."""
-    if base.impure:
-        return ()
-    try:
-        eager = by_line(eager_steps(f.__wrapped__, given, kept_by(base, given)))
-    except Exception:  # of the user's function
-        return ()
+    eager = by_line(steps_of(f, base, given))
     left: dict[tuple[str, int], int | None] = {}
     for op, entry in base.entries:
         if entry.kind != "allocation":

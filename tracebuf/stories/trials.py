@@ -106,9 +106,12 @@ def bare(options: Options) -> Options:
 
 
 def kept_by(base: Variant, given: Arguments) -> list[Any]:
-    """The arrays that cannot be cloned for a call: captured ones, and arguments on them."""
-    f = base.make(base.function, replace(base.options, tier="quick", backend="llvm"))
-    return kept_in_place(given, f.captured(*given[0], **given[1]))
+    """The arrays that cannot be cloned for a call: captured ones, and arguments on them. Found once: it compiles."""
+    found: list[Any] | None = vars(base).get("_kept")
+    if found is None:
+        f = base.make(base.function, replace(base.options, tier="quick", backend="llvm"))
+        found = vars(base)["_kept"] = kept_in_place(given, f.captured(*given[0], **given[1]))
+    return found
 
 
 def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Variant | None:
