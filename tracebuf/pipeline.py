@@ -98,7 +98,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a copy's story, and its edit    stories/story.py; which edits are proposed: candidates.py, loops.py; tried:
                                     trials.py; what makes two programs the same: meaning.py;
                                     tests/tools/test_stories.py
-    the page that a refusal names   process/error_pages.py, by the text of its reason; docs/errors;
+    the page that a refusal names   process/error_pages.py, by the text of its reason;
                                     tests/language/test_golden_errors.py
     what `measure` counts by line   measuring/recorder.py, lines.py; of bufferized functions that a plain one calls:
                                     within.py; tests/tools/test_measure_lines.py
