@@ -28,7 +28,7 @@ import numpy as np
 
 from tracebuf import stages
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall
-from tracebuf.errors import InternalError, TracebufWarning, UnsupportedError
+from tracebuf.errors import ContractError, InternalError, TracebufWarning, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import (
     Key,
     Leaf,
@@ -91,7 +91,7 @@ NATIVE_AFTER = 3
 WORTH = 300
 """How many calls of such programs Python makes before the machine code for that is compiled, which takes as long as
 thousands of them: a process may end before it pays."""
-REPORT_SECONDS = 5.0
+REPORT_SECONDS = 3.0
 """How long a report tries edits for."""
 FORWARD = True
 """Whether functions that only move what they get, or ask Python, are run by Python, once machine code would."""
@@ -875,8 +875,10 @@ class BufferizedFunction(NativeCallable):
         """
         with stages.importing():
             from tracebuf.pictures.gather import report
+            from tracebuf.process.progress import shown
         try:
-            made = report(self, args, kwargs, REPORT_SECONDS)
+            with shown("report"):
+                made = report(self, args, kwargs, REPORT_SECONDS)
         except RunOriginal as reason:
             raise original_runs(str(reason)) from None
         if path is not None:
@@ -1063,6 +1065,10 @@ class BufferizedFunction(NativeCallable):
                 presumed = presumed or new.presumed
                 for one in (new.hidden, *new.more):
                     met.setdefault(one.place, one)
+            except ContractError as error:
+                with stages.importing():
+                    from tracebuf.stories.broken import with_stories
+                raise with_stories(self, error, args, kwargs) from None
         raise RunOriginal(f"it captures more than {MAX_CAPTURES} arrays, or other ones each time")
 
     def _keep_captures(self, call: Call) -> None:

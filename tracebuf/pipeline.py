@@ -95,8 +95,13 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     the plan of the arena           optimize/buffers/assign_storage.py makes it; who is alive with whom: lifetimes.py;
                                     offsets: pack.py; its data: ops/memory/arena.py; offsets for a user:
                                     `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
-    a copy's story, and its edit    stories/story.py; which edits are proposed: candidates.py, tried: trials.py; what
-                                    makes two programs the same: meaning.py; tests/tools/test_stories.py
+    a copy's story, and its edit    stories/story.py; which edits are proposed: candidates.py, loops.py; tried:
+                                    trials.py; what makes two programs the same: meaning.py;
+                                    tests/tools/test_stories.py
+    the page that a refusal names   process/error_pages.py, by the text of its reason;
+                                    tests/language/test_golden_errors.py
+    what `measure` counts by line   measuring/recorder.py, lines.py; of bufferized functions that a plain one calls:
+                                    within.py; tests/tools/test_measure_lines.py
     the HTML report                 pictures/gather.py (its data), page.py, report.js; tests/tools/test_report.py
     a contract that is broken       explain/contracts.py, asked by `_specialize` of api.py; tests/call/test_contracts.py
     a buffer whose size comes late  it floats: optimize/buffers/assign_storage.py (`_placed`); at run time

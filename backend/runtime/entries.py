@@ -635,6 +635,16 @@ class NativeCalls:
         self._forwards = True
         self._point()
 
+    def rest(self) -> None:
+        """Python takes all calls, until `go_on`."""
+        if (target := self._target()) is not None:
+            point_at(target, 0, 0)
+
+    def go_on(self) -> None:
+        """Machine code takes its calls again."""
+        if self.entries or self._forwards:
+            self._point()
+
     def clear(self) -> None:
         """From now on Python takes all calls."""
         self._forwards = False

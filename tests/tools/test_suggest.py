@@ -313,3 +313,29 @@ def test_trials_leave_no_trace(capsys: pytest.CaptureFixture[str]) -> None:
     assert found.verdict == "measured" and capsys.readouterr() == ("", "")
     np.testing.assert_array_equal(x, np.arange(4.0))
     assert isinstance(found, Trial) and found.measured is not None
+
+
+def test_allocations_of_the_run_by_function() -> None:
+    """Counted while the program runs: those of callees too, in all threads, without the copies that watching makes."""
+
+    def inner(a: Any) -> Any:
+        return a + 1.0
+
+    def outer(a: Any) -> Any:
+        b = np.zeros(1000)
+        return inner(inner(a)) + b
+
+    def threaded(a: Any) -> None:
+        other = threading.Thread(target=outer, args=(a,))
+        other.start()
+        other.join()
+
+    with Profiler(Owner(), 1 << 30) as profiler:
+        outer(np.ones(1000))
+        threaded(np.ones(1000))
+    seen = {s.code.co_name: s for s in profiler.functions()}
+    small = sum(s.allocated_bytes % 1000 for s in (seen["inner"],))  # numbers that NumPy makes arrays of
+    assert seen["inner"].allocated_bytes == 4 * 8000 + small and seen["inner"].own_bytes == 4 * 8000 + small
+    assert seen["outer"].allocated_bytes >= 2 * 4 * 8000 and 0 <= seen["outer"].own_bytes - 2 * 2 * 8000 < 1000
+    assert profiler.allocated_bytes >= seen["outer"].allocated_bytes + 2 * 8000
+    assert 3 * 8000 <= profiler.peak_bytes < 6 * 8000
