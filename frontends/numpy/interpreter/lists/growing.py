@@ -24,7 +24,6 @@ from tracebuf.frontends.numpy.interpreter.lists.items import (
     common,
     element_of,
     from_columns,
-    holds_list,
     into_columns,
     unify_forms,
 )
@@ -40,6 +39,7 @@ from tracebuf.frontends.numpy.record.growing import (
     columns,
     filled,
     form_in,
+    holds_list,
     is_growing,
     parts_of,
     python_of,
@@ -89,7 +89,10 @@ def replaced(i: Evaluator, made: Any) -> Any:
         names = " and ".join(sorted(f.words for f in forms))
         instead = "make them of one type: float(x), or 0.0 in place of 0"
         raise i.r.refuse(f"a list of {names} whose length is only known at run time", instead)
-    if any(i.r.growth.form_of(x) is None or holds_list(x) for x in made):
+    nested = i.r.growth.nested
+    if i.is_fixed_here() and any(unify_forms(i.r, form, i.r.growth.form_of(x)) is None for x in made):
+        return made  # of a dict that is made at the same place
+    if any(i.r.growth.form_of(x) is None or (holds_list(x) and not nested) for x in made):
         return made
     return begin(i, form, made)
 
@@ -161,14 +164,16 @@ def on_column(i: Evaluator, change: Callable[..., Any], *args: Any) -> Any:
 def parts(i: Evaluator, node: ast.AST, x: Record, item: Any) -> list[Any]:
     """An item as what the columns hold of it."""
     written = isinstance(node, ast.Call) and bool(node.args) and isinstance(node.args[-1], ast.List)
-    if holds_list(item) and not (written and not any(map(holds_list, item))):
+    plain = written and type(item) is list and not any(map(holds_list, item))
+    if holds_list(item) and not plain and not i.r.growth.nested:
+        i.r.growth.found_nested = True
         reason = "a list becomes an item of a list of run-time length, and may change later"
         raise i.refuse(node, reason, "append a tuple, or the list written out: append([a, b])")
     form, found = form_in(x), check_item(i, node, item)
     if unify_forms(i.r, form, found) != form:
         i.change(node, x)  # which is for a list only that is here, under one name
         label = i.r.heap.known[x].label
-        if i.r.growth.note(label, [item]):
+        if i.r.growth.note(label, [item]) or i.r.growth.found_widened != i.r.growth.widened:
             raise Regrow
         raise i.refuse(node, f"a list of {form.words} gets {found.words}", "make the items of one type: float(x)")
     return into_columns(i, item, form)
