@@ -348,6 +348,8 @@ def set_of(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any
     if kind is set:
         keyed.note_keys(i, place, items)
     if any(is_tracers(x) for x in i.flat(items)):
+        if kind is set:
+            i.r.growth.long.add(place)
         raise i.refuse(node, f"a {kind.__name__} of what only the run time knows", OF_SETS)
     made = ask(kind, items)
     if kind is set:

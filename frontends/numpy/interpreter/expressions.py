@@ -141,7 +141,7 @@ class Expressions(Comprehensions):
         method = getattr(self, METHOD_NAMES.get(kind) or METHOD_NAMES.setdefault(kind, f"expr_{kind.__name__}"), None)
         if method is None:
             raise self.refuse(node, *refusals.expression(node))
-        return moved_to(method(node, env)) if self.r.growth.nested else method(node, env)
+        return moved_to(self.r, method(node, env)) if self.r.growth.nested else method(node, env)
 
     def expr_Constant(self, node: ast.Constant, env: Env) -> Any:
         return node.value
@@ -207,6 +207,7 @@ class Expressions(Comprehensions):
     def change(self, node: ast.AST, x: Any) -> None:
         """Notes that a container is changed; refuses it where the container is path-dependent."""
         if not self.r.heap.may_change(x, self.r):
+            self.r.growth.found_nested |= type(x) is list and self.r.growth.made and self.r.heap.find(x) is None
             reason = f"a {refusals.name_of(x)} is changed that is one or another, depending on the path"
             raise self.refuse(node, reason, "change it where it is made, or build a new one")
 

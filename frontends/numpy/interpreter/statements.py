@@ -236,7 +236,7 @@ class Statements(Expressions, Protected):
 
     def assign(self, target: ast.expr, value: Any, env: Env) -> None:
         """Binds a name, unpacks, or stores into an array."""
-        value = moved_to(value) if self.r.growth.nested else value
+        value = moved_to(self.r, value) if self.r.growth.nested else value
         if isinstance(target, ast.Name):
             env[target.id] = value
         elif isinstance(target, (ast.Tuple, ast.List)):

@@ -128,6 +128,10 @@ def trace(
         except UnsupportedError as refusal:
             first = not growth.rolled and not growth.known
             if not growth.begin():
+                if growth.hurried:
+                    growth = Growth()
+                    growth.patient = True
+                    continue
                 if growth.known or not growth.rolled:
                     raise
                 made = UnsupportedError(why[0], instead=why[1], location=why[2])  # no loop makes its lists

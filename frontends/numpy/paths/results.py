@@ -120,7 +120,7 @@ class Results:
         number = self.heap.number(x)
         if number is not None:
             return ResultLeaf("container", number)
-        x = moved_to(x)
+        x = moved_to(self.r, x)
         if is_inner(x):
             place = self.new.setdefault(object(), len(self.new))
             pool = self.pool(x.kind.pool)  # type: ignore[attr-defined]

@@ -44,6 +44,8 @@ from tracebuf.location import Location
 
 LENGTH = "length"
 """The attribute that holds the length; the columns are others, by their numbers."""
+MOST_UNROLLED = 100
+"""So many iterations are traced one by one before it is tried without."""
 TABLE = "table"
 """The attribute of a dict or set by run-time keys that holds the hash table; items are pairs, or tuples of a key."""
 
@@ -261,7 +263,7 @@ class InnerList:
 
 class Moved:
     """The class of what is in the place of the contents of a list that has become an item: the attribute `to` is a
-    reference to it."""
+    reference to it; without it, the list has become one on some paths only, and may not be used any more."""
 
 
 def is_inner(x: object) -> TypeGuard[Record]:
@@ -269,10 +271,22 @@ def is_inner(x: object) -> TypeGuard[Record]:
     return isinstance(x, Record) and issubclass(x.kind, InnerList)
 
 
-def moved_to(x: Any) -> Any:
+def mark_in(held: Any) -> Record | None:
+    """What is in the place of the contents of a list that has become an item, of such contents; None for others."""
+    if isinstance(held, dict):
+        found = held.get("moved")
+    else:
+        found = held[0] if isinstance(held, (list, tuple)) and len(held) == 1 else None
+    return found if isinstance(found, Record) and found.kind is Moved else None
+
+
+def moved_to(r: Any, x: Any) -> Any:
     """A value; of a list that has become an item, the reference to it."""
-    inside = x.fields.get("moved") if is_growing(x) else x[0] if type(x) is list and len(x) == 1 else None
-    return inside.fields["to"] if isinstance(inside, Record) and inside.kind is Moved else x
+    if (mark := mark_in(x.fields if isinstance(x, Record) else x)) is None:
+        return x
+    if "to" not in mark.fields:
+        raise r.refuse("a list has become an item of another on some paths only", "copy it: items.append(list(x))")
+    return mark.fields["to"]
 
 
 def is_list(x: object) -> bool:
@@ -348,6 +362,10 @@ class Growth:
         """Whether the refusal that is on its way says that tuples have no order."""
         self.recursive: dict[Any, Any] = {}
         """The functions that call themselves, to a depth that only the run time knows (`Known` of recursion)."""
+        self.unrolled = 0
+        """How many iterations were traced one by one."""
+        self.hurried = self.patient = False
+        """Whether that was given up for lists whose length the run time knows; whether it is not to be."""
         self.nested = self.found_nested = False
         """Whether lists that are items are references, and from the next tracing on."""
         self.widened: dict[Form | Unfilled, Form] = {}
@@ -427,6 +445,11 @@ class Growth:
         self.found_nested |= lists and self.found[label] == self.known.get(label)
         return self.found[label] != old or self.found_nested != self.nested
 
+    def note_form(self, label: Any, form: Form) -> None:
+        """Notes that the list made at a place gets items of a form."""
+        if isinstance(label, Location) and self.is_known_size(form):
+            self.found[label] = self.found.get(label, frozenset()) | {form}
+
     def forms(self, label: Any, items: Iterable[Any]) -> list[Form] | None:
         """The forms of the items of the list made at a place; None where it cannot grow."""
         forms = list(map(self.form_of, items))
@@ -438,6 +461,14 @@ class Growth:
         if self.stuck:
             self.long.add(place)
         self.stuck = False
+
+    def note_unrolled(self) -> None:
+        """Counts iterations that are traced one by one. Where they are many, and lists whose length the run time knows
+        may save them, these are tried first."""
+        self.unrolled += 1
+        if self.unrolled > MOST_UNROLLED and not self.patient and self.has_news:
+            self.hurried = True
+            raise Regrow
 
     def note_tuples(self, place: Location) -> None:
         """Notes that the smallest or largest of the tuples that are made at a place takes a list of them, where a
@@ -466,7 +497,7 @@ class Growth:
 
     def begin(self) -> bool:
         """Begins the next tracing; whether it knows anything new."""
-        changed = self.has_news
+        changed, self.unrolled = self.has_news, 0
         if self.found_nested and not self.nested:
             self.nested, self.found = True, {}
         self.widened = dict(self.found_widened)

@@ -163,7 +163,7 @@ def given(i: Evaluator, node: ast.AST, function: Any, values: list[Any]) -> list
     """The arguments of a function that is not the user's, with lists in the place of references to such."""
     if any(isinstance(x, GroupRef) or is_inner(x) for x in values):
         numpys = (getattr(function, "__module__", "") or "").startswith("numpy")
-        if not numpys and not any(function is f for f in (*LIST, isinstance, type)):
+        if not numpys and not any(function is f for f in (*LIST, isinstance, type, bool)):
             name = getattr(function, "__name__", "this")
             raise i.refuse(node, f"a call of {name} with a list that is an item of another", "use list(d[k])")
     return [listing(i, node, x) for x in values]

@@ -34,6 +34,8 @@ from tracebuf.frontends.numpy.record.growing import (
     Elements,
     Form,
     GrowingList,
+    Lists,
+    OneOf,
     Regrow,
     Several,
     columns,
@@ -68,6 +70,8 @@ from tracebuf.ops.scalars import arith
 
 PYTHONS = ((INT, "iu"), (FLOAT, "f"), (COMPLEX, "c"), (BOOL, "b"))
 """The kinds of Python's numbers, with those of the dtypes whose elements they hold."""
+NUMBERS = (Kind, OneOf)
+"""The forms of numbers."""
 FIRST = 16
 """The number of elements that there is room for at first."""
 
@@ -86,6 +90,7 @@ def replaced(i: Evaluator, made: Any) -> Any:
         return made
     form = common(i.r, forms)
     if form is None or any(isinstance(p, Kind) and p.python == EITHER for p in parts_of(form)):
+        i.r.growth.found_nested |= any(isinstance(f, Several) and f.of is list for f in forms)
         names = " and ".join(sorted(f.words for f in forms))
         instead = "make them of one type: float(x), or 0.0 in place of 0"
         raise i.r.refuse(f"a list of {names} whose length is only known at run time", instead)
@@ -94,6 +99,9 @@ def replaced(i: Evaluator, made: Any) -> Any:
         return made  # of a dict that is made at the same place
     if any(i.r.growth.form_of(x) is None or (holds_list(x) and not nested) for x in made):
         return made
+    if len(made) > FIRST and isinstance(form, Lists) and i.r.loc not in i.r.growth.rolled:
+        i.r.growth.long.add(i.r.loc)  # a comprehension of so many lists is made in a loop
+        raise Regrow
     return begin(i, form, made)
 
 
@@ -108,8 +116,12 @@ def begin(i: Evaluator, form: Form, items: Sequence[Any], of: type[GrowingList] 
             element, name = element_of(type_), f"column{len(made.fields) - 1}"
             made.fields[name] = ArrayRef(r.new_storage(element, shape, range(len(shape)), r.empty(element, shape)))
     r.heap.own(made, r)
-    for x in items:
+    same = len(items) > FIRST and all(x is items[0] for x in items) and all(isinstance(p, NUMBERS) for p in parts_of(form))
+    for x in items[:1] if same else items:
         append(i, ast.Pass(), made, x)
+    if same:
+        n = len(items)
+        set_parts(i, made, [i.call_function(prelude.repeated, [c, 1, n, n], {}) for c in columns(made)], n)
     return made
 
 

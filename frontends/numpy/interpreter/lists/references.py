@@ -23,7 +23,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.formulas import prelude, referred
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.lists import growing
+from tracebuf.frontends.numpy.interpreter.lists import growing, order
 from tracebuf.frontends.numpy.interpreter.lists.items import check_item as form_of_item
 from tracebuf.frontends.numpy.interpreter.lists.items import common, into_columns, unify_forms
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
@@ -94,7 +94,7 @@ def make_pools(i: Evaluator, form: Form) -> None:
 
 def form_of_items(i: Evaluator, x: Any) -> Form | Unfilled | None:
     """The form of the items of a list; None where there is none."""
-    x = moved_to(x)
+    x = moved_to(i.r, x)
     if is_inner(x):
         return pool_form(x)
     if is_growing(x):
@@ -103,7 +103,7 @@ def form_of_items(i: Evaluator, x: Any) -> Form | Unfilled | None:
         known = i.r.heap.find(x)
         place = i.r.loc if known is None else known.label
         return i.r.growth.settled(Unfilled(place)) if isinstance(place, Location) else None  # type: ignore[no-any-return]
-    forms = [i.r.growth.form_of(moved_to(item)) for item in x]
+    forms = [i.r.growth.form_of(moved_to(i.r, item)) for item in x]
     return common(i.r, frozenset(f for f in forms if f is not None)) if None not in forms else None
 
 
@@ -133,7 +133,7 @@ def number(x: Record) -> Any:
 def number_of_list(i: Evaluator, x: Any, item: Form | Unfilled) -> Any:
     """The number of a list that becomes an item, in the pool for items of a form."""
     node: ast.AST = ast.Pass()
-    x = moved_to(x)
+    x = moved_to(i.r, x)
     if is_inner(x):
         if pool_form(x) != item:
             reason = "a list that is an item of lists of unlike items"
@@ -186,7 +186,7 @@ def fresh(i: Evaluator, node: ast.AST, x: Any, item: Form | Unfilled) -> Any:
             raise Regrow
         else:
             for one in x:
-                growing.append(i, node, held, moved_to(one))
+                growing.append(i, node, held, moved_to(i.r, one))
     return i.call_function(referred.new_list, [*given, first, n], {})
 
 
@@ -400,6 +400,7 @@ def reading(name: str) -> Callable[..., Any]:
 
 METHODS: dict[str, Callable[..., Any]] = {
     "append": append, "extend": extend, "pop": pop, "insert": insert,
+    **{name: changing(handler) for name, handler in order.METHODS.items()},
     **{name: changing(growing.METHODS[name]) for name in ("clear", "remove")},
     **{name: reading(name) for name in ("copy", "count", "index")},
 }  # fmt: skip
