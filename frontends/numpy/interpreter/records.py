@@ -12,6 +12,7 @@ import functools
 import inspect
 import math
 import operator
+import random
 import re
 import types
 from abc import ABCMeta
@@ -90,6 +91,8 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
         return from_class(i, node, base.owner, found, name)
     if is_generator(base) and name not in base.known:
         return twister.method(i.r, base, name)
+    if isinstance(base, Record) and base.kind is random.Random and name != "gauss_next":
+        return of_outer_random(i, base, name)
     kind = kind_of_object(base)
     if name == "__class__":
         return kind
@@ -119,6 +122,18 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
         i.captures.setdefault((name, id(kind)), (name, OfClass(kind, name), OfClass(kind, name).held(None)))
         raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
     return from_class(i, node, base, found, name)
+
+
+def of_outer_random(i: Evaluator, base: Record, name: str) -> Any:
+    """`base.name` of a generator of Python's from outside: its state, for the formulas, or what a method is."""
+    if name != "state" or i.scope.source.file != twister.__file__:
+        return twister.method(i.r, base, name)
+    hidden = base.path.made(twister.state_fetched, "state")
+    if hidden.place not in i.hidden:
+        if twister.state_of(base.actual) is None:
+            raise i.r.refuse("a generator of Python's `random` whose state is laid out otherwise", PASS_IT)
+        raise NewCapture(hidden)
+    return i.hidden[hidden.place]
 
 
 def of_property(i: Evaluator, node: ast.AST, base: Record, found: property, name: str) -> Any:

@@ -116,7 +116,8 @@ def begin(i: Evaluator, form: Form, items: Sequence[Any], of: type[GrowingList] 
             element, name = element_of(type_), f"column{len(made.fields) - 1}"
             made.fields[name] = ArrayRef(r.new_storage(element, shape, range(len(shape)), r.empty(element, shape)))
     r.heap.own(made, r)
-    same = len(items) > FIRST and all(x is items[0] for x in items) and all(isinstance(p, NUMBERS) for p in parts_of(form))
+    numbers = all(isinstance(p, NUMBERS) for p in parts_of(form))
+    same = numbers and len(items) > FIRST and all(x is items[0] for x in items)
     for x in items[:1] if same else items:
         append(i, ast.Pass(), made, x)
     if same:

@@ -145,6 +145,7 @@ class LoopComparison(LoopHead):
     def is_of_alternatives(self, item: Item) -> bool:
         """Whether a leaf is None or a number, or of several types, depending on the path."""
         several = item.kinds or type(item.entry) is Cond or type(item.back) is Cond
+        several = several or (item.back is None and item.kind is not None)
         return bool(several) and None not in (kinds_of(item.entry), kinds_of(item.back))
 
     def compare_alternatives(self, item: Item) -> None:
