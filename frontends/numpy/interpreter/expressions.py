@@ -711,6 +711,10 @@ class Expressions(Comprehensions):
         """`base.name` of what is not traced."""
         if base is np or base is math:
             return self.held_attribute(node, base, name)
+        if records.is_local(base):
+            if (found := records.in_class(base.__mro__, name)) is records.MISSING:
+                raise Raises(AttributeError(f"type object '{base.__name__}' has no attribute '{name}'"))
+            return found if isinstance(found, NestedFunction) else records.from_class(self, node, base, found, name)
         for methods in (texts.method, text_questions.method):
             if (found := methods(base, name)) is not NotImplemented:
                 return found

@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed, references
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, SWAPPED, compare
 from tracebuf.frontends.numpy.paths.identity import same_thing
-from tracebuf.frontends.numpy.record.callees import Drawer, Text
+from tracebuf.frontends.numpy.record.callees import Drawer, NestedFunction, Text
 from tracebuf.frontends.numpy.record.growing import is_growing, is_inner
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups
 from tracebuf.frontends.numpy.record.raises import ask
@@ -56,6 +56,8 @@ def method(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
     found = records.in_class(kind.__mro__, f"__{name}__")
     if isinstance(x, Record):
         records.keeps(i, kind, f"__{name}__")
+    if isinstance(found, NestedFunction):
+        return records.from_class(i, node, x, found, f"__{name}__")
     if not isinstance(found, Callable) or not hasattr(found, "__code__"):  # type: ignore[arg-type]
         return None
     return records.from_class(i, node, x, found, f"__{name}__")

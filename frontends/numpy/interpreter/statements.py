@@ -772,6 +772,9 @@ class Statements(Expressions, Protected):
             raise self.refuse(node, "a decorator of an inner function", "leave it out")
         env[node.name] = self.make_nested(node, node.name, env)
 
+    def stmt_ClassDef(self, node: ast.ClassDef, env: Env) -> None:
+        env[node.name] = records.define_class(self, node, env)
+
     def stmt_Import(self, node: ast.Import, env: Env) -> None:
         for alias in node.names:
             module = self.loaded(node, alias.name)

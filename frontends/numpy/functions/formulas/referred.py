@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def new_list(start: Any, size: Any, room: Any, first: int, n: int) -> int:
+def new_list(start: Any, size: Any, room: Any, first: int, n: int) -> Any:
     """The number of a new list of n items, which are there from `first` on."""
     number = len(start)
     start.append(first)
@@ -18,7 +18,7 @@ def new_list(start: Any, size: Any, room: Any, first: int, n: int) -> int:
     return number
 
 
-def place_of(start: Any, size: Any, r: int, k: int, message: str) -> int:
+def place_of(start: Any, size: Any, r: int, k: int, message: str) -> Any:
     """Where item k of list r is."""
     n = size[r]
     if k < 0:
@@ -47,7 +47,7 @@ def append(held: Any, start: Any, size: Any, room: Any, r: int, x: Any) -> None:
     size[r] = n + 1
 
 
-def last_place(start: Any, size: Any, r: int, message: str) -> int:
+def last_place(start: Any, size: Any, r: int, message: str) -> Any:
     """Where the last item of list r is, which is taken from it."""
     n = size[r]
     if n == 0:
@@ -85,7 +85,7 @@ def check_count(size: Any, r: int, n: int) -> None:
         raise ValueError("too many values to unpack")
 
 
-def width_of(numbers: Any, size: Any) -> int:
+def width_of(numbers: Any, size: Any) -> Any:
     """The number of items of each of some lists, which there are; all have as many."""
     n = size[numbers[0]]
     for r in numbers:
