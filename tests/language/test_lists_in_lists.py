@@ -216,6 +216,18 @@ def by_helper(k):
     return m
 
 
+def by_key(k):
+    d, e, total = {}, {}, 0
+    for i in k:
+        if i not in d:
+            d[i] = []
+        d[i].append(i * 2)
+        e[int(i)] = [int(i), len(d[i])]
+    for key, values in d.items():
+        total += key * sum(values)
+    return total, d, e, d[k[0]], sorted(d[k[0]])
+
+
 def as_queue(edges):
     queue = [(int(edges[0, 0]), [int(edges[0, 0])])]
     longest, paths = 0, []
@@ -267,7 +279,7 @@ PROGRAMS = {
     for f, x in [
         (stored, K), (exchanged, K), (one_row_twice, K), (replaced_row, K), (named_then_item, K), (in_two_lists, K),
         (grown_in_loop, K), (neighbours, EDGES), (with_weights, EDGES), (solved, A), (methods, K), (folds, K),
-        (on_paths, K), (item_on_a_path, K), (generations, K), (by_helper, K), (as_queue, EDGES), (three_deep, K),
+        (on_paths, K), (item_on_a_path, K), (generations, K), (by_helper, K), (by_key, K), (as_queue, EDGES), (three_deep, K),
         (arrays_in_rows, A), (ints_and_floats, K), (large, 60),
     ]
 }  # fmt: skip

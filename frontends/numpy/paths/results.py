@@ -146,7 +146,7 @@ class Results:
             return ResultLeaf("argument", x.leaf)
         check_dtype(self.r, x, "a dtype is returned")
         if isinstance(x, type) and "__tracebuf_local__" in vars(x):
-            raise self.r.refuse("a class that the function defines is returned", "return what its objects hold")
+            raise self.r.refuse("a class of the function is returned", "return what its objects hold")
         if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type, ModuleType, Enum)):
             return ResultLeaf("const", value=x)
         name = "slice" if type(x) is SliceOf else refusals.name_of(x)
@@ -200,7 +200,7 @@ class Results:
             if is_generator(x):
                 raise self.r.refuse("a generator of Python's `random` is returned or kept", "return its draws")
             if isinstance(x, Record) and "__tracebuf_local__" in vars(x.kind):
-                raise self.r.refuse("an object of a class that the function defines is returned", "return its attributes")
+                raise self.r.refuse("an object of a class of the function is returned", "return its attributes")
             if is_groups(x):
                 number = self.new.setdefault(found, len(self.new))
                 containers[x, found] = NewContainer(defaultdict, GROUPS, number, self.groups(x, taken))
