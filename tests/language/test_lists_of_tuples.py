@@ -257,14 +257,23 @@ def test_the_largest_of_few_tuples() -> None:
 
 # -- what is refused
 REFUSED = {
-    "a list becomes an item": "for v in x:\n    row = [v, v]\n    out.append(row)\n    row[0] = 1.0\nreturn out",
-    "changed that is one or another": "for v in x:\n    out.append([v, v])\nout[-1][0] = 1.0\nreturn out",
     "of a list of items that are a tuple of": "for v in x:\n    out.append((v, (v, v)))\nreturn np.array(out)",
     "and a tuple of": "for v in x:\n    out.append((v, v))\n    out.append((v, v, v))\nreturn out",
     "a list of a tuple of": "for v in x:\n    out.append((v, 1))\n    out.append((v, (1.0, 2)))\nreturn out",
     "changes its length": "for v in x:\n    out.append((v, str))\nreturn out",
     "a search for anything but ints": "for v in x:\n    out.append((v, 1))\nreturn (x[0], 1) in out",
 }
+
+
+CHANGED = (
+    "for v in x:\n    row = [v, v]\n    out.append(row)\n    row[0] = v * 2\nreturn out",
+    "for v in x:\n    out.append([v, v])\nout[-1][0] = x[0]\nreturn out",
+)
+
+
+@pytest.mark.parametrize("text", CHANGED)
+def test_lists_that_change(text: str) -> None:
+    agree(program("def f(x):\n    out = []\n" + "\n".join("    " + line for line in text.splitlines())), X)
 
 
 @pytest.mark.parametrize("reason", REFUSED)

@@ -7,6 +7,7 @@ their attributes are fetched where tracing reads them (`captures`).
 
 from __future__ import annotations
 
+import random
 import types
 from abc import ABCMeta
 from collections.abc import Collection, Iterator, Sequence
@@ -61,7 +62,7 @@ def is_object(x: Any) -> bool:
 def has_plain_objects(kind: type) -> bool:
     """Whether the attributes of a class's objects can be read one by one: it and its bases are written in Python, and
     none defines `__getattribute__` or `__new__`."""
-    if kind is types.SimpleNamespace:
+    if kind is types.SimpleNamespace or kind is random.Random:
         return True
     package = kind.__module__.partition(".")[0]
     ours = kind is object or package in ("numpy", "scipy", "numba", "tracebuf", "logging")

@@ -47,6 +47,13 @@ SPREAD_PARTS = ("*", "*")
 
 GROUPS = ("*", "*", "*")
 """The keys of a defaultdict(list) whose lists grow by run-time keys: its plans are those of its parts."""
+POOL = ("*", "*", "*", "*")
+"""The keys of what makes lists that are items of lists: its plans are those of where each begins, how many items it
+has, and all items, if there are any."""
+POOLED = ("*", "*", "*", "*", "*")
+"""The keys of one such list: its plans are those of its number, and of what makes it."""
+ALL_POOLED = ("*", "*", "*", "*", "*", "*")
+"""The keys of what the items of a list are that are such lists."""
 
 
 @frozen(slots=False)
@@ -183,6 +190,22 @@ def alternatives(flags: Sequence[Any], kinds: Sequence[tuple[str, Any]]) -> list
     return [None if (held := found[k]) is None else held[i] for i, k in enumerate(which)]
 
 
+class _Pool:
+    """Lists that are items of lists, by number, each made once."""
+
+    __slots__ = ("held", "made", "size", "start")
+
+    def __init__(self, start: list[int], size: list[int], held: Sequence[Any] = ()) -> None:
+        self.start, self.size, self.held = start, size, held
+        self.made: dict[int, list[Any]] = {}
+
+    def at(self, n: int) -> list[Any]:
+        """List number n."""
+        if n not in self.made:
+            self.made[n] = list(self.held[self.start[n] : self.start[n] + self.size[n]])
+        return self.made[n]
+
+
 class _Building:
     """The objects of one call's results.
 
@@ -212,6 +235,12 @@ class _Building:
         items = [self.build(i) for i in p.items]
         if p.keys == GROUPS:
             return grouped(*items)
+        if p.keys == POOL:
+            return _Pool(*items)
+        if p.keys == POOLED:
+            return items[1].at(items[0])
+        if p.keys == ALL_POOLED:
+            return [*map(items[1].at, items[0])]
         if p.keys == SPREAD:
             return spread(p.kind, *items)
         if p.keys == SPREAD_PARTS:

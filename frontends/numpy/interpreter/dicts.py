@@ -19,11 +19,11 @@ from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import hashing
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, keyed
+from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, keyed, references
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.paths.iteration import in_order
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.growing import is_growing, is_keyed, python_of
+from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -109,6 +109,8 @@ def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
     """del base[index] of a list or dict."""
     if is_keyed(base):
         return keyed.delete(i, node, base, index)
+    if is_inner(base):
+        return references.delete(i, node, base, index)
     if is_growing(base):
         return growing.delete(i, node, base, index)
     if isinstance(base, dict):
@@ -308,6 +310,8 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     """The table of the methods that a container has."""
     if isinstance(x, GroupRef) or is_groups(x):
         return groups.METHODS if isinstance(x, GroupRef) else groups.DICT
+    if is_inner(x):
+        return references.METHODS
     if is_keyed(x):
         python = python_of(x)
         return keyed.SET if python is set else keyed.COUNTER if python is Counter else keyed.DICT
@@ -322,7 +326,7 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
 def call(i: Evaluator, node: ast.AST, method: ContainerMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a container's method."""
     kind = python_of(method.of) if is_growing(method.of) else type(method.of)
-    kind = list if isinstance(method.of, GroupRef) else dict if is_groups(method.of) else kind
+    kind = list if isinstance(method.of, GroupRef) or is_inner(method.of) else dict if is_groups(method.of) else kind
     python = getattr(next((k() for k in OF_PYTHON if kind is k), ()), method.name, None)
     return call_as(python, methods_of(method.of)[method.name], (i, node, method.of), args, kwargs)
 
@@ -344,6 +348,8 @@ def set_of(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any
     if kind is set:
         keyed.note_keys(i, place, items)
     if any(is_tracers(x) for x in i.flat(items)):
+        if kind is set:
+            i.r.growth.long.add(place)
         raise i.refuse(node, f"a {kind.__name__} of what only the run time knows", OF_SETS)
     made = ask(kind, items)
     if kind is set:

@@ -110,6 +110,8 @@ class Evaluator(ABC):
     """Objects that are part of the key."""
     plans: dict[tuple[Any, ...], LoopPlan]
     """The plans of loops: what each was found to carry."""
+    pools: dict[Any, Any]
+    """What holds the lists that are items of lists, by the form of their items (lists/references)."""
     recursions: list[Any]
     """The functions being traced whose recursion only the run time ends, innermost last (recursion)."""
     recursion_plans: dict[Any, Any]
@@ -241,6 +243,10 @@ class Evaluator(ABC):
     @abstractmethod
     def note_growth(self, x: Any, more: Sequence[Any] = ()) -> None:
         """Notes that a list, which gets more items, is indexed by what only the run time knows."""
+
+    @abstractmethod
+    def number_of_list(self, x: Any, item: Any) -> Any:
+        """The number of a list that becomes an item of another, among those of items of a form."""
 
     @abstractmethod
     def change(self, node: ast.AST, x: Any) -> None:

@@ -44,7 +44,7 @@ from tracebuf.frontends.numpy.interpreter import (
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed
+from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed, references
 from tracebuf.frontends.numpy.interpreter.lists import order as list_order
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
@@ -80,7 +80,7 @@ from tracebuf.frontends.numpy.record.callees import (
 )
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negation
-from tracebuf.frontends.numpy.record.growing import is_growing, is_keyed, python_of
+from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, moved_to, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
@@ -132,13 +132,17 @@ class Expressions(Comprehensions):
             check_one_type(self.r, value, name=node.id if isinstance(node, ast.Name) else "<value>")
         return value
 
+    def number_of_list(self, x: Any, item: Any) -> Any:
+        """The number of a list that becomes an item of another, among those of items of a form."""
+        return references.number_of_list(self, x, item)
+
     def any_expr(self, node: ast.expr, env: Env) -> Any:
         """The value of an expression, which may be of different types, depending on the path."""
         kind = type(node)
         method = getattr(self, METHOD_NAMES.get(kind) or METHOD_NAMES.setdefault(kind, f"expr_{kind.__name__}"), None)
         if method is None:
             raise self.refuse(node, *refusals.expression(node))
-        return method(node, env)
+        return moved_to(self.r, method(node, env)) if self.r.growth.nested else method(node, env)
 
     def expr_Constant(self, node: ast.Constant, env: Env) -> Any:
         return node.value
@@ -204,6 +208,7 @@ class Expressions(Comprehensions):
     def change(self, node: ast.AST, x: Any) -> None:
         """Notes that a container is changed; refuses it where the container is path-dependent."""
         if not self.r.heap.may_change(x, self.r):
+            self.r.growth.found_nested |= type(x) is list and self.r.growth.made and self.r.heap.find(x) is None
             reason = f"a {refusals.name_of(x)} is changed that is one or another, depending on the path"
             raise self.refuse(node, reason, "change it where it is made, or build a new one")
 
@@ -234,6 +239,8 @@ class Expressions(Comprehensions):
     def iterable(self, node: ast.AST, value: Any, statement: ast.AST | None = None) -> Iterable:
         """What a loop over a value iterates over; `statement`: the loop, where it is one."""
         self.at(node if statement is None else statement)
+        if is_inner(value):
+            return references.items(self, value)
         value = groups.listing(self, node, value)
         if (view := keyed.view_in(value)) is not None:
             return keyed.items(self, node, *view)
@@ -385,6 +392,8 @@ class Expressions(Comprehensions):
                 longlongs.check_dtype(self.r, a, "which object a dtype is")
             if isinstance(a, GroupRef) or (isinstance(b, GroupRef) and a is not None):
                 raise self.refuse(node, "`is` of a list of a defaultdict(list)", "compare keys")
+            if any(map(is_inner, (a, b))) and not any(x is None for x in (a, b)):
+                raise self.refuse(node, "`is` of a list that is an item of another", "compare their places")
             found = same_thing(self.r, a, b)
             if isinstance(found, bool):
                 return found == (name == "Is")
@@ -564,6 +573,8 @@ class Expressions(Comprehensions):
             index = self.as_index(node, index)
         if is_groups(base):
             return groups.read(self, node, base, index)
+        if is_inner(base):
+            return references.read(self, node, base, index)
         base = groups.listing(self, node, base)
         if is_keyed(base):
             return keyed.read(self, node, base, index)
@@ -649,8 +660,10 @@ class Expressions(Comprehensions):
 
     def note_growth(self, x: Any, more: Sequence[Any] = ()) -> None:
         """Notes that a list, which gets more items, is indexed by what only the run time knows."""
-        if (known := self.r.heap.find(x)) is not None and type(x) is list:
-            self.r.growth.note(known.label, [*x, *more])
+        if type(x) is list:
+            known = self.r.heap.find(x)
+            label = self.r.heap.stand_ins.get(x) if known is None else known.label
+            self.r.growth.note(label, [*x, *more])
 
     def known_int(self, x: PyInt | PyBool, what: str) -> int:
         """The value that an int or a bool has in the traced call."""
@@ -699,6 +712,10 @@ class Expressions(Comprehensions):
         """`base.name` of what is not traced."""
         if base is np or base is math:
             return self.held_attribute(node, base, name)
+        if records.is_local(base):
+            if (found := records.in_class(base.__mro__, name)) is records.MISSING:
+                raise Raises(AttributeError(f"type object '{base.__name__}' has no attribute '{name}'"))
+            return found if isinstance(found, NestedFunction) else records.from_class(self, node, base, found, name)
         for methods in (texts.method, text_questions.method):
             if (found := methods(base, name)) is not NotImplemented:
                 return found
@@ -711,6 +728,10 @@ class Expressions(Comprehensions):
         if found is None and (isinstance(base, GroupRef) or is_groups(base)):
             reason = f"`.{name}` of a defaultdict(list) by run-time keys, or of a list in one"
             raise self.refuse(node, reason, "d[k].append(x), or sorted(d[k])")
+        if found is None and is_inner(base):
+            if not hasattr(list, name):
+                raise Raises(AttributeError(f"'list' object has no attribute '{name}'"))
+            raise self.refuse(node, f"`.{name}` of a list that is an item of another", "use a copy: x = list(x)")
         if found is None and is_growing(base):
             if not hasattr(python_of(base), name):
                 raise Raises(AttributeError(f"'{python_of(base).__name__}' object has no attribute '{name}'"))
@@ -896,6 +917,8 @@ class Expressions(Comprehensions):
                 return found
         if function is defaultdict and len(args) == 1 and not kwargs and args[0] is list:
             return groups.begin(self, node, keyed.label_of(self.at(node)))
+        if function is len and len(args) == 1 and is_inner(args[0]) and not kwargs:
+            return references.length(self, args[0])
         if function is len and len(args) == 1 and isinstance(args[0], GroupRef) and not kwargs:
             return groups.length(self, node, args[0])
         if not is_inlined(function):
@@ -1125,6 +1148,7 @@ class Expressions(Comprehensions):
             return tuple(self.as_index(node, part) for part in index)
         if not isinstance(index, Record):
             return index
+        index = references.listing(self, node, index)
         if is_growing(index):
             return list_arrays.as_index(self, node, index)
         if records.lacks(self, index.kind, "__index__"):

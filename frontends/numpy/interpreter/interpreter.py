@@ -90,6 +90,7 @@ class Interpreter(Statements):
         self.trying: list[ast.Try] = []
         self.constants: ByIdentity[Any, None] = ByIdentity()
         self.plans: dict[tuple[Any, ...], LoopPlan] = {}
+        self.pools: dict[Any, Any] = {}
         self.picking: list[Picks] = []
         self.walking: list[Any] = []
         self.sets: ByIdentity[Any, Location] = ByIdentity()

@@ -19,11 +19,11 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.interpreter import dicts, records, text_questions
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed
+from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed, references
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, SWAPPED, compare
 from tracebuf.frontends.numpy.paths.identity import same_thing
-from tracebuf.frontends.numpy.record.callees import Drawer, Text
-from tracebuf.frontends.numpy.record.growing import is_growing
+from tracebuf.frontends.numpy.record.callees import Drawer, NestedFunction, Text
+from tracebuf.frontends.numpy.record.growing import is_growing, is_inner
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.values import (
@@ -56,6 +56,8 @@ def method(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
     found = records.in_class(kind.__mro__, f"__{name}__")
     if isinstance(x, Record):
         records.keeps(i, kind, f"__{name}__")
+    if isinstance(found, NestedFunction):
+        return records.from_class(i, node, x, found, f"__{name}__")
     if not isinstance(found, Callable) or not hasattr(found, "__code__"):  # type: ignore[arg-type]
         return None
     return records.from_class(i, node, x, found, f"__{name}__")
@@ -193,6 +195,8 @@ def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
     """A value with the truth of an object or of a view of a dict, whose truth is known."""
     if isinstance(a, GroupRef):
         return i.compared(node, "NotEq", groups.length(i, node, a), 0)
+    if is_inner(a):
+        return i.compared(node, "NotEq", references.length(i, a), 0)
     if (view := keyed.view_in(a)) is not None:
         return i.compared(node, "NotEq", growing.length(view[0]), 0)
     if isinstance(a, DictView) and is_groups(a.of):

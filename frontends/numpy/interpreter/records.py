@@ -12,6 +12,7 @@ import functools
 import inspect
 import math
 import operator
+import random
 import re
 import types
 from abc import ABCMeta
@@ -37,13 +38,14 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import choice
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Buffer, Method, Partial
+from tracebuf.frontends.numpy.record.callees import Buffer, Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.heap import Record, is_generator, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
+    Env,
     NpScalar,
     PyBool,
     PyInt,
@@ -91,6 +93,8 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
         return from_class(i, node, base.owner, found, name)
     if is_generator(base) and name not in base.known:
         return twister.method(i.r, base, name)
+    if isinstance(base, Record) and base.kind is random.Random and name != "gauss_next":
+        return of_outer_random(i, base, name)
     kind = kind_of_object(base)
     if name == "__class__":
         return kind
@@ -122,6 +126,18 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
     return from_class(i, node, base, found, name)
 
 
+def of_outer_random(i: Evaluator, base: Record, name: str) -> Any:
+    """`base.name` of a generator of Python's from outside: its state, for the formulas, or what a method is."""
+    if name != "state" or i.scope.source.file != twister.__file__:
+        return twister.method(i.r, base, name)
+    hidden = base.path.made(twister.state_fetched, "state")
+    if hidden.place not in i.hidden:
+        if twister.state_of(base.actual) is None:
+            raise i.r.refuse("a generator of Python's `random` whose state is laid out otherwise", PASS_IT)
+        raise NewCapture(hidden)
+    return i.hidden[hidden.place]
+
+
 def of_property(i: Evaluator, node: ast.AST, base: Record, found: property, name: str) -> Any:
     """The value of a property; after an AttributeError of its own Python asks the class's `__getattr__`."""
     try:
@@ -142,7 +158,11 @@ def special(i: Evaluator, node: ast.AST, base: Record, name: str, without: str) 
 
 def keeps(i: Evaluator, kind: type, name: str) -> None:
     """Guards what a class or its bases hold, or do not: what is put there later may come before what an object has."""
-    if kind is not types.SimpleNamespace:
+    if is_local(kind):
+        for base in kind.__bases__:
+            if base is not object and name not in vars(kind):
+                keeps(i, base, name)
+    elif kind is not types.SimpleNamespace:
         fetch = OfClass(kind, name)
         i.captures.setdefault((name, id(kind)), (name, fetch, fetch()))
 
@@ -231,12 +251,15 @@ def read(i: Evaluator, base: Record, name: str, default: Any) -> Any:
 def from_class(i: Evaluator, node: ast.AST, base: Any, found: Any, name: str) -> Any:
     """The value, for an object, of an attribute that its class holds: a bound method, a property's value."""
     if isinstance(found, property):
+        if isinstance(found.fget, NestedFunction):
+            return i.call_nested(found.fget, [base], {})
         if not isinstance(found.fget, types.FunctionType):
             raise i.refuse(node, f"the property `{name}` has no function of Python's", PASS_IT)
         guarded(i, base, name, found)
         return i.call_function(found.fget, [base], {})
     if isinstance(found, (staticmethod, classmethod)):
-        inner = guarded(i, base, name, found.__func__)
+        of_here = isinstance(found.__func__, NestedFunction)
+        inner = found.__func__ if of_here else guarded(i, base, name, found.__func__)
         if isinstance(found, staticmethod):
             return inner
         return BoundMethod(inner, base if isinstance(base, type) else kind_of_object(base))
@@ -253,7 +276,8 @@ def from_class(i: Evaluator, node: ast.AST, base: Any, found: Any, name: str) ->
 
 def is_method(found: Any) -> bool:
     """Whether a function that a class holds is bound to the object through which it is read."""
-    return isinstance(found, types.FunctionType) or getattr(type(found), "__tracebuf__", False) is True
+    functions = (types.FunctionType, NestedFunction)
+    return isinstance(found, functions) or getattr(type(found), "__tracebuf__", False) is True
 
 
 def part_of(i: Evaluator, base: Any, name: str, found: functools.partialmethod[Any]) -> Partial:
@@ -271,6 +295,10 @@ def part_of(i: Evaluator, base: Any, name: str, found: functools.partialmethod[A
 def guarded(i: Evaluator, base: Any, name: str, found: Any) -> Any:
     """A value that a class holds, guarded: it may be changed between calls."""
     kind = base if isinstance(base, type) else kind_of_object(base.owner if isinstance(base, Super) else base)
+    if is_local(kind):
+        kind = next(c for c in kind.__mro__ if name in vars(c) and (vars(c)[name] is found or not is_local(c)))
+        if is_local(kind):
+            return found
     return i.capture(name, OfClass(kind, name), found, kind)
 
 
@@ -319,6 +347,78 @@ def is_frozen(kind: type) -> bool:
     return bool(getattr(getattr(kind, "__dataclass_params__", None), "frozen", False))
 
 
+# -- classes that the function defines
+# Such a class is made anew in each tracing, as Python makes one in each call; its methods are functions inside. So no
+# guard is about it, and none of its objects, nor itself, leaves the function.
+LOCAL = "__tracebuf_local__"
+"""What such a class holds, and others do not."""
+DECORATORS = (property, staticmethod, classmethod)
+"""Those that a method may have."""
+BY_CPYTHON = ("__new__", "__init_subclass__", "__class_getitem__", "__slots__", "__set_name__", "__getattribute__")
+"""Names that make a class another thing."""
+
+
+def is_local(kind: Any) -> bool:
+    """Whether a class is one that the function being traced has defined."""
+    return isinstance(kind, type) and LOCAL in vars(kind)
+
+
+def define_class(i: Evaluator, node: ast.ClassDef, env: Env) -> type:
+    """The class that a statement defines: methods, and attributes that expressions give."""
+    if node.decorator_list or node.keywords:
+        raise i.refuse(node, "a class with decorators or keywords in a traced function", "define it outside")
+    bases = tuple(i.expr(base, env) for base in node.bases)
+    for base in bases:
+        odd = not is_class(base) or type(base) is not type or issubclass(base, tuple) or is_generated(base)
+        if base is not object and (odd or in_class(base.__mro__[:-1], "__init_subclass__") is not MISSING):
+            name = getattr(base, "__name__", refusals.name_of(base))
+            raise i.refuse(node, f"a class in a traced function that derives of {name}", "define it outside")
+    held: dict[str, Any] = {LOCAL: True, "__module__": "tracebuf", "__qualname__": node.name}
+    found: list[type] = []
+
+    def seen_by(lookup: Callable[[str], Any]) -> Callable[[str], Any]:
+        return lambda name: found[0] if name == "__class__" else lookup(name)
+
+    for statement in node.body:
+        target: Any = None
+        if isinstance(statement, ast.FunctionDef):
+            held[statement.name] = method_of(i, statement, {**env, **held}, env, seen_by)
+        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+        elif isinstance(statement, ast.AnnAssign):
+            target = statement.target
+        elif not isinstance(statement, ast.Pass) and not is_text(statement):
+            raise i.refuse(statement, "this statement in a class in a traced function", "define the class outside")
+        if target is not None and not isinstance(target, ast.Name):
+            raise i.refuse(statement, "this statement in a class in a traced function", "define the class outside")
+        if target is not None and statement.value is not None:  # type: ignore[union-attr]
+            held[target.id] = i.expr(statement.value, {**env, **held})  # type: ignore[union-attr]
+    if odd := next((name for name in BY_CPYTHON if name in held), None):
+        raise i.refuse(node, f"a class with a `{odd}` of its own in a traced function", "define it outside")
+    found.append(ask(type, node.name, bases or (object,), held))
+    return found[0]
+
+
+def method_of(
+    i: Evaluator, node: ast.FunctionDef, around: Env, env: Env,
+    seen_by: Callable[[Callable[[str], Any]], Callable[[str], Any]],
+) -> Any:  # fmt: skip
+    """A method that a class statement defines."""
+    decorators = [i.expr(d, around) for d in node.decorator_list]
+    if any(d not in DECORATORS for d in decorators):
+        raise i.refuse(node, "a decorator of a method of a class in a traced function", "leave it out")
+    made = i.make_nested(node, node.name, env)
+    whole: Any = NestedFunction(made.source, made.name, seen_by(made.lookup), made.defaults, made.names)
+    for decorator in decorators[::-1]:
+        whole = decorator(whole)
+    return whole
+
+
+def is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is a text, or another constant, alone."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
 def is_class(x: Any) -> bool:
     """Whether a value is a class of the user's whose objects can be made in a trace."""
     if not isinstance(x, type) or x is object or issubclass(x, BaseException):
@@ -348,6 +448,8 @@ def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwar
         made.fields.update(kwargs)
     elif is_generated(kind):
         fill_dataclass(i, made, args, kwargs)
+    elif isinstance(init, NestedFunction):
+        i.call_nested(init, [made, *args], kwargs)
     elif isinstance(init, types.FunctionType):
         i.call_function(guarded(i, made, "__init__", init), [made, *args], kwargs)
     elif args or kwargs:

@@ -359,6 +359,8 @@ class Recursion:
             if structure(x) != structure(self.scope.env[name]):
                 raise self.refuse(f"gives `{name}` another length, or items of other names, at another depth")
             for k, leaf in enumerate(parts_of(x)):
+                if (name, k) not in self.entry:  # of a list that it has changed
+                    raise self.refuse(f"gives `{name}` another length at another depth")
                 self.compare((name, k), leaf)
         if self.mended or plan.result is None:
             raise DeadEnd

@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, 
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
-from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed
+from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed, references
 from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import number_value, text_of
@@ -70,7 +70,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Generator, Progress, Text, escaped
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
-from tracebuf.frontends.numpy.record.growing import is_growing, is_keyed, python_of, size
+from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, moved_to, python_of, size
 from tracebuf.frontends.numpy.record.heap import GroupRef, Record, is_groups
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
@@ -236,6 +236,7 @@ class Statements(Expressions, Protected):
 
     def assign(self, target: ast.expr, value: Any, env: Env) -> None:
         """Binds a name, unpacks, or stores into an array."""
+        value = moved_to(self.r, value) if self.r.growth.nested else value
         if isinstance(target, ast.Name):
             env[target.id] = value
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -280,6 +281,8 @@ class Statements(Expressions, Protected):
             self.set_writable(base.of, value)
         elif is_groups(base):
             groups.store(self, target, base, index, value)
+        elif is_inner(base):
+            references.store(self, target, base, index, value)
         elif is_keyed(base):
             keyed.store(self, target, base, index, value)
         elif is_growing(base):
@@ -334,8 +337,11 @@ class Statements(Expressions, Protected):
         if type(value) is Cond:
             self.at(target)
             check_one_type(self.r, value)
-        items = self.iterate_static(target, value)
         starred = next((k for k, e in enumerate(target.elts) if isinstance(e, ast.Starred)), None)
+        if is_inner(value) and starred is None:
+            items = references.unpacked(self, target, value, len(target.elts))
+        else:
+            items = self.iterate_static(target, value)
         if starred is not None and len(items) >= len(target.elts) - 1:
             behind = len(items) - (len(target.elts) - 1 - starred)
             items = [*items[:starred], self.own(items[starred:behind]), *items[behind:]]
@@ -408,6 +414,9 @@ class Statements(Expressions, Protected):
         """`old OP= right`: in place for arrays."""
         if isinstance(old, GroupRef) and name == "Add":
             groups.extend(self, ast.Pass(), old, right)
+            return old
+        if is_inner(old) and name == "Add" and not isinstance(right, (ArrayRef, NpScalar, np.generic)):
+            references.extend(self, ast.Pass(), old, right)
             return old
         if is_keyed(old):
             return keyed.augmented(self, ast.Pass(), name, old, right)
@@ -762,6 +771,9 @@ class Statements(Expressions, Protected):
         if node.decorator_list:
             raise self.refuse(node, "a decorator of an inner function", "leave it out")
         env[node.name] = self.make_nested(node, node.name, env)
+
+    def stmt_ClassDef(self, node: ast.ClassDef, env: Env) -> None:
+        env[node.name] = records.define_class(self, node, env)
 
     def stmt_Import(self, node: ast.Import, env: Env) -> None:
         for alias in node.names:

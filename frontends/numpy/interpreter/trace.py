@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.call.outputs import arranged as as_given
 from tracebuf.frontends.numpy.call.results import CallPlan
 from tracebuf.frontends.numpy.interpreter import talk
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
+from tracebuf.frontends.numpy.interpreter.lists import references
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.numbers.longlongs import is_longlong
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
@@ -127,6 +128,10 @@ def trace(
         except UnsupportedError as refusal:
             first = not growth.rolled and not growth.known
             if not growth.begin():
+                if growth.hurried:
+                    growth = Growth()
+                    growth.patient = True
+                    continue
                 if growth.known or not growth.rolled:
                     raise
                 made = UnsupportedError(why[0], instead=why[1], location=why[2])  # no loop makes its lists
@@ -179,6 +184,7 @@ def trace_once(
     keyword = {name: g for g, name in zip(tops, parameters) if name in own.named}
     keyword.update(zip(call.named, tops[rest:first]))
     interpreter = Interpreter(r, {h.place: g for h, g in zip(call.hidden, tops[last:])})
+    references.begin(interpreter)
     static = [v for v, key in zip(call.values, call.keys) if isinstance(key, StaticKey)]
     interpreter.constants = distinct(constants_in(static))
     try:
@@ -258,7 +264,7 @@ def finish(
     donated: Sequence[Leaf],
 ) -> Traced:
     """Materialises stored arguments, returns the results, and forgets discarded regions."""
-    results = Results(r, r.heap, given, partial(talk.keep, interpreter))
+    results = Results(r, r.heap, given, partial(talk.keep, interpreter), interpreter.pools)
     changes = results.changes()
     returned_or_written = leaves((result, *(w.items for w in changes)))
     arrays = distinct(x for leaf in returned_or_written if isinstance(leaf, ArrayRef) for x in ends(leaf))

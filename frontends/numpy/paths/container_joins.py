@@ -7,6 +7,7 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
+from tracebuf.frontends.numpy.record.growing import Moved, mark_in
 from tracebuf.frontends.numpy.record.heap import Record, contents, set_contents
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env
@@ -33,6 +34,7 @@ class JoinedContainers:
             ends = [one.get(x, before) for one in changed]
             if isinstance(x, Record):
                 ends = complete(r, x, ends)
+            ends = with_marks(ends, [env is not None for env in envs])
             self.ends[x] = ends
             for env, end in zip(envs, ends):
                 if env is not None:
@@ -71,6 +73,16 @@ class JoinedContainers:
             f"{what} depends on the path taken", location=self.places[x] or self.r.loc,
             instead="change the same places on all paths, for example by the old value: d[k] = d[k]",
         )  # fmt: skip
+
+
+def with_marks(ends: Sequence[Any], reached: Sequence[bool]) -> Sequence[Any]:
+    """The contents of a container at the ends of branches; of a list that has become an item of another on some only,
+    what says so."""
+    marks = [mark_in(end) is not None for end, known in zip(ends, reached) if known]
+    if not any(marks) or all(marks):
+        return ends
+    mark = Record(Moved)
+    return [{"moved": mark} if isinstance(end, dict) else (mark,) for end in ends]
 
 
 def complete(r: Recorder, x: Record, ends: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ dicts and objects is written into them after the call; if the call raises, nothi
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from itertools import islice
@@ -18,7 +18,10 @@ import numpy as np
 
 from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tuple
 from tracebuf.frontends.numpy.call.results import (
+    ALL_POOLED,
     GROUPS,
+    POOL,
+    POOLED,
     SPREAD,
     SPREAD_PARTS,
     ChosenResult,
@@ -40,12 +43,16 @@ from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
     Elements,
     Form,
+    Lists,
     OneOf,
     Several,
     Texts,
+    Unfilled,
     filled,
     form_in,
     is_growing,
+    is_inner,
+    moved_to,
     python_of,
 )
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_generator, is_groups, is_of_class
@@ -72,11 +79,16 @@ class Results:
     """Turns what the function returned and changed into returned values and plans."""
 
     def __init__(
-        self, r: Recorder, heap: Heap, given: Sequence[Any], written: Callable[[Any, ArmPath], PyInt]
-    ) -> None:
+        self, r: Recorder, heap: Heap, given: Sequence[Any], written: Callable[[Any, ArmPath], PyInt],
+        pools: Mapping[Any, Record],
+    ) -> None:  # fmt: skip
         self.r, self.heap = r, heap
         self.written = written
         """Records that a text is made, where a path is taken; its number among what is kept."""
+        self.pools = pools
+        """What holds the lists that are items of lists, by the form of their items."""
+        self.pooled: dict[Any, NewContainer] = {}
+        """The plans of those."""
         self.given = [(g, i) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
         self.numbers = ByIdentity((g, i) for i, g in enumerate(given) if isinstance(g, Scalar))
         self.values: list[Value] = []
@@ -108,6 +120,11 @@ class Results:
         number = self.heap.number(x)
         if number is not None:
             return ResultLeaf("container", number)
+        x = moved_to(self.r, x)
+        if is_inner(x):
+            place = self.new.setdefault(object(), len(self.new))
+            pool = self.pool(x.kind.pool)  # type: ignore[attr-defined]
+            return NewContainer(list, POOLED, place, (self.leaf(x.fields["number"]), pool))
         if isinstance(x, (tuple, list, dict, Record)) and type(x) is not SliceOf:
             return self.either_container(x, container_identity(self.r, x), taken)
         if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
@@ -128,6 +145,8 @@ class Results:
         if isinstance(x, Buffer):
             return ResultLeaf("argument", x.leaf)
         check_dtype(self.r, x, "a dtype is returned")
+        if isinstance(x, type) and "__tracebuf_local__" in vars(x):
+            raise self.r.refuse("a class of the function is returned", "return what its objects hold")
         if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type, ModuleType, Enum)):
             return ResultLeaf("const", value=x)
         name = "slice" if type(x) is SliceOf else refusals.name_of(x)
@@ -180,6 +199,8 @@ class Results:
         if (x, found) not in containers:
             if is_generator(x):
                 raise self.r.refuse("a generator of Python's `random` is returned or kept", "return its draws")
+            if isinstance(x, Record) and "__tracebuf_local__" in vars(x.kind):
+                raise self.r.refuse("an object of a class of the function is returned", "return its attributes")
             if is_groups(x):
                 number = self.new.setdefault(found, len(self.new))
                 containers[x, found] = NewContainer(defaultdict, GROUPS, number, self.groups(x, taken))
@@ -218,6 +239,10 @@ class Results:
                 self.lists_returned += form.of is list
                 number = self.new.setdefault(object(), len(self.new))
                 return NewContainer(form.of, SPREAD_PARTS, number, tuple(map(plan, form.parts)))
+            if isinstance(form, Lists):
+                numbers = ResultLeaf("items", index := next(read), ("int", index))
+                place = self.new.setdefault(object(), len(self.new))
+                return NewContainer(list, ALL_POOLED, place, (numbers, self.pool(form.item)))
             if isinstance(form, Elements):
                 self.arrays_returned = True
                 return ResultLeaf("rows", next(read))
@@ -234,6 +259,15 @@ class Results:
             return ResultLeaf("items", indices[-1], (form.python or form.name, indices[0]))
 
         return plan(form_in(x))
+
+    def pool(self, item: Form | Unfilled) -> NewContainer:
+        """The plan of the lists of items of a form that are items of lists."""
+        if item not in self.pooled:
+            fields = self.pools[item].fields
+            parts = [fields[name] for name in ("start", "size", "held") if name in fields]
+            number = self.new.setdefault(object(), len(self.new))
+            self.pooled[item] = NewContainer(list, POOL, number, tuple(self.items_of(part, ()) for part in parts))
+        return self.pooled[item]
 
     def as_taken(self, x: ArrayRef, taken: ArmPath) -> ArrayRef:
         """An array with the elements of one that is there on a path."""

@@ -39,11 +39,13 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Sym, sub, substitute, sym, symbols
 from tracebuf.ir.facts import SizeFacts
-from tracebuf.ir.types import INDEX, UI64, ScalarType
+from tracebuf.ir.types import I64, INDEX, UI64, ScalarType
 from tracebuf.location import Location
 
 LENGTH = "length"
 """The attribute that holds the length; the columns are others, by their numbers."""
+MOST_UNROLLED = 100
+"""So many iterations are traced one by one before it is tried without."""
 TABLE = "table"
 """The attribute of a dict or set by run-time keys that holds the hash table; items are pairs, or tuples of a key."""
 
@@ -126,7 +128,32 @@ class Texts:
         return "a text"
 
 
-Leaf = Kind | OneOf | Elements | Texts
+@frozen()
+class Lists:
+    """What an item is that is a list itself: a reference, the number of a list among all whose items are of this form
+    (interpreter/lists/references)."""
+
+    item: Form | Unfilled
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The type of the number."""
+        return (I64,)
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return "an empty list" if isinstance(self.item, Unfilled) else f"a list of items that are {self.item.words}"
+
+
+@frozen()
+class Unfilled:
+    """What the items are of lists made at a place, into which nothing is put as far as is known."""
+
+    place: Location
+
+
+Leaf = Kind | OneOf | Elements | Texts | Lists
 """What has columns of its own in such a list."""
 Form = Leaf | Several
 """What an item of a growing list is besides its value."""
@@ -134,8 +161,14 @@ NOTHING = Several(tuple, ())
 """The form of the items of a deque, dict or set into which nothing is ever put."""
 
 
-def form_of(x: Any, canon: Callable[[Dim], Dim]) -> Form | None:
-    """The form of an item, of sizes in one expression each (`canon`); None for what such a list does not hold."""
+def form_of(
+    x: Any, canon: Callable[[Dim], Dim], inner: Callable[[Any], Form | Unfilled | None] | None = None
+) -> Form | None:
+    """The form of an item, of sizes in one expression each (`canon`); None for what such a list does not hold. `inner`:
+    that of the items of a list that is one, where such are references."""
+    if inner is not None and is_list(x):
+        within = inner(x)
+        return None if within is None else Lists(within)
     if isinstance(x, ArrayRef):
         fits = x.ndim and not any(end.storage.picked for end in ends(x)) and in_c_order(x)
         return Elements(x.element, tuple(map(canon, x.shape))) if fits else None
@@ -144,7 +177,7 @@ def form_of(x: Any, canon: Callable[[Dim], Dim]) -> Form | None:
             return Texts((found[0],))
         kinds = kinds_of(x)
         return None if kinds is None else one_of(kinds)
-    parts = [f for f in (form_of(part, canon) for part in x) if f is not None]
+    parts = [f for f in (form_of(part, canon, inner) for part in x) if f is not None]
     return Several(type(x), tuple(parts)) if parts and len(parts) == len(x) else None
 
 
@@ -172,11 +205,26 @@ def parts_of(form: Form) -> tuple[Leaf, ...]:
     return tuple(k for part in form.parts for k in parts_of(part)) if isinstance(form, Several) else (form,)
 
 
+def arrays_of(form: Form | Unfilled) -> list[Elements]:
+    """The arrays that an item consists of, and those in lists in it."""
+    if isinstance(form, Unfilled):
+        return []
+    parts = parts_of(form)
+    return [e for p in parts for e in (arrays_of(p.item) if isinstance(p, Lists) else [p]) if isinstance(e, Elements)]
+
+
 def with_sizes(form: Form, env: Mapping[Sym, Dim]) -> Form:
     """A form with other symbols in the place of those of sizes."""
+    if isinstance(form, Lists):
+        return form if isinstance(form.item, Unfilled) else Lists(with_sizes(form.item, env))
     if isinstance(form, Elements):
         return Elements(form.element, tuple(substitute(d, env) for d in form.shape))
     return Several(form.of, tuple(with_sizes(p, env) for p in form.parts)) if isinstance(form, Several) else form
+
+
+def holds_list(x: Any) -> bool:
+    """Whether an item is a list, or a tuple that holds one."""
+    return is_list(x) or (isinstance(x, tuple) and any(map(holds_list, x)))
 
 
 class GrowingList:
@@ -199,6 +247,51 @@ def is_growing(x: object) -> TypeGuard[Record]:
 def is_keyed(x: object) -> TypeGuard[Record]:
     """Whether a value stands for a dict or set whose keys only the run time knows."""
     return is_growing(x) and issubclass(python_of(x), (dict, set))
+
+
+def with_sizes_in(item: Form | Unfilled, env: Mapping[Sym, Dim]) -> Form | Unfilled:
+    """As `with_sizes`, of the items of lists."""
+    return item if isinstance(item, Unfilled) else with_sizes(item, env)
+
+
+class InnerList:
+    """The class of references to lists that are items of lists; its subclasses say of which form their items are. Which
+    list it is: the attribute `number`."""
+
+    pool: Form | Unfilled
+
+
+class Moved:
+    """The class of what is in the place of the contents of a list that has become an item: the attribute `to` is a
+    reference to it; without it, the list has become one on some paths only, and may not be used any more."""
+
+
+def is_inner(x: object) -> TypeGuard[Record]:
+    """Whether a value is a reference to a list that is an item of a list."""
+    return isinstance(x, Record) and issubclass(x.kind, InnerList)
+
+
+def mark_in(held: Any) -> Record | None:
+    """What is in the place of the contents of a list that has become an item, of such contents; None for others."""
+    if isinstance(held, dict):
+        found = held.get("moved")
+    else:
+        found = held[0] if isinstance(held, (list, tuple)) and len(held) == 1 else None
+    return found if isinstance(found, Record) and found.kind is Moved else None
+
+
+def moved_to(r: Any, x: Any) -> Any:
+    """A value; of a list that has become an item, the reference to it."""
+    if (mark := mark_in(x.fields if isinstance(x, Record) else x)) is None:
+        return x
+    if "to" not in mark.fields:
+        raise r.refuse("a list has become an item of another on some paths only", "copy it: items.append(list(x))")
+    return mark.fields["to"]
+
+
+def is_list(x: object) -> bool:
+    """Whether a value is a list, or stands for one."""
+    return type(x) is list or is_inner(x) or (is_growing(x) and python_of(x) is list)
 
 
 def form_in(x: Record) -> Form:
@@ -246,6 +339,7 @@ class Growth:
         self.found: dict[Location, frozenset[Form]] = {}
         """What is known from the next tracing on."""
         self.classes: dict[tuple[Form, type, Dim | None, Any], type[GrowingList]] = {}
+        self.inner_classes: dict[Form | Unfilled, type[InnerList]] = {}
         self.bindings: Mapping[Sym, Any] = {}
         """What each symbol of a size is at a call."""
         self.canon: Callable[[Dim], Dim] = lambda d: d
@@ -268,6 +362,18 @@ class Growth:
         """Whether the refusal that is on its way says that tuples have no order."""
         self.recursive: dict[Any, Any] = {}
         """The functions that call themselves, to a depth that only the run time knows (`Known` of recursion)."""
+        self.unrolled = 0
+        """How many iterations were traced one by one."""
+        self.hurried = self.patient = False
+        """Whether that was given up for lists whose length the run time knows; whether it is not to be."""
+        self.nested = self.found_nested = False
+        """Whether lists that are items are references, and from the next tracing on."""
+        self.widened: dict[Form | Unfilled, Form] = {}
+        """By the form of the items of such lists: the wider one that they are found to have."""
+        self.found_widened: dict[Form | Unfilled, Form] = {}
+        """From the next tracing on."""
+        self.inner_form: Callable[[Any], Form | Unfilled | None] | None = None
+        """The form of the items of a list that is an item."""
         self.untraced: dict[Any, UnsupportedError] = {}
         """The functions of SciPy that are called as they are, and why they cannot be traced."""
 
@@ -284,12 +390,34 @@ class Growth:
         env = {s: sym(now[binding]) for s, binding in self.bindings.items() if binding in now}
         for forms in (self.known, self.found):
             forms.update((label, frozenset(with_sizes(f, env) for f in old)) for label, old in forms.items())
-        self.bindings, self.canon, self.classes = bindings, canon, {}
-        return any(isinstance(p, Elements) for forms in self.known.values() for f in forms for p in parts_of(f))
+        for widened in (self.widened, self.found_widened):
+            pairs = [(with_sizes_in(old, env), with_sizes(new, env)) for old, new in widened.items()]
+            widened.clear()
+            widened.update(pairs)
+        self.bindings, self.canon, self.classes, self.inner_classes = bindings, canon, {}, {}
+        return any(arrays_of(f) for forms in self.known.values() for f in forms)
 
     def form_of(self, x: Any) -> Form | None:
         """The form of an item; None for what such a list does not hold."""
-        return form_of(x, self.canon)
+        return form_of(x, self.canon, self.inner_form if self.nested else None)
+
+    def class_of_inner(self, item: Form | Unfilled) -> type[InnerList]:
+        """The class of references to lists of such items; its name is for messages."""
+        made = type("list", (InnerList,), {"pool": item})
+        return self.inner_classes.setdefault(item, made)
+
+    def widen(self, old: Form | Unfilled, new: Form) -> None:
+        """Notes that lists that are items, of items of one form, get those of a wider one."""
+        if self.settled(old) != (new := self.settled(new)):
+            self.found_widened[old] = new
+
+    def settled(self, item: Any) -> Any:
+        """A form as it is with what is known of the items of lists in it."""
+        while item in self.widened:
+            item = self.widened[item]
+        if isinstance(item, Lists):
+            return Lists(self.settled(item.item))
+        return Several(item.of, tuple(map(self.settled, item.parts))) if isinstance(item, Several) else item
 
     def class_of(
         self, form: Form, python: type = list, most: Dim | None = None, default: Any = None
@@ -302,18 +430,25 @@ class Growth:
 
     def is_known_size(self, form: Form) -> bool:
         """Whether the sizes of the arrays in an item are known where a list is made: they are those of arguments."""
-        sizes = [d for p in parts_of(form) if isinstance(p, Elements) for d in p.shape]
+        sizes = [d for p in arrays_of(form) for d in p.shape]
         return all(symbols(d) <= self.bindings.keys() for d in sizes)
 
     def note(self, label: Any, items: Iterable[Any]) -> bool:
         """Notes that the list made at a place grows, and what is in it; whether that is news. Lists of items without a
         form are left as they are."""
-        forms = self.forms(label, items)
+        forms, lists = self.forms(label, items := list(items)), any(map(holds_list, items))
         if forms is None or not isinstance(label, Location):
-            return False
+            self.found_nested |= lists and isinstance(label, Location)
+            return lists and not self.nested
         old = self.found.get(label, frozenset())
         self.found[label] = old.union(forms)
-        return self.found[label] != old
+        self.found_nested |= lists and self.found[label] == self.known.get(label)
+        return self.found[label] != old or self.found_nested != self.nested
+
+    def note_form(self, label: Any, form: Form) -> None:
+        """Notes that the list made at a place gets items of a form."""
+        if isinstance(label, Location) and self.is_known_size(form):
+            self.found[label] = self.found.get(label, frozenset()) | {form}
 
     def forms(self, label: Any, items: Iterable[Any]) -> list[Form] | None:
         """The forms of the items of the list made at a place; None where it cannot grow."""
@@ -326,6 +461,14 @@ class Growth:
         if self.stuck:
             self.long.add(place)
         self.stuck = False
+
+    def note_unrolled(self) -> None:
+        """Counts iterations that are traced one by one. Where they are many, and lists whose length the run time knows
+        may save them, these are tried first."""
+        self.unrolled += 1
+        if self.unrolled > MOST_UNROLLED and not self.patient and self.has_news:
+            self.hurried = True
+            raise Regrow
 
     def note_tuples(self, place: Location) -> None:
         """Notes that the smallest or largest of the tuples that are made at a place takes a list of them, where a
@@ -348,11 +491,17 @@ class Growth:
     @property
     def has_news(self) -> bool:
         """Whether the next tracing would know anything new."""
+        if self.found_nested != self.nested or self.found_widened != self.widened:
+            return True
         return self.news != self.known or not self.long <= self.rolled or not self.found_unsure <= self.unsure
 
     def begin(self) -> bool:
         """Begins the next tracing; whether it knows anything new."""
-        changed = self.has_news
+        changed, self.unrolled = self.has_news, 0
+        if self.found_nested and not self.nested:
+            self.nested, self.found = True, {}
+        self.widened = dict(self.found_widened)
+        self.found = {place: frozenset(map(self.settled, forms)) for place, forms in self.found.items()}
         self.known, self.rolled, self.stuck = self.news, self.rolled | self.long, False
         self.unsure, self.unlike, self.unordered = self.unsure | self.found_unsure, False, False
         return changed

@@ -258,7 +258,7 @@ def came_of(error: BaseException | None, kind: type[BaseException]) -> bool:
 def internal_error(error: Exception, loc: Location) -> TracebufError:
     """A bug of the tracer as an error, with the user's line, the function that raised, and the handler that was
     running; a refusal, where code is nested deeper than Python's stack is for who traces it."""
-    if came_of(error, RecursionError) and statements_around() > DEEP:
+    if came_of(error, RecursionError) and (statements_around() > DEEP or came_of(error, UnsupportedError)):
         reason = "calls, loops and conditions are nested too deep to be traced, in a recursion perhaps"
         return UnsupportedError(reason, instead="use a loop, with an array as the stack", location=loc)
     trace, place, handler = error.__traceback__, "", ""

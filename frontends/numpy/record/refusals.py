@@ -21,7 +21,6 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Delete: ("`del` of anything but a name or an item of a list or dict", "leave it out"),
     ast.Global: ("`global` of a name that is bound", "return the value, and bind it outside"),
     ast.Nonlocal: ("`nonlocal` of a name that `:=` or `del` binds", "bind it by a statement: x = x + 1"),
-    ast.ClassDef: ("a class definition", "define it outside the function, and pass numbers and arrays in"),
     ast.Match: ("`match`", "use if and elif"),
     ast.AsyncFunctionDef: ("an async function", _PLAIN),
 }

@@ -2,7 +2,8 @@
 
 Drawn are two lists and a stack, from statements within one another: loops over ranges, arrays and the lists themselves,
 `while` loops with a bound, branches on data, calls of a helper that changes its argument. Items are floats, mostly
-NumPy's; some programs have a list of tuples too, or one of arrays. Loops over a list take no more than its first items,
+NumPy's; some programs have a list of tuples too, or one of arrays or of
+lists. Loops over a list take no more than its first items,
 so that no list grows exponentially. Some programs are refused, and some raise, as eager does.
 """
 
@@ -40,6 +41,15 @@ ARRAYS = (
     "t = t + h[-1][k % 7]", "z = z + h[0]", "h = h[1:]", "h[-1] = w + {n}", "h.append(h[-1] * 0.5)", "z = sum(h, z)",
 )  # fmt: skip
 """Statements of the list of arrays."""
+TABLES = (
+    "g[k % len(g)][k % 2] = {n}", "g[k % 3][0] += {n}", "g[0], g[k % 3] = g[k % 3], g[0]", "g[k % 3] = g[0]",
+    "row = g[k % 3]", "row[0] = {n}", "row = row[:1] + g[k % 3][1:]", "g[k % 3] = row", "g.append([{n}, {m}])",
+    "g[k % 3] = [y * 0.5 for y in g[0]]", "g[k % 3].append({n})", "g.append(g[k % 3])", "t = t + sum(g[k % 3])",
+    "q, t = g[k % 3][:2]", "g[-1].pop()", "a = list(g[k % 3])", "g = g[:4]", "g.append(list({a}))", "g.reverse()",
+    "{a}.append(g[k % 3][-1])", "g[k % 3][1:] = [{n}]", "g[k % 3].insert(0, {n})", "g.append({a}[:2])", "g.pop()",
+    "del g[k % 3][0]", "g[k % 3] += {a}[:1]", "g[k % 3].sort()", "row = [{n}, t]", "g[1].append(len(g))",
+)  # fmt: skip
+"""Statements of the list of lists."""
 PROGRESS = {"while len(a)": ["a.append(t)"], "while len(b)": ["b.append(t)"], "while s:": ["x = v[s.pop() % 7]"],
             "while a and ": ["b.append(a.pop())"], "while b and ": ["a.append(b.pop())"],
             "while p and ": ["k, t = p.pop()"]}  # fmt: skip
@@ -53,21 +63,29 @@ BLOCKS = ("for k in range(n):", "for x in w:", "for k, x in enumerate(v):", "if 
 TUPLE_BLOCKS = ("for k, t in p[:9]:", "if p and p[-1][0] > k:", "while p and len({b}) < 20:", "if (k, 1) in [(1, 1)]:",
                 "for j, (k, t) in enumerate(p[:5]):")  # fmt: skip
 ARRAY_BLOCKS = ("for y in h[:5]:", "if h and h[0][1] > t:", "for y, x in zip(h[:4], {a}):")
+TABLE_BEGIN = ("[[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]]", "[[v[0], w[0]], [v[1], v[2]], [w[3], x]]",
+               "[[x, t] for x, t in zip(v[:4], w)]", "[[0.0] * 3 for _ in range(4)]")  # fmt: skip
+TABLE_BLOCKS = ("for row in g[:4]:", "for y in list(g[k % 3]):", "if g[k % 3][0] > t:", "for y in g[k % 3]:",
+                "if len(g[0]) < 5:", "for k, row in enumerate(g[:3]):")  # fmt: skip
 RESULTS = ("a", "a, b, s", "np.array(a), b", "np.array(b).sum(), len(a)", "np.sum(a) + t, s", "a[1:], b[-1], v",
            "a, a, b",
            "np.concatenate([a, b]), len(s)", "{{'a': a, 'b': b}}")  # fmt: skip
 TUPLE_RESULTS = ("p", "np.array(p), b", "p, {a}", "len(p), max(p, key=lambda q: q[1])", "[q[0] for q in p], {b}[-1]")
 ARRAY_RESULTS = ("np.array(h)", "h", "h, {a}", "h[-1]", "np.stack(h), z", "sum(h, z)", "z, len(h)", "np.array(h), w")
+TABLE_RESULTS = ("g", "g, row", "g, {a}", "len(g), g[0]", "np.array(g[k % 3]), g", "[len(r) for r in g], row")
+KINDS = {
+    "tuples": (TUPLES, TUPLE_BLOCKS, TUPLE_RESULTS), "arrays": (ARRAYS, ARRAY_BLOCKS, ARRAY_RESULTS),
+    "tables": (TABLES, TABLE_BLOCKS, TABLE_RESULTS),
+}  # fmt: skip
+"""By kind of program: more statements, blocks and results."""
 HELPER = "def push(items, x):\n    if x > 0:\n        items.append(x)\n    else:\n        items.append(-x)"
 
 
 def generate(draw: random.Random) -> Program:
     """A program of the lists a and b, the stack s, and p or h, over the arrays v and w, and its arguments."""
-    kind = draw.choice(("numbers", "numbers", "tuples", "tuples", "tuples", "arrays", "arrays"))
-    more = {"tuples": TUPLES, "arrays": ARRAYS}.get(kind, ())
-    simple = (*SIMPLE, *more, *more)
-    blocks = (*BLOCKS, *{"tuples": TUPLE_BLOCKS, "arrays": ARRAY_BLOCKS}.get(kind, ()))
-    results = {"tuples": TUPLE_RESULTS, "arrays": ARRAY_RESULTS}.get(kind, ())
+    kind = draw.choice(("numbers",) * 2 + ("tuples",) * 3 + ("arrays",) * 2 + ("tables",) * 3)
+    more, more_blocks, results = KINDS.get(kind, ((), (), ()))
+    simple, blocks = (*SIMPLE, *more, *more), (*BLOCKS, *more_blocks)
 
     def filled(text: str) -> str:
         names = draw.sample(["a", "b"], 2) if draw.random() < 0.8 else ["a", "a"]
@@ -95,6 +113,8 @@ def generate(draw: random.Random) -> Program:
         begin.append(f"p = {draw.choice(('[]', '[]', '[(1, v[0])]'))}")
     if kind == "arrays":
         begin += ["z = v * 2", f"h = {draw.choice(('[]', '[]', '[w.copy()]', '[z]', '[v]'))}"]
+    if kind == "tables":
+        begin += ["row = [v[0], w[1]]", f"g = {draw.choice(TABLE_BEGIN)}"]
     result = filled(draw.choice(results)) if results and draw.random() < 0.7 else draw.choice(RESULTS).format()
     lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {result}"]
     text = [HEADER, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, "def program(v, w, n):\n    " + "\n    ".join(lines)]

@@ -41,12 +41,18 @@ def state_of(generator: random.Random) -> np.ndarray[Any, Any] | None:
     if type(generator) is not random.Random or random.Random.__basicsize__ < head + 4 * (WORDS + 1):
         return None
     memory: Any = (ctypes.c_uint32 * (WORDS + 1)).from_address(id(generator) + head)
+    memory.owner = generator  # which lives as long
     state: np.ndarray[Any, Any] = np.frombuffer(memory, np.uint32)
     version, words, _ = generator.getstate()
     return state if version == 3 and words == (*state[1:].tolist(), int(state[0])) else None
 
 
 STATE: Any = state_of(GENERATOR)
+
+
+def state_fetched(fetch: Callable[..., Any], how: str, *given: Any) -> Any:
+    """A function that fetches the state of a generator that `fetch` gives, on its own memory."""
+    return state_of(fetch(*given))
 
 
 def on_state(name: str, state: np.ndarray[Any, Any], *args: Any) -> Any:
@@ -335,6 +341,23 @@ def seed(g: Any, a: Any = None) -> Any:
     g.kept[1] = 0.0
 
 
+def gauss_of_outer(g: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+    """Random.gauss, of a generator from outside: what it keeps is its attribute."""
+    z = g.gauss_next
+    g.gauss_next = None
+    if z is None:
+        angle = drawn(g) * (2.0 * math.pi)
+        radius = math.sqrt(-2.0 * math.log(1.0 - drawn(g)))
+        z = math.cos(angle) * radius
+        g.gauss_next = math.sin(angle) * radius
+    return mu + z * sigma
+
+
+def seed_of_outer(g: Any, a: Any = None) -> Any:
+    state_by_python(g.state, a)
+    g.gauss_next = None
+
+
 def gauss_of_module(g: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
     return number_by_python("gauss", g.state, mu, sigma)
 
@@ -365,6 +388,7 @@ FORMULAS = (
 TABLE = {"random": drawn, "_randbelow": below} | {formula.__name__: formula for formula in FORMULAS}
 """By method of a generator: what is traced in its place."""
 OF_MODULE = TABLE | {"gauss": gauss_of_module, "seed": seed_of_module}
+OF_OUTER = TABLE | {"gauss": gauss_of_outer, "seed": seed_of_outer}
 BY_PYTHON = (
     "betavariate", "gammavariate", "lognormvariate", "paretovariate", "vonmisesvariate", "weibullvariate",
     "binomialvariate",
@@ -374,7 +398,8 @@ BY_PYTHON = (
 
 def method(r: Recorder, g: Record, name: str) -> Any:
     """`g.name`: what is traced in the method's place, with its first argument; refuses those that have none."""
-    found = (OF_MODULE if g.kind is RandomOfModule else TABLE).get(name)
+    table = OF_MODULE if g.kind is RandomOfModule else OF_OUTER if g.kind is random.Random else TABLE
+    found = table.get(name)
     if found is None and name in BY_PYTHON:
         found = getattr(random.Random, name, None)
     if found is None:

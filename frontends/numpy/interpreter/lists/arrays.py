@@ -11,9 +11,21 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists import references
 from tracebuf.frontends.numpy.interpreter.lists.items import DTYPES, dtype_of, pythons
 from tracebuf.frontends.numpy.record.callees import Method
-from tracebuf.frontends.numpy.record.growing import LENGTH, Elements, OneOf, Several, filled, form_in, is_growing, size
+from tracebuf.frontends.numpy.record.growing import (
+    LENGTH,
+    Elements,
+    Lists,
+    OneOf,
+    Several,
+    columns,
+    filled,
+    form_in,
+    is_growing,
+    size,
+)
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.values import FLOAT, INT, ArrayRef, Kind, PyBool, kind_of
@@ -50,6 +62,8 @@ def may_differ(i: Evaluator, x: Record) -> bool:
 def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None) -> tuple[Any, tuple[Any, ...]]:
     """A function of `prelude`, and its arguments, that makes the array of the items, which there are."""
     form, held = form_in(x), filled(i.r.facts, x)
+    if isinstance(form, Lists):
+        return tabulated(i, node, x, dtype)
     kinds: Sequence[Any] = form.parts if isinstance(form, Several) else [form]
     values, dtypes = list[Any](), list[np.dtype]()
     for kind in kinds:
@@ -80,6 +94,21 @@ def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
         reason = f"an array of {wanted} of a list of items that are {form.words}, which may not fit"
         raise i.refuse(node, reason, f"np.array(x).astype(np.{wanted}), which takes them as they fit")
     return prelude.table_of, (tuple(values), wanted)
+
+
+def tabulated(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None) -> tuple[Any, tuple[Any, ...]]:
+    """As `maker`, for lists that are items."""
+    form = form_in(x)
+    assert isinstance(form, Lists)
+    made = references.rows(i, node, x)
+    if isinstance(form.item, Kind) and dtype in (None, DTYPES.get(form.item, form.item.element.dtype)):
+        wanted = known_dtype(i, node, made, form.item, ()) if not form.item.python else None
+        if wanted is not None:
+            return prelude.copied, (made.fields["column0"],)
+    if form.item == FLOAT_OR_INT and dtype in (None, np.float64):
+        return prelude.copied, (as_floats(i, made, columns(made), sure=dtype is not None),)
+    instead = "make an array before, and store its elements"
+    raise i.refuse(node, f"the array of a list of items that are {form.words}", instead)
 
 
 def check_none_left(i: Evaluator, x: Record, flags: ArrayRef) -> None:

@@ -14,11 +14,21 @@ from typing import Any
 
 from tracebuf.frontends.numpy.functions.formulas import hashing
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.lists import growing, keyed
+from tracebuf.frontends.numpy.interpreter.lists import growing, keyed, references
 from tracebuf.frontends.numpy.interpreter.lists.items import check_item, common, unify_forms
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.iteration import Items
-from tracebuf.frontends.numpy.record.growing import NOTHING, Elements, Regrow, Several, columns, form_in, parts_of, size
+from tracebuf.frontends.numpy.record.growing import (
+    NOTHING,
+    Elements,
+    Regrow,
+    Several,
+    columns,
+    form_in,
+    is_inner,
+    parts_of,
+    size,
+)
 from tracebuf.frontends.numpy.record.heap import GroupRef, Groups, Record
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import INT
@@ -87,7 +97,7 @@ def extend(i: Evaluator, node: ast.AST, x: GroupRef, more: Any, /) -> None:
 def listing(i: Evaluator, node: ast.AST, x: Any) -> Any:
     """What is read of a list that a reference is to: a copy; any other value as it is."""
     if not isinstance(x, GroupRef):
-        return x
+        return references.listing(i, node, x)
     number = known_number(i, node, x)
     made = growing.begin(i, form_in(x.of.fields["held"]), [])
     i.r.heap.known[made].label = keyed.label_of(i.r.loc)  # not that of a list which is made of it here
@@ -151,8 +161,9 @@ LIST = (len, list, tuple, sorted, sum, min, max, any, all, enumerate, zip, map, 
 
 def given(i: Evaluator, node: ast.AST, function: Any, values: list[Any]) -> list[Any]:
     """The arguments of a function that is not the user's, with lists in the place of references to such."""
-    if any(isinstance(x, GroupRef) for x in values):
-        if not any(function is f for f in LIST) and not (getattr(function, "__module__", "") or "").startswith("numpy"):
+    if any(isinstance(x, GroupRef) or is_inner(x) for x in values):
+        numpys = (getattr(function, "__module__", "") or "").startswith("numpy")
+        if not numpys and not any(function is f for f in (*LIST, isinstance, type, bool)):
             name = getattr(function, "__name__", "this")
-            raise i.refuse(node, f"a call of {name} with a list of a defaultdict(list)", "use list(d[k])")
+            raise i.refuse(node, f"a call of {name} with a list that is an item of another", "use list(d[k])")
     return [listing(i, node, x) for x in values]

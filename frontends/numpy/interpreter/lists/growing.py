@@ -24,7 +24,6 @@ from tracebuf.frontends.numpy.interpreter.lists.items import (
     common,
     element_of,
     from_columns,
-    holds_list,
     into_columns,
     unify_forms,
 )
@@ -35,11 +34,14 @@ from tracebuf.frontends.numpy.record.growing import (
     Elements,
     Form,
     GrowingList,
+    Lists,
+    OneOf,
     Regrow,
     Several,
     columns,
     filled,
     form_in,
+    holds_list,
     is_growing,
     parts_of,
     python_of,
@@ -68,6 +70,8 @@ from tracebuf.ops.scalars import arith
 
 PYTHONS = ((INT, "iu"), (FLOAT, "f"), (COMPLEX, "c"), (BOOL, "b"))
 """The kinds of Python's numbers, with those of the dtypes whose elements they hold."""
+NUMBERS = (Kind, OneOf)
+"""The forms of numbers."""
 FIRST = 16
 """The number of elements that there is room for at first."""
 
@@ -86,11 +90,18 @@ def replaced(i: Evaluator, made: Any) -> Any:
         return made
     form = common(i.r, forms)
     if form is None or any(isinstance(p, Kind) and p.python == EITHER for p in parts_of(form)):
+        i.r.growth.found_nested |= any(isinstance(f, Several) and f.of is list for f in forms)
         names = " and ".join(sorted(f.words for f in forms))
         instead = "make them of one type: float(x), or 0.0 in place of 0"
         raise i.r.refuse(f"a list of {names} whose length is only known at run time", instead)
-    if any(i.r.growth.form_of(x) is None or holds_list(x) for x in made):
+    nested = i.r.growth.nested
+    if i.is_fixed_here() and any(unify_forms(i.r, form, i.r.growth.form_of(x)) is None for x in made):
+        return made  # of a dict that is made at the same place
+    if any(i.r.growth.form_of(x) is None or (holds_list(x) and not nested) for x in made):
         return made
+    if len(made) > FIRST and isinstance(form, Lists) and i.r.loc not in i.r.growth.rolled:
+        i.r.growth.long.add(i.r.loc)  # a comprehension of so many lists is made in a loop
+        raise Regrow
     return begin(i, form, made)
 
 
@@ -105,8 +116,13 @@ def begin(i: Evaluator, form: Form, items: Sequence[Any], of: type[GrowingList] 
             element, name = element_of(type_), f"column{len(made.fields) - 1}"
             made.fields[name] = ArrayRef(r.new_storage(element, shape, range(len(shape)), r.empty(element, shape)))
     r.heap.own(made, r)
-    for x in items:
+    numbers = all(isinstance(p, NUMBERS) for p in parts_of(form))
+    same = numbers and len(items) > FIRST and all(x is items[0] for x in items)
+    for x in items[:1] if same else items:
         append(i, ast.Pass(), made, x)
+    if same:
+        n = len(items)
+        set_parts(i, made, [i.call_function(prelude.repeated, [c, 1, n, n], {}) for c in columns(made)], n)
     return made
 
 
@@ -161,14 +177,16 @@ def on_column(i: Evaluator, change: Callable[..., Any], *args: Any) -> Any:
 def parts(i: Evaluator, node: ast.AST, x: Record, item: Any) -> list[Any]:
     """An item as what the columns hold of it."""
     written = isinstance(node, ast.Call) and bool(node.args) and isinstance(node.args[-1], ast.List)
-    if holds_list(item) and not (written and not any(map(holds_list, item))):
+    plain = written and type(item) is list and not any(map(holds_list, item))
+    if holds_list(item) and not plain and not i.r.growth.nested:
+        i.r.growth.found_nested = True
         reason = "a list becomes an item of a list of run-time length, and may change later"
         raise i.refuse(node, reason, "append a tuple, or the list written out: append([a, b])")
     form, found = form_in(x), check_item(i, node, item)
     if unify_forms(i.r, form, found) != form:
         i.change(node, x)  # which is for a list only that is here, under one name
         label = i.r.heap.known[x].label
-        if i.r.growth.note(label, [item]):
+        if i.r.growth.note(label, [item]) or i.r.growth.found_widened != i.r.growth.widened:
             raise Regrow
         raise i.refuse(node, f"a list of {form.words} gets {found.words}", "make the items of one type: float(x)")
     return into_columns(i, item, form)

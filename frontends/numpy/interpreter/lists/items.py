@@ -17,7 +17,18 @@ from tracebuf.frontends.numpy.numbers.lattice import check_one_type, choice, fro
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_of_value, opaque
 from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
 from tracebuf.frontends.numpy.record.callees import text_shape
-from tracebuf.frontends.numpy.record.growing import Elements, Form, OneOf, Several, Texts, one_of, parts_of
+from tracebuf.frontends.numpy.record.growing import (
+    Elements,
+    Form,
+    Lists,
+    OneOf,
+    Several,
+    Texts,
+    Unfilled,
+    one_of,
+    parts_of,
+)
+from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
@@ -66,6 +77,8 @@ def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
         return a if alike and all(map(r.ask_equal, a.shape, b.shape)) else None  # type: ignore[union-attr]
     if a is None or b is None:
         return None
+    if isinstance(a, Lists) or isinstance(b, Lists):
+        return unify_lists(r, a, b) if isinstance(a, Lists) and isinstance(b, Lists) else None
     if isinstance(a, Texts) or isinstance(b, Texts):
         return unify_texts(a, b) if isinstance(a, Texts) and isinstance(b, Texts) else None
     if not isinstance(a, Several) or not isinstance(b, Several):
@@ -73,6 +86,20 @@ def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
     parts = [p for p in map(partial(unify_forms, r), a.parts, b.parts) if p is not None]
     alike = a.of is b.of and len(parts) == len(a.parts) == len(b.parts)
     return Several(a.of, tuple(parts)) if alike else None
+
+
+def unify_lists(r: Recorder, a: Lists, b: Lists) -> Lists | None:
+    """The form of lists of either of two forms: from the next tracing on they are of one."""
+    if a == b:
+        return a
+    forms = frozenset(x.item for x in (a, b) if not isinstance(x.item, Unfilled))
+    if not forms:
+        return a
+    if (item := common(r, forms)) is None:
+        return None
+    for x in (a, b):
+        r.growth.widen(x.item, item)
+    return Lists(item)
 
 
 def unify_texts(a: Texts, b: Texts) -> Texts | None:
@@ -120,11 +147,6 @@ def check_item(i: Evaluator, node: ast.AST, item: Any) -> Form:
     return found
 
 
-def holds_list(item: Any) -> bool:
-    """Whether an item is a list, or a tuple that holds one."""
-    return isinstance(item, list) or (isinstance(item, tuple) and any(map(holds_list, item)))
-
-
 def parts_in(item: Any) -> Iterator[Any]:
     """The numbers and arrays that an item consists of, in order."""
     if isinstance(item, (tuple, list)):
@@ -134,10 +156,22 @@ def parts_in(item: Any) -> Iterator[Any]:
         yield item
 
 
+def values_in(item: Any, form: Form) -> Iterator[Any]:
+    """The values that the parts of an item's form are of, in order."""
+    if isinstance(form, Several):
+        for value, part in zip(item, form.parts):
+            yield from values_in(value, part)
+    else:
+        yield item
+
+
 def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
     """An item as what the columns hold of it."""
     found: list[Any] = []
-    for x, kind in zip(parts_in(item), parts_of(form)):
+    for x, kind in zip(values_in(item, form), parts_of(form)):
+        if isinstance(kind, Lists):
+            found.append(i.number_of_list(x, kind.item))
+            continue
         if isinstance(kind, Elements):
             assert i.r.held is not None
             if i.r.maps is not None:
@@ -196,6 +230,10 @@ def from_columns(i: Evaluator, form: Form, held: Iterator[ArrayRef], place: Dim)
     """The item at a place of the next columns. A list that is an item is not owned: it cannot be changed."""
     if isinstance(form, Several):
         return made_of(form.of, [from_columns(i, part, held, place) for part in form.parts])
+    if isinstance(form, Lists):
+        inner = Record(i.r.growth.class_of_inner(form.item))
+        inner.fields["number"] = int_of_value(i.r, i.r.load(next(held), (place,)))
+        return inner
     if isinstance(form, Elements):
         made: ArrayRef = i.call_function(prelude.copied, [read_item(i.r, next(held), as_int_value(place))], {})
         assert i.r.held is not None

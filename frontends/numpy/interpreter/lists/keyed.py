@@ -102,6 +102,7 @@ def check_forms(i: Evaluator, node: ast.AST, form: Several) -> None:
         raise i.refuse(node, f"a dict or set whose keys are {key.words}, known at run time only", DICTS)
     values = [k for p in form.parts[1:] for k in parts_of(p)]
     if any(isinstance(k, Elements) for k in values) or any(growing_lists(p) for p in form.parts[1:]):
+        i.r.growth.found_nested |= not any(isinstance(k, Elements) for k in values)
         raise i.refuse(node, f"a dict by run-time keys whose values are {form.parts[1].words}", DICTS)
 
 

@@ -41,6 +41,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
 from tracebuf.frontends.numpy.record.callees import is_text
 from tracebuf.frontends.numpy.record.cond import Cond, conditions, ends
+from tracebuf.frontends.numpy.record.growing import form_in, is_growing, is_list
 from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -84,10 +85,24 @@ class LoopComparison(LoopHead):
             wanted = like.value if maybe else like
             if got is MISSING or structure(value) != structure(wanted) or (isinstance(got, Maybe) and not maybe):
                 self.peel(name, "is bound to something else after an iteration")
+                self.note_lists(wanted, value)
                 continue
             flags = [got.bound if isinstance(got, Maybe) else True] if maybe else []
             for item, leaf in zip(items, [*flags, *parts_of(value)]):
                 item.back = leaf
+
+    def note_lists(self, *values: Any) -> None:
+        """Notes that a name holds lists of several lengths: they are to be lists whose length the run time knows."""
+        if not all(map(is_list, values)):
+            return
+        for x in values:
+            known = self.r.heap.find(x)
+            label = self.r.heap.stand_ins.get(x) if known is None else known.label
+            if type(x) is list:
+                self.r.growth.note(label, [item for one in values if type(one) is list for item in one])
+                for other in values:
+                    if is_growing(other):
+                        self.r.growth.note_form(label, form_in(other))
 
     def compare(self) -> None:
         """Compares the end of the body with its head, and mends the plan."""
@@ -130,6 +145,7 @@ class LoopComparison(LoopHead):
     def is_of_alternatives(self, item: Item) -> bool:
         """Whether a leaf is None or a number, or of several types, depending on the path."""
         several = item.kinds or type(item.entry) is Cond or type(item.back) is Cond
+        several = several or (item.back is None and item.kind is not None)
         return bool(several) and None not in (kinds_of(item.entry), kinds_of(item.back))
 
     def compare_alternatives(self, item: Item) -> None:

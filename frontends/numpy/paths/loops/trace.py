@@ -192,6 +192,7 @@ def unroll(r: Recorder, spec: LoopSpec, env: Env, n: int, budget: Budget, done: 
     assert rng is not None
     for k in range(done, n):
         budget.check(r, n, k)
+        r.growth.note_unrolled()
         env[JUMP] = GO_ON
         spec.run(env, add(rng.start, mul(rng.step, k)))
         further = goes_on(r, env, BREAK)
