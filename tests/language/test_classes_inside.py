@@ -155,7 +155,7 @@ def returned(x):
 
 def of_a_loop(x):
     class Plain:
-        for k in range(3):
+        for _k in range(3):
             pass
 
     return Plain.k

@@ -279,8 +279,8 @@ PROGRAMS = {
     for f, x in [
         (stored, K), (exchanged, K), (one_row_twice, K), (replaced_row, K), (named_then_item, K), (in_two_lists, K),
         (grown_in_loop, K), (neighbours, EDGES), (with_weights, EDGES), (solved, A), (methods, K), (folds, K),
-        (on_paths, K), (item_on_a_path, K), (generations, K), (by_helper, K), (by_key, K), (as_queue, EDGES), (three_deep, K),
-        (arrays_in_rows, A), (ints_and_floats, K), (large, 60),
+        (on_paths, K), (item_on_a_path, K), (generations, K), (by_helper, K), (by_key, K), (as_queue, EDGES),
+        (three_deep, K), (arrays_in_rows, A), (ints_and_floats, K), (large, 60),
     ]
 }  # fmt: skip
 

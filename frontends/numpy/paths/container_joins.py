@@ -31,7 +31,7 @@ class JoinedContainers:
             r.heap.joins += 1
             name, before = f"<joined {r.heap.joins}>", contents(x)
             self.containers[name] = x, before
-            ends = [one.get(x, before) for one in changed]
+            ends: Sequence[Any] = [one.get(x, before) for one in changed]
             if isinstance(x, Record):
                 ends = complete(r, x, ends)
             ends = with_marks(ends, [env is not None for env in envs])

@@ -252,8 +252,8 @@ class Results:
                 return ResultLeaf("kept", self.add(self.r.i64(self.written(made, taken).expr)))
             if isinstance(form, OneOf):
                 flags = tuple(next(read) for _ in form.kinds[1:])
-                numbers = [(k.name, next(read)) if k is not None else ("", -1) for k in form.kinds]
-                return ResultLeaf("alternatives", value=(flags, tuple(numbers)))
+                kinds = [(k.name, next(read)) if k is not None else ("", -1) for k in form.kinds]
+                return ResultLeaf("alternatives", value=(flags, tuple(kinds)))
             check_dtype(self.r, form.element.dtype if form.name == "np" else None, "a list of numbers is returned")
             indices = [next(read) for _ in form.types]
             return ResultLeaf("items", indices[-1], (form.python or form.name, indices[0]))
