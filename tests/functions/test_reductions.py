@@ -261,3 +261,12 @@ def test_a_fold_of_bools_ends_where_it_is_decided(form: str) -> None:
 def test_an_index_out_of_bounds_is_found_behind_what_decides() -> None:
     f = program("def f(a, i):\n    return np.any(a[i])")
     assert isinstance(agree(f, np.ones(300, bool), np.arange(301)), IndexError)
+
+
+def index_in_rows_of_one(b: np.ndarray) -> np.ndarray:
+    return np.argmax(b.reshape(-1)[None], axis=0)
+
+
+def test_the_only_element_needs_no_extreme() -> None:
+    """Along an axis of one element there is no array of extremes beside the result (rule S2)."""
+    climb(index_in_rows_of_one, (np.arange(35).reshape(7, 5),))
