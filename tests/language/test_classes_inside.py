@@ -155,10 +155,10 @@ def returned(x):
 
 def of_a_loop(x):
     class Plain:
-        for k in range(3):
+        for _k in range(3):
             pass
 
-    return Plain.k
+    return Plain._k
 
 
 def derived_of_an_error(x):

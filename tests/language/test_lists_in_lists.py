@@ -10,6 +10,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
+from tests.support.params import slow_but
 from tracebuf.errors import UnsupportedError
 
 R = np.random.default_rng(5)
@@ -279,13 +280,13 @@ PROGRAMS = {
     for f, x in [
         (stored, K), (exchanged, K), (one_row_twice, K), (replaced_row, K), (named_then_item, K), (in_two_lists, K),
         (grown_in_loop, K), (neighbours, EDGES), (with_weights, EDGES), (solved, A), (methods, K), (folds, K),
-        (on_paths, K), (item_on_a_path, K), (generations, K), (by_helper, K), (by_key, K), (as_queue, EDGES), (three_deep, K),
-        (arrays_in_rows, A), (ints_and_floats, K), (large, 60),
+        (on_paths, K), (item_on_a_path, K), (generations, K), (by_helper, K), (by_key, K), (as_queue, EDGES),
+        (three_deep, K), (arrays_in_rows, A), (ints_and_floats, K), (large, 60),
     ]
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", slow_but(("stored", "exchanged", "one_row_twice", "in_two_lists"), PROGRAMS))
 def test_programs(name: str) -> None:
     f, x = PROGRAMS[name]
     agree(f, x)
