@@ -380,6 +380,7 @@ def define_class(i: Evaluator, node: ast.ClassDef, env: Env) -> type:
 
     for statement in node.body:
         target: Any = None
+        value: ast.expr | None = getattr(statement, "value", None)
         if isinstance(statement, ast.FunctionDef):
             held[statement.name] = method_of(i, statement, {**env, **held}, env, seen_by)
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -390,10 +391,10 @@ def define_class(i: Evaluator, node: ast.ClassDef, env: Env) -> type:
             raise i.refuse(statement, "this statement in a class in a traced function", "define the class outside")
         if target is not None and not isinstance(target, ast.Name):
             raise i.refuse(statement, "this statement in a class in a traced function", "define the class outside")
-        if target is not None and statement.value is not None:  # type: ignore[union-attr]
-            held[target.id] = i.expr(statement.value, {**env, **held})  # type: ignore[union-attr]
-    if odd := next((name for name in BY_CPYTHON if name in held), None):
-        raise i.refuse(node, f"a class with a `{odd}` of its own in a traced function", "define it outside")
+        if target is not None and value is not None:
+            held[target.id] = i.expr(value, {**env, **held})
+    if special := next((name for name in BY_CPYTHON if name in held), None):
+        raise i.refuse(node, f"a class with a `{special}` of its own in a traced function", "define it outside")
     found.append(ask(type, node.name, bases or (object,), held))
     return found[0]
 

@@ -240,9 +240,9 @@ class Results:
                 number = self.new.setdefault(object(), len(self.new))
                 return NewContainer(form.of, SPREAD_PARTS, number, tuple(map(plan, form.parts)))
             if isinstance(form, Lists):
-                numbers = ResultLeaf("items", index := next(read), ("int", index))
+                places = ResultLeaf("items", index := next(read), ("int", index))
                 place = self.new.setdefault(object(), len(self.new))
-                return NewContainer(list, ALL_POOLED, place, (numbers, self.pool(form.item)))
+                return NewContainer(list, ALL_POOLED, place, (places, self.pool(form.item)))
             if isinstance(form, Elements):
                 self.arrays_returned = True
                 return ResultLeaf("rows", next(read))

@@ -102,7 +102,7 @@ def form_of_items(i: Evaluator, x: Any) -> Form | Unfilled | None:
     if not x:
         known = i.r.heap.find(x)
         place = i.r.loc if known is None else known.label
-        return i.r.growth.settled(Unfilled(place)) if isinstance(place, Location) else None  # type: ignore[no-any-return]
+        return i.r.growth.settled(Unfilled(place)) if isinstance(place, Location) else None
     forms = [i.r.growth.form_of(moved_to(i.r, item)) for item in x]
     return common(i.r, frozenset(f for f in forms if f is not None)) if None not in forms else None
 
@@ -216,7 +216,7 @@ def read(i: Evaluator, node: ast.AST, x: Record, index: Any) -> Any:
     """x[index]."""
     if isinstance(index, slice):
         return growing.sliced(i, node, listing(i, node, x), index)
-    held = pool_of(i, x).fields.get("held")
+    held = pool_of(i, x).fields.get("held", x)  # without it there is no such place
     k = place(i, node, x, index, "list index out of range")
     return growing.at(i, held, columns(held), k)
 
@@ -316,7 +316,8 @@ def check_item(i: Evaluator, node: ast.AST, x: Record, item: Any) -> None:
 def store(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any) -> None:
     """x[index] = value."""
     if isinstance(index, slice):
-        return changing(growing.store)(i, node, x, index, value)
+        changing(growing.store)(i, node, x, index, value)
+        return
     k = place(i, node, x, index, "list assignment index out of range")
     check_item(i, node, x, value)
     held = pool_of(i, x).fields["held"]
@@ -342,7 +343,8 @@ def extend(i: Evaluator, node: ast.AST, x: Record, more: Any, /) -> None:
     """x.extend(more)."""
     known = more if type(more) in (list, tuple) else None
     if known is None:
-        return changing(growing.extend)(i, node, x, listing(i, node, more))
+        changing(growing.extend)(i, node, x, listing(i, node, more))
+        return
     for item in known:
         append(i, node, x, item)
 
