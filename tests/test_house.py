@@ -82,8 +82,8 @@ ROOMS: dict[str, Rooms] = {
         },
         free=frozenset({
             "", "__main__", "api", "commands", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline",
-            "module_pipeline", "measure", "measuring", "mlir", "opt", "passes", "persist", "pictures", "stories",
-            "suggest", "support", "testing",
+            "module_pipeline", "measure", "measuring", "mlir", "njit", "opt", "passes", "persist", "pictures",
+            "stories", "suggest", "support", "testing",
         }),
         but=dict.fromkeys(("stages", "pipeline", "module_pipeline", "stories", "pictures"), frozenset({"", "api"})),
     ),

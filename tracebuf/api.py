@@ -28,7 +28,7 @@ import numpy as np
 
 from tracebuf import stages
 from tracebuf.backend.runtime.callable import NATIVE, NativeCallable, by_vectorcall
-from tracebuf.errors import InternalError, TracebufWarning, UnsupportedError
+from tracebuf.errors import ContractError, InternalError, TracebufWarning, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import (
     Key,
     Leaf,
@@ -91,7 +91,7 @@ NATIVE_AFTER = 3
 WORTH = 300
 """How many calls of such programs Python makes before the machine code for that is compiled, which takes as long as
 thousands of them: a process may end before it pays."""
-REPORT_SECONDS = 5.0
+REPORT_SECONDS = 3.0
 """How long a report tries edits for."""
 FORWARD = True
 """Whether functions that only move what they get, or ask Python, are run by Python, once machine code would."""
@@ -337,6 +337,19 @@ class BufferizedFunction(NativeCallable):
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else BufferizedMethod(self, instance)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for, where code that it compiles calls the function: its type there."""
+        from numba import typeof
+
+        return typeof(self._callee)
+
+    @cached_property
+    def _callee(self) -> Any:
+        with stages.importing():
+            from tracebuf.njit.extension import callee_of
+        return callee_of(self)
 
     def __repr__(self) -> str:
         return f"<bufferized {self.__wrapped__.__qualname__}>"
@@ -862,8 +875,10 @@ class BufferizedFunction(NativeCallable):
         """
         with stages.importing():
             from tracebuf.pictures.gather import report
+            from tracebuf.process.progress import shown
         try:
-            made = report(self, args, kwargs, REPORT_SECONDS)
+            with shown("report"):
+                made = report(self, args, kwargs, REPORT_SECONDS)
         except RunOriginal as reason:
             raise original_runs(str(reason)) from None
         if path is not None:
@@ -1050,6 +1065,10 @@ class BufferizedFunction(NativeCallable):
                 presumed = presumed or new.presumed
                 for one in (new.hidden, *new.more):
                     met.setdefault(one.place, one)
+            except ContractError as error:
+                with stages.importing():
+                    from tracebuf.stories.broken import with_stories
+                raise with_stories(self, error, args, kwargs) from None
         raise RunOriginal(f"it captures more than {MAX_CAPTURES} arrays, or other ones each time")
 
     def _keep_captures(self, call: Call) -> None:
@@ -1143,7 +1162,7 @@ class BufferizedFunction(NativeCallable):
         for spec in self._compiled.get(call.group, ()):
             if spec.fits(call.values):
                 return spec
-        with self._lock:
+        with numbas_lock(), self._lock:
             for spec in self._compiled.get(call.group, ()):
                 if spec.fits(call.values):
                     return spec
@@ -1307,7 +1326,7 @@ class BufferizedMethod(NativeCallable):
         return self.__func__.report(path, self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name not in _OF_FUNCTIONS:
+        if (name.startswith("__") and name not in _OF_FUNCTIONS) or name == "_numba_type_":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         found = getattr(self.__func__, name)
         return MethodType(found, self.__self__) if name == "__wrapped__" or name in _OF_CALLS else found
@@ -1324,6 +1343,16 @@ class BufferizedMethod(NativeCallable):
 
     def __repr__(self) -> str:
         return f"<bufferized {self.__func__.__wrapped__.__qualname__} of {self.__self__!r}>"
+
+
+def of_numba(f: Any) -> str:
+    """What to do with a function that Numba has compiled."""
+    if not type(f).__module__.startswith("numba."):
+        return ""
+    return (
+        ", which Numba compiles: bufferize the function that it is made of, f.py_func (f.__wrapped__ of a ufunc), or "
+        "leave it as it is and call it from a bufferized function; and @njit code calls bufferized ones"
+    )
 
 
 _OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", "__kwdefaults__", "__code__")
@@ -1360,6 +1389,13 @@ def handing_of(values: Sequence[Any]) -> AbstractContextManager[None]:
     from tracebuf.running.handed import handing
 
     return handing(values)
+
+
+def numbas_lock() -> AbstractContextManager[Any]:
+    """Numba's lock, which is taken before a function's, where Numba's code calls bufferized functions: Numba holds it
+    while it asks for their programs, and tracing asks Numba for functions."""
+    used = "tracebuf.njit.extension" in sys.modules
+    return sys.modules["numba.core.compiler_lock"].global_compiler_lock if used else _NOTHING
 
 
 def caller_level() -> int:
@@ -1473,7 +1509,7 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
         if isinstance(called, FunctionType) and is_object(f):
             return BufferizedMethod(decorate(called), f)
         if not isinstance(f, FunctionType):
-            raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}")
+            raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}{of_numba(f)}")
         check_names(f, chosen)
         return BufferizedFunction(f, chosen)
 

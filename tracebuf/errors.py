@@ -27,7 +27,13 @@ from tracebuf.location import Location
 
 
 class TracebufError(Exception):
-    """Root of all errors of tracebuf's own; raised itself where no subclass fits."""
+    """Root of all errors of tracebuf's own; raised itself where no subclass fits.
+
+    `url` is the place of the page about it, from the top of the repository, where there is one: a program that is
+    refused so, and one that works.
+    """
+
+    url = ""
 
 
 class InternalError(TracebufError):
@@ -51,7 +57,7 @@ class UnsupportedError(TracebufError):
     """The function, or an argument, is outside the supported language.
 
     Attributes: `location` (file, line, columns; of an argument, the function's `def`), `reason` (why it is
-    refused), `instead` (what to write).
+    refused), `instead` (what to write), `url` (of the page about it).
     """
 
     _noted: Any = None  # what a function with a fallback keeps of it
@@ -60,7 +66,8 @@ class UnsupportedError(TracebufError):
 
     def __init__(self, reason: str, *, instead: str = "", location: Location | None = None) -> None:
         self.reason, self.instead, self.location = reason, instead, location
-        super().__init__(render(reason, instead, location))
+        self.url = _page_of(reason)
+        super().__init__(render(reason, instead, location, self.url))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled without what only this process knows."""
@@ -79,7 +86,9 @@ class DonationError(TracebufError):
     def __init__(self, parameter: str, reason: str, location: Location | None, instead: str = "") -> None:
         self.parameter, self.reason, self.location = parameter, reason, location
         instead += f'take "{parameter}" out of donate=, or name it in donate_optional='
-        super().__init__(render(f"`{parameter}` is donated to no use: {reason}", instead, location))
+        text = f"`{parameter}` is donated to no use: {reason}"
+        self.url = _page_of(text)
+        super().__init__(render(text, instead, location, self.url))
 
 
 class ContractError(TracebufError):
@@ -87,18 +96,20 @@ class ContractError(TracebufError):
     is compiled, before it runs. `fallback="numpy"` does not hide it.
 
     Attributes: `contract` (the option as it was given), `entries` (of `explain`, those that break it, the first at
-    `location`).
+    `location`), `stories` (of these entries, with the edits that would remove them; looked for two seconds at most).
     """
 
     def __init__(
-        self, contract: str, reason: str, location: Location | None, instead: str, entries: tuple[Any, ...] = ()
-    ) -> None:
+        self, contract: str, reason: str, location: Location | None, instead: str, entries: tuple[Any, ...] = (),
+        stories: tuple[Any, ...] = (),
+    ) -> None:  # fmt: skip
         self.contract, self.reason, self.location, self.entries = contract, reason, location, entries
+        self.instead, self.stories = instead, stories
         self._given = (contract, reason, location, instead)
         super().__init__(render(reason, instead, location))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled without the entries, which hold the program."""
+        """Pickled without the entries and their stories, which hold the program."""
         return type(self), self._given
 
 
@@ -119,8 +130,14 @@ def _marked(location: Location, line: str) -> str:
     return f"    {location.line:>4} | {stripped}{caret.replace(' ' * 8, ' ' * 11, 1)}"
 
 
-def render(reason: str, instead: str, location: Location | None) -> str:
-    """The whole message: file and line, the line with its caret, the reason, the rewrite."""
+def _page_of(reason: str) -> str:
+    from tracebuf.process.error_pages import page_of  # of errors alone
+
+    return page_of(reason)
+
+
+def render(reason: str, instead: str, location: Location | None, url: str = "") -> str:
+    """The whole message: file and line, the line with its caret, the reason, the rewrite, the page about it."""
     parts = []
     if location is not None and location.file:
         parts.append(place(location))
@@ -129,6 +146,8 @@ def render(reason: str, instead: str, location: Location | None) -> str:
     parts.append(reason)
     if instead:
         parts.append(f"Instead: {instead}")
+    if url:
+        parts.append(f"See {url}")
     return "\n".join(parts)
 
 

@@ -11,7 +11,8 @@ nothing counts twice and nothing is missed: the arrays that the compiled code ma
 of what the handler saw, and what remains (an array the call path made on the side) is added to what the compiled code
 counted. The peak is the most that both had at once: the handler asks the compiled code what it has
 (`whole_peak_bytes`). When the original function ran instead (`call_counted` gives None for the counters), native is
-what the handler saw.
+what the handler saw. A plain function may call bufferized ones: their buffers count for the line of the call
+(measuring/within).
 
 Beside the data of arrays, NumPy's iterator takes buffers (64 KiB for each operand that is strided, broadcast or
 converted), which no memory handler sees: in a further call tracemalloc counts them on all sides. It counts Python
@@ -140,7 +141,7 @@ class Measurement:
             place = "in C" if not x.line else str(x.line) if x.file == home else f"{x.file.rpartition('/')[2]}:{x.line}"
             eager = (_count(x.allocations), *map(shown_bytes, (x.allocated_bytes, x.peak_bytes, x.at_peak_bytes)))
             left = ("; ".join(x.native) or "-",) if native else ()
-            rows.append((place, *eager, shown_seconds(x.seconds) if x.allocations else "-", *left, x.text))
+            rows.append((place, *eager, shown_seconds(x.seconds) if x.seconds else "-", *left, x.text))
         return rows
 
     def notes(self, most: int | None = None) -> list[str]:
@@ -244,6 +245,7 @@ def measure(
     [(2, 16000)]
     """
     from tracebuf.measuring.places import code_of
+    from tracebuf.process.progress import step
 
     if (instance := getattr(f, "__self__", None)) is not None and hasattr(getattr(f, "__func__", None), "call_counted"):
         f, args = f.__func__, (instance, *args)  # type: ignore[attr-defined]
@@ -255,12 +257,15 @@ def measure(
     others = {name: _with_strategy(f, name) for name in _names(strategies, f)}
     captured = f.captured(*args, **kwargs) if hasattr(f, "captured") else []
     given = _Given(args, kwargs, kept_in_place((args, kwargs), captured))
+    step("NumPy's memory")
     eager, lines, lost = _count_eager(original, given, code_of(f.__wrapped__))
     compiled = [f, *others.values()]
     for g in compiled:
+        step("compiling")
         _timed(g, given, 1)  # compiles, and fills the arena
         if hasattr(g, "wait"):
             g.wait()
+    step("memory of compiled code")
     native = [_count_native(g, given) for g in compiled]
     rest = _rest([original, *compiled], given, repeat)
     sides = [Counts(*memory, *more) for memory, more in zip([eager, *native], rest)]
@@ -273,13 +278,15 @@ def _measure_eager(
 ) -> Measurement:
     """A function that is not bufferized."""
     from tracebuf.measuring.places import code_of
+    from tracebuf.process.progress import step
 
     if not callable(f) or inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f):
         raise _not_at_once(f)
     if strategies:
         raise TypeError(f"strategies are those of a bufferized function, not of {f!r}")
     run, given = _to_the_end(f), _Given(args, kwargs, ())
-    memory, lines, lost = _count_eager(run, given, code_of(f))
+    step("memory")
+    memory, lines, lost = _count_eager(run, given, code_of(f), within=True)
     ((seconds, buffers, faults),) = _rest([run], given, repeat)
     name = str(getattr(f, "__name__", None) or getattr(getattr(f, "func", None), "__name__", repr(f)))
     return Measurement(name, Counts(*memory, seconds, buffers, faults), None, lines, lost=lost)
@@ -323,11 +330,18 @@ def _with_strategy(f: Any, name: str) -> Any:
 
 def _rest(sides: Sequence[Callable[..., Any]], given: _Given, repeat: int) -> list[tuple[float, int, int]]:
     """Seconds, bytes of buffers and page faults of each side."""
+    from tracebuf.process.progress import step
+
+    step("a call to time by")
     once = [_timed(side, given, 1)[0] for side in sides]
     calls = [_calls_per_round(seconds, given) for seconds in once]
     warm = max(once) < _WARM_SECONDS
-    rounds = [[_timed(side, given, n, warm) for side, n in zip(sides, calls)] for _ in range(repeat)]
+    rounds = []
+    for k in range(repeat):
+        step(f"round {k + 1} of {repeat}")
+        rounds.append([_timed(side, given, n, warm) for side, n in zip(sides, calls)])
     least = [tuple(map(min, zip(*times))) for times in zip(*rounds)]
+    step("buffers")
     buffers = [_beside_arrays(side, given) for side in sides]
     return [(seconds, beside, round(faults)) for (seconds, faults), beside in zip(least, buffers)]
 
@@ -360,14 +374,23 @@ class _Given:
         return clone_arguments(self.args, self.kwargs, self.kept)
 
 
-def _count_eager(original: Callable[..., Any], given: _Given, code: Any) -> tuple[_Memory, tuple[Line, ...], int]:
-    """What NumPy allocated, by line, and how much is in no line."""
+def _count_eager(
+    original: Callable[..., Any], given: _Given, code: Any, within: bool = False
+) -> tuple[_Memory, tuple[Line, ...], int]:
+    """What NumPy allocated, by line, and how much is in no line; `within`: with the buffers of the bufferized functions
+    that it calls."""
     from tracebuf.measuring.lines import lines_of, record
 
-    args, kwargs = given.clones()
-    with restored(given.kept):
-        log, seen = record(original, args, kwargs)
-    return (seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None), lines_of(log, code), log.lost
+    for _ in range(1 + within):
+        args, kwargs = given.clones()
+        with restored(given.kept):
+            log, seen, calls = record(original, args, kwargs, within)
+        if not calls:
+            break  # else once more: the first calls have traced and compiled, which takes arrays too
+    whole = seen.whole_peak_bytes if calls else seen.peak_bytes
+    number = seen.allocations + sum(call.allocations for call in calls)
+    size = seen.allocated_bytes + sum(call.allocated_bytes for call in calls)
+    return (number, size, whole, None, None), lines_of(log, code, calls), log.lost
 
 
 def _count_native(f: _Bufferized, given: _Given) -> _Memory:

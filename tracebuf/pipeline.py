@@ -95,8 +95,13 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     the plan of the arena           optimize/buffers/assign_storage.py makes it; who is alive with whom: lifetimes.py;
                                     offsets: pack.py; its data: ops/memory/arena.py; offsets for a user:
                                     `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
-    a copy's story, and its edit    stories/story.py; which edits are proposed: candidates.py, tried: trials.py; what
-                                    makes two programs the same: meaning.py; tests/tools/test_stories.py
+    a copy's story, and its edit    stories/story.py; which edits are proposed: candidates.py, loops.py; tried:
+                                    trials.py; what makes two programs the same: meaning.py;
+                                    tests/tools/test_stories.py
+    the page that a refusal names   process/error_pages.py, by the text of its reason;
+                                    tests/language/test_golden_errors.py
+    what `measure` counts by line   measuring/recorder.py, lines.py; of bufferized functions that a plain one calls:
+                                    within.py; tests/tools/test_measure_lines.py
     the HTML report                 pictures/gather.py (its data), page.py, report.js; tests/tools/test_report.py
     a contract that is broken       explain/contracts.py, asked by `_specialize` of api.py; tests/call/test_contracts.py
     a buffer whose size comes late  it floats: optimize/buffers/assign_storage.py (`_placed`); at run time
@@ -118,9 +123,18 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/native/test_short_rows.py); LLVM's passes:
                                     backend/llvm/compiler.py (`_run_passes`, with what is off and why);
                                     tests/native/test_native.py, tests/native/test_jit.py
+    what threads share              `parallel=True`: which nests may be split, lower/split.py, which loops have
+                                    independent iterations, lower/independent.py; the code that shares them,
+                                    `shared_by_threads` of backend/llvm/nests.py and llvm/texts/parallel.py; Numba's
+                                    threads, backend/runtime/threads.py; docs/threads.md; tests/native/test_threads.py
     a program as Python             backend/numba/: module.py puts it together, function.py walks the ops, nests.py has
                                     the loops, pieces.py makes functions of them for Numba; a rung of
                                     testing/ladder.py; as a file: commands/export.py; docs/numba.md; tests/numba/
+    calls by Numba's code           njit/: extension.py is what Numba finds, sites.py has the programs of a place that
+                                    calls; backend/llvm/entries/jit_entries.py their code; tests/numba/test_called.py
+    calls of Numba's functions      frontends/numpy/functions/host/jitted.py traces them, running/jitted.py makes the
+                                    machine code that calls them; `_call_native` of backend/llvm/host_calls.py;
+                                    tests/numba/test_jitted.py, tests/numba/test_vectorized.py
     machine code in memory          backend/llvm/jit.py: compiled or from the cache (cache.py), then laid into
                                     memory by backend/objects/elf.py, LLVM's linker where that refuses;
                                     tests/native/test_objects.py
@@ -315,6 +329,8 @@ def decided_to_memref(func: Func, analysis: Analysis, options: Options, observe:
         check_donations(func, analysis, options.donate)
     program = bufferize(func, analysis)
     program.callees = tuple(_callee_to_memref(f, options) for f in func.callees)
+    for one in (program, *program.callees) if options.parallel else ():
+        one.attrs["parallel"] = True
     if (certificate := getattr(analysis, "certificate", None)) is not None:
         program.attrs["certificate"] = certificate
     if observe is not None:

@@ -50,6 +50,9 @@ HELD, LARGE, ANSWER, ENTRY = 7, 8, 9, 10
 """Context slots: whether the kernel runs with the GIL; whether Python's context has something to do after the call; a
 native function (or 0) that is asked before Python is, with the same arguments; the entry that it belongs to (see
 `entries`)."""
+FOREIGN = 2
+"""What `HELD` is where Numba's code calls, with or without the GIL, which the kernel neither takes nor gives: it looks
+for no signals, and nothing that it asks for needs Python."""
 PYTHON_MUST = -2
 """What that function gives where Python has to answer."""
 SPEC_SLOTS = 130

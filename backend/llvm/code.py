@@ -9,7 +9,7 @@ that iterations do not depend on one another and vectorises without run-time che
 from __future__ import annotations
 
 import struct
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Any
@@ -318,6 +318,18 @@ class Code:
 
     def _body(self) -> str:
         return "\n".join(["{", "entry:", *self.entry, *self.lines, "}"])
+
+    def address_of(self, symbol: str) -> str:
+        """The pointer to a shared function, in a form that `through_pointers` knows."""
+        return self.inst(f"getelementptr i8, ptr @{symbol}, i64 0")
+
+    def share_text(
+        self, kind: str, parameters: Sequence[tuple[str, str]], body: str, needs: Mapping[str, str]
+    ) -> str:
+        """The symbol of a function that is there as text, for modules to share: quick to compile, hardly ever run."""
+        symbol, function = named(kind, parameters, body, needs, (), 1)
+        self.shared[symbol] = function
+        return symbol
 
     def share(self, inner: Code, kind: str, parameters: Sequence[tuple[str, str]], level: SpeedLevel = 3) -> str:
         """The symbol of the function that `inner` is the whole code of, for modules to share."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from numpy.linalg import LinAlgError
@@ -25,9 +25,19 @@ from tracebuf.backend.llvm.host_calls import HostWriter, call_reference
 from tracebuf.backend.llvm.kernel_text import KernelText
 from tracebuf.backend.llvm.loops import Around, Buffer, Scopes, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
-from tracebuf.backend.llvm.nests import has_scalar_loops, may_stand_apart, write_nest
+from tracebuf.backend.llvm.nests import (
+    Outside,
+    Parameters,
+    Shared,
+    are_apart,
+    has_scalar_loops,
+    may_stand_apart,
+    shared_by_threads,
+    write_nest,
+)
 from tracebuf.backend.llvm.polls import Polls, work
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
+from tracebuf.backend.llvm.texts import parallel
 from tracebuf.errors import InternalError
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Op, Value
@@ -37,7 +47,9 @@ from tracebuf.ir.emitter import components, join_components, llvm_type, value_ty
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, INDEX, MemRefType, ScalarType, Type
 from tracebuf.location import Location
+from tracebuf.lower.independent import independent
 from tracebuf.lower.plan import Nest, plan, spec_of
+from tracebuf.lower.split import split_of
 from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.arrays.gather import CheckedIndex
 from tracebuf.ops.arrays.host import HostCall
@@ -48,6 +60,22 @@ from tracebuf.ops.control.func import Call, Return
 from tracebuf.ops.memory import memref, metadata
 from tracebuf.ops.memory.arena import Plan
 from tracebuf.ops.scalars import arith
+
+FEW_ITERATIONS = 8
+"""A loop of the program's of fewer iterations is not shared, but the nests in it may be."""
+
+
+class OutsideBuffers(dict[Value, Buffer]):
+    """The buffers around a loop, which become parameters when they are asked for."""
+
+    def __init__(self, buffers: Mapping[Value, Buffer], parameters: Parameters) -> None:
+        super().__init__()
+        self.buffers_outside, self.parameters = buffers, parameters
+
+    def __missing__(self, value: Value) -> Buffer:
+        outside = self.buffers_outside[value]
+        self[value] = self.parameters.of_buffer(outside, {r: r for r in outside.roots})
+        return self[value]
 
 
 def emit_kernel(func: Func, name: str, callees: Sequence[Func] = (), *, apart: bool = False) -> KernelText:
@@ -95,13 +123,15 @@ class KernelWriter:
         self.memory = Memory(self.code, self.context, "stopped", plan)
         budget = self.code.inst(f"load i64, ptr {self._slot(abi.LEFT)}") if self.inner else str(abi.BUDGET)
         self.polls = Polls(self.code, self.context, "stopped", budget)
-        self.host = HostWriter(self.code, self.polls)
+        self.host = HostWriter(self.code, self.polls, self.memory)
         self.blocks = BlockWriter(self.code, self.polls, self._all_parts, self._bind_all, self._block)
         self.floor = self._floor()
         self.skipped: set[Op] = set()
         self.tables: dict[Pick, list[list[str]]] = {}
         """What is written of the arrays that an op picks from: see `_tabulate`."""
         self.call_frame = ""
+        self.within = False
+        """Whether it is written for what threads share, within which nothing is shared."""
         self.loops = int(anywhere)
         """How many loops are around what is written."""
 
@@ -303,8 +333,11 @@ class KernelWriter:
         self.code.branch(self.values[op.operand(0)], ok, fail, self._likely())
         self.code.place(fail)
         for k, value in enumerate(op.operands[1 : 1 + abi.MAX_ERROR_VALUES]):
-            self._store_scalar(value, self.frame.error_at + abi.ERROR_VALUE * k)
-        self.code.do(f"ret i64 {len(self.checks)}")
+            if self.within:
+                self._put(value, "%values", abi.ERROR_VALUE * k)
+            else:
+                self._store_scalar(value, self.frame.error_at + abi.ERROR_VALUE * k)
+        self.code.do(f"ret i64 {len(self.checks) + (parallel.CHECK if self.within else 0)}")
         self.code.place(ok)
 
     def _likely(self) -> str:
@@ -384,7 +417,8 @@ class KernelWriter:
         spec = spec_of(op, [source.type, target.type])
         assert spec is not None
         nest = plan(spec)
-        if len(nest.loops) > 1 or any(o.inner != 1 for o in nest.operands):
+        shared = self.func.attrs.get("parallel") and not self.within and not source.roots & target.roots
+        if shared or len(nest.loops) > 1 or any(o.inner != 1 for o in nest.operands):
             self._write_nest(nest, [source, target])
             return
         nbytes = self.memory.nbytes(source)
@@ -468,11 +502,12 @@ class KernelWriter:
 
     def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
         self.whole.nests += 1
-        self.plans.append(str(nest))
+        split = split_of(nest) if self.func.attrs.get("parallel") and not self.within else None
+        self.plans.append(str(nest) + ("" if split is None else f"\n  threads share loop {split.depth}"))
         around = Around(self.code, self.polls, self.values, self.scopes)
         once = self.loops == 0
-        self.whole.inlined |= not once and may_stand_apart(nest)
-        for it in write_nest(nest, operands, around, once=once, apart=self.whole.apart):
+        self.whole.inlined |= not once and split is None and may_stand_apart(nest)
+        for it in write_nest(nest, operands, around, once=once, apart=self.whole.apart, split=split):
             self._raise_where(it.op, it.flag, it.size)
 
     def _check_flag(self, holds: str, exception: type[BaseException], text: str, loc: Location) -> None:
@@ -562,6 +597,69 @@ class KernelWriter:
         self._bind(op.result, parts)
 
     def _for(self, op: scf.For) -> None:
+        found = independent(op, self._are_near) if self.func.attrs.get("parallel") and not self.within else None
+        if found is None:
+            self._for_whole(op)
+            return
+        it = self._outlined(op, found.checks)
+        stored = [(self.buffers[v], min(touched.axes)) for v, touched in found.touched.items() if touched.stored]
+
+        def fits() -> str:
+            apart = [self.code.icmp("sge", it.n, str(FEW_ITERATIONS))]
+            for b, axis in stored:
+                others = [(s, n) for k, (s, n) in enumerate(zip(b.strides, b.sizes, strict=True)) if k != axis]
+                apart.append(are_apart(self.code, b.strides[axis], it.n, others))
+            return self.code.every(apart)
+
+        touched = "0"
+        for v in found.touched:
+            touched = self.code.add(touched, self.memory.nbytes(self.buffers[v]))
+
+        def fail(number: str, values: str) -> None:
+            self._copy_values(values)
+            self.code.do(f"ret i64 {number}")
+
+        it = it._replace(limit=parallel.IN_TURN if found.checks else it.limit)
+        it = it._replace(work=self.code.mul(touched, str(found.cost)))
+        with shared_by_threads(self.code, self.polls, it, fits, fail=fail if found.checks else None):
+            self._for_whole(op)
+
+    def _are_near(self, a: Value, b: Value) -> bool:
+        """Whether two buffers may have bytes in common."""
+        x, y = self.buffers[a].roots, self.buffers[b].roots
+        return not self.scopes or any(not self.scopes.near[r].isdisjoint(y) for r in x)
+
+    def _outlined(self, op: scf.For, checked: bool) -> Shared:
+        """Some iterations of a loop as a function of its own, `i64 (context, budget left, lo, hi, what is around)`, and
+        where the values of a check are put that fails, if it is `checked`."""
+        lower, upper = (self.values[v] for v in op.operands[:2])
+        code, scopes, inner, parameters = self.code, self.scopes, Code(), Parameters()
+        whole = self.whole
+        kept = dict(self.__dict__), len(self.plans), whole.apart, whole.inlined, whole.nests
+        whole.apart, self.within = False, True
+        self.code, self.scalars, self.tables = inner, Scalars(inner), {}
+        self.polls = Polls(inner, "%context", "stopped", "%left")
+        self.memory = Memory(inner, "%context", "stopped", Plan())
+        self.values, self.buffers = Outside(self.values, parameters), OutsideBuffers(self.buffers, parameters)
+        domain = inner.metadata("@", distinct=True) if scopes else ""
+        self.scopes = Scopes({k: inner.metadata(f"@, {domain}", distinct=True) for k in scopes}, scopes.near)
+        self.loops += 1
+        first = parameters.of("i64", lower)
+        with inner.loop("%hi", "%lo") as loop:
+            self.values[op.body.args[0]] = inner.add(first, loop.index)
+            self._block(op.body)
+        self.polls.leave()
+        self.__dict__.update(kept[0])
+        del self.plans[kept[1] :]
+        whole.apart, whole.inlined, whole.nests = kept[2:]
+        self.plans.append(f"threads share the loop of line {op.loc.line}")
+        bounds = [("ptr", "%context"), ("i64", "%left"), ("i64", "%lo"), ("i64", "%hi")]
+        values = [("ptr", "%values")] if checked else []
+        symbol = code.share(inner, "loop", [*bounds, *parameters.named, *values])
+        n = self.code.greatest(self.code.sub(upper, lower), "0")
+        return Shared(symbol, parameters.passed, n, "0")
+
+    def _for_whole(self, op: scf.For) -> None:
         self._tabulate_outside(op)
         lower, upper, step = (self.values[v] for v in op.operands[:3])
         carried = op.body.args[1:]
@@ -672,16 +770,19 @@ class KernelWriter:
         failed, going = code.new_label(), code.new_label()
         code.branch(code.icmp("ne", status, "0"), failed, going, code.rarely())
         code.place(failed)
-        nbytes = 8 * abi.ERROR_VALUE * abi.MAX_ERROR_VALUES
-        errors = code.offset(at, "i64", str(frame.error_at)), self._slot(self.frame.error_at)
-        code.declare("llvm.memcpy.p0.p0.i64", "void @(ptr, ptr, i64, i1)")
-        words = [("ptr", errors[1]), ("ptr", errors[0]), ("i64", str(nbytes)), ("i1", "false")]
-        code.call("void", "llvm.memcpy.p0.p0.i64", words)
+        self._copy_values(code.offset(at, "i64", str(frame.error_at)))
         code.do(f"ret i64 {status}")
         code.place(going)
         self.polls.resume(code.inst(f"load i64, ptr {left}"))
         for result, k in zip(op.results, frame.result_at, strict=True):
             self._take(result, at, k)
+
+    def _copy_values(self, source: str) -> None:
+        """Puts the values of a check that failed elsewhere into the frame."""
+        nbytes = 8 * abi.ERROR_VALUE * abi.MAX_ERROR_VALUES
+        self.code.declare("llvm.memcpy.p0.p0.i64", "void @(ptr, ptr, i64, i1)")
+        words = [("ptr", self._slot(self.frame.error_at)), ("ptr", source), ("i64", str(nbytes)), ("i1", "false")]
+        self.code.call("void", "llvm.memcpy.p0.p0.i64", words)
 
     def _call_frame(self) -> str:
         """The place of the frame of what is called: one for all calls, for the stack may have to hold a thousand."""

@@ -139,12 +139,43 @@ class FoldState:
         code.store(self.element, join_components(loop.carried), self._level(ones))
         code.do(f"store i64 {code.add(count, '1')}, ptr {self._count}")
 
-    def _sum(self) -> str:
-        """The sum of the levels in use, small ones first."""
+    def identity(self, out: str) -> str:
+        """What the fold of a part begins with: what changes nothing, be it folded once or several times."""
+        if self.pairwise:
+            return self._zero()
+        op = type(self.fold.op)
+        if op in (arith.AddI, arith.XorI, arith.MulI):
+            return "1" if op is arith.MulI else "0"
+        return self.code.load(self.element, out)
+
+    def join(self, scalars: Scalars, parts: str, full: str, out: str) -> None:
+        """Folds what parts came to into the out: `full` ones of equal size, a power of two of blocks if it is a sum,
+        and one more of what was left, or the identity."""
+        code = self.code
+        if not self.pairwise:
+            rounds, as_it_stands = code.add(full, "1"), code.loop_metadata(*code.as_it_stands())
+            carried = self.typed(code.load(self.element, out))
+            with code.loop(rounds, carried=carried, metadata=as_it_stands) as loop:
+                new = self._part(parts, loop.index)
+                loop.next = [v for _, v in self.typed(self.combine(scalars, join_components(loop.carried), new))]
+            code.store(self.element, join_components(loop.carried), out)
+            return
+        code.do(f"store i64 0, ptr {self._count}")
+        with code.loop(full, metadata=code.loop_metadata(*code.as_it_stands())) as loop:
+            self._push(self._part(parts, loop.index))
+        total = self._sum(self._part(parts, full))
+        code.store(self.element, self._sum_of(code.load(self.element, out), total), out)
+
+    def _part(self, parts: str, index: str) -> str:
+        return self.code.load(self.element, self.code.offset(parts, self.type, index))
+
+    def _sum(self, start: str = "") -> str:
+        """The sum of the levels in use, small ones first, after what it starts from, if anything."""
         code, count = self.code, self.code.inst(f"load i64, ptr {self._count}")
         zeros = code.intrinsic("llvm.ctlz.i64", "i64", [("i64", count), ("i1", "false")])
+        carried = self.typed(start or self._zero())
         with code.loop(
-            code.sub("64", zeros), carried=self.typed(self._zero()), metadata=code.loop_metadata(*code.as_it_stands())
+            code.sub("64", zeros), carried=carried, metadata=code.loop_metadata(*code.as_it_stands())
         ) as loop:
             level = code.load(self.element, self._level(loop.index))
             used = code.inst(f"trunc i64 {code.inst(f'lshr i64 {count}, {loop.index}')} to i1")

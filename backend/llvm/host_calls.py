@@ -26,7 +26,7 @@ from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
 from tracebuf.ir.emitter import join_components, llvm_type
 from tracebuf.ir.types import ScalarType, Type
-from tracebuf.running.host import ROW, CoreLoop, ExtremeLoop, Loop, MedianLoop, SortLoop
+from tracebuf.running.host import ROW, CoreLoop, ExtremeLoop, Loop, MedianLoop, NativeLoop, SortLoop
 
 SMALL = 2**14
 """Elements of an operand, up to which the loop is called: beyond, its work is many times what the function adds. Copies
@@ -42,8 +42,8 @@ class HostWriter:
     """Writes calls of loops; `call_back` writes the call of the function, `check` what ends the kernel with a
     LinAlgError of these words where a condition does not hold."""
 
-    def __init__(self, code: Code, polls: Polls) -> None:
-        self.code, self.polls = code, polls
+    def __init__(self, code: Code, polls: Polls, memory: Memory) -> None:
+        self.code, self.polls, self.memory = code, polls, memory
 
     def call(
         self,
@@ -54,6 +54,8 @@ class HostWriter:
         check: Callable[[str, str], None],
     ) -> str | None:
         """What is called, for the kernel's plan; None where there is no such loop."""
+        if isinstance(loop, NativeLoop):
+            return self._call_native(loop, operands, types, call_back)
         if isinstance(loop, SortLoop):
             return self._call_sort(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
         if isinstance(loop, ExtremeLoop):
@@ -61,6 +63,23 @@ class HostWriter:
         if isinstance(loop, MedianLoop):
             return self._call_median(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
         return self._call_core(loop, operands, types, call_back, check)
+
+    def _call_native(
+        self, loop: NativeLoop, operands: Sequence[Buffer | str], types: Sequence[Type], call_back: Callable[[], None]
+    ) -> str:
+        code = self.code
+        code.imports[loop.name] = ("jitted", loop.name)
+        code.declare(loop.name, "i64 @(ptr)")
+        spec, _ = slots_of(code, operands, types)
+        gave = self.memory.going(code.call("i64", loop.name, [("ptr", spec)]))
+        self.polls.spend("16")
+        slow, end = code.new_label(), code.new_label()
+        code.branch(code.icmp("ne", gave, "0"), slow, end, code.rarely())
+        code.place(slow)
+        call_back()
+        code.jump(end)
+        code.place(end)
+        return "machine code of Numba's"
 
     def _call_core(
         self,
@@ -471,10 +490,10 @@ class HostWriter:
         return where
 
 
-def call_reference(
-    code: Code, memory: Memory, number: int, operands: Sequence[Buffer | str], types: Sequence[Type]
-) -> list[str]:
-    """Calls the reference of the kernel's op of that number on these operands; where each of them is."""
+def slots_of(
+    code: Code, operands: Sequence[Buffer | str], types: Sequence[Type]
+) -> tuple[str, list[str]]:
+    """The array of slots that describes operands, and where each of them is."""
     count = sum(1 + 2 * len(b.sizes) if isinstance(b, Buffer) else 2 for b in operands)
     spec = code.fresh_slot(f"[{max(count, 1)} x i64]")
     at, places = 0, []
@@ -491,5 +510,13 @@ def call_reference(
         for n in (*operand.sizes, *operand.strides):
             code.do(f"store i64 {n}, ptr {code.offset(spec, 'i64', str(at))}")
             at += 1
+    return spec, places
+
+
+def call_reference(
+    code: Code, memory: Memory, number: int, operands: Sequence[Buffer | str], types: Sequence[Type]
+) -> list[str]:
+    """Calls the reference of the kernel's op of that number on these operands; where each of them is."""
+    spec, places = slots_of(code, operands, types)
     memory.ask(abi.REFER, code.inst(f"ptrtoint ptr {spec} to i64"), str(number))
     return places

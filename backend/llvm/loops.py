@@ -211,11 +211,22 @@ class Piece(NamedTuple):
     starts: Sequence[str] = ()
 
 
+class Part(NamedTuple):
+    """The iterations of the loop at a depth from `lo` to `hi` (LLVM values)."""
+
+    depth: int
+    lo: str
+    hi: str
+
+
 class NestWriter:
     """Writes one nest. `operands[k]` is a Buffer, or the value of a scalar operand."""
 
-    def __init__(self, nest: Nest, operands: Sequence[Buffer | str], around: Around) -> None:
-        code = around.code
+    def __init__(
+        self, nest: Nest, operands: Sequence[Buffer | str], around: Around, part: Part | None = None
+    ) -> None:
+        """`part`: of one loop only some iterations."""
+        code, self.part = around.code, part
         self.code, self.polls, self.nest, self.scopes = code, around.polls, nest, around.scopes
         self.scalars = Scalars(code)
         spec = nest.spec
@@ -254,7 +265,15 @@ class NestWriter:
         strides = [{o.index: self._stride(o, depth) for o in self.nest.operands} for depth in range(len(sizes))]
         unit = [self.code.icmp("eq", strides[-1][k], "1") for k in self.nest.unit_test if strides[-1][k] != "1"]
         pointers = {o.index: self.buffers[o.index].pointer for o in self.nest.operands}
-        self._pieces(Piece(sizes, strides, self.code.every(unit)), pointers)
+        starts: list[str] = []
+        if self.part is not None:
+            depth, lo, hi = self.part
+            pointers = self._advance(pointers, strides[depth], lo)
+            sizes[depth] = self.code.sub(hi, lo)
+            if self.nest.loops[depth].dims[-1] in self.nest.spec.indexed:
+                starts = ["0"] * len(sizes)
+                starts[depth] = lo
+        self._pieces(Piece(sizes, strides, self.code.every(unit), starts), pointers)
 
     def _pieces(self, whole: Piece, pointers: dict[int, str]) -> None:
         """The nest, its outer loops cut into pieces of about a budget of work, in the order of its iterations, with a
@@ -284,7 +303,10 @@ class NestWriter:
             depth = len(inner)
             if depth == levels:
                 rest = sizes[levels:]
-                part = whole._replace(sizes=[*inner, *rest], starts=[*starts, *["0"] * len(rest)])
+                begin = [*starts, *["0"] * len(rest)]
+                if whole.starts:
+                    begin = [code.add(a, b) for a, b in zip(whole.starts, begin, strict=True)]
+                part = whole._replace(sizes=[*inner, *rest], starts=begin)
                 self._loops(part, pointers)
                 polls.poll(code.product([*inner, inside]))
                 return
@@ -457,7 +479,7 @@ class NestWriter:
             with code.loop(count, step=str(BLOCK)) as loop:
                 left = code.least(code.sub(count, loop.index), str(BLOCK))
                 inside = self._advance(row.pointers, row.strides, loop.index)
-                self._block(left, replace(row, pointers=inside, start=loop.index))
+                self._block(left, replace(row, pointers=inside, start=code.add(row.start, loop.index)))
 
     def _decided_by(self) -> str | None:
         """The value that ends the only fold, of bools, if nothing is done but to fold."""

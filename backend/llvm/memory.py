@@ -53,9 +53,11 @@ class Memory:
 
     def _answer(self, function: str, *args: tuple[str, str]) -> str:
         """What a function of the context gives, that leaves the kernel where it is negative."""
-        code = self.code
-        answer = code.call("i64", function, [("ptr", self.context), *args])
-        going = code.new_label()
+        return self.going(self.code.call("i64", function, [("ptr", self.context), *args]))
+
+    def going(self, answer: str) -> str:
+        """Leaves the kernel where an answer is negative; the answer."""
+        code, going = self.code, self.code.new_label()
         code.branch(code.icmp("slt", answer, "0"), self.stopped, going)
         code.place(going)
         return answer

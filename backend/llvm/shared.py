@@ -21,6 +21,7 @@ from tracebuf.frozen import frozen
 _NUMBER = re.compile(r"!(\d+)")
 _FLAGS = ("reassoc", "nsz", "nnan", "ninf", "arcp", "contract", "afn", "fast")
 """The flags by which LLVM may choose between several results."""
+_ADDRESS = re.compile(r"^( *%[\w.]+) = getelementptr i8, ptr @([\w.]+), i64 0$", re.MULTILINE)
 _CALL = re.compile(r"^( *)(%[\w.]+) = call i64 @([\w.]+)\(", re.MULTILINE)
 ATTRIBUTES = 'noinline nounwind "prefer-vector-width"="512"'
 
@@ -92,7 +93,7 @@ def pointer_to(symbol: str) -> str:
 
 
 def through_pointers(text: str, symbols: Container[str]) -> str:
-    """A text that calls what the variables of these functions point to."""
+    """A text that calls, or takes the address of, what the variables of these functions point to."""
 
     def load(m: re.Match[str]) -> str:
         if m[3] not in symbols:
@@ -100,7 +101,12 @@ def through_pointers(text: str, symbols: Container[str]) -> str:
         at = f"ptr @{pointer_to(m[3])}"
         return f"{m[1]}{m[2]}.at = load atomic ptr, {at} monotonic, align 8\n{m[1]}{m[2]} = call i64 {m[2]}.at("
 
-    return _CALL.sub(load, text)
+    def loaded(m: re.Match[str]) -> str:
+        if m[2] not in symbols:
+            return m[0]
+        return f"{m[1]} = load atomic ptr, ptr @{pointer_to(m[2])} monotonic, align 8"
+
+    return _CALL.sub(load, _ADDRESS.sub(loaded, text))
 
 
 def leaves_choice(text: str) -> bool:

@@ -30,6 +30,9 @@ def _call(line: str, start: int) -> list[str]:
     indent = line[: len(line) - len(line.lstrip())]
     body, deeper = line[start + 1 : end], indent + "    "
     called = line[start] == "(" and line[start - 1] not in " "
+    if line[start] == "(" and not called and len(split(body)) == 1 and not body.endswith(","):  # no tuple
+        terms = [body] if len(deeper + body) <= WIDTH else split(body, (" if ", " else "))
+        return [line[: start + 1], *(deeper + t for t in terms), indent + line[end:]]
     if called and len(deeper + body) <= WIDTH:
         return [line[: start + 1], deeper + body, indent + line[end:]]
     lines, items = [line[: start + 1]], split(body)

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from tracebuf.backend.numba.coalesce import coalesced
 from tracebuf.backend.numba.expressions import ATOM, PRODUCT, SIGN, Expr, call, negation, number, quoted
 from tracebuf.backend.numba.format import fitted
+from tracebuf.backend.numba.liveness import first_read
 from tracebuf.backend.numba.names import hint_of, loop_name
 from tracebuf.backend.numba.nests import Nest, spec_of
 from tracebuf.backend.numba.pieces import BEGIN, END, outlined
 from tracebuf.backend.numba.scalars import dtype_name, hard, literal
 from tracebuf.backend.numba.text import Text
 from tracebuf.backend.numba.views import pieces, sliced
-from tracebuf.errors import UnsupportedError
+from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.core import Block, Op, Use, Value
 from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, ShapedType
 from tracebuf.ops.arrays import linalg
@@ -27,6 +29,10 @@ from tracebuf.ops.control.func import Call, Return
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
 from tracebuf.running.raised import Message, Number, Shown, make_error
+
+_VIEWS = (
+    memref.Subview, memref.CollapseShape, memref.ExpandShape, memref.Recast, memref.Diagonal, memref.Windows,
+)  # fmt: skip
 
 
 class Writer(Text):
@@ -46,12 +52,16 @@ class Writer(Text):
         self.returned: list[str] = []
         self.block(self.func.block)
         self.drop_unused()
+        if unbound := first_read(args, self.lines) & self.names.made - set(args):
+            raise InternalError(f"variables that are read before they are assigned: {', '.join(sorted(unbound))}")
+        self.lines, new = coalesced(args, self.lines)
+        self.returned = [re.sub(r"\w+", lambda m: new.get(m[0], m[0]), x) for x in self.returned]
         name, pieces = self.functions[self.func.name], list[str]()
         if self.marks:
             variables = self.names.made | set(args)
-            pieces, self.lines = outlined(name, self.lines, variables, set(self.functions.values()))
-        head = "\n".join(fitted(f"def {name}({', '.join(args)}):"))
-        return "\n\n\n".join([*pieces, "\n".join([head, *(self.lines or ["    pass"])])])
+            pieces, self.lines = outlined(name, args, self.lines, variables, set(self.functions.values()))
+        lines = [f"def {name}({', '.join(args)}):", *(self.lines or ["    pass"])]
+        return "\n\n\n".join([*pieces, "\n".join(part for line in lines for part in fitted(line))])
 
     def _mark(self, mark: str) -> None:
         """Where what may be a function of its own begins, or ends."""
@@ -98,9 +108,7 @@ class Writer(Text):
         match op:
             case memref.Alloc():
                 self._alloc(op)
-            case memref.Subview() | memref.CollapseShape() | memref.ExpandShape() | memref.Recast():
-                self._view(op)
-            case memref.Diagonal() | memref.Windows():
+            case _ if isinstance(op, _VIEWS):
                 self._view(op)
             case memref.Load():
                 self._load(op)
@@ -166,7 +174,17 @@ class Writer(Text):
         made, x = op.operand(0), self.exprs.get(op.operand(0))
         if x is not None and isinstance(made.defining_op, memref.Alloc) and made not in self.cells:
             if made.block is op.block and x.text.isidentifier():
-                self.line(f"del {x}")
+                self.line(f"del {', '.join([*self._views_of(made, op.block), x.text])}")
+
+    def _views_of(self, array: Value, block: Block) -> list[str]:
+        """The variables of a block that are views of an array, and keep it alive."""
+        found: list[str] = []
+        for use in array.uses:
+            if isinstance(view := use.op, (*_VIEWS, memref.Cast)) and view in self.needed.ops and view.block is block:
+                x = self.exprs.get(view.result)
+                own = x is not None and x.text.isidentifier() and not isinstance(view, memref.Cast)
+                found += [*self._views_of(view.result, block), *([x.text] if own and x is not None else [])]
+        return list(dict.fromkeys(found))
 
     def _dim(self, op: memref.Dim) -> None:
         source, axis = self.value(op.operand(0)), op.attrs["dim"]

@@ -23,8 +23,12 @@ def definition(name: str, x: Any) -> str:
         return _without_errors(name, "int(args[0]) / int(args[1])")
     if name.startswith("c_") and hasattr(math, name[2:]):
         return _without_errors(name, f"math.{name[2:]}(*args)")
-    if isinstance(x, host.ByLoop) and x.call is not None:
-        return _direct(name, x.call, host.put_converted)
+    if name == "c_round":  # Python's, also of NumPy's numbers
+        return _without_errors(name, "round(float(args[0]), int(args[1]))")
+    if isinstance(x, host.Attempt):
+        return _attempt(name, x)
+    if isinstance(x, host.ByLoop):
+        return _by_ufunc(name, x.loop) if x.call is None else _direct(name, x.call, host.put_converted)
     if isinstance(x, host.Direct):
         return _direct(name, x, x.put)
     raise UnsupportedError(f"`{name}` calls what only this process knows, which no file can hold")
@@ -43,6 +47,37 @@ def _without_errors(name: str, call: str) -> str:
     ])  # fmt: skip
 
 
+def _by_ufunc(name: str, loop: host.CoreLoop) -> str:
+    """A generalised ufunc of NumPy's, by its loop for these types."""
+    ufunc = f"{loop.module.replace('numpy.', 'np.')}.{loop.ufunc}"
+    lines = [f"def {name}(ins, outs):"]
+    if loop.odd:
+        odd = f"{loop.module.replace('numpy.', 'np.')}.{loop.odd}"
+        lines += [f"    run = {odd} if ins[0].shape[-1] % 2 else (", f"        {ufunc}", "    )"]
+        ufunc = "run"
+    return "\n".join([*lines, f"    {ufunc}(*ins, out=tuple(outs), signature={quoted(loop.types)})"])
+
+
+def _attempt(name: str, x: host.Attempt) -> str:
+    """A call within a `try`: its last out says which exception was raised, if one was."""
+    inner = definition(f"{name}_once", x.run)
+    lines = [f"def {name}(ins, outs):", "    outs = [*outs]", f"    status = outs.pop({x.place})"]
+    lines += ["    status[...] = 0", "    try:", f"        {name}_once(ins, outs)"]
+    for k, kind in enumerate(x.kinds):
+        lines += [f"    except {exception(kind)}:", f"        status[...] = {k + 1}"]
+    return "\n".join([inner, "", "", *lines])
+
+
+def exception(kind: type[BaseException]) -> str:
+    """The name of an exception's class in a file. UnsupportedError where only this process has it."""
+    if kind.__module__ == "builtins":
+        return kind.__name__
+    for module in ("np.linalg", "np.exceptions"):
+        if getattr(eval(module, {"np": np}), kind.__name__, None) is kind:
+            return f"{module}.{kind.__name__}"
+    raise UnsupportedError(f"{kind.__name__} is a class of your own, which no file can hold")
+
+
 def _direct(name: str, run: host.Direct, put: Callable[..., Any]) -> str:
     function = _path(name, run.function)
     given = [_argument(name, a) for a in run.arguments]
@@ -58,12 +93,20 @@ def _direct(name: str, run: host.Direct, put: Callable[..., Any]) -> str:
         lines.append(f"    found = {call}")
         lines.append("    results = found if isinstance(found, tuple) else (found,)")
         lines += ["    for out, x in zip(outs, results, strict=True):", "        out[...] = x"]
-    elif isinstance(put, host.Put) and not any(b is not None for b in put.bounds):
+    elif isinstance(put, host.Put):
         lines.append(f"    found = {call}")
         lines.append("    results = found if isinstance(found, tuple) else (found,)")
-        lines += [f"    outs[{k}][...] = results[{place}]" for k, place in enumerate(put.places)]
+        counts = len(put.places)
+        for k, (place, axis) in enumerate(zip(put.places, put.bounds)):
+            if axis is None:
+                lines.append(f"    outs[{k}][...] = results[{place}]")
+                continue
+            used = ", ".join([":"] * axis + [":size"])
+            lines.append(f"    size = outs[{counts}][...] = results[{place}].shape[{axis}]")
+            lines.append(f"    outs[{k}][{used}] = results[{place}]")
+            counts += 1
     else:
-        raise UnsupportedError(f"`{name}` has results of a run-time length, which export does not know")
+        raise UnsupportedError(f"`{name}` calls what only this process knows, which no file can hold")
     return "\n".join(lines)
 
 

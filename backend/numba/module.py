@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -34,7 +35,8 @@ class Module:
         x = self.returned[k]
         if not x.isidentifier():
             return "[" in x or x.endswith((".T", ")"))
-        return f"\n    {x} = np.empty(" in self.text and self.returned.count(x) == 1
+        made = re.findall(rf"\n *(?:{x} = |(?:\w+, )*{x}, |(?:\w+, )+{x} = )(np\.empty\()?", self.text)
+        return bool(made) and all(made) and self.returned.count(x) == 1
 
     def run(self, args: Sequence[Any]) -> list[Any]:
         """The program's results for these arguments, by Python. Raises what the program raises."""

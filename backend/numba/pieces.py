@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from tracebuf.backend.numba.format import fitted
+from tracebuf.backend.numba.liveness import Liveness, parsed
 
 BEGIN, END = "#<", "#>"
 """Lines around an op that may be a function of its own."""
@@ -22,15 +23,20 @@ _ASSIGNED = re.compile(r"\s*(\w+(?:, \w+)*) [-+*/]?= ")
 _LOOP = re.compile(r"\s*for (\w+) in ")
 
 
-def outlined(name: str, lines: Sequence[str], variables: set[str], others: set[str]) -> tuple[list[str], list[str]]:
+def outlined(
+    name: str, args: Sequence[str], lines: Sequence[str], variables: set[str], others: set[str]
+) -> tuple[list[str], list[str]]:
     """The texts of the functions, and the lines that are left. `variables` are all that the function has, `others` the
     functions of the program."""
-    return _Outliner(name, list(lines), variables, others).run()
+    return _Outliner(name, list(lines), Liveness(args, parsed(args, lines)), variables, others).run()
 
 
 class _Outliner:
-    def __init__(self, name: str, lines: list[str], variables: set[str], others: set[str]) -> None:
-        self.name, self.lines, self.variables, self.others = name, lines, variables, others
+    def __init__(
+        self, name: str, lines: list[str], liveness: Liveness, variables: set[str], others: set[str]
+    ) -> None:
+        self.name, self.lines, self.liveness = name, lines, liveness
+        self.variables, self.others = variables, others
         self.made: list[str] = []
 
     def run(self) -> tuple[list[str], list[str]]:
@@ -72,28 +78,28 @@ class _Outliner:
 
     def _piece(self, start: int, end: int, lines: Sequence[str]) -> list[str]:
         """Makes a function of these lines; the call of it."""
-        outside = [x for k, x in enumerate(self.lines) if not start <= k <= end]
-        inside, around = _words(lines), _words(outside)
-        assigned = _assigned(lines)
-        given = sorted(w for w in inside & self.variables if w not in assigned or w in _assigned(outside))
-        gives = sorted(assigned & around & self.variables)
+        known = [k for k in range(start, end) if k in self.liveness.before]
+        outer = [k for k in known if _indent(self.lines[k]) == _indent(self.lines[start])]
+        given = sorted(self.liveness.before[outer[0]] & self.variables)
+        gives = sorted(_assigned(lines) & self.liveness.after[outer[-1]] & self.variables)
         indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
         name = f"{self.name}_{len(self.made) + 1}"
-        body = [f"    {x[len(indent) :]}" for x in lines if not x.lstrip().startswith("del ")]
+        kept = (x for x in lines if not x.lstrip().startswith("del "))
+        body = [part for x in kept for part in fitted(f"    {x[len(indent) :]}")]
         tail = [f"    return {', '.join(gives)}"] if gives else []
         head = fitted(f"def {name}({', '.join(given)}):")
         self.made.append("\n".join([DECORATOR, *head, *body, *tail]))
         comments = [x for x in lines[:1] if x.lstrip()[:1] == "#"]
         call = f"{name}({', '.join(given)})"
-        return [*comments, *fitted(f"{indent}{', '.join(gives)} = {call}" if gives else f"{indent}{call}")]
+        return [*comments, f"{indent}{', '.join(gives)} = {call}" if gives else f"{indent}{call}"]
 
 
 def _is_mark(line: str) -> bool:
     return line.lstrip().startswith((BEGIN, END))
 
 
-def _words(lines: Sequence[str]) -> set[str]:
-    return {w for x in lines if x.lstrip()[:1] != "#" for w in re.findall(r"\w+", x)}
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _assigned(lines: Sequence[str]) -> set[str]:

@@ -33,6 +33,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.ir.types import F64, I1, I64, INDEX, UI64, ScalarType
 from tracebuf.ops.arrays import gather
 from tracebuf.ops.scalars import arith, casts, complex, division, functions, integers, libm
+from tracebuf.running.ufuncs import is_made_name
 
 Scalar = arith.ScalarOp
 
@@ -231,6 +232,8 @@ def component(op: Scalar, element: ScalarType, args: Sequence[Expr]) -> Expr:
 
 def ufunc_text(op: arith.Ufunc) -> str:
     name: str = op.attrs["ufunc"]
+    if is_made_name(name):
+        raise UnsupportedError(f"no Python for {name}, a ufunc that Numba has made in this process", location=op.loc)
     return name if "." in name else f"np.{name}"
 
 

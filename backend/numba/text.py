@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.backend.numba.expressions import Expr, number
-from tracebuf.backend.numba.format import WIDTH, closes, fitted
+from tracebuf.backend.numba.format import WIDTH, closes
 from tracebuf.backend.numba.helpers import HELPERS
 from tracebuf.backend.numba.names import Names, hint_of, line_of
 from tracebuf.backend.numba.needed import Needed
@@ -52,12 +52,14 @@ class Text:
         self.size_names: dict[Dim, Expr] = {}
         self.hint = ""
         self._shown: tuple[str, int] | None = None
+        self._named: list[tuple[int, Value, Expr]] = []
+        """Values that got a variable where they are used, with the depth of that block, and what they are outside."""
         self._fresh: set[Value] = set()
         """Arrays of zeros that are not stored, since a product follows."""
 
     # -- lines
     def line(self, text: str) -> None:
-        self.lines += fitted("    " * self.depth + text)
+        self.lines.append("    " * self.depth + text)
 
     @property
     def room(self) -> int:
@@ -70,6 +72,9 @@ class Text:
 
     def close(self, count: int = 1) -> None:
         self.depth -= count
+        while self._named and self._named[-1][0] > self.depth:
+            _, v, x = self._named.pop()
+            self.exprs[v] = x
 
     def assign(self, place: Expr, value: Expr) -> None:
         """`place = value`, or `place += value`."""
@@ -99,12 +104,20 @@ class Text:
     def drop_unused(self) -> None:
         """Drops the lines of variables that nothing uses, such as sizes that are written otherwise."""
         while True:
-            words = Counter(w for text in self.lines if text.lstrip()[:1] != "#" for w in re.findall(r"\w+", text))
+            code = [text for text in self.lines if text.lstrip()[:1] != "#" and not text.lstrip().startswith("del ")]
+            words = Counter(w for text in code for w in re.findall(r"\w+", text))
             kept = [text for text in self.lines if not self._is_unused(text, words)]
             if len(kept) == len(self.lines):
                 break
-            self.lines = kept
+            self.lines = [self._deleting(text, words) for text in kept]
         self.lines = [x for k, text in enumerate(self.lines) for x in self._with_pass(text, self.lines[k + 1 :])]
+
+    def _deleting(self, text: str, words: Counter[str]) -> str:
+        """A line that deletes variables, without those whose own lines are dropped."""
+        found = re.match(r"(\s*del )(.*)", text)
+        if not found:
+            return text
+        return found[1] + ", ".join(x for x in found[2].split(", ") if x not in self.pure or words[x] > 1)
 
     def _with_pass(self, text: str, after: Sequence[str]) -> list[str]:
         """A line, and a `pass` where a block begins with it that has lost its lines."""
@@ -114,7 +127,7 @@ class Text:
         return [text, " " * (indent + 4) + "pass"] if ends else [text]
 
     def _is_unused(self, text: str, words: Counter[str]) -> bool:
-        found = re.match(r"\s*(\w+) = .*[^(]$", text)
+        found = re.match(r"\s*(\w+) = ", text)
         return found is not None and found[1] in self.pure and words[found[1]] == 1
 
     # -- values
@@ -132,6 +145,7 @@ class Text:
         name = self.names.new(hint_of(v) or "x")
         self.line(f"{name} = {x}")
         self.pure.add(name)
+        self._named.append((self.depth, v, x))
         self.exprs[v] = Expr(name, soft=x.soft)
         return self.exprs[v]
 

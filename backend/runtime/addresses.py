@@ -21,6 +21,10 @@ def address_of(what: tuple[str, ...]) -> int:
         with importing():
             from tracebuf.backend.runtime.entry import runtime_address
         return runtime_address(what[1])
+    if what[0] == "threads":
+        with importing():
+            from tracebuf.backend.runtime.threads import block_address
+        return block_address()
     if what[0] == "roaming":
         with importing():
             from tracebuf.backend.llvm import roaming
@@ -30,6 +34,10 @@ def address_of(what: tuple[str, ...]) -> int:
         with importing():
             from tracebuf.running.python_functions import HOSTED
         return id(HOSTED[what[1]])
+    if what[0] == "jitted":
+        with importing():
+            from tracebuf.running import jitted
+        return jitted.address_of(what[1])
     return _in_numpy(what)
 
 

@@ -25,6 +25,7 @@ from tracebuf.backend.runtime.guard import chosen
 from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
+from tracebuf.process.late import importing
 from tracebuf.running.handed import handing
 from tracebuf.running.lines import GAPS, LINE, SMALL
 
@@ -318,6 +319,11 @@ class Context:
         return array.nbytes
 
     def _grow(self, slot: int, nbytes: int) -> int:
+        if slot < 0:
+            with importing():
+                from tracebuf.backend.runtime import threads
+            threads.start()
+            return 0
         at = abi.ARENA + abi.ARENA_SLOT * slot
         self.slots[at] = self.slots[at + 1] = 0
         self._drop_block(slot)

@@ -21,7 +21,7 @@ import numpy as np
 
 from tracebuf.backend.layout import abi
 from tracebuf.backend.layout import entry_words as words
-from tracebuf.backend.layout.abi import ArgNumber
+from tracebuf.backend.layout.abi import ArgNumber, Frame
 from tracebuf.backend.layout.entry_words import (
     FAILURE_ROOM,
     Descriptor,
@@ -306,6 +306,19 @@ def _lay_out_names(w: _Words, outside: Sequence[tuple[int, Any, str, Any]]) -> N
     w.pointer(first + 2, w.add([len(dicts), *(word for d in dicts.values() for word in (w.of(d), 0))]))
 
 
+def slot_of(plan: Plan, frame: Frame, factor: Factor) -> int:
+    """The slot of the frame that a factor of a guard is in, or -1 - k for part k."""
+    if isinstance(factor, int):
+        return -1 - factor
+    argument, axis, stride = factor
+    number = plan.taken_as[argument]
+    at, type_ = frame.arg_at[number], frame.args[number]
+    if axis is None:
+        return at
+    assert isinstance(type_, MemRefType)
+    return at + 1 + axis + (type_.rank if stride else 0)
+
+
 Build = Callable[[list[Any], Sequence[Any], Sequence[Any]], Any]
 """Makes a call's result of the kernel's results, the arguments and the containers."""
 
@@ -359,7 +372,7 @@ class ProgramEntry:
                 for terms in polynomials:
                     w.add([len(terms)])
                     for coefficient, factors in terms:
-                        w.add([coefficient, len(factors), *(self._slot_of(f) for f in factors)])
+                        w.add([coefficient, len(factors), *(slot_of(plan, frame, f) for f in factors)])
         if plan.named or plan.out:
             w.pointer(Entry.FORM, w.add([len(plan.named), int(plan.out), *map(w.of, plan.named)]))
         if plan.outside:
@@ -417,18 +430,6 @@ class ProgramEntry:
             w.pointer(d + Descriptor.AXES, w.add([len(argument.others), *argument.others]))
         else:
             v[d + Descriptor.KIND], v[d + Descriptor.EXPECTED] = Kind.IS, w.of(argument.value)
-
-    def _slot_of(self, factor: Factor) -> int:
-        """The slot of the frame that a factor of a guard is in, or -1 - k for part k."""
-        if isinstance(factor, int):
-            return -1 - factor
-        argument, axis, stride = factor
-        number = self.plan.taken_as[argument]
-        at, type_ = self.kernel.frame.arg_at[number], self.kernel.frame.args[number]
-        if axis is None:
-            return at
-        assert isinstance(type_, MemRefType)
-        return at + 1 + axis + (type_.rank if stride else 0)
 
     def _step(self, w: _Words, at: int, step: tuple[Any, ...]) -> None:
         """The words of one step of the result."""
@@ -633,6 +634,16 @@ class NativeCalls:
         """From now on the original function makes all calls without keywords."""
         self._forwards = True
         self._point()
+
+    def rest(self) -> None:
+        """Python takes all calls, until `go_on`."""
+        if (target := self._target()) is not None:
+            point_at(target, 0, 0)
+
+    def go_on(self) -> None:
+        """Machine code takes its calls again."""
+        if self.entries or self._forwards:
+            self._point()
 
     def clear(self) -> None:
         """From now on Python takes all calls."""

@@ -158,6 +158,11 @@ define i64 @poll(ptr %context) nounwind {{
   %held = call i1 @is_held(ptr %context)
   br i1 %held, label %lasts, label %go
 lasts:
+  %held_how = call ptr @in_context(ptr %context, i64 {abi.HELD})
+  %how = load i64, ptr %held_how
+  %foreign = icmp eq i64 %how, {abi.FOREIGN}
+  br i1 %foreign, label %other_thread, label %let_go
+let_go:
   %h = call ptr @in_context(ptr %context, i64 {abi.HELD})
   store i64 0, ptr %h
   call void @give_gil(ptr %context)

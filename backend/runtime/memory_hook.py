@@ -297,6 +297,24 @@ def counting() -> Iterator[Allocations]:
         counted._stop()
 
 
+def counting_on() -> Allocations:
+    """Counts as `counting` does, to the end of this context: that of a thread."""
+    api = numpy_api()
+    capsule, block = _new_handler(api.get_handler())
+    api.set_handler(capsule)
+    return Allocations(capsule, block)
+
+
+@contextmanager
+def by_handler(handler: Any) -> Iterator[None]:
+    """Arrays are made by another handler (of `numpy_api().get_handler()`), so that a window does not count them."""
+    before = numpy_api().set_handler(handler)
+    try:
+        yield
+    finally:
+        numpy_api().set_handler(before)
+
+
 def _new_handler(below: Any) -> tuple[Any, _Block]:
     """A counting handler over the handler `below`: the capsule that owns it, and its block."""
     api, native = numpy_api(), _native()

@@ -48,6 +48,32 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     return markdown if page.file.src_uri.startswith("files/") else with_links(markdown, page.file.src_uri)
 
 
+WORKER = """<script>
+if (location.protocol === 'file:') window.Worker = class extends EventTarget {
+  constructor(url) { super(); const frame = document.createElement('iframe'); frame.hidden = true;
+    document.body.append(frame); this.inner = frame.contentWindow;
+    this.inner.postMessage = data => this.dispatchEvent(new MessageEvent('message', {data}));
+    this.inner.importScripts = (...urls) => Promise.all(urls.map(u => this.load(u)));
+    this.ready = this.load(url); }
+  load(url) { return new Promise(done => { const s = this.inner.document.createElement('script');
+    s.src = new URL(url, location.href); s.onload = done; this.inner.document.body.append(s); }); }
+  postMessage(data) { this.ready.then(() => this.inner.dispatchEvent(new MessageEvent('message', {data}))); }
+  terminate() {}
+};
+</script>"""
+"""In the place of a worker, which a page from a disk may not start: a frame that runs its script."""
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """Nothing is fetched: the theme's own stand-in for workers would be."""
+    return re.sub(r'<script src="https://unpkg.com/iframe-worker/shim"></script>', lambda _: WORKER, output)
+
+
+def on_post_template(output: str, template_name: str, config: Any) -> str:
+    """As `on_post_page`, of 404.html."""
+    return on_post_page(output, None, config)
+
+
 def with_links(text: str, page: str) -> str:
     """A page's text with its links rewritten; blocks of code stay."""
     parts = FENCE.split(text)

@@ -57,6 +57,7 @@ Where is ...?
     find_peaks, minimize    what cannot be traced is called as it is: functions/host/untraced, callbacks, made_objects,
                             tracebuf/running/untraced; tests/functions/test_untraced.py
     scipy.sparse, norm.cdf  functions/host/sparse, objects; tests/functions/test_scipy_objects.py
+    @njit, @guvectorize     functions/host/jitted, tracebuf/running/jitted; @vectorize: functions/ufunc_calls
     a.flags, a.strides      functions/inspection
     partials, slices ...    of a path or iteration that has ended: paths/holders, record/slices
     SciPy, NumPy's Python   traced as written: `call` of interpreter/expressions, `is_numpys` of

@@ -154,3 +154,44 @@ def test_a_contract_for_a_whole_program() -> None:
         g = bufferize(doubled)
     with pytest.raises(ContractError):
         g(np.ones(3))
+
+
+def saved_for_later(u: Any, v: Any) -> None:
+    w = u.copy()
+    u *= 2
+    v += w
+
+
+def test_an_error_tells_the_story() -> None:
+    """Its lines, what it takes, the rule, and the edit that removes it; at the second call again, without trials."""
+    first = saved_for_later.__code__.co_firstlineno
+    g, u, v = bufferize(max_allocations=0)(saved_for_later), np.ones(9), np.ones(9)
+    for _ in range(2):
+        with pytest.raises(ContractError) as caught:
+            g(u, v)
+        (story,) = caught.value.stories
+        assert story.edit is not None and story.edit.saves == 72
+        text = str(caught.value)
+        assert f"write in line {first + 2}, read in line {first + 3}, definition in line {first + 1}" in text
+        assert "(rule: read after write)" in text and "saves 72 B = 8*len(u) in a call" in text
+        assert f"edit: move line {first + 3} (`v += w`) before line {first + 2} (`u *= 2`)" in text
+        assert text.endswith("Instead: make this edit, or allow it")
+        assert str(pickle.loads(pickle.dumps(caught.value))) == text
+    assert u[0] == v[0] == 1
+
+
+def test_a_story_without_an_edit() -> None:
+    with pytest.raises(ContractError) as caught:
+        bufferize(in_place="u")(smooth)(np.ones(9))
+    (story,) = caught.value.stories
+    assert story.edit is None and f"edit: none. {story.proof}" in str(caught.value)
+
+
+def test_stories_of_a_broken_contract_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No edit is looked for longer than the time there is."""
+    from tracebuf.stories import broken
+
+    monkeypatch.setattr(broken, "SECONDS", 0.0)
+    with pytest.raises(ContractError) as caught:
+        bufferize(max_allocations=0)(saved_for_later)(np.ones(9), np.ones(9))
+    assert caught.value.stories[0].edit is None and "write in line" in str(caught.value)

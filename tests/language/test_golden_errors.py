@@ -27,8 +27,10 @@ from tests.support.agreement import outcome, same, same_memory
 from tests.support.params import one_in
 from tracebuf import DonationError, UnsupportedError, bufferize
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.process.error_pages import PAGES
 
 FOLDER = Path(__file__).parent / "golden_errors"
+ROOT = Path(__file__).parents[2]
 FILES = sorted(FOLDER.glob("*.txt"))
 SECTIONS = ("program", "call", "message", "rewrite")
 
@@ -116,6 +118,37 @@ def test_c1_the_rewrite_does_what_the_program_does(
         same(got, want, 0, "result")
         same(after, before, 0, "arguments")
         same_memory(after, got, before, want)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_a_refusal_names_its_page(path: Path) -> None:
+    """Where several pages have one reason, it is that of one of them."""
+    *message, last = read(path).message.splitlines()
+    page = ROOT / last.removeprefix("See ")
+    assert last.startswith("See docs/errors/") and page.exists()
+    assert path.stem in PAGES or read(page).message.splitlines()[-3:-2] == message[-2:-1]
+    assert page.stem == path.stem or path.stem not in PAGES
+
+
+def test_every_page_is_there() -> None:
+    assert set(PAGES) <= {path.stem for path in FILES} and set(PAGES) <= {p.stem for p in ROOT.glob("docs/errors/*")}
+
+
+def test_an_error_has_its_page() -> None:
+    def f(a: Any) -> Any:
+        with open("x"):
+            return a
+
+    def g(a: Any) -> Any:
+        return a, a * a[0] + a.sum()
+
+    with pytest.raises(UnsupportedError) as refused:
+        bufferize(f)(np.ones(3))
+    assert refused.value.url in str(refused.value) and (ROOT / refused.value.url).exists()
+    with pytest.raises(DonationError) as donated:
+        bufferize(g, donate="a")(np.ones(3))
+    assert donated.value.url == "docs/errors/donate.txt"
+    assert UnsupportedError("not a reason that has a page").url == ""
 
 
 def advice() -> list[str]:

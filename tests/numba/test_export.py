@@ -141,3 +141,18 @@ def test_reads_stay_before_frees_and_stores() -> None:
     space: dict[str, Any] = {}
     exec(text_of(tracebuf.bufferize(f), (np.eye(3) * 3, flag), {}), space)
     np.testing.assert_equal(space["f"](np.eye(3) * 3, flag), f(np.eye(3) * 3, flag))
+
+
+def test_a_result_of_two_kinds_is_broken_into_lines() -> None:
+    """What is chosen between long tuples stays what it is, and is no tuple of one."""
+
+    def f(numbers_to_search: np.ndarray, the_threshold: float) -> Any:
+        for index in range(len(numbers_to_search)):
+            if numbers_to_search[index] > the_threshold:
+                return index, numbers_to_search[index], numbers_to_search[index] - the_threshold, the_threshold
+        return None
+
+    x, space = np.arange(5.0), dict[str, Any]()
+    text = text_of(tracebuf.bufferize(f), (x, 2.5), {})
+    exec(text, space)
+    assert space["f"](x, 2.5) == f(x, 2.5) and space["f"](x, 9.5) is None

@@ -99,3 +99,48 @@ def test_a_size_has_no_name_of_a_branch(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(ladder, "native", lambda *args: None)
     for first in (0.0, 2.0):
         ladder.climb(perhaps_more, (np.full((5, 2), first), True), strategies=(Options(),))
+
+
+def mirrored(a: np.ndarray) -> None:
+    a[::-1, 1] = 2 - a[:, 1]
+
+
+def test_a_variable_of_one_branch_is_not_read_in_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number that got a name where one branch uses it is written out again in the other."""
+    monkeypatch.setattr(ladder, "python_module", ladder.module_of)
+    monkeypatch.setattr(ladder, "native", lambda *args: None)
+    ladder.climb(mirrored, (np.arange(10, dtype=np.uint8).reshape(5, 2),))
+
+
+def powered(m: np.ndarray, k: int) -> np.ndarray:
+    result = np.eye(m.shape[0])
+    base = m.copy()
+    while k > 0:
+        if k & 1:
+            result = result @ base
+        base = base @ base
+        k >>= 1
+    return result
+
+
+def test_loops_assign_to_what_they_began_with() -> None:
+    text = tracebuf.bufferize(powered).lower(np.eye(3), 5).as_text("numba")
+    lines = [line.strip() for line in text.splitlines()]
+    assert "k = k // 2" in lines and "while True:" in lines
+    made = [line.split(" = ") for line in lines if line.startswith(("result", "base")) and "[" not in line]
+    arrays = {name for name, value in made if value.startswith("np.empty(")}
+    kept = [(name, value) for name, value in made if value in arrays]
+    assert len(arrays) == 4 and len(kept) == 2 and {name for name, _ in kept} <= arrays, text
+
+
+def with_slices(a: np.ndarray) -> np.ndarray:
+    b = np.sort(a)
+    c = np.sort(b[1:] - b[:-1])
+    return np.sort(c[1:] - c[:-1])
+
+
+def test_views_are_deleted_with_their_array() -> None:
+    """A view would keep the array's memory."""
+    text = tracebuf.bufferize(with_slices).lower(np.arange(9.0)).as_text("numba")
+    deleted = [line.split()[1:] for line in text.splitlines() if line.strip().startswith("del ")]
+    assert any(len(names) == 3 for names in deleted), text

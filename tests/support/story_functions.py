@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from tracebuf import bufferize
@@ -279,7 +281,95 @@ class Solver:
 
 @bufferize
 def on_one_line(u, v):
-    w = u.copy(); u *= 2; v += w  # noqa: E702
+    w = u.copy(); u *= 2; v += w  # A W R  # noqa: E702
 
 
 LONG = "def added(u, v):\n    w = u.copy()\n    u *= 2\n    v += w" + "".join(f" + {k}.5" for k in range(400)) + "\n"
+
+
+@bufferize
+def behind_a_head(u, v, k):
+    for _ in range(k): w = u.copy(); u *= 2; v += w  # A W R  # noqa: E701, E702
+
+
+@bufferize
+def moved_together(u, v):
+    w = u.copy()  # A
+    u *= 2  # W
+    t = w * 3  # R
+    v += t
+
+
+@bufferize
+def written_then_read(u, v):
+    w = u.copy()  # A
+    u *= 2
+    v *= w
+    v += w
+
+
+@bufferize
+def summed_each_time(u, rounds):
+    for _ in range(rounds):
+        w = np.cumsum(u)  # A
+        u += w / w[-1]
+
+
+@bufferize
+def multiplied_each_time(a, x, n):
+    for _ in range(n):
+        y = a @ x  # A
+        x[:] = y / np.abs(y).max()
+
+
+@bufferize
+def smoothed_often(u, rounds):
+    for _ in range(rounds):
+        u[1:-1] = (u[:-2] + u[1:-1] + u[2:]) / 3  # A W R
+
+
+@bufferize
+def doubly_buffered(u0, rounds):
+    u = u0.copy()
+    for _ in range(rounds):
+        new = u.copy()  # A
+        new[1:-1] = (u[:-2] + u[2:]) / 2
+        u = new
+    return u
+
+
+@bufferize
+def written_in_a_branch(u, v):
+    w = u.copy()  # A
+    if v[0] > 0:
+        u *= 2  # W
+    v += w  # R
+
+
+@bufferize
+def written_in_a_branch_of_a_loop(u, v, n):
+    w = u.copy()  # A
+    for k in range(n):
+        if v[k] > 0:
+            u += v[k]
+    v += w  # R
+
+
+def passed_on(f):
+    @functools.wraps(f)
+    def inner(*args, **kwargs):
+        return f(*args, **kwargs)
+    return inner
+
+
+@bufferize
+@passed_on
+def wrapped(u, v):
+    d = u - v
+    return np.sqrt((d * d).mean())
+
+
+@bufferize
+def mostly_one(u):
+    s = u.max() + u.min()
+    return (u - s) * 2

@@ -1,4 +1,4 @@
-"""docs/calling.md, docs/measuring.md and docs/testing.md: their code runs as it stands."""
+"""docs/calling.md, docs/measuring.md, docs/testing.md and docs/threads.md: their code runs as it stands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.mark.slow
 @pytest.mark.fast_tier
-@pytest.mark.parametrize(("page", "count"), [("calling", 11), ("testing", 4), ("measuring", 3)])
+@pytest.mark.parametrize(("page", "count"), [("calling", 11), ("testing", 4), ("measuring", 3), ("threads", 1)])
 def test_the_code_of_the_page_runs(page: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / f"{page}.md").read_text(), flags=re.S)

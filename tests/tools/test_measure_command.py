@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -12,7 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tracebuf.commands.measure import main
+import tracebuf
+from tracebuf.commands.measure import main, steps_of
+from tracebuf.process import progress
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = """
@@ -123,3 +126,40 @@ def test_the_command(module: str) -> None:
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
     assert ran.returncode == 1 and "return a * scale + b" in ran.stdout
     assert "peak bytes of NumPy, where --max-peak 100" in ran.stderr
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("with_tqdm", [False, True])
+@pytest.mark.parametrize("bufferized", [False, True])
+def test_progress_is_shown_on_a_terminal(
+    with_tqdm: bool, bufferized: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many steps as were told of before, and nothing stays; anywhere else nothing is written."""
+    seen: list[tuple[int, int | None]] = []
+    if with_tqdm:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+
+    class Watched(progress.Bar):
+        def close(self) -> None:
+            seen.append((self.done, self.steps))
+            super().close()
+
+    def double(u: Any) -> Any:
+        return u * 2
+
+    f = tracebuf.bufferize(double) if bufferized else double
+    monkeypatch.setattr(progress, "Bar", Watched)
+    out, pipe = Terminal(), io.StringIO()
+    for file in (out, pipe):
+        with progress.shown("measure", steps_of(f, 2, 0), file):
+            tracebuf.measure(f, np.ones(9), repeat=2)
+    assert pipe.getvalue() == "" and len(seen) == 1 and seen[0][0] == seen[0][1]
+    text = out.getvalue()
+    assert "measure" in text and text.rpartition("\r")[2].strip() == ""
+    assert with_tqdm or f"{seen[0][0]}/{seen[0][1]} buffers" in text

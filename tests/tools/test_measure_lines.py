@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import gc
 import threading
@@ -14,6 +15,8 @@ import pytest
 
 import tracebuf
 from benchmarks.programs import load
+from tracebuf import bufferize
+from tracebuf.backend.runtime.callable import VECTORCALL
 from tracebuf.measure import Measurement, clone_arguments, measure
 from tracebuf.measuring import recorder
 from tracebuf.measuring.lines import SMALL, Line
@@ -280,3 +283,48 @@ def test_whose_code_a_file_is() -> None:
     assert is_users(__file__) and is_users("<stdin>") and is_users("<ipython-input-3-abc>")
     for file in (np.__file__, functools.__file__, tracebuf.__file__, recorder.__file__, "<frozen importlib>"):
         assert not is_users(file)
+
+
+@bufferize
+def two_cumsums(u: Any) -> Any:
+    w = np.cumsum(u)
+    return np.cumsum(w[::-1])[::-1] * w
+
+
+class Totals:
+    @bufferize
+    def total(self, u: Any) -> Any:
+        return np.cumsum(u)[::-1].cumsum().sum()
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_a_plain_function_that_calls_bufferized_ones(native: bool) -> None:
+    """Their buffers count, for its lines, whoever takes the calls; which is as before afterwards."""
+
+    def plain(u: Any) -> Any:
+        big = np.ones(50_000)
+        a = two_cumsums(u)
+        t = Totals().total(a)
+        return big[0] * t
+
+    u = np.ones(100_000)
+    of_one, of_two = (tracebuf.measure(f, u).native for f in (two_cumsums, Totals().total))
+    assert of_one is not None and of_two is not None
+    if native:
+        for _ in range(10):
+            plain(u)
+        two_cumsums.wait()
+    taken = ctypes.c_void_p.from_address(id(two_cumsums) + VECTORCALL)
+    before = taken.value
+    measured = tracebuf.measure(plain, u)
+    first = plain.__code__.co_firstlineno
+    by_line = {x.line - first: x for x in measured.lines}
+    assert by_line[2].allocated_bytes == of_one.allocated_bytes and by_line[2].allocations == of_one.allocations
+    assert by_line[3].allocated_bytes == of_two.allocated_bytes >= 800_000
+    assert by_line[1].allocated_bytes - 8 * by_line[1].small == 400_000
+    assert measured.eager.allocated_bytes == sum(x.allocated_bytes for x in measured.lines)
+    most = max(by_line[1].at_peak_bytes + x.peak_bytes for x in (by_line[2], by_line[3]))
+    assert measured.eager.peak_bytes >= most and by_line[1].at_peak_bytes == 400_000
+    assert sum(x.at_peak_bytes for x in measured.lines) == measured.eager.peak_bytes
+    assert all(x.peak_bytes >= x.at_peak_bytes for x in measured.lines)
+    assert taken.value == before and (before or not native)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -87,3 +88,28 @@ def test_pages_say_what_they_are_about(site: Path) -> None:
     assert "What works in its place" in (site / "errors/random.html").read_text()
     assert "def analyze" in re.sub(r"<[^>]*>", "", (site / "bufferization-from-scratch.html").read_text())
     assert "TENSOR_PASSES" in re.sub(r"<[^>]*>", "", (site / "files/tracebuf/pipeline.py.html").read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="wants a browser")
+@pytest.mark.parametrize("width", [400, 1600])
+def test_it_is_searched_from_a_disk(site: Path, width: int) -> None:
+    """Nothing is fetched, nothing is wrong, and no page is wider than the window."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page, errors = browser.new_page(viewport={"width": width, "height": 900}), []
+        page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda e: errors.append(str(e)))
+        page.goto((site / "errors" / "set.html").as_uri())
+        page.wait_for_timeout(300)
+        if width < 1000:
+            page.click("label.md-header__button[for=__search]")
+        else:
+            page.keyboard.press("s")
+        page.wait_for_timeout(300)
+        page.keyboard.type("contract")
+        page.wait_for_selector(".md-search-result__item", timeout=10_000)
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        browser.close()
+    assert not errors and wide <= 0

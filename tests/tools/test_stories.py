@@ -44,7 +44,7 @@ CASES: list[tuple[str, tuple[Any, ...], str | None]] = [
     ("kept_argument", (U,), "donate"),
     ("both_halves", (U, V), "move"),
     ("difference_kept", (U, V), "move"),
-    ("stepped", (U, 3), None),
+    ("stepped", (U, 3), "allocate once"),
     ("energy", (U, V), "compute before"),
     ("swapped", (U, V), None),
     ("nothing_left", (U, V), ""),
@@ -54,6 +54,16 @@ CASES: list[tuple[str, tuple[Any, ...], str | None]] = [
     ("lagged", (U, 3), None),
     ("two_parts", (U, 5), "compute before"),
     ("several_lines", (U, V), "move"),
+    ("on_one_line", (U, V), "move"),
+    ("behind_a_head", (U, V, 1), "move"),
+    ("moved_together", (U, V), "move"),
+    ("written_then_read", (U, V), "move"),
+    ("summed_each_time", (U, 3), "allocate once"),
+    ("multiplied_each_time", (M, X, 3), "allocate once"),
+    ("smoothed_often", (U, 3), "allocate once"),
+    ("doubly_buffered", (U, 3), "take turns"),
+    ("written_in_a_branch", (U, V), None),
+    ("written_in_a_branch_of_a_loop", (U, V, 3), None),
 ]
 """Each function's arguments and the kind of edit that removes what is marked; None where nothing does, "" where there
 is nothing left."""
@@ -257,9 +267,39 @@ def test_methods_have_reports() -> None:
     assert "u *= self.k" in made.html
 
 
-def test_statements_of_one_line_are_not_taken_for_one() -> None:
-    (story,) = story_functions.on_one_line.stories(np.ones(100), np.ones(100))
-    assert story.proof is None or "reads other elements" not in story.proof
+def test_statements_of_one_line_move_in_it(tmp_path: Path) -> None:
+    (story,) = story_functions.on_one_line.stories(U, V)
+    assert story.edit is not None and "move `v += w` before `u *= 2`" in story.edit.text
+    assert "w = u.copy(); v += w; u *= 2  # A W R" in story.edit.apply()
+
+
+def test_a_proof_is_one() -> None:
+    """Both values are needed only where what reads the old one is computed from the new one."""
+    story = story_functions.steps.stories(U, V)[0]
+    assert story.proof is not None and "both are needed at once" in story.proof
+    for name in ("smoothed", "reversed_in_place", "product_in_place", "exchanged"):
+        args = {case[0]: case[1] for case in CASES}[name]
+        for story in getattr(story_functions, name).stories(*args):
+            assert story.edit is not None or story.proof.startswith("No edit was found ("), story.proof
+
+
+def test_conditions_do_not_write() -> None:
+    (story,) = story_functions.written_in_a_branch.stories(U, V)
+    assert "`u *= 2`" in story.reason and story.written.line == marked(story_functions.written_in_a_branch, "W")
+
+
+def test_what_a_wrapped_function_saves() -> None:
+    told = story_functions.wrapped.stories(np.ones(1000), np.ones(1000))
+    assert [s.source for s in told.saved] == ["d = u - v", "return np.sqrt((d * d).mean())"]
+    assert "return f(*args" not in str(told)
+    made = story_functions.wrapped.report(None, np.ones(9), np.ones(9))
+    assert "d = u - v" in [line["text"].strip() for line in made.data["source"]]
+
+
+def test_small_savings_are_not_listed() -> None:
+    told = story_functions.mostly_one.stories(np.ones(10_000))
+    assert "s = u.max() + u.min()" not in str(told) and "return (u - s) * 2" in str(told)
+    assert "saved beside" not in str(story_functions.on_one_line.stories(np.ones(1000), np.ones(1000)))
 
 
 def test_long_expressions(monkeypatch: pytest.MonkeyPatch) -> None:

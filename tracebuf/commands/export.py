@@ -95,7 +95,7 @@ def text_of(f: Any, args: Sequence[Any], kwargs: dict[str, Any], compiled: bool 
     head, body = module.text.split("\n\n\n", 1)
     if any("math." in p for p in parts):
         head = "import math\n\n" + head
-    title = f'"""{name}, as tracebuf {__version__()} compiled it: loops over arrays that are allocated beforehand."""'
+    title = f'"""{name}, compiled by tracebuf {__version__()}: loops over arrays allocated beforehand."""'
     entry = "\n".join(entry_lines(name, function, call, traced, module))
     if "another(" in entry:
         parts.append(ANOTHER)

@@ -17,6 +17,7 @@ from tracebuf.frontends.numpy.call.encoding import Stale, named
 from tracebuf.measure import Measurement, measure
 from tracebuf.options import Strategy
 from tracebuf.persist.precompile import UsageError, arguments
+from tracebuf.process.progress import shown
 from tracebuf.specs import Spec, examples
 
 USAGE = """Measures one call of a Python function, bufferized or not: memory by line, page faults, CPU time.
@@ -51,7 +52,8 @@ def main(argv: Sequence[str]) -> int:
         print(f"error: {given.target}: {error}", file=sys.stderr)
         return 2
     try:
-        measured = measure(f, *args, repeat=given.repeat, strategies=strategies, **kwargs)
+        with shown("measure", steps_of(f, given.repeat, len(strategies))):
+            measured = measure(f, *args, repeat=given.repeat, strategies=strategies, **kwargs)
     except TracebufError as error:
         print(f"error: {given.target}: {error}", file=sys.stderr)
         return 1
@@ -62,6 +64,11 @@ def main(argv: Sequence[str]) -> int:
     for text in broken:
         print(f"error: {given.target}: {text}", file=sys.stderr)
     return int(bool(broken))
+
+
+def steps_of(f: Any, repeat: int, strategies: int) -> int:
+    """How many steps `measure` tells of."""
+    return repeat + (3 if not hasattr(f, "call_counted") else 5 + strategies)
 
 
 def parser() -> ArgumentParser:

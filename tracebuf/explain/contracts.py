@@ -65,6 +65,7 @@ def check_count(func: Func, kind: str, limit: int, found: Sequence[Entry]) -> No
 
 
 HELP = "change these lines (the function's `stories(...)` with these arguments looks for edits), or allow it"
+"""Where the stories are not told with the error."""
 
 
 def broken(func: Func, contract: str, what: str, shown: Sequence[Entry], instead: str = "") -> ContractError:

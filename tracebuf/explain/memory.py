@@ -265,7 +265,10 @@ class Paths:
         elif isinstance(op, memref.Copy) and op.attrs.get("reason") != "store":
             path.copied = path.copied.plus(self.bytes_of(op.operand(0), path, op))
         elif len(op.results) == 1:
-            path.env[op.result] = self.value(op, path)
+            if (found := self.value(op, path)) is not None:
+                path.env[op.result] = found
+            else:
+                path.env.pop(op.result, None)
         return [path]
 
     def make(self, op: Op, path: Path, size: Amount) -> None:
@@ -459,10 +462,16 @@ class Paths:
             mine = path.fork() if len(ways) > 1 else path
             if len(ways) > 1:
                 mine.env[op.operand(0)] = way == 0
-            for end, values in self.run(op.branches[way], [mine]):
+            block = op.branches[way]
+            for end, values in self.run(block, [mine]):
+                for inner in block.ops:  # nobody asks for these again
+                    for r in inner.results:
+                        end.env.pop(r, None)
+                if len(ways) > 1 and len(op.operand(0).uses) == 1:
+                    end.env.pop(op.operand(0), None)
                 end.env.update(zip(op.results, values, strict=True))
                 found.append(end)
-        return merged(found)
+        return merged(found) if len(found) > 1 else found
 
     def loop(self, op: scf.For, path: Path) -> list[Path]:
         first, end, step = (path.env.get(v) for v in op.operands[:3])
@@ -710,6 +719,8 @@ def merged(paths: list[Path]) -> list[Path]:
     """Paths of which nothing differs but what they took are one, which took the most."""
     found: dict[object, Path] = {}
     for path in paths:
+        asked = {x[1] for x in path.env.values() if isinstance(x, tuple) and x[0] == "made"}
+        path.made = {n: made for n, made in path.made.items() if made[1] or n in asked}
         numbers = {n: k for k, n in enumerate(path.made)}
         key = (
             tuple((id(v), renumbered(x, numbers)) for v, x in path.env.items() if x is not None),

@@ -6,6 +6,7 @@ import linecache
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from types import CodeType
 from typing import Any
@@ -17,6 +18,7 @@ from tracebuf.explain.report import Entry, Explanation, human
 from tracebuf.frozen import frozen
 from tracebuf.measuring.places import is_users
 from tracebuf.measuring.recorder import Log, recording
+from tracebuf.measuring.within import Called, watching_calls
 from tracebuf.process.display import is_ours
 
 __all__ = ["Line", "beside", "lines_of", "record"]
@@ -27,12 +29,14 @@ SMALL = 16
 
 @frozen(slots=False)
 class Line:
-    """What one line of Python asks NumPy for, in one call of the measured function.
+    """What one line of Python asks NumPy for, in one call of the measured function; and where it calls a bufferized
+    function what that takes, its buffers included.
 
     `allocations` and `allocated_bytes` count all, `small` those of them that are a Python number made an array;
     `peak_bytes` is the most that was alive at once of this line's, `at_peak_bytes` what of it was alive when the whole
     call had most; `kept_bytes` what was alive when the call ended (results, and what it stores in objects); `seconds`
-    is how long memory lives, on average. `line` is 0 where none is known: in C code, and beyond the recorder's limits.
+    is how long NumPy's arrays live, on average. `line` is 0 where none is known: in C code, and beyond the recorder's
+    limits.
     """
 
     file: str
@@ -58,13 +62,17 @@ class Line:
         return {**asdict(self), "native": list(self.native), "text": self.text}
 
 
-def record(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Log, Allocations]:
-    """Calls a function and says what it asks for: each allocation, and all in sum. Raises what the function raises."""
+def record(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], within: bool = False
+) -> tuple[Log, Allocations, list[Called]]:
+    """Calls a function and says what it asks for: each allocation, and all in sum; with `within`, also the calls of
+    compiled programs. Raises what the function raises."""
     seen = recording(_called.__code__)
     with counting() as counted, seen:
-        result = _called(function, args, kwargs)  # alive to the end of the window
+        with watching_calls(_called.__code__, seen.count) if within else nullcontext(list[Called]()) as calls:
+            result = _called(function, args, kwargs)  # alive to the end of the window
     del result
-    return seen.log, counted
+    return seen.log, counted, calls
 
 
 def _called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -100,12 +108,13 @@ def _counted(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{n} x {word}" if n > 1 else word for word, n in Counter(words).items())
 
 
-def lines_of(log: Log, code: CodeType | None = None) -> tuple[Line, ...]:
+def lines_of(log: Log, code: CodeType | None = None, calls: Sequence[Called] = ()) -> tuple[Line, ...]:
     """A log by line, the most bytes at the peak first. `code` is the measured function's, whose folder counts as the
-    user's."""
+    user's; `calls` are those of compiled programs, whose buffers count for the line of the call."""
     folder = None if code is None else os.path.dirname(code.co_filename)
     places = [_place(stack, folder) for stack in log.stacks]
-    found = list(dict.fromkeys(places))
+    callers = [_place(call.stack, folder) for call in calls]
+    found = list(dict.fromkeys([*places, *callers]))
     number_of = {place: k for k, place in enumerate(found)}
     line_of_stack = np.array([number_of[place] for place in places])
     births, deaths = _lives(log.events)
@@ -116,28 +125,36 @@ def lines_of(log: Log, code: CodeType | None = None) -> tuple[Line, ...]:
     steps[deaths[deaths >= 0]] = -size[deaths >= 0]
     alive = np.cumsum(steps)
     peak = int(alive.argmax()) if len(alive) and alive.max() > 0 else -1
+    most, at_peak = int(alive[peak]) if peak >= 0 else 0, None
+    for call in calls:  # with its buffers, beside what was alive when it began
+        if (whole := call.peak_bytes + (int(alive[call.events - 1]) if call.events else 0)) > most:
+            most, peak, at_peak = whole, call.events - 1, call
     dead = np.where(deaths < 0, len(log.events), deaths)
     end = log.events["time"][-1] if len(log.events) else 0
     times = np.where(deaths < 0, end, log.events["time"][deaths]) - events["time"]
     made = []
     for k, (file, number, function) in enumerate(found):
         here = line == k
-        if not here.any():
+        inside = [call for call, place in zip(calls, callers) if place == found[k]]
+        if not here.any() and not inside:
             continue
         own = np.concatenate([births[here], dead[here]])
         moves = np.concatenate([size[here], -size[here]])[np.argsort(own, kind="stable")]
+        beside = [size[here & (births < c.events) & (dead >= c.events)].sum() + c.peak_bytes for c in inside]
+        at_once = max([int(np.cumsum(moves).max()) if here.any() else 0, *map(int, beside)])
         made.append(
             Line(
                 file,
                 number,
                 function,
-                allocations=int(here.sum()),
-                allocated_bytes=int(size[here].sum()),
+                allocations=int(here.sum()) + sum(c.allocations for c in inside),
+                allocated_bytes=int(size[here].sum()) + sum(c.allocated_bytes for c in inside),
                 small=int((size[here] <= SMALL).sum()),
-                peak_bytes=int(np.cumsum(moves).max()),
-                at_peak_bytes=int(size[here & (births <= peak) & (dead > peak)].sum()),
+                peak_bytes=at_once,
+                at_peak_bytes=int(size[here & (births <= peak) & (dead > peak)].sum())
+                + sum(c.peak_bytes for c in inside if c is at_peak),
                 kept_bytes=int(size[here & (deaths < 0)].sum()),
-                seconds=float(times[here].mean()) * 1e-9,
+                seconds=float(times[here].mean()) * 1e-9 if here.any() else 0.0,
             )
         )
     made.sort(key=lambda x: (-x.at_peak_bytes, -x.peak_bytes, -x.allocated_bytes, x.file, x.line))

@@ -400,6 +400,10 @@ class recording:
         self._block.open = 1
         return self
 
+    def count(self) -> int:
+        """How many events were written down so far."""
+        return int(self._block.used)
+
     def __exit__(self, *error: object) -> None:
         block = self._block
         block.open = 0

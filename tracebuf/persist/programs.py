@@ -57,6 +57,7 @@ from tracebuf.options import CONTRACTS, Options
 from tracebuf.process import log as logger
 from tracebuf.process.late import importing
 from tracebuf.running.raised import Number, Shown
+from tracebuf.running.ufuncs import is_made_name
 
 Capture = tuple[str, Callable[[], Any], Any]
 """As in `Conditions`."""
@@ -166,7 +167,7 @@ def options_of(options: Options) -> Data:
     return repr(
         (options.strategy, options.heuristic, options.seed, options.verify, options.donate, options.donate_optional,
          options.compat, sorted(options.improvements), options.static_argnames, options.fallback, options.tier,
-         options.backend, options.warnings, [getattr(options, name) for name in CONTRACTS])
+         options.backend, options.warnings, options.parallel, [getattr(options, name) for name in CONTRACTS])
     )  # fmt: skip
 
 
@@ -255,6 +256,8 @@ def seen(function: FunctionType, call: Call, plan: CallPlan, kernel: Kernel) -> 
         raise NotEncodable(kernel.confined)
     if kernel.calls_back:
         raise NotEncodable("it calls back an op")
+    if any(what[0] == "jitted" or what[1:2] and is_made_name(what[1]) for what in kernel.image.imports.values()):
+        raise NotEncodable("it calls machine code that Numba has made in this process")
     ways = Ways(function)
     looked_at = []
     for describe, found in ((described, plan.captures), (held_by_library, plan.taken)):

@@ -21,9 +21,11 @@ from tracebuf.ir.printer import print_func
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.arena import Plan
 from tracebuf.pictures.page import page
-from tracebuf.stories.saved import Step, eager_steps
-from tracebuf.stories.story import arrays_by_name, stories
-from tracebuf.stories.trials import Arguments, kept_by, variant
+from tracebuf.process.progress import step
+from tracebuf.stories.meaning import Numbers
+from tracebuf.stories.saved import Step, codes_of
+from tracebuf.stories.story import arrays_by_name, steps_of, stories
+from tracebuf.stories.trials import Arguments, Reading, Variant, read, variant
 
 MOST_STEPS = 600
 """Of the lines that eager runs: of more, one of several is shown, that with the most bytes alive."""
@@ -78,17 +80,20 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
     """The report of a call of a bufferized function (see `BufferizedFunction.report`)."""
     with stages.examples(args, kwargs) as (args, kwargs, _):
         given: Arguments = (args, kwargs)
-        told = stories(f, args, kwargs, seconds)
-        base = variant(type(f), f.__wrapped__, f.options, given, {})
-        steps: list[Step] = []
-        if not base.impure:
-            try:
-                steps = eager_steps(f.__wrapped__, given, kept_by(base, given))
-            except Exception:  # of the user's function
-                steps = []
-        code = f.__wrapped__.__code__
-        options = replace(f.options, max_allocations=None, max_copies=None, max_bytes=None, in_place=())
-        bare = type(f)(f.__wrapped__, options)  # without contracts, which it is to show what breaks
+        step("program")
+        texts: list[tuple[str, str]] = []
+        numbers: Numbers = {}
+
+        def observe(name: str, func: Func) -> None:
+            texts.append((name, print_func(func, locations=True)))
+
+        reading = read(type(f), f.__wrapped__, f.options, given, numbers)
+        texts.append(("traced", print_func(reading.traced.func, locations=True)))
+        base = variant(type(f), f.__wrapped__, f.options, given, numbers, reading, observe, keep=True)
+        told = stories(f, args, kwargs, seconds, base=base, numbers=numbers)
+        step("lines of NumPy")
+        steps = steps_of(f, base, given)
+        code = codes_of(f.__wrapped__)[-1]
         return Report({
             "name": f.__wrapped__.__qualname__, "file": Path(code.co_filename).name,
             "stories": [{**s.to_dict(), "text": str(s)} for s in told],
@@ -96,13 +101,13 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
             "source": source_of(f, [s.line for s in told]),
             "eager": [{"line": s.line, "live": s.live} for s in thinned(steps)],
             "ours": {"buffers": buffers(base.program, base.sizes), "ops": sum(1 for _ in base.program.walk())},
-            "stages": list(programs(bare, given)),
-            "whatif": whatif(bare, given),
+            "stages": list(programs(texts)),
+            "whatif": whatif(f, base, reading, given),
         })  # fmt: skip
 
 
 def source_of(f: Any, told: Sequence[int]) -> list[dict[str, Any]]:
-    code = f.__wrapped__.__code__
+    code = codes_of(f.__wrapped__)[-1]
     last = max([code.co_firstlineno, *told, *(n for _, _, n in code.co_lines() if n is not None)])
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 : last]
     return [{"line": code.co_firstlineno + k, "text": line.rstrip("\n")} for k, line in enumerate(lines)]
@@ -139,15 +144,8 @@ def buffers(func: Func, sizes: Any) -> list[dict[str, Any]]:
     return found
 
 
-def programs(f: Any, given: Arguments) -> Iterator[dict[str, Any]]:
+def programs(texts: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
     """The text after each stage that changed it, each line with the user's line it comes from."""
-    traced = f.trace(*given[0], **given[1])[1]
-    texts: list[tuple[str, str]] = [("traced", print_func(traced.func, locations=True))]
-
-    def observe(name: str, func: Func) -> None:
-        texts.append((name, print_func(func, locations=True)))
-
-    stages.bufferized(traced, f.options, observe)
     before = ""
     for name, text in texts:
         if text != before:
@@ -161,8 +159,8 @@ def placed(line: str) -> list[Any]:
     return [_PLACE.sub("", line), int(found[0][1] or 0) if found else 0]
 
 
-def whatif(f: Any, given: Arguments) -> list[dict[str, Any]]:
-    """What the program would take under other decisions."""
+def whatif(f: Any, base: Variant, reading: Reading, given: Arguments) -> list[dict[str, Any]]:
+    """What the program would take under other decisions. What donates is traced anew."""
     plain = f.options
     ways: list[tuple[str, dict[str, Any]]] = [
         ("as it is", {}), ("strategy: optimal", {"strategy": "optimal"}),
@@ -172,12 +170,16 @@ def whatif(f: Any, given: Arguments) -> list[dict[str, Any]]:
     ]  # fmt: skip
     rows = []
     for name, options in ways:
+        step(name)
         try:
-            made = variant(type(f), f.__wrapped__, replace(plain, **options), given, {})
+            again = reading if "donate" not in options else None
+            here = replace(plain, **options)
+            made = base if not options else variant(type(f), f.__wrapped__, here, given, {}, again, keep=True)
         except TracebufError as error:
             rows.append({"name": name, "why": getattr(error, "reason", str(error)).splitlines()[0]})
             continue
-        amounts = {n: str(getattr(made, n)) for n in ("allocated", "copied")}
+        use = made.memory()
+        amounts = {"allocated": str(use.allocated), "copied": str(use.copied)}
         rows.append({"name": name, "allocations": made.count("allocation"), "copies": made.count("copy"), **amounts})
     return rows
 

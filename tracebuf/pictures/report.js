@@ -19,7 +19,8 @@ function notes(line) {
   const found = D.stories.filter(s => s.line === line).map(s => [s.kind + ' of ' +
     (s.bytes === null ? s.size + ' bytes' : bytes(s.bytes)) + (s.how_often && s.how_often !== '1' ? ', ' + s.how_often +
     ' times' : '') + (s.edit ? ' (can be removed)' : ''), '']);
-  for (const s of D.saved) if (s.line === line && s.saved_bytes > 0 && s.bytes > 8 * s.allocations)
+  const small = .01 * D.saved.reduce((n, s) => n + s.bytes, 0);
+  for (const s of D.saved) if (s.line === line && s.saved_bytes > small && s.bytes > 8 * s.allocations)
     found.push(['saved ' + bytes(s.saved_bytes), 'g']);
   return found; }
 function source() {
@@ -43,10 +44,10 @@ function conflicts() {
     const ends = [['definition', c.defined], ['write', c.written], ['read', c.read]].filter(e => e[1] !== null);
     const ys = ends.map(e => y(e[1])), g = svg('g', {});
     g.append(svg('line', {x1: x, x2: x, y1: Math.min(...ys), y2: Math.max(...ys), stroke: col, 'stroke-width': 2}));
-    ends.forEach(([what, line], i) => { const same = ends.filter((e, j) => j < i && e[1] === line).length;
+    ends.forEach(([what, line]) => { const here = ends.filter(e => e[1] === line).map(e => e[0]);
       g.append(svg('line', {x1: x, x2: w, y1: y(line), y2: y(line), stroke: col}),
       svg('circle', {cx: x, cy: y(line), r: 4, fill: what === 'write' ? col : 'none', stroke: col, 'stroke-width': 2}),
-      svg('text', {x: 2, y: y(line) + 4 + 11 * same}, what)); });
+      svg('text', {x: 2, y: y(line) + 4}, what === here[0] ? here.join(', ') : '')); });
     g.append(svg('title', {}, c.reason)); s.append(g); });
   wide.append(s); view.append(wide, el('p', 'note', 'Of each line down: the definition that the read should see, the ' +
     'write (filled) that would come between, the read.'));

@@ -119,7 +119,17 @@ class ExtremeLoop:
     name: str
 
 
-Loop = CoreLoop | SortLoop | MedianLoop | ExtremeLoop
+@frozen(eq=False, slots=False)
+class NativeLoop:
+    """Machine code of another compiler's, by its name and address: `i64 f(ptr slots)` of the operands, which
+    running/jitted.py makes. `kept` lives as long as it."""
+
+    name: str
+    address: int
+    kept: Any
+
+
+Loop = CoreLoop | SortLoop | MedianLoop | ExtremeLoop | NativeLoop
 
 
 # -- arguments

@@ -52,45 +52,65 @@ class Saved:
 class Step:
     """A line that ran: the arrays and bytes that it allocated, and the bytes that were alive after it."""
 
+    file: str
     line: int
     allocations: int
     bytes: int
     live: int
 
 
-def by_line(steps: list[Step]) -> dict[int, tuple[int, int]]:
-    """The arrays and bytes that each line allocates."""
-    found: dict[int, tuple[int, int]] = {}
+def by_line(steps: list[Step]) -> dict[tuple[str, int], tuple[int, int]]:
+    """The arrays and bytes that each line allocates, by file and line."""
+    found: dict[tuple[str, int], tuple[int, int]] = {}
     for step in steps:
         if step.allocations:
-            a, b = found.get(step.line, (0, 0))
-            found[step.line] = a + step.allocations, b + step.bytes
+            a, b = found.get((step.file, step.line), (0, 0))
+            found[step.file, step.line] = a + step.allocations, b + step.bytes
+    return found
+
+
+def codes_of(function: FunctionType) -> list[CodeType]:
+    """The code of a function, and of those that it wraps (`functools.wraps`), the innermost last."""
+    found, inner = [function.__code__], getattr(function, "__wrapped__", None)
+    while isinstance(inner, FunctionType) and inner.__code__ not in found:
+        found.append(inner.__code__)
+        inner = getattr(inner, "__wrapped__", None)
     return found
 
 
 def eager_steps(
     function: FunctionType, given: tuple[tuple[Any, ...], dict[str, Any]], kept: list[Any]
 ) -> list[Step]:
-    """The lines of a call of the function as they run. Raises what the function raises."""
+    """The lines of a call of the function as they run, and of those that it wraps. Raises what the function raises."""
     args, kwargs = clone_arguments(*given, kept)
     found: list[Step] = []
-    code: CodeType = function.__code__
-    at, seen = [0], [0, 0]
+    codes = set(codes_of(function))
+    running: list[tuple[str, int]] = []
+    """The line of each of these functions that runs now."""
+    seen = [0, 0]
 
     with restored(kept), counting() as counted:
 
-        def settle(line: int) -> None:
-            if at[0]:
+        def settle() -> None:
+            if running and running[-1][1]:
                 more = counted.allocations - seen[0], counted.allocated_bytes - seen[1]
-                found.append(Step(at[0], *more, counted.live_bytes))
-            at[0], seen[0], seen[1] = line, counted.allocations, counted.allocated_bytes
+                found.append(Step(*running[-1], *more, counted.live_bytes))
+            seen[:] = counted.allocations, counted.allocated_bytes
 
         def inside(frame: FrameType, event: str, _: Any) -> Any:
-            settle(frame.f_lineno if event == "line" else at[0])
+            if event in ("line", "return"):
+                settle()
+                running[-1] = frame.f_code.co_filename, frame.f_lineno
+            if event == "return":
+                running.pop()
             return inside
 
         def enter(frame: FrameType, event: str, _: Any) -> Any:
-            return inside if frame.f_code is code else None
+            if frame.f_code not in codes:
+                return None
+            settle()
+            running.append((frame.f_code.co_filename, 0))
+            return inside
 
         before = sys.gettrace()
         sys.settrace(enter)
@@ -99,6 +119,5 @@ def eager_steps(
                 result = function(*args, **kwargs)
         finally:
             sys.settrace(before)
-        settle(0)
     del result
     return found

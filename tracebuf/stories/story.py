@@ -27,11 +27,13 @@ from tracebuf.location import Location
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.process.display import preformatted
+from tracebuf.process.progress import step
 from tracebuf.stages import examples
-from tracebuf.stories.candidates import Source, proposed
+from tracebuf.stories.candidates import proposed
 from tracebuf.stories.edits import Edit
+from tracebuf.stories.lines import Source
 from tracebuf.stories.meaning import Numbers
-from tracebuf.stories.saved import Saved, by_line, eager_steps
+from tracebuf.stories.saved import Saved, Step, by_line, eager_steps
 from tracebuf.stories.trials import (
     Arguments,
     Variant,
@@ -46,6 +48,8 @@ from tracebuf.stories.trials import (
 
 SECONDS = 10.0
 """How long edits are tried for."""
+SMALL = 0.01
+"""Lines that save less than this part of what eager allocates are not listed."""
 
 
 @frozen(slots=False)
@@ -167,10 +171,12 @@ class Stories:
             found += [("", ""), *story.told()]
         if self.out_of_time:
             found += [("", ""), ("", f"(in the time there was, {self.tried} of {self.proposed} edits were tried)")]
-        gone = [s for s in self.saved if s.bytes > 8 * s.allocations and s.saved_bytes != 0]
+        small = sum(s.bytes for s in self.saved) * SMALL
+        gone = [s for s in self.saved if s.saved_bytes is None or s.saved_bytes > small and s.bytes > 8 * s.allocations]
         if gone:
             total = sum(s.saved_bytes or 0 for s in gone)
-            found += [("", ""), ("head", f"saved beside NumPy: {human(total)} in a call")]
+            amount = f": {human(total)} in a call" if total else ", by line:"
+            found += [("", ""), ("head", f"saved beside NumPy{amount}")]
             for s in gone:
                 found.append(("saved", f"  {s}"))
                 found.append(("code", f"    {s.source}"))
@@ -203,17 +209,23 @@ class Stories:
 
 
 # -- putting them together
-def stories(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float = SECONDS) -> Stories:
-    """The stories of a call of a bufferized function (see `BufferizedFunction.stories`)."""
+def stories(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float = SECONDS, saved: bool = True,
+    base: Variant | None = None, numbers: Numbers | None = None,
+) -> Stories:  # fmt: skip
+    """The stories of a call of a bufferized function (see `BufferizedFunction.stories`); `saved`: with what is gone.
+    `base` is its program where that is there, with the `numbers` of its meaning."""
     with examples(args, kwargs) as (args, kwargs, named):
         given: Arguments = (args, kwargs)
-        numbers: Numbers = {}
-        base = variant(type(f), f.__wrapped__, f.options, given, numbers)
+        numbers = {} if numbers is None else numbers
+        if base is None:
+            base = variant(type(f), f.__wrapped__, f.options, given, numbers, keep=True)
         groups = grouped(base)
         edits, tried_, all_, late = found_edits(f, base, groups, given, numbers, seconds)
-        told = tuple(story(base, group, edits.get(k), tried_, named is not None) for k, group in enumerate(groups))
-        saved = () if named is not None else saved_lines(f, base, given)
-    return Stories(f.__wrapped__.__name__, told, saved, tried_, all_, late)
+        tries, plain = (tried_, all_), named is not None
+        told = tuple(story(base, group, edits.get(k), tries, plain) for k, group in enumerate(groups))
+        gone = saved_lines(f, base, given) if saved and named is None else ()
+    return Stories(f.__wrapped__.__name__, told, gone, tried_, all_, late)
 
 
 Group = list[tuple[Op, Entry]]
@@ -253,6 +265,7 @@ def found_edits(
         if time.monotonic() - began > seconds:
             return found, count, len(edits), True
         count += 1
+        step(f"edit {count} of {len(edits)}")
         open_ = [k for k in range(len(groups)) if k not in found]
         made = tried(base, edit, given, numbers)
         if made is None:
@@ -261,7 +274,7 @@ def found_edits(
         for k in open_:
             entries = [e for _, e in groups[k]]
             lines = {n for e in entries for n in lines_of(e)[:1]}
-            once = edit.kind == "allocate once" and entries[0].in_loop and once_is_less(base, made)
+            once = edit.kind in ("allocate once", "take turns") and entries[0].in_loop and once_is_less(base, made)
             fewer = left[entries[0].kind] > 0 and removes(base, made, edit, lines, entries[0].kind)
             left[entries[0].kind] -= fewer
             if once or fewer:
@@ -284,7 +297,7 @@ def lines_of(entry: Entry) -> list[int]:
     return list(dict.fromkeys([entry.location.line, *told]))
 
 
-def story(base: Variant, group: Group, edit: Edit | None, tried_: int, as_formulas: bool) -> Story:
+def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int], as_formulas: bool) -> Story:
     op, entry = group[0]
     often = how_often(op, base.program, base.sizes)
     times = None if often is None else known(often, {} if as_formulas else base.sizes)
@@ -292,7 +305,7 @@ def story(base: Variant, group: Group, edit: Edit | None, tried_: int, as_formul
     written, read, defined = places(entry)
     rule = conflict.rule if conflict is not None else "read after write" if read else rule_of(entry)
     kind = "allocation and copy" if len(group) == 2 else entry.kind
-    proof = None if edit is not None else proof_of(base, entry, written, read, tried_)
+    proof = None if edit is not None else proof_of(base, entry, (written, read, defined), *tries)
     return Story(
         kind, entry.location, None if as_formulas else entry.bytes, entry.size, times,
         "" if often is None else str(often), entry.reason, rule, entry.lives, written, read, defined, edit, proof,
@@ -329,33 +342,58 @@ def rule_of(entry: Entry) -> str:
         entry.lives, "a value needed as a whole")  # fmt: skip
 
 
-def _has_several(place: Location) -> bool:
-    """Whether a line may have several statements."""
-    return ";" in linecache.getline(place.file, place.line)
-
-
-def proof_of(base: Variant, entry: Entry, written: Location | None, read: Location | None, tried_: int) -> str:
-    """Why the values themselves demand it, as far as that is known."""
+def proof_of(
+    base: Variant, entry: Entry, places: Sequence[Location | None], tried_: int, all_: int
+) -> str:
+    """Why the values themselves demand it, where that is known; that no edit was found, where it is not."""
     if base.impure:
         return f"It was not looked for: trials would call {base.impure} once more."
-    here = base.function.__name__
+    (written, read, defined), here, why = places, base.function.__name__, ""
     if entry.location.function not in ("", here) and tried_:
         return f"Line {entry.location.line} is of another function than {here}; edits are tried in {here} alone."
-    if entry.lives == "result":
+    if entry.lives == "result" and not entry.in_loop:
         why = "The value is returned in an array of its own, and no argument's memory may take it"
     elif entry.lives == "host call":
         why = "The called function makes its result itself"
-    elif written is not None and read is not None and written.line == read.line and not _has_several(written):
-        why = (f"Line {written.line} reads other elements than the one that it is about to write, of the same array: "
-               "the old values are needed when the new ones are there already")  # fmt: skip
-    elif written is not None and read is not None:
-        why = (f"Line {written.line} overwrites elements whose old values line {read.line} reads afterwards: "
-               "in this order both are needed at once")  # fmt: skip
-    else:
-        why = "The whole value is read again after it was made, and no other array's memory is free for it then"
-    if not tried_:
-        return f"{why}."
-    return f"{why}. No edit that was tried ({tried_}) computes the same with less."
+    elif written is not None and read is not None and written.line != read.line and needs_both(
+        base.traced, written, read, defined
+    ):
+        why = (f"Line {read.line} reads the old values, and what line {written.line} makes of them: "
+               "both are needed at once")  # fmt: skip
+    number = f"{tried_} {'was' if tried_ == 1 else 'were'} tried" if tried_ else "there was none to try"
+    number = f"in the time there was {tried_} of {all_:,} were tried" if tried_ < all_ else number
+    return f"{why}; no edit was found ({number})." if why else f"No edit was found ({number})."
+
+
+def needs_both(traced: Func, written: Location, read: Location, defined: Location | None) -> bool:
+    """Whether what reads the old values is computed from what the write makes of them too: then no order of these
+    statements does without both."""
+    by_line: dict[tuple[str, int], list[Op]] = {}
+    for op in traced.walk():
+        by_line.setdefault((op.loc.file, op.loc.line), []).append(op)
+
+    def at(place: Location | None) -> set[Op]:
+        return set() if place is None else set(by_line.get((place.file, place.line), ()))
+
+    write, old = at(written), at(defined)
+    return any(comes_of(op, write, set()) and comes_of(op, old, write) for op in at(read))
+
+
+def comes_of(op: Op, wanted: set[Op], but: set[Op]) -> bool:
+    """Whether an op is computed from one of others, on a way past those that are left out."""
+    pending, seen = [op], {op}
+    while pending:
+        one = pending.pop()
+        values = [*one.operands, *(v for inner in (one.walk() if one.regions else ()) for v in inner.operands)]
+        for value in values:
+            maker = value.owner if isinstance(value.owner, Op) else value.owner.parent_op
+            if maker is None or maker in seen or maker in but:
+                continue
+            if maker in wanted:
+                return True
+            seen.add(maker)
+            pending.append(maker)
+    return False
 
 
 # -- how often
@@ -398,25 +436,33 @@ def size_of(value: Value, names: Mapping[Value, Sym]) -> Dim | None:
 
 
 # -- what is gone
+def steps_of(f: Any, base: Variant, given: Arguments) -> list[Step]:
+    """The lines that eager NumPy runs, and what they allocate; none where the function cannot be run once more. Run
+    once."""
+    found: list[Step] | None = vars(base).get("_steps")
+    if found is None:
+        try:
+            found = [] if base.impure else eager_steps(f.__wrapped__, given, kept_by(base, given))
+        except Exception:  # of the user's function
+            found = []
+        vars(base)["_steps"] = found
+    return found
+
+
 def saved_lines(f: Any, base: Variant, given: Arguments) -> tuple[Saved, ...]:
     """By line what eager allocates, and what the program does; nothing where the function cannot be run once more."""
-    if base.impure:
-        return ()
-    try:
-        eager = by_line(eager_steps(f.__wrapped__, given, kept_by(base, given)))
-    except Exception:  # of the user's function
-        return ()
-    left: dict[int, int | None] = {}
+    eager = by_line(steps_of(f, base, given))
+    left: dict[tuple[str, int], int | None] = {}
     for op, entry in base.entries:
         if entry.kind != "allocation":
             continue
         often = how_often(op, base.program, base.sizes)
         times = None if often is None else known(often, base.sizes)
-        before = left.get(entry.location.line, 0)
+        place = entry.location.file, entry.location.line
+        before = left.get(place, 0)
         more = None if times is None or entry.bytes is None else times * entry.bytes
-        left[entry.location.line] = None if before is None or more is None else before + more
-    file = f.__wrapped__.__code__.co_filename
-    return tuple(Saved(file, n, *eager[n], left.get(n, 0)) for n in sorted(eager))
+        left[place] = None if before is None or more is None else before + more
+    return tuple(Saved(*place, *eager[place], left.get(place, 0)) for place in sorted(eager))
 
 
 

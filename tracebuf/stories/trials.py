@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from tracebuf import stages
-from tracebuf.explain.memory import Formula, memory_of
+from tracebuf.explain.memory import MemoryUse, memory_of
 from tracebuf.explain.report import Entry, all_entries
+from tracebuf.frontends.numpy.interpreter.trace import Traced
 from tracebuf.frozen import frozen
+from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Op
 from tracebuf.ir.dims import Dim, Sym, sub, substitute, symbols
 from tracebuf.ir.func import Func
@@ -31,47 +33,85 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 @frozen(slots=False)
 class Variant:
-    """A program, edited or not: what it computes, its memref program, the entries with their ops, and its memory."""
+    """A program, edited or not: what it computes, its programs of tensors and of memrefs, the entries with their ops,
+    and its memory."""
 
     make: Callable[[FunctionType, Options], Any]
     """The class of bufferized functions."""
     function: Any
     options: Options
     meaning: Meaning | None
+    traced: Func
+    """The tensor program as recorded, where it was kept."""
     program: Func
     sizes: Mapping[Sym, int]
     entries: tuple[tuple[Op, Entry], ...]
-    allocated: Formula
-    copied: Formula
     impure: str
     """The function that it calls and a trial must not."""
+
+    def memory(self) -> MemoryUse:
+        """What it takes, as formulas; made when it is asked for."""
+        if (found := vars(self).get("_memory")) is None:
+            found = vars(self)["_memory"] = memory_of(self.program)
+        assert isinstance(found, MemoryUse)
+        return found
 
     def count(self, kind: str) -> int:
         return sum(e.kind == kind for _, e in self.entries)
 
 
-def variant(
-    make: Callable[[FunctionType, Options], Any], function: FunctionType, options: Options, given: Arguments,
-    numbers: Numbers,
-) -> Variant:  # fmt: skip
+@frozen(slots=False)
+class Reading:
+    """A traced program, edited or not: what it computes, and the function that it calls and a trial must not."""
+
+    options: Options
+    traced: Traced
+    sizes: Mapping[Sym, int]
+    meaning: Meaning | None
+    impure: str
+
+
+Make = Callable[[FunctionType, Options], Any]
+
+
+def read(make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers) -> Reading:
     """Raises what tracing raises."""
-    plain = replace(options, max_allocations=None, max_copies=None, max_bytes=None, in_place=(), fallback="error")
+    plain = bare(options)
     f = make(function, plain)
     call, traced = f.trace(*given[0], **given[1])
     sizes = {s: b.value(call.values) for s, b in traced.bindings.items()}
-    computed = meaning(traced.func, numbers)
     calls = [op for op in traced.func.walk() if isinstance(op, HostCall) and not is_pure_call(op)]
     impure = str(calls[0].callee) if calls else ""
-    func = stages.bufferized(traced, plain).func
-    found = tuple(pair for pair in all_entries(func, sizes) if pair[1].bytes != 0 and pair[1].kind != "host call")
-    use = memory_of(func)
-    return Variant(make, function, plain, computed, func, sizes, found, use.allocated, use.copied, impure)
+    return Reading(plain, traced, sizes, meaning(traced.func, numbers), impure)
+
+
+def variant(
+    make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers,
+    reading: Reading | None = None, observe: Callable[[str, Func], None] | None = None, keep: bool = False,
+) -> Variant:  # fmt: skip
+    """The program for these options, of a reading where there is one; the passes take that over, but for those that
+    `keep` it. Raises what tracing raises."""
+    r = read(make, function, options, given, numbers) if reading is None else reading
+    plain, taken = bare(options), r.traced
+    if keep:
+        taken = replace(r.traced, func=clone_func(r.traced.func)[0])
+    func = stages.bufferized(taken, plain, observe).func
+    found = tuple(pair for pair in all_entries(func, r.sizes) if pair[1].bytes != 0 and pair[1].kind != "host call")
+    return Variant(make, function, plain, r.meaning, r.traced.func, func, r.sizes, found, r.impure)
+
+
+def bare(options: Options) -> Options:
+    """Options without contracts, and without falling back."""
+    return replace(options, max_allocations=None, max_copies=None, max_bytes=None, in_place=(), fallback="error")
 
 
 def kept_by(base: Variant, given: Arguments) -> list[Any]:
-    """The arrays that cannot be cloned for a call: captured ones, and arguments on them."""
-    f = base.make(base.function, replace(base.options, tier="quick", backend="llvm"))
-    return kept_in_place(given, f.captured(*given[0], **given[1]))
+    """The arrays that cannot be cloned for a call: captured ones, and arguments on them. Found once: it compiles."""
+    found: list[Any] | None = vars(base).get("_kept")
+    if found is None:
+        f = base.make(base.function, replace(base.options, tier="quick", backend="llvm"))
+        found = vars(base)["_kept"] = kept_in_place(given, f.captured(*given[0], **given[1]))
+    return found
 
 
 def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Variant | None:
@@ -81,11 +121,12 @@ def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Vari
             return None
         options = replace(base.options, **edit.options) if edit.options else base.options
         try:
-            made = variant(base.make, function, options, given, numbers)
+            found = read(base.make, function, options, given, numbers)
+            if found.meaning is None or found.meaning != base.meaning or found.impure != base.impure:
+                return None
+            return variant(base.make, function, options, given, numbers, found)
         except Exception:  # what the edit made of the function is no program, or raises
             return None
-        same = made.meaning is not None and made.meaning == base.meaning
-        return made if same and (made.impure == base.impure) else None
 
 
 def removes(base: Variant, made: Variant, edit: Edit, lines: set[int], kind: str) -> bool:
@@ -109,10 +150,11 @@ def once_is_less(base: Variant, made: Variant) -> bool:
 
 def difference(base: Variant, made: Variant) -> str:
     """What is saved, as a formula of the sizes; "" where it is not known."""
-    told = symbols(base.allocated.size) | symbols(base.copied.size)  # an int argument has a symbol of its own there
+    before, after = base.memory(), made.memory()
+    told = symbols(before.allocated.size) | symbols(before.copied.size)  # an int argument has a symbol of its own there
     names = {s.name: s.expr for s in (*base.sizes, *told)}
     total: Dim = 0
-    for a, b in ((base.allocated, made.allocated), (base.copied, made.copied)):
+    for a, b in ((before.allocated, after.allocated), (before.copied, after.copied)):
         if a.unknown or b.unknown or not (a.exact and b.exact):
             return ""
         both = symbols(a.size) | symbols(b.size)  # of one name and yet two, for each program has its own

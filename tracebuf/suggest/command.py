@@ -100,7 +100,9 @@ def suggestions(profiler: Profiler, status: int = 0, top: int = 10, longest: flo
     hot = [s for s in seen if not isinstance(s.function, BufferizedFunction) and s.seconds > _SHARE * profiler.seconds]
     if hot:
         _load()
-    return Report(profiler.seconds, status, ranked([(s, _trial(s, longest)) for s in hot[:top]]), decorated)
+    tries = ranked([(s, _trial(s, longest)) for s in hot[:top]])
+    memory = profiler.allocations, profiler.allocated_bytes, profiler.peak_bytes
+    return Report(profiler.seconds, status, tries, decorated, *memory)
 
 
 def _trial(seen: Seen, longest: float) -> Trial:

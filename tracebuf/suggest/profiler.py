@@ -1,4 +1,5 @@
-"""Watches a run by `sys.setprofile`: time and calls of each of the user's functions, and the arguments of a call.
+"""Watches a run by `sys.setprofile` and by NumPy's memory handler: time, calls and allocations of each of the user's
+functions, and the arguments of a call.
 
 The time that watching takes is not counted, but for the interpreter's own share, which makes functions of many short
 calls look a little slower than they are.
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.api import BufferizedFunction
+from tracebuf.backend.runtime.memory_hook import Allocations, by_handler, counting, counting_on, numpy_api
 from tracebuf.suggest.owned import Owner
 from tracebuf.suggest.records import Record, given_to, record, top_bytes
 
@@ -29,13 +31,16 @@ _LARGER = 1.5
 
 class Seen:
     """What the run did with one function. `seconds` counts what it calls, `own` does not count what it calls of the
-    user's functions; `callers` has the seconds by the code of the user's function that called it, None for none."""
+    user's functions; `callers` has the seconds by the code of the user's function that called it, None for none.
+    `allocations` and `allocated_bytes` are of NumPy's arrays in all calls, with those of what it calls; `own_bytes`
+    without what it calls of the user's functions."""
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
         self.function: FunctionType | BufferizedFunction | None = None
         self.calls = 0
         self.seconds = self.own = 0.0
+        self.allocations = self.allocated_bytes = self.own_bytes = 0
         self.uses_numpy = False
         self.callers: dict[CodeType | None, float] = {}
         self.record: Record | None = None
@@ -48,6 +53,9 @@ class Seen:
         self.calls += other.calls
         self.seconds += other.seconds
         self.own += other.own
+        self.allocations += other.allocations
+        self.allocated_bytes += other.allocated_bytes
+        self.own_bytes += other.own_bytes
         self.uses_numpy |= other.uses_numpy
         for code, seconds in other.callers.items():
             self.callers[code] = self.callers.get(code, 0.0) + seconds
@@ -59,11 +67,13 @@ class Seen:
 class _Entered:
     """A call that has not ended."""
 
-    __slots__ = ("begin", "below", "frame", "record", "seen")
+    __slots__ = ("allocated", "begin", "below", "bytes_below", "frame", "record", "seen")
 
-    def __init__(self, seen: Seen, frame: FrameType, record: Record | None, begin: float) -> None:
-        self.seen, self.frame, self.record, self.begin = seen, frame, record, begin
-        self.below = 0.0
+    def __init__(
+        self, seen: Seen, frame: FrameType, record: Record | None, begin: float, allocated: tuple[int, int]
+    ) -> None:
+        self.seen, self.frame, self.record, self.begin, self.allocated = seen, frame, record, begin, allocated
+        self.below, self.bytes_below = 0.0, 0
 
 
 class Profiler:
@@ -72,11 +82,14 @@ class Profiler:
     def __init__(self, owner: Owner, limit: int) -> None:
         self.owner, self.room = owner, limit
         self.seconds = 0.0
+        self.allocations = self.allocated_bytes = self.peak_bytes = 0
+        """Of NumPy's arrays, in the whole run; the peak is the main thread's."""
         self._threads: list[_Thread] = []
 
     def __enter__(self) -> Profiler:
         threading.setprofile(self._other_thread)
-        self._main = self._thread()
+        below, self._window = numpy_api().get_handler(), counting()
+        self._main = self._thread(self._window.__enter__(), below)
         self._begin = time.perf_counter()
         sys.setprofile(self._main.event)
         return self
@@ -85,8 +98,13 @@ class Profiler:
         sys.setprofile(None)
         threading.setprofile(None)
         self.seconds = time.perf_counter() - self._begin - self._main.lost
+        self.peak_bytes = self._main.counted.peak_bytes
+        self._window.__exit__(None, None, None)
         for thread in self._threads:
             thread.stopped = True
+            allocations, size = thread.allocated()
+            self.allocations += allocations
+            self.allocated_bytes += size
 
     def functions(self) -> list[Seen]:
         """Those that work with NumPy, the longest first."""
@@ -97,13 +115,14 @@ class Profiler:
                     found.setdefault(code, Seen(code)).add(seen)
         return sorted((s for s in found.values() if s.uses_numpy and s.seconds), key=lambda s: -s.seconds)
 
-    def _thread(self) -> _Thread:
-        made = _Thread(self)
+    def _thread(self, counted: Allocations, below: Any) -> _Thread:
+        made = _Thread(self, counted, below)
         self._threads.append(made)
         return made
 
     def _other_thread(self, frame: FrameType, kind: str, arg: Any) -> None:
-        made = self._thread()
+        below = numpy_api().get_handler()
+        made = self._thread(counting_on(), below)  # each thread has a memory handler of its own
         sys.setprofile(made.event)
         made.event(frame, kind, arg)
 
@@ -111,14 +130,18 @@ class Profiler:
 class _Thread:
     """What one thread does."""
 
-    def __init__(self, profiler: Profiler) -> None:
-        self.profiler = profiler
+    def __init__(self, profiler: Profiler, counted: Allocations, below: Any) -> None:
+        self.profiler, self.counted, self.below = profiler, counted, below
         self.seen: dict[CodeType, Seen | bool] = {}
         """True for NumPy's code, False for other libraries'."""
         self.stack: list[_Entered] = []
         self.lost = 0.0
         """Seconds that watching took."""
         self.stopped = False
+
+    def allocated(self) -> tuple[int, int]:
+        """The arrays and bytes that the program has allocated until now."""
+        return self.counted.allocations, self.counted.allocated_bytes
 
     def event(self, frame: FrameType, kind: str, arg: Any) -> None:
         """What the interpreter calls."""
@@ -152,24 +175,30 @@ class _Thread:
         kept = None
         if not seen.calls & (seen.calls - 1) or (seen.record is not None and size > _LARGER * seen.record.bytes):
             freed = 0 if seen.record is None else seen.record.bytes
-            kept = record(args, kwargs, self.profiler.room + freed)
+            with by_handler(self.below):  # copies are not the program's
+                kept = record(args, kwargs, self.profiler.room + freed)
         end = time.perf_counter()
         self.lost += end - begin
-        self.stack.append(_Entered(seen, frame, kept, end - self.lost))
+        self.stack.append(_Entered(seen, frame, kept, end - self.lost, self.allocated()))
 
     def _leave(self, result: Any) -> None:
         start = time.perf_counter()
         entered = self.stack.pop()
         seen, seconds = entered.seen, start - self.lost - entered.begin
         above = self.stack[-1] if self.stack else None
+        allocations, size = (now - then for now, then in zip(self.allocated(), entered.allocated))
         seen.own += seconds - entered.below
+        seen.own_bytes += size - entered.bytes_below
         seen.depth -= 1
         seen.uses_numpy = seen.uses_numpy or isinstance(result, np.ndarray)
         if above is not None:
             above.below += seconds
+            above.bytes_below += size
             above.seen.uses_numpy = above.seen.uses_numpy or seen.uses_numpy
         if not seen.depth:
             seen.seconds += seconds
+            seen.allocations += allocations
+            seen.allocated_bytes += size
             caller = None if above is None else above.seen.code
             seen.callers[caller] = seen.callers.get(caller, 0.0) + seconds
         if (

@@ -65,6 +65,9 @@ class Finding:
             "own_share": seen.own / run_seconds if run_seconds else 0.0,
             "seconds": seen.seconds,
             "calls": seen.calls,
+            "allocations": seen.allocations,
+            "allocated_bytes": seen.allocated_bytes,
+            "own_bytes": seen.own_bytes,
             "saved_seconds": self.saved,
             "inside": list(self.within),
         }
@@ -90,6 +93,10 @@ class Report:
     findings: Sequence[Finding]
     decorated: Sequence[str]
     """The names of functions that are bufferized already."""
+    allocations: int = 0
+    allocated_bytes: int = 0
+    peak_bytes: int = 0
+    """Of NumPy's arrays, in the whole run."""
 
     def of(self, *kinds: str) -> list[Finding]:
         return [f for f in self.findings if f.kind in kinds]
@@ -99,6 +106,9 @@ class Report:
         return {
             "run_seconds": self.seconds,
             "exit_code": self.status,
+            "allocations": self.allocations,
+            "allocated_bytes": self.allocated_bytes,
+            "peak_bytes": self.peak_bytes,
             "decorated": list(self.decorated),
             "functions": [f.to_dict(self.seconds) for f in self.findings],
         }
@@ -110,6 +120,9 @@ class Report:
     def _head(self) -> str:
         suggested = self.of("suggested")
         ran = f"The program ran for {shown_seconds(self.seconds)}"
+        if self.allocations:
+            ran += f", and NumPy allocated {self.allocations:,} arrays of {shown_bytes(self.allocated_bytes)}"
+            ran += f", {shown_bytes(self.peak_bytes)} at once"
         if suggested:
             left = max(0.0, self.seconds - sum(f.saved for f in suggested))
             first = sum(f.trial.first_call for f in suggested)
@@ -121,7 +134,8 @@ class Report:
         return f"{ran}. There is no function to decorate as it is."
 
     def _table(self) -> str:
-        head = ("", "of the run", "calls", "eager", "native", "gain", "allocations", "peak memory", "first call")
+        what = "allocates", "eager", "native", "gain", "allocations", "peak memory", "first call"
+        head = ("", "of the run", "calls", *what)
         rows = [self._row(f, f.trial.measured) for f in self.of("suggested") if f.trial.measured is not None]
         return aligned([head, *rows]) if rows else ""
 
@@ -130,6 +144,7 @@ class Report:
             found.place(),
             _share(found.seen.seconds, self.seconds),
             f"{found.seen.calls:,}",
+            shown_bytes(found.seen.allocated_bytes),
             shown_seconds(m.eager.seconds),
             shown_seconds(_native(m).seconds),
             f"{_gain(m):.1f}x",

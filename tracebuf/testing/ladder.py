@@ -790,7 +790,9 @@ def _copy_first(function: types.FunctionType, made: dict[types.FunctionType, typ
     new.__defaults__, new.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     made[function] = made[new] = new
     for name in function.__code__.co_names:
-        callee = getattr(names.get(name), "__wrapped__", names.get(name))
+        found = names.get(name)
+        ours = isinstance(found, types.FunctionType) or getattr(found, "__tracebuf__", False)
+        callee = getattr(found, "__wrapped__", found) if ours else found
         if isinstance(callee, types.FunctionType) and callee.__module__ == function.__module__:
             names[name] = _copy_first(callee, made)
     return new

@@ -65,7 +65,7 @@ def has_plain_objects(kind: type) -> bool:
     if kind is types.SimpleNamespace or kind is random.Random:
         return True
     package = kind.__module__.partition(".")[0]
-    ours = kind is object or package in ("numpy", "scipy", "tracebuf", "logging")
+    ours = kind is object or package in ("numpy", "scipy", "numba", "tracebuf", "logging")
     ours = ours or (hasattr(kind, "__array__") and defers(kind))
     if ours or issubclass(kind, (BaseException, Enum, str, int, float, complex, type)):
         return False

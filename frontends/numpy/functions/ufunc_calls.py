@@ -11,13 +11,14 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import array_of, as_array, filled, only, strong
 from tracebuf.frontends.numpy.arrays.reshape import order_of
+from tracebuf.frontends.numpy.functions.host.jitted import call_elementwise
 from tracebuf.frontends.numpy.functions.products.vectors import GENERALISED, generalised
 from tracebuf.frontends.numpy.functions.reductions.ordered import reduce_any, reduceat
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.operands import is_operand, loop_dtypes, mask_of, out_of, supported, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import scalar_product
-from tracebuf.frontends.numpy.numbers.special import check_special_mask
+from tracebuf.frontends.numpy.numbers.special import OPERANDS, check_special_mask
 from tracebuf.frontends.numpy.numbers.two_results import outs_of
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise_all
 from tracebuf.frontends.numpy.record import refusals
@@ -25,6 +26,8 @@ from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, is_traced, storages_of
+from tracebuf.running import jitted
+from tracebuf.running.ufuncs import note_made
 
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 """NumPy's casting rules."""
@@ -83,6 +86,31 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     check_mask(r, ufunc, operands, mask, outs)
     results = elementwise_all(r, ufunc, operands, outs, mask, wanted, casting, called=True)
     return results[0] if ufunc.nout == 1 else tuple(results)
+
+
+def call_vectorized(
+    r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any], outer: bool = False
+) -> Any:
+    """A call of a ufunc that `numba.vectorize` has made, or of its `outer`: of its loops, one of which is compiled
+    where none fits."""
+    ufunc, name = function.ufunc, function.__name__
+    if ufunc.nargs > OPERANDS:
+        raise r.refuse(f"{name}, which takes {ufunc.nin} operands", f"a function of at most {OPERANDS - ufunc.nout}")
+    if len(args) >= ufunc.nin and kwargs.get("dtype") is None:
+        kinds = tuple([weak_type(operand_of(r, x, name)) for x in args[: ufunc.nin]])
+        try:
+            loop_dtypes(ufunc, kinds)
+        except Raises as said:
+            if function._frozen or not isinstance(said.error, TypeError):
+                raise
+            ask(jitted.compile_loop, function, [np.dtype(k) for k in kinds])
+            loop_dtypes.cache_clear()
+    if jitted.may_raise(function):
+        if outer:
+            raise r.refuse(f"{name}.outer, a function of numba.vectorize that may raise", "f(a[:, None], b)")
+        return call_elementwise(r, function, [operand_of(r, x, name) for x in args], kwargs)
+    note_made(ufunc, name)
+    return call_method(r, ufunc, "outer", args, kwargs) if outer else call_ufunc(r, ufunc, args, kwargs)
 
 
 def laid_out(

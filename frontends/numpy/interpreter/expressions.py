@@ -21,10 +21,10 @@ from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
-from tracebuf.frontends.numpy.functions import inspection, table
+from tracebuf.frontends.numpy.functions import inspection, table, ufunc_calls
 from tracebuf.frontends.numpy.functions.formulas import hashing, prelude, twister
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
-from tracebuf.frontends.numpy.functions.host import draws, made_objects, objects, sparse, untraced
+from tracebuf.frontends.numpy.functions.host import draws, jitted, made_objects, objects, sparse, untraced
 from tracebuf.frontends.numpy.functions.host.callbacks import with_callbacks
 from tracebuf.frontends.numpy.functions.host.objects import check_steady
 from tracebuf.frontends.numpy.functions.indices import subscripts
@@ -103,6 +103,7 @@ from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import make_source
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import sub
+from tracebuf.running import jitted as running_jitted
 
 NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
 """What cannot be called, and functools.partial does not take."""
@@ -893,6 +894,8 @@ class Expressions(Comprehensions):
             return drawn
         if isinstance(function, NO_CALLEES):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
+        if (made := self.call_numbas(function, args, kwargs)) is not NotImplemented:
+            return made
         if function is np.fromiter and args and isinstance(args[0], Generator):
             return self.from_generator(node, *args, **kwargs)
         if any(function is f for f in TAKES_ALL) and "key" not in kwargs and args and isinstance(args[0], Generator):
@@ -1039,6 +1042,21 @@ class Expressions(Comprehensions):
             return records.construct(self, node, function, args, kwargs)
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
+
+    def call_numbas(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """A call of what Numba has made; NotImplemented for anything else."""
+        given, named = [as_plain(x) for x in args], {k: as_plain(x) for k, x in kwargs.items()}
+        if running_jitted.is_callback(function):
+            return self.call_function(function.__wrapped__, args, kwargs)
+        if running_jitted.is_dispatcher(function) or isinstance(function, running_jitted.CFunction):
+            return jitted.call(self.r, function, given, named)
+        if running_jitted.is_vectorized(function):
+            return ufunc_calls.call_vectorized(self.r, function, given, named)
+        if running_jitted.is_vectorized(of := getattr(function, "__self__", None)) and function.__name__ == "outer":
+            return ufunc_calls.call_vectorized(self.r, of, given, named, outer=True)
+        if running_jitted.is_guvectorized(function):
+            return jitted.call_generalised(self.r, function, given, named)
+        return NotImplemented
 
     def to_list(self, node: ast.AST, a: ArrayRef) -> Any:
         """a.tolist(): of several axes, a list for each row, of which there is a known number."""

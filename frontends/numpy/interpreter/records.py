@@ -55,6 +55,7 @@ from tracebuf.frontends.numpy.record.values import (
 )
 from tracebuf.frozen import frozen
 from tracebuf.location import UNKNOWN
+from tracebuf.running.jitted import CFunction, is_callback, is_vectorized
 
 MISSING = object()
 """Stands for an attribute that does not exist."""
@@ -379,22 +380,22 @@ def define_class(i: Evaluator, node: ast.ClassDef, env: Env) -> type:
         return lambda name: found[0] if name == "__class__" else lookup(name)
 
     for statement in node.body:
-        target: Any = None
-        value: ast.expr | None = getattr(statement, "value", None)
+        target: ast.expr | None = None
+        value: ast.expr | None = None
         if isinstance(statement, ast.FunctionDef):
             held[statement.name] = method_of(i, statement, {**env, **held}, env, seen_by)
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target = statement.targets[0]
+            target, value = statement.targets[0], statement.value
         elif isinstance(statement, ast.AnnAssign):
-            target = statement.target
+            target, value = statement.target, statement.value
         elif not isinstance(statement, ast.Pass) and not is_text(statement):
             raise i.refuse(statement, "this statement in a class in a traced function", "define the class outside")
         if target is not None and not isinstance(target, ast.Name):
             raise i.refuse(statement, "this statement in a class in a traced function", "define the class outside")
         if target is not None and value is not None:
             held[target.id] = i.expr(value, {**env, **held})
-    if special := next((name for name in BY_CPYTHON if name in held), None):
-        raise i.refuse(node, f"a class with a `{special}` of its own in a traced function", "define it outside")
+    if own := next((name for name in BY_CPYTHON if name in held), None):
+        raise i.refuse(node, f"a class with a `{own}` of its own in a traced function", "define it outside")
     found.append(ask(type, node.name, bases or (object,), held))
     return found[0]
 
@@ -732,6 +733,10 @@ def foreign_attribute(i: Evaluator, node: ast.AST, base: Any, name: str, value: 
     if isinstance(base, inspect.Signature) and name == "parameters":
         return dict(value)  # which nothing changes
     if isinstance(base, (re.Pattern, re.Match)):  # which nothing changes
+        return value
+    if is_callback(base) and name == "ctypes":
+        return CFunction(value)
+    if is_vectorized(base) and name == "outer":
         return value
     if not runs_python(base, name) and is_steady(base, name, value):
         return i.capture(name, Attribute(base, name), value, base)

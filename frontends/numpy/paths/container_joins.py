@@ -31,10 +31,10 @@ class JoinedContainers:
             r.heap.joins += 1
             name, before = f"<joined {r.heap.joins}>", contents(x)
             self.containers[name] = x, before
-            ends = [one.get(x, before) for one in changed]
+            ends: Sequence[Any] = [one.get(x, before) for one in changed]
             if isinstance(x, Record):
                 ends = complete(r, x, ends)
-            ends = with_marks([*ends], [env is not None for env in envs])
+            ends = with_marks(ends, [env is not None for env in envs])
             self.ends[x] = ends
             for env, end in zip(envs, ends):
                 if env is not None:
@@ -75,7 +75,7 @@ class JoinedContainers:
         )  # fmt: skip
 
 
-def with_marks(ends: list[Any], reached: Sequence[bool]) -> list[Any]:
+def with_marks(ends: Sequence[Any], reached: Sequence[bool]) -> Sequence[Any]:
     """The contents of a container at the ends of branches; of a list that has become an item of another on some only,
     what says so."""
     marks = [mark_in(end) is not None for end, known in zip(ends, reached) if known]

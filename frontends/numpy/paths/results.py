@@ -240,9 +240,9 @@ class Results:
                 number = self.new.setdefault(object(), len(self.new))
                 return NewContainer(form.of, SPREAD_PARTS, number, tuple(map(plan, form.parts)))
             if isinstance(form, Lists):
-                places = ResultLeaf("items", index := next(read), ("int", index))
+                numbers = ResultLeaf("items", index := next(read), ("int", index))
                 place = self.new.setdefault(object(), len(self.new))
-                return NewContainer(list, ALL_POOLED, place, (places, self.pool(form.item)))
+                return NewContainer(list, ALL_POOLED, place, (numbers, self.pool(form.item)))
             if isinstance(form, Elements):
                 self.arrays_returned = True
                 return ResultLeaf("rows", next(read))
@@ -252,8 +252,8 @@ class Results:
                 return ResultLeaf("kept", self.add(self.r.i64(self.written(made, taken).expr)))
             if isinstance(form, OneOf):
                 flags = tuple(next(read) for _ in form.kinds[1:])
-                numbers = [(k.name, next(read)) if k is not None else ("", -1) for k in form.kinds]
-                return ResultLeaf("alternatives", value=(flags, tuple(numbers)))
+                kinds = [(k.name, next(read)) if k is not None else ("", -1) for k in form.kinds]
+                return ResultLeaf("alternatives", value=(flags, tuple(kinds)))
             check_dtype(self.r, form.element.dtype if form.name == "np" else None, "a list of numbers is returned")
             indices = [next(read) for _ in form.types]
             return ResultLeaf("items", indices[-1], (form.python or form.name, indices[0]))

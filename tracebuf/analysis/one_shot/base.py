@@ -82,6 +82,17 @@ def describe_op(op: Op) -> str:
     return describe(op.loc)
 
 
+def store_within(op: Op, stored: Value) -> Op:
+    """Of an op with branches or a body the op in them that gives what it ends with in the place of a stored value."""
+    for region in op.regions:
+        for block in region.blocks:
+            for value in block.terminator.operands if op.results else ():
+                maker = value.defining_op
+                if maker is not None and maker.block is block and str(value.type) == str(stored.type):
+                    return store_within(maker, stored)
+    return op
+
+
 def describe(loc: Location) -> str:
     """The user's expression with its line, as far as they are known: "`a[1:] + b` (line 12)"."""
     if not loc.line:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracebuf.analysis.one_shot.base import describe
+from tracebuf.analysis.one_shot.base import describe, store_within
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.func import Func
@@ -181,9 +181,10 @@ def note_why(producer: Generic, consumer: Generic, versions: Versions) -> bool:
     assert block is not None
     first, last = versions.place(producer), versions.place(consumer)
     reads = [use.value for use in producer.in_uses if use.value.is_tensor]
-    places = [p for v in reads if (p := versions.first_write_between(v, block, first, last)) is not None]
+    places = [(p, v) for v in reads if (p := versions.first_write_between(v, block, first, last)) is not None]
     if isinstance(empty, tensor.Empty) and places:
-        store = describe(block.ops[min(places)].loc)
+        place, value = min(places, key=lambda found: found[0])
+        store = describe(store_within(block.ops[place], value).loc)
         reason = f"{store} overwrites what the value is computed from before {describe(consumer.loc)} reads it"
         empty.attrs.setdefault("reason", reason)
     return False

@@ -6,6 +6,7 @@
 name without an import of SciPy; `sparse` has products of its matrices, `objects` distributions and interpolants.
 Functions of libraries that cannot be traced are called by `untraced`, with functions of the user's (`callbacks`); what
 they give is found out by `stand_ins`; `made_objects` are objects of theirs that the program makes.
+`jitted` has functions that Numba compiles.
 `left_to_numpy` has what formulas leave to NumPy. What a program calls when it runs is data (tracebuf/running/host.py).
 May import: the rooms up to arrays, and functions/reductions, indices, joining.
 """

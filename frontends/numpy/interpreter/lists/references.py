@@ -216,8 +216,8 @@ def read(i: Evaluator, node: ast.AST, x: Record, index: Any) -> Any:
     """x[index]."""
     if isinstance(index, slice):
         return growing.sliced(i, node, listing(i, node, x), index)
-    held = pool_of(i, x).fields.get("held", x)  # without it there is no such place
     k = place(i, node, x, index, "list index out of range")
+    held = pool_of(i, x).fields["held"]
     return growing.at(i, held, columns(held), k)
 
 
