@@ -158,7 +158,7 @@ def of_a_loop(x):
         for _k in range(3):
             pass
 
-    return Plain.k
+    return Plain._k
 
 
 def derived_of_an_error(x):

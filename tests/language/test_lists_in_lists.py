@@ -10,6 +10,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
+from tests.support.params import slow_but
 from tracebuf.errors import UnsupportedError
 
 R = np.random.default_rng(5)
@@ -285,7 +286,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", slow_but(("stored", "exchanged", "one_row_twice", "in_two_lists"), PROGRAMS))
 def test_programs(name: str) -> None:
     f, x = PROGRAMS[name]
     agree(f, x)

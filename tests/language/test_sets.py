@@ -67,3 +67,10 @@ def test_a_set_is_handed_to_a_function_of_the_users():
     f = program("def f(a, n):\n    return a * among(n, {1, 2})", among=among)
     for n in (1, 3):
         agree(f, A, n)
+
+
+def test_a_set_of_an_int_of_the_call_changes() -> None:
+    f = program("def f(a, k):\n    s = {1, 2, 4}\n    s |= {k + 1}\n    t = {k}\n    t.add(5)\n"
+                "    return a * (3 in s), a * (5 in t)")  # fmt: skip
+    for k in (2, 7):
+        agree(f, A, k)
