@@ -182,7 +182,10 @@ def as_unsigned(x: Expr, element: ScalarType) -> Expr:
         return x
     if element is INDEX:
         return call("unsigned", x)
-    return Expr(f"{hard(x, element).at(ATOM)}.view(np.uint{element.bits})", reads=x.reads)
+    made = hard(x, element)
+    if made.text.isidentifier():  # Numba asks for a number that the line makes
+        made = call(dtype_name(element), made)
+    return Expr(f"{made.at(ATOM)}.view(np.uint{element.bits})", reads=x.reads)
 
 
 def conversion(op: arith.CastOp, element: ScalarType, args: Sequence[Expr]) -> Expr:

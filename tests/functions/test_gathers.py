@@ -526,3 +526,16 @@ def test_repeats_in_a_loop_of_fewer_and_fewer_sources() -> None:
     n[0, 9], n[1] = 1, 100
     for _ in range(3):
         assert f(np.arange(10.0), n, np.array([10, 3])) == 9 + 2
+
+
+def put_nothing(a: np.ndarray, n: int) -> np.ndarray:
+    empty = a[:, :1:-1]
+    np.put(empty, np.arange(n), 0.25)
+    return empty
+
+
+def test_nothing_is_put_into_an_empty_array() -> None:
+    """NumPy's IndexError is for indices that there are."""
+    for n in (0, 2):
+        agree(put_nothing, np.ones((3, 2)), n)
+        agree(put_nothing, np.ones((3, 1)), n)

@@ -36,6 +36,7 @@ from tracebuf.frontends.numpy.numbers import rules
 from tracebuf.frontends.numpy.paths import branches
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.loops import trace as loop_trace
+from tracebuf.frontends.numpy.record import regions
 from tracebuf.frontends.numpy.record.heap import Changed
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, quiet
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -507,3 +508,30 @@ def test_a_fault_of_the_back_end_is_internal(fault: type[Exception], monkeypatch
     monkeypatch.setattr(compiled, "kernel_of", broken)
     with pytest.raises(InternalError, match=f"a bug of tracebuf: {fault.__name__} in"):
         f(np.ones(3))
+
+
+def many_ways(v, w):
+    x, a, b, z, h = v[0], list(v), list(v), v * 2, [w.copy()]
+    if x > 0 and len(b) < 9:
+        a[-1] = a[0]
+        h.append(z)
+    for _ in reversed(b[:9]):
+        for _ in reversed(b[:9]):
+            for _ in list(a[:9]):
+                h.append(h[-1] * 0.5)
+                h.pop()
+            h.append(v.copy())
+
+
+@pytest.mark.slow
+def test_values_of_too_many_paths_are_refused() -> None:
+    """What walks through what a value may be meets Python's limit of recursion."""
+    with pytest.raises(UnsupportedError, match="too many paths"):
+        tracebuf.bufferize(many_ways)(np.ones(7), np.ones(7))
+
+
+def test_tracing_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops that are unrolled in one another may take too many operations to be traced in any time."""
+    monkeypatch.setattr(regions, "MOST_RECORDED", 10)
+    with pytest.raises(UnsupportedError, match=r"tracing takes more than .* operations"):
+        tracebuf.bufferize(lambda a: np.sort(a) * 2 + np.cumsum(a)[::-1].sum() - a.std())(np.ones(12))

@@ -379,3 +379,19 @@ def uneven(k):
 @pytest.mark.parametrize("f", [out_of_range, too_many, popped_empty, uneven], ids=lambda f: f.__name__)
 def test_errors(f: Any) -> None:
     agree(f, K)
+
+
+def inserted_and_counted(w, n):
+    g = [[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]]
+    k = 1
+    for _ in g[:2]:
+        g[k % 3].insert(0, max(w))
+        for k in range(n):
+            g[k % 3].append(len(g))
+        g[k % len(g)][k % 2] = w[-1]
+    return g
+
+
+def test_lengths_among_floats() -> None:
+    """A length is an index of MLIR's, which became a number by a cast that keeps bits."""
+    agree(inserted_and_counted, A[0], 4)

@@ -78,3 +78,13 @@ def test_exceptions_are_the_same() -> None:
     for compiled in (False, True):
         with pytest.raises(IndexError, match="out of bounds for axis 0 with size 4"):
             module_of(program, compiled=compiled).run([a, where])
+
+
+def shifted_by_a_result(a: np.ndarray) -> np.ndarray:
+    return np.left_shift(a.astype(np.int64), np.argmin(a))
+
+
+def test_counts_of_shifts_that_a_call_gives() -> None:
+    """Numba asks for a number that the line itself makes where its bits are looked at."""
+    (plain, _), (compiled, _) = both(shifted_by_a_result, np.array([3.0, 1.0, 2.0]))
+    np.testing.assert_array_equal(plain, compiled)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracebuf.ir.core import Block, Op, Value
-from tracebuf.ir.types import F16, F32, I1, I32, I64, UI32, UI64, ScalarType
+from tracebuf.ir.types import F16, F32, I1, I32, I64, INDEX, UI32, UI64, ScalarType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith, casts
@@ -66,6 +66,8 @@ def cast_steps(source: ScalarType, to: ScalarType) -> list[tuple[type[arith.Cast
         return [(casts.FPToSI, I64 if to is UI32 else I32), (casts.TruncI, to)]
     if to.bits > source.bits:
         return [(casts.ExtUI if source.is_unsigned else casts.ExtSI, to)]
+    if INDEX in (source, to):
+        return [(arith.IndexCast, to)]
     return [(casts.TruncI if to.bits < source.bits else casts.Bitcast, to)]
 
 

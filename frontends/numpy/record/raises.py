@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from operator import floordiv, mod, truediv
+from traceback import walk_tb
 from types import CodeType, TracebackType
 from typing import Any, TypeVar, cast
 
@@ -239,6 +240,10 @@ DEEP = 8
 """How many statements are around another one in code that is nested deep."""
 
 
+MOST_IN_PATHS = 200
+"""Calls of an error that walk through what values may be, in code where these are nested deep."""
+
+
 def statements_around() -> int:
     """How many statements of the user's are being traced now, one in another."""
     frame, found = sys._getframe(), 0
@@ -246,6 +251,11 @@ def statements_around() -> int:
         frame = frame.f_back
         found += frame.f_code.co_qualname == "Statements.block"
     return found
+
+
+def in_paths(error: Exception) -> int:
+    """How many calls of an error are walks through what values may be by the path."""
+    return sum("frontends.numpy.paths." in (f.f_globals.get("__name__") or "") for f, _ in walk_tb(error.__traceback__))
 
 
 def came_of(error: BaseException | None, kind: type[BaseException]) -> bool:
@@ -261,6 +271,9 @@ def internal_error(error: Exception, loc: Location) -> TracebufError:
     if came_of(error, RecursionError) and (statements_around() > DEEP or came_of(error, UnsupportedError)):
         reason = "calls, loops and conditions are nested too deep to be traced, in a recursion perhaps"
         return UnsupportedError(reason, instead="use a loop, with an array as the stack", location=loc)
+    if came_of(error, RecursionError) and in_paths(error) > MOST_IN_PATHS:
+        reason = "what a value may be depends on too many paths, one in another"
+        return UnsupportedError(reason, instead="keep such values in an array, or make the loops shorter", location=loc)
     trace, place, handler = error.__traceback__, "", ""
     while trace is not None:
         frame = trace.tb_frame

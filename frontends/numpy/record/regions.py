@@ -38,6 +38,12 @@ ENDED = (
     "make it again here, for example a list of the iterator's items",
 )
 """Reason and rewrite for a value that is held by what is not followed where paths meet."""
+MOST_RECORDED = 60_000
+"""Ops that are recorded for a call, those of attempts at loops too; a program of so many would compile for minutes."""
+TOO_MUCH = (
+    f"tracing takes more than {MOST_RECORDED:,} operations, of loops that are unrolled inside of one another",
+    "write the inner loops over arrays, or make them a function that is bufferized by itself",
+)
 
 
 class Inside:
@@ -97,6 +103,8 @@ class Regions:
                 raise self.refuse(*ENDED)
         here.append(op)
         self.recorded += 1
+        if self.recorded > MOST_RECORDED:
+            raise self.refuse(*TOO_MUCH)
         return op
 
     def emit(self, op: Op) -> Value:

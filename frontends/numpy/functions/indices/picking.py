@@ -49,7 +49,7 @@ from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.sizes import INT_MAX
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, evaluate, product, sub
+from tracebuf.ir.dims import Dim, evaluate, neg, product, sub
 from tracebuf.ir.types import I1, I64, ScalarType, scalar_type
 from tracebuf.ops.arrays import gather
 from tracebuf.ops.scalars import arith, division
@@ -211,8 +211,8 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if picked.dtype == np.uint64:
         raise cannot_cast(picked.dtype, np.intp)
     given = ravelled_values(r, values_for(r, a, v, "unsafe"))
-    if any(d == 0 for d in a.shape) and picked.shape[0] != 0:
-        r.fail("IndexError", "cannot replace elements of an empty array")
+    if any(d == 0 for d in a.shape):
+        r.require_nonneg(neg(picked.shape[0]), "IndexError", "cannot replace elements of an empty array")
     if any(d == 0 for d in (*picked.shape, *given.shape)):
         return
     loops = Loops(r, picked.shape)
