@@ -388,7 +388,7 @@ def inserted_and_counted(w, n):
     for _ in g[:2]:
         g[k % 3].insert(0, max(w))
         for _ in range(n):
-            for k in range(n):
+            for k in range(n):  # noqa: B007 (read below)
                 g[1].append(len(g))
         g[k % len(g)][k % 2] = w[-1]
     return g
