@@ -174,7 +174,7 @@ class Writer(Text):
         made, x = op.operand(0), self.exprs.get(op.operand(0))
         if x is not None and isinstance(made.defining_op, memref.Alloc) and made not in self.cells:
             if made.block is op.block and x.text.isidentifier():
-                self.line(f"del {', '.join([*self._views_of(made, op.block), x.text])}")
+                self.delete([*self._views_of(made, op.block), x.text])
 
     def _views_of(self, array: Value, block: Block) -> list[str]:
         """The variables of a block that are views of an array, and keep it alive."""

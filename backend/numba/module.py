@@ -81,7 +81,7 @@ def module_of(func: Func, name: str = "", compiled: bool = False) -> Module:
     made = texts(helpers)
     if compiled:
         made = [t if NAME.match(t)[1] in NOT_COMPILED else f"{DECORATOR}\n{t}" for t in made]  # type: ignore[index]
-        imports.append("from numba import njit")
+        imports += ["from numba import njit"] * any(DECORATOR in part for part in (*made, *parts))
     text = "\n\n\n".join(["\n".join(imports), *made, *parts]) + "\n"
     takes = tuple(v.type for v in func.args)
     return Module(text, functions[func.name], objects, takes, func.result_types, tuple(writers[-1].returned))

@@ -17,6 +17,7 @@ _SAME_BITS = (
     "sqrt floor ceil trunc rint copysign fmod isnan isinf isfinite conj"
 ).split()
 _NOT_COMPILED = re.compile(
+    r"""f["'][^"']*\{[^{}]*:[^{}]*\}|"""  # how a number is written in a text
     r" @ |@= |\)\[|float16|np\.reshape|scipy\.|\b(?:part|windows|diagonal|recast)\(|\b(?:call|c|error)_\w*\(|\berror\("
 )
 _ASSIGNED = re.compile(r"\s*(\w+(?:, \w+)*) [-+*/]?= ")

@@ -61,6 +61,15 @@ class Text:
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
 
+    def delete(self, names: Sequence[str]) -> None:
+        """Deletes variables, on as many lines as they need."""
+        start = 0
+        for k in range(1, len(names) + 1):
+            text = f"del {', '.join(names[start:k])}"
+            if k == len(names) or 4 * self.depth + len(f"{text}, {names[k]}") > WIDTH:
+                self.line(text)
+                start = k
+
     @property
     def room(self) -> int:
         """Characters of an expression that is no variable of its own."""

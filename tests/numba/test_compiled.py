@@ -88,3 +88,20 @@ def test_counts_of_shifts_that_a_call_gives() -> None:
     """Numba asks for a number that the line itself makes where its bits are looked at."""
     (plain, _), (compiled, _) = both(shifted_by_a_result, np.array([3.0, 1.0, 2.0]))
     np.testing.assert_array_equal(plain, compiled)
+
+
+def checked_energies(a: np.ndarray) -> float:
+    total = 0.0
+    for k in range(len(a)):
+        if a[k] < 0:
+            raise ValueError(f"energy {a[k]:.3f} of cell {k:d}")
+        total += a[k]
+    return total
+
+
+def test_loops_that_write_numbers_out_stay_pythons() -> None:
+    """Numba has no format specifications."""
+    (plain, _), (compiled, _) = both(checked_energies, np.arange(4.0))
+    assert plain == compiled
+    with pytest.raises(ValueError, match=r"energy -1\.500 of cell 1"):
+        both(checked_energies, np.array([1.0, -1.5]))

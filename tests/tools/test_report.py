@@ -101,3 +101,8 @@ def test_a_long_program_is_under_three_megabytes() -> None:
     made = bufferize(names["long"]).report(None, np.ones(200))
     assert sum(len(s["lines"]) for s in made.data["stages"]) > 3000
     assert len(made.html) < 3_000_000
+
+
+def test_a_report_shows_itself_in_one_line() -> None:
+    report = bufferize(lambda a: np.cumsum(a).max()).report(None, np.ones(9))
+    assert len(repr(report)) < 120 and "save(path)" in repr(report)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.numba.expressions import quoted
-from tracebuf.backend.numba.format import fitted
+from tracebuf.backend.numba.format import WIDTH, fitted
 from tracebuf.backend.numba.hosted import definition
 from tracebuf.backend.numba.module import Module, module_of
 from tracebuf.errors import TracebufError, UnsupportedError
@@ -142,6 +142,8 @@ def entry_lines(name: str, function: Any, call: Call, traced: Traced, module: Mo
     given = ", ".join(number(names[i], call.keys[i]) for i in traced.arguments)
     lines.append('    with np.errstate(all="ignore"):')
     lines.append(f"        {'found = ' * ('found[' in returned)}{module.name}({given})")
+    if isinstance(traced.plan, ChosenResult) and len(returned) + 9 <= WIDTH:
+        returned = returned[1:-1]  # in brackets only where it is broken
     if returned != "None":
         lines.append(f"    return {returned}")
     return [part for line in lines for part in fitted(line)]

@@ -40,6 +40,9 @@ class Report:
 
     data: dict[str, Any]
 
+    def __repr__(self) -> str:
+        return f"<report of {self.data['name']}: save(path) writes it, figure() draws the lifetimes of buffers>"
+
     @property
     def html(self) -> str:
         return page(self.data)

@@ -80,7 +80,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "option_of_a_function": ("np.* with *= is not supported",),
     "random": ("a call of random.* cannot be traced",),
     "other_library": ("a call of * cannot be traced: *",),
-    "numpy_random": ("a call of * cannot be traced",),
+    "numpy_random": ("a call of numpy.random.* cannot be traced",),
     "pow_with_a_modulus": ("pow() with a modulus",),
     "power_with_where": ("np.power with `where=`",),
     "product_of_stacks": ("a product of stacks of which one may be repeated, *",),
