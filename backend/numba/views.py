@@ -62,7 +62,10 @@ def _range(offset: Mixed, count: Mixed, step: Mixed, whole: Dim, n: Dim, size: S
     if step == -1 and n == whole:
         return ":"
     low = total(start, Expr(f"-{binary('*', PRODUCT, total(size(count), number(-1)), number(-step)).text}", SIGN))
-    return f"{low} : {total(start, number(1))}" + f" : {-step}" * (step < -1)
+    end = total(start, number(1)).text
+    if not isinstance(count, int) and not isinstance(offset, int):  # of no elements it may begin before the array
+        end = f"max({end}, 0)"
+    return f"{low} : {end}" + f" : {-step}" * (step < -1)
 
 
 def _backwards(s: Slice) -> list[bool]:

@@ -144,3 +144,15 @@ def test_views_are_deleted_with_their_array() -> None:
     text = tracebuf.bufferize(with_slices).lower(np.arange(9.0)).as_text("numba")
     deleted = [line.split()[1:] for line in text.splitlines() if line.strip().startswith("del ")]
     assert any(len(names) == 3 for names in deleted), text
+
+
+def reversed_parts(b: np.ndarray, i: int) -> None:
+    part = b[::-1][:i:-2]
+    part[::-1] = b[::-1][4:]
+
+
+def test_a_reversed_part_of_no_elements_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It begins before the array, and an end of -1 is not NumPy's -1."""
+    monkeypatch.setattr(ladder, "python_module", ladder.module_of)
+    monkeypatch.setattr(ladder, "native", lambda *args: None)
+    ladder.climb(reversed_parts, (np.array([5, 2], np.uint8), 4), again=[(np.arange(9, dtype=np.uint8), 3)])
