@@ -146,13 +146,16 @@ def test_views_are_deleted_with_their_array() -> None:
     assert any(len(names) == 3 for names in deleted), text
 
 
-def reversed_parts(b: np.ndarray, i: int) -> None:
-    part = b[::-1][:i:-2]
-    part[::-1] = b[::-1][4:]
+def reversed_parts(b: np.ndarray) -> None:
+    turned = b[::-1]
+    for i in range(b[0]):
+        known = turned
+    part = known[:i:-2]
+    part[::-1] = turned[4:]
 
 
 def test_a_reversed_part_of_no_elements_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """It begins before the array, and an end of -1 is not NumPy's -1."""
     monkeypatch.setattr(ladder, "python_module", ladder.module_of)
     monkeypatch.setattr(ladder, "native", lambda *args: None)
-    ladder.climb(reversed_parts, (np.array([5, 2], np.uint8), 4), again=[(np.arange(9, dtype=np.uint8), 3)])
+    ladder.climb(reversed_parts, (np.array([5, 2], np.uint8),))
