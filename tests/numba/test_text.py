@@ -148,7 +148,7 @@ def test_views_are_deleted_with_their_array() -> None:
 
 def reversed_parts(b: np.ndarray) -> None:
     turned = b[::-1]
-    for i in range(b[0]):
+    for i in range(b[0]):  # noqa: B007 (read below)
         known = turned
     part = known[:i:-2]
     part[::-1] = turned[4:]
