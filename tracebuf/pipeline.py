@@ -128,7 +128,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     `shared_by_threads` of backend/llvm/nests.py and llvm/texts/parallel.py; Numba's
                                     threads, backend/runtime/threads.py; docs/threads.md; tests/native/test_threads.py
     a program as Python             backend/numba/: module.py puts it together, function.py walks the ops, nests.py has
-                                    the loops, pieces.py makes functions of them for Numba; a rung of
+                                    the loops, pieces.py makes functions of them for Numba; coalesce.py makes one
+                                    variable of those that hand a value on; a rung of
                                     testing/ladder.py; as a file: commands/export.py; docs/numba.md; tests/numba/
     calls by Numba's code           njit/: extension.py is what Numba finds, sites.py has the programs of a place that
                                     calls; backend/llvm/entries/jit_entries.py their code; tests/numba/test_called.py

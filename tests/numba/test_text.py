@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tracebuf
+from tests.programs.textbook import matrix_power_by_squaring
 from tests.support.corpus import PROGRAMS
 from tests.support.params import one_in
 from tracebuf.options import Options
@@ -29,7 +30,7 @@ def row_sums(a: np.ndarray, limit: int) -> np.ndarray:
 def test_a_text_reads_like_the_function() -> None:
     text = tracebuf.bufferize(smoothed).lower(np.ones(9), np.ones(9), 0.1).as_text("numba")
     assert "def smoothed(u, v, dt):" in text and "tracebuf" not in text
-    assert "# line 17: v[1:-1] += dt * inner" in text
+    assert "# line 18: v[1:-1] += dt * inner" in text
     assert "u_part[...] = " in text and "for i in range(" in text
     assert max(map(len, text.splitlines())) <= 120
 
@@ -112,19 +113,8 @@ def test_a_variable_of_one_branch_is_not_read_in_another(monkeypatch: pytest.Mon
     ladder.climb(mirrored, (np.arange(10, dtype=np.uint8).reshape(5, 2),))
 
 
-def powered(m: np.ndarray, k: int) -> np.ndarray:
-    result = np.eye(m.shape[0])
-    base = m.copy()
-    while k > 0:
-        if k & 1:
-            result = result @ base
-        base = base @ base
-        k >>= 1
-    return result
-
-
 def test_loops_assign_to_what_they_began_with() -> None:
-    text = tracebuf.bufferize(powered).lower(np.eye(3), 5).as_text("numba")
+    text = tracebuf.bufferize(matrix_power_by_squaring).lower(np.eye(3), 5).as_text("numba")
     lines = [line.strip() for line in text.splitlines()]
     assert "k = k // 2" in lines and "while True:" in lines
     made = [line.split(" = ") for line in lines if line.startswith(("result", "base")) and "[" not in line]
