@@ -105,6 +105,11 @@ def bare(options: Options) -> Options:
     return replace(options, max_allocations=None, max_copies=None, max_bytes=None, in_place=(), fallback="error")
 
 
+def with_options(options: Options, edit: Edit) -> Options:
+    """With those that an edit adds."""
+    return replace(options, **{n: (*getattr(options, n), *more) for n, more in edit.options.items()})
+
+
 def kept_by(base: Variant, given: Arguments) -> list[Any]:
     """The arrays that cannot be cloned for a call: captured ones, and arguments on them. Found once: it compiles."""
     found: list[Any] | None = vars(base).get("_kept")
@@ -119,7 +124,7 @@ def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Vari
     with edited(base.function, edit) as function:
         if function is None:
             return None
-        options = replace(base.options, **edit.options) if edit.options else base.options
+        options = with_options(base.options, edit)
         try:
             found = read(base.make, function, options, given, numbers)
             if found.meaning is None or found.meaning != base.meaning or found.impure != base.impure:
@@ -195,13 +200,13 @@ def measured(base: Variant, edit: Edit, given: Arguments) -> Edit | None:
             return None
         options = replace(base.options, tier="quick", backend="llvm")
         first = base.make(base.function, options)
-        second = base.make(function, replace(options, **edit.options))
+        second = base.make(function, with_options(options, edit))
         kept = kept_by(base, given)
         try:
             eager, again = run(base.function, given, kept), run(function, given, kept)
         except Exception:  # of the user's function on these arguments
             return None
-        lost = edit.options.get("donate", ())
+        lost = edit.options.get("donate_optional", ())
         if not agree(eager, again, exact=True):
             return None
         one, two = (run(f.call_counted, given, kept, True) for f in (first, second))
