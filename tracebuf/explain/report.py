@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from tracebuf.analysis.cost.certificate import Certificate
-from tracebuf.analysis.one_shot.base import Conflict
+from tracebuf.analysis.one_shot.base import Conflict, describe
 from tracebuf.frozen import frozen
-from tracebuf.ir.core import Op, Use
+from tracebuf.ir.core import Effect, Op, Use, Value
 from tracebuf.ir.dims import Dim, Sym, add, evaluate, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType
@@ -23,6 +23,7 @@ from tracebuf.running.host import ROW, SortLoop
 
 NEW = "a new array"
 """The reason of a `tensor.empty` that has no other."""
+WHOLE = "a value needed as a whole before it is used"
 
 
 @frozen(slots=False)
@@ -149,9 +150,7 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
         size = op.result.memref_type.byte_size
         reason = op.attrs.get("reason", NEW)
         if reason == NEW:
-            reason = (
-                "the array that is returned" if lives == "result" else "a value needed as a whole before it is used"
-            )
+            reason = "the array that is returned" if lives == "result" else needed_whole(op)
         conflicts = conflicts_of(op)
         reason = str(conflicts[0]) if conflicts else reason
         return Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), lives, conflicts)
@@ -161,6 +160,43 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
         reason = str(conflicts[0]) if conflicts else op.attrs.get("reason", "a result of its own")
         return Entry("copy", op.loc, known(size, env), str(size), reason, in_loop(op), conflicts=conflicts)
     return None
+
+
+def needed_whole(op: memref.Alloc) -> str:
+    """Why a value that conflicts with nothing has memory: what writes it, and what reads it then."""
+    writers, readers = accesses(op.result)
+    writer = next((w for w in writers if w.loc.line), op)
+    after = [r for r in readers if r not in writers and r.loc.line] or [r for r in readers if r.loc.line]
+    reader = next((r for r in after if r.loc != writer.loc), after[0] if after else None)
+    if reader is None or not writer.loc.line:
+        return WHOLE
+    whole = f"{describe(writer.loc)} is needed as a whole before"
+    if reader.loc == writer.loc or describe(reader.loc) == describe(writer.loc):
+        return f"{whole} the rest of it (line {reader.loc.line}) reads it"
+    return f"{whole} {describe(reader.loc)} reads it"
+
+
+def accesses(buffer: Value) -> tuple[list[Op], list[Op]]:
+    """The ops that write to a buffer, and those that read it, through views of it, loops and branches too."""
+    writers, readers = list[Op](), list[Op]()
+    pending, seen = [buffer], {buffer}
+    while pending:
+        value = pending.pop(0)
+        for use in value.uses:
+            through = use.op.results if isinstance(use.op, memref.VIEW_OPS) else received(use)
+            pending += [v for v in through if v not in seen]
+            seen.update(through)
+            done = {effect for effect, on in use.op.effects() or () if on is value}
+            writers += [use.op] if Effect.WRITE in done else []
+            readers += [use.op] if Effect.READ in done else []
+    return writers, readers
+
+
+def received(use: Use) -> list[Value]:
+    """What an operand becomes within loops and branches, and behind them."""
+    op = use.op.parent_op if use.op.terminator else use.op
+    flows = op.flows() if op is not None and op.regions else None
+    return [v for f in flows or () for passed, v in zip(f.passed, f.received) if passed is use]
 
 
 def made_by_callee(op: HostCall, env: Mapping[Sym, int]) -> list[Entry]:

@@ -39,13 +39,18 @@ _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Assert)
 
 
 def proposed(source: Source, told: Collection[int], arrays: Sequence[str]) -> Iterator[Edit]:
-    """All edits, those first that touch lines that are `told`, of them the small ones; `arrays` are the parameters that
-    may be donated."""
+    """All edits, those first that leave out a copy in lines that are `told`, then those that touch such lines, the
+    small ones first; `arrays` are the parameters that may be donated."""
     found = [*copies_left_out(source), *returns_before(source), *moves(source), *parts_before(source)]
     found += made_once(source, arrays)
-    yield from sorted(found, key=lambda e: (-min(2, len(lines_of(e) & {*told})), size(e)))
+    yield from sorted(found, key=lambda e: order_of(e, {*told}))
     yield from donations(source, arrays)
     yield from joined(found, {*told})
+
+
+def order_of(edit: Edit, told: set[int]) -> tuple[int, int]:
+    touched = len(lines_of(edit) & told)
+    return -3 if touched and edit.kind == "leave out a copy" else -min(2, touched), size(edit)
 
 
 def joined(found: Sequence[Edit], told: set[int]) -> Iterator[Edit]:
@@ -194,10 +199,10 @@ def copies_left_out(source: Source) -> Iterator[Edit]:
 
 # -- arguments
 def donations(source: Source, arrays: Sequence[str]) -> Iterator[Edit]:
-    """The results may be computed in the memory of an argument that is not needed any more. Donated where that can be:
-    in other calls (other layouts, loops that do not run) the argument may have to be kept, and `donate=` would raise."""
+    """The results may be computed in the memory of an argument that is not needed any more. Donated where that can
+    be: in other calls (other layouts, loops that do not run) it may have to be kept, and `donate=` would raise."""
     for name in arrays:
-        caveat = f"the result may lie in the memory of `{name}`, what `{name}` holds after the call is lost"
+        caveat = f"what `{name}` holds after the call is lost, and results may lie in its memory"
         changes: tuple[Change, ...] = ()
         text = f'bufferize it with donate_optional="{name}"'
         decorator = next((d for d in source.node.decorator_list if is_bufferize(d)), None)
@@ -209,7 +214,8 @@ def donations(source: Source, arrays: Sequence[str]) -> Iterator[Edit]:
 
 
 def with_donation(source: Source, decorator: ast.expr, name: str) -> str | None:
-    """The decorator with one more argument that is donated where possible; None where its text does not say which are."""
+    """The decorator with one more argument that is donated where possible; None where its text does not say which
+    are."""
     old = source.text(decorator)
     if old is None or "\n" in old:
         return None

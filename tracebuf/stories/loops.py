@@ -19,6 +19,7 @@ Loop = ast.For | ast.While
 MAKES = ("empty_like", "zeros_like", "ones_like", "copy", "array")
 OUT = {"dot", "matmul", "cumsum", "cumprod", "take", "clip", "sum", "mean", "max", "min", "prod", "compress", "choose"}
 """Functions of NumPy with `out=` that are no ufuncs."""
+NOT_RUN = "takes an array more where the loop does not run"
 
 
 def made_once(source: Source, arrays: Sequence[str]) -> Iterator[Edit]:
@@ -35,19 +36,25 @@ def made_once(source: Source, arrays: Sequence[str]) -> Iterator[Edit]:
             target = s.targets[0]
             if isinstance(target, ast.Name):
                 yield from kept(source, loop, s, target.id, bound, arrays)
-                yield from turns(source, loop, k, target.id, bound)
+                yield from turns(source, loop, k, target.id)
             elif isinstance(target, ast.Subscript) and not reads(target) & bound:
                 yield from through(source, loop, s, target, fresh)
 
 
 def before(source: Source, loop: Loop, s: ast.Assign, made: str, instead: Sequence[str]) -> Iterator[Edit]:
     """`made` before the loop, and other statements in the place of this one."""
-    if (new := cut(s, "; ".join(instead))) is None:
+    if (new := cut(s, in_place_of(source, s, instead))) is None:
         return
     first, *rest = instead
     shown = f"`{first}`" + "".join(f" and `{text}`" for text in rest)
     text = f"put `{made}` before the loop in line {loop.lineno}, and {shown} into line {s.lineno}"
-    yield Edit("allocate once", text, source.file, changed(source, [*put_before(source, loop, [made]), new]))
+    changes = changed(source, [*put_before(source, loop, [made]), new])
+    yield Edit("allocate once", text, source.file, changes, caveat=NOT_RUN)
+
+
+def in_place_of(source: Source, s: ast.stmt, instead: Sequence[str]) -> str:
+    """The text of statements that take the place of one."""
+    return (f"\n{' ' * s.col_offset}" if source.begins_line(s) else "; ").join(instead)
 
 
 def kept(
@@ -92,9 +99,9 @@ def through(source: Source, loop: Loop, s: ast.Assign, target: ast.Subscript, na
         yield from before(source, loop, s, made, [f"{name}[...] = {value}", f"{place} = {name}"])
 
 
-def turns(source: Source, loop: Loop, k: int, name: str, bound: set[str]) -> Iterator[Edit]:
+def turns(source: Source, loop: Loop, k: int, name: str) -> Iterator[Edit]:
     """`new = u.copy()` (or an empty array like u, or a value), at the end of the iteration `u = new`: two arrays that
-    take turns."""
+    take turns. Two new ones where `u` is an argument, which is not to be stored to."""
     s, last = loop.body[k], loop.body[-1]
     assert isinstance(s, ast.Assign)
     value = source.text(s.value)
@@ -104,19 +111,26 @@ def turns(source: Source, loop: Loop, k: int, name: str, bound: set[str]) -> Ite
             other = last.targets[0].id
     if other is None or value is None or occurrences(source.node, name) != occurrences(loop, name):
         return
-    swap, call = cut(last, f"{other}, {name} = {name}, {other}"), s.value
-    fill = f"{name}[...] = {value}"
+    fill, call = f"{name}[...] = {value}", s.value
     if (of := copied(call)) is not None:
         fill = f"{name}[...] = {ast.unparse(of)}"
     elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in MAKES:
         fill = {"zeros_like": f"{name}[...] = 0", "ones_like": f"{name}[...] = 1"}.get(call.func.attr, "")
-    new = cut(s, fill)
-    if swap is None or new is None:
-        return
-    made = f"{name} = np.empty_like({other})"
     filled = f"`{fill}` into line {s.lineno}" if fill else f"nothing into line {s.lineno}"
-    text = f"put `{made}` before the loop in line {loop.lineno}, {filled}, and `{swap.text}` into line {last.lineno}"
-    yield Edit("take turns", text, source.file, changed(source, [*put_before(source, loop, [made]), new, swap]))
+    made, caveat = [f"{name} = np.empty_like({other})"], NOT_RUN
+    swap = f"{other}, {name} = {name}, {other}"
+    argument = any(a.arg == other for a in ast.walk(source.node.args) if isinstance(a, ast.arg))
+    if argument:  # which is not to be stored to
+        made.append(f"{other} = {other}.copy()")
+        caveat = f"where the loop does not run, `{other}` is a copy then, beside another array; takes an array more "
+        caveat += "where it runs once"
+    cuts = cut(s, fill), cut(last, swap)
+    if cuts[0] is None or cuts[1] is None:
+        return
+    shown = " and ".join(f"`{text}`" for text in made)
+    text = f"put {shown} before the loop in line {loop.lineno}, {filled}, and `{swap}` into line {last.lineno}"
+    changes = changed(source, [*put_before(source, loop, made), cuts[0], cuts[1]])
+    yield Edit("take turns", text, source.file, changes, caveat=caveat, runs_once=argument)
 
 
 def occurrences(node: ast.AST, name: str) -> int:

@@ -11,14 +11,19 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Hashable, Iterator, MutableMapping, Sequence
 
+from tracebuf.explain.memory import number
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Op, Region, Value
+from tracebuf.ir.dims import Dim, Expr
 from tracebuf.ir.func import Func
+from tracebuf.ir.types import INDEX
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.checks import may_stop
+from tracebuf.ops.memory.indexing import constant_index
+from tracebuf.stories.parts import Mixed, Part, Parts, Stored
 
 MOST_STEPS = 200_000
 """After so many ops looked at there is no answer."""
@@ -43,12 +48,13 @@ class Meaning:
     effects: tuple[int, ...]
 
 
-def meaning(func: Func, numbers: Numbers) -> Meaning | None:
-    """Of a traced program; None where that takes too long, or it calls traced functions."""
+def meaning(func: Func, numbers: Numbers, peeled: bool = False) -> Meaning | None:
+    """Of a traced program; None where that takes too long, or it calls traced functions. `peeled`: where its own loops
+    from 0 run at least once, of which the first iteration is taken out, as tracing does to see what a name is."""
     if func.callees:
         return None
     try:
-        return _Numbering(numbers).of(func)
+        return _Numbering(numbers, peeled).of(func)
     except (TooLong, RecursionError):
         return None
 
@@ -60,18 +66,26 @@ def is_pure_call(op: HostCall) -> bool:
 
 
 class _Numbering:
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: Numbers, peeled: bool = False) -> None:
         self.numbers = numbers
+        self.peeled = peeled
         self.known: MutableMapping[Value, int] = {}
         self.depth = 0
         self.steps = [0]
         """How many ops were looked at; shared by all that is within."""
-        self.blocks: dict[Hashable, tuple[_Numbering, list[int]]] = {}
-        """What was numbered within, and what it does besides: once for all results of a loop or a branch."""
+        self.parts = Parts(self.number)
+        self.blocks: dict[Hashable, tuple[_Numbering, list[int], bool]] = {}
+        """What was numbered within, what it does besides, and whether arrays are stored over there: once for all
+        results of a loop or a branch."""
 
     def of(self, func: Func) -> Meaning:
         for k, arg in enumerate(func.args):
             self.known[arg] = self.number(("argument", k, str(arg.type)))
+        for s, v in func.symbols.items():
+            if v in self.known:
+                self.parts.dims.setdefault(self.known[v], s.expr)
+            else:
+                self.parts.named.setdefault(v, s.expr)
         stores, effects = set[tuple[int, int]](), list[int]()
         for op in func.block.ops:
             if isinstance(op, MaterializeInDestination):
@@ -108,6 +122,8 @@ class _Numbering:
             return
         for result in op.results:
             self.known[result] = self.value(op, result.index)
+            if result.type is INDEX and (dim := self.dim(op)) is not None:
+                self.parts.dims.setdefault(self.known[result], dim)
         if acting:
             yield self.effect(op)
 
@@ -115,6 +131,19 @@ class _Numbering:
         """The number of a result of an op, whatever the op does besides."""
         if (same := passes_on(op)) is not None:
             return self.known[same]
+        if isinstance(op, tensor.ExtractSlice):
+            kind = str(op.result.type)
+            if kind == str(op.source.type) and op.slice.covers(op.source.tensor_type, op.result.tensor_type):
+                return self.known[op.source]
+            return self.parts.taken(self.known[op.source], self.part(op), kind)
+        if isinstance(op, tensor.InsertSlice):
+            new = Stored(self.known[op.source], self.known[op.dest], self.part(op), str(op.source.type))
+            return self.parts.put(new, op.dest.tensor_type.shape, str(op.result.type))
+        if isinstance(op, tensor.Extract):
+            return self.parts.taken(self.known[op.operand(0)], self.element(op, 1), "element")
+        if isinstance(op, tensor.Insert):
+            one = Stored(self.known[op.operand(0)], self.known[op.operand(1)], self.element(op, 2), "element")
+            return self.parts.put(one, op.result.tensor_type.shape, str(op.result.type))
         if isinstance(op, scf.For):
             numbers, inner, _ = self.loop(op, [op.args[index], op.passed[index].value])
             return self.number(("for", *numbers, inner.known[op.passed[index].value]))
@@ -135,6 +164,33 @@ class _Numbering:
         numbers, inner, done = self.loop(op, list(asked_by_effects(op)))
         return self.number(("loop does", op.name, *numbers, tuple(done)))
 
+    def part(self, op: tensor.SliceOp) -> Part:
+        s = op.slice
+        offsets, sizes, strides = (tuple(map(self.mixed, xs)) for xs in (s.offsets, s.sizes, s.strides))
+        return Part(offsets, sizes, strides, s.dims)
+
+    def element(self, op: Op, leading: int) -> Part:
+        """The part that one element is."""
+        place = tuple(map(self.mixed, op.operands[leading:]))
+        return Part(place, (1,) * len(place), (1,) * len(place), ())
+
+    def mixed(self, x: int | Value) -> Mixed:
+        found = x if isinstance(x, int) else constant_index(x)
+        return found if found is not None else ("value", self.known[x])  # type: ignore[index]
+
+    def dim(self, op: Op) -> Dim | None:
+        """An integer as an expression of sizes."""
+        if len(op.results) > 1 or op.result in self.parts.named:
+            return self.parts.named.get(op.results[0])
+        if (n := constant_index(op.result)) is not None:
+            return n
+        if isinstance(op, tensor.Dim):
+            axis = constant_index(op.operand(1)) if op.attrs["dim"] is None else op.attrs["dim"]
+            return None if axis is None else op.operand(0).tensor_type.shape[axis]
+        parts = [self.parts.dims.get(self.known[v]) for v in op.operands]
+        found = None if None in parts or op.regions else number(op, parts)
+        return found if isinstance(found, int | Expr) else None
+
     def key(self, op: Op) -> Hashable:
         """An op without its regions and places."""
         attrs = tuple((k, type(v).__name__, repr(v)) for k, v in sorted(op.attrs.items()) if k not in _SILENT)
@@ -154,42 +210,78 @@ class _Numbering:
         """The numbering of a branch, and the numbers of what it does besides."""
         if block not in self.blocks:
             inner = self.inside({})
-            self.blocks[block] = inner, inner.all_met(block)
-        return self.blocks[block]
+            self.blocks[block] = inner, inner.all_met(block), False
+        return self.blocks[block][:2]
 
     def loop(self, op: scf.Loop, asked: Sequence[Value]) -> tuple[tuple[Hashable, ...], _Numbering, list[int]]:
         """How a loop goes on, as far as what is asked for depends on it: by those of the carried values alone that it
-        comes from, in the order in which they are met. With the numbering of one iteration, and the numbers of what that
-        does besides."""
+        comes from, in the order in which they are met. With the numbering of one iteration, and the numbers of what
+        that does besides."""
+        asked = [*asked, op.before.terminator.operand(0)] if isinstance(op, scf.While) else asked
         order = carried_for(op, asked)
-        if (op, *order) not in self.blocks:
-            self.blocks[op, *order] = self.iteration(op, order)
-        inner, done = self.blocks[op, *order]
+        covered = self.parts.covered
+        inner, done = self.iteration(op, order)
+        if self.parts.covered > covered and (fewer := self.needed(op, asked, order)) != order:
+            order = fewer
+            inner, done = self.iteration(op, order)
         if isinstance(op, scf.While):
             rules: tuple[int, ...] = (inner.known[op.before.terminator.operand(0)],)
         else:
             rules = tuple(self.known[v] for v in op.operands[:3])
         inits = tuple(self.known[op.inits[k].value] for k in order)
+        if self.peeled and isinstance(op, scf.For) and [constant_index(v) for v in op.operands[:3:2]] == [0, 1]:
+            first = self.inside({})
+            first.depth = self.depth
+            first.known.update((a, self.known[v]) for a, v in zip(op.body.args, [op.operand(0), *op.operands[3:]]))
+            if not first.all_met(op.body):
+                inits = tuple(first.known[handed_on(op, k)] for k in order)
+                rules = self.known[op.operand(2)], *rules[1:]
         return (rules, inits, tuple(inner.known[handed_on(op, k)] for k in order)), inner, done
 
-    def iteration(self, op: scf.Loop, order: Sequence[int]) -> tuple[_Numbering, list[int]]:
+    def needed(self, op: scf.Loop, asked: Sequence[Value], order: Sequence[int]) -> list[int]:
+        """Of carried values those that what is asked for depends on: with other ones it has other numbers."""
+        known = self.iteration(op, order)[0].known
+        others = {k: self.iteration(op, order, k)[0].known for k in order}
+        found, pending = set[int](), list(asked)
+        while pending:
+            value = pending.pop()
+            new = {k for k in order if k not in found and known[value] != others[k][value]}
+            found |= new
+            pending += [handed_on(op, k) for k in new]
+        return [k for k in order if k in found]
+
+    def iteration(
+        self, op: scf.Loop, order: Sequence[int], other: int | None = None
+    ) -> tuple[_Numbering, list[int]]:
+        """The numbering of one iteration; with another value for the carried one of number `other`. Made once."""
+        key = op, *order, ("other", other)
+        if key not in self.blocks:
+            self.blocks[key] = self.numbered(op, order, other)
+        elif self.blocks[key][2]:
+            self.parts.covered += 1
+        return self.blocks[key][:2]
+
+    def numbered(
+        self, op: scf.Loop, order: Sequence[int], other: int | None
+    ) -> tuple[_Numbering, list[int], bool]:
+        covered = self.parts.covered
         labels: dict[Value, Hashable] = {a: ("not asked for", id(a)) for a in op.regions[0].block.args}
         if isinstance(op, scf.For):
             labels[op.body.args[0]] = ("counts", self.depth + 1)
         for place, k in enumerate(order):
-            labels[op.args[k]] = ("carried", self.depth + 1, place, str(op.args[k].type))
+            labels[op.args[k]] = ("other" if k == other else "carried", self.depth + 1, place, str(op.args[k].type))
         inner = self.inside(labels)
         effects = inner.all_met(op.regions[0].block)
         if isinstance(op, scf.While):
             inner.known.update((a, inner.known[u.value]) for a, u in zip(op.after.args, op.passed))
             effects += inner.all_met(op.after)
-        return inner, effects
+        return inner, effects, self.parts.covered > covered
 
     def inside(self, labels: dict[Value, Hashable]) -> _Numbering:
         """The numbering within a region, of whose arguments are these labels."""
         made = _Numbering(self.numbers)
         made.known = ChainMap({v: self.number(label) for v, label in labels.items()}, self.known)
-        made.depth, made.steps = self.depth + 1, self.steps
+        made.depth, made.steps, made.parts = self.depth + 1, self.steps, self.parts
         return made
 
 
@@ -238,8 +330,8 @@ def handed_on(op: scf.Loop, k: int) -> Value:
 
 
 def carried_for(op: scf.Loop, asked: Sequence[Value]) -> list[int]:
-    """The carried values of a loop that values of its iterations, and how long it runs, depend on, in the order in which
-    they are met."""
+    """The carried values of a loop that values of its iterations, and how long it runs, depend on, in the order in
+    which they are met."""
     places = {a: k for k, a in enumerate(op.args)}
     order, looked, seen = list[int](), 0, set[Value]()
     condition = [op.before.terminator.operand(0)] if isinstance(op, scf.While) else []

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from tracebuf.explain.memory import number
-from tracebuf.explain.report import Entry, human, known
+from tracebuf.explain.report import Entry, accesses, human, known
 from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
@@ -25,6 +25,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
 from tracebuf.location import Location
 from tracebuf.ops.control import scf
+from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.process.display import preformatted
 from tracebuf.process.progress import step
@@ -48,6 +49,9 @@ from tracebuf.stories.trials import (
 
 SECONDS = 10.0
 """How long edits are tried for."""
+WHOLE = "is needed as a whole before"
+ELSEWHERE = "stores is used elsewhere too"
+"""Words of reasons."""
 SMALL = 0.01
 """Lines that save less than this part of what eager allocates are not listed."""
 
@@ -302,8 +306,9 @@ def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int]
     often = how_often(op, base.program, base.sizes)
     times = None if often is None else known(often, {} if as_formulas else base.sizes)
     conflict = entry.conflicts[0] if entry.conflicts else None
-    written, read, defined = places(entry)
-    rule = conflict.rule if conflict is not None else "read after write" if read else rule_of(entry)
+    written, read, defined = places(op, entry)
+    after = read is not None and WHOLE not in entry.reason and ELSEWHERE not in entry.reason
+    rule = conflict.rule if conflict is not None else "read after write" if after else rule_of(entry)
     kind = "allocation and copy" if len(group) == 2 else entry.kind
     proof = None if edit is not None else proof_of(base, entry, (written, read, defined), *tries)
     return Story(
@@ -313,7 +318,7 @@ def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int]
     )  # fmt: skip
 
 
-def places(entry: Entry) -> tuple[Location | None, Location | None, Location | None]:
+def places(op: Op, entry: Entry) -> tuple[Location | None, Location | None, Location | None]:
     """Of the write that it avoids, the read that wants what was there, and what made that."""
     file, name = entry.location.file, entry.location.function
     if entry.conflicts:
@@ -325,6 +330,14 @@ def places(entry: Entry) -> tuple[Location | None, Location | None, Location | N
     lines = [Location(file, int(n), function=name) for n in re.findall(r"\(line (\d+)\)", entry.reason)]
     if len(lines) == 2 and " overwrites " in entry.reason:
         return lines[0], lines[1], entry.location
+    if len(lines) == 2 and WHOLE in entry.reason:
+        return lines[0], lines[1], entry.location
+    if len(lines) == 1 and ELSEWHERE in entry.reason:
+        readers = accesses(op.result)[1] if isinstance(op, memref.Alloc) else []
+        others = [r.loc for r in readers if r.loc.line not in (0, lines[0].line)]
+        return lines[0], others[0] if others else None, entry.location
+    if len(lines) == 1 and "is computed in a loop before" in entry.reason:
+        return lines[0], None, entry.location
     if len(lines) == 1 and "stores over elements" in entry.reason:
         return lines[0], lines[0], None
     if len(lines) == 1 and "is overwritten before" in entry.reason:
@@ -338,6 +351,8 @@ def known_place(location: Location | None) -> Location | None:
 
 def rule_of(entry: Entry) -> str:
     """Of an entry without a conflict."""
+    if ELSEWHERE in entry.reason or "is computed in a loop before" in entry.reason:
+        return "a value stored later"
     return {"result": "a new array is returned", "host call": "the called function makes it"}.get(
         entry.lives, "a value needed as a whole")  # fmt: skip
 

@@ -74,7 +74,9 @@ class Reading:
 Make = Callable[[FunctionType, Options], Any]
 
 
-def read(make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers) -> Reading:
+def read(
+    make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers, peeled: bool = False
+) -> Reading:
     """Raises what tracing raises."""
     plain = bare(options)
     f = make(function, plain)
@@ -82,7 +84,7 @@ def read(make: Make, function: FunctionType, options: Options, given: Arguments,
     sizes = {s: b.value(call.values) for s, b in traced.bindings.items()}
     calls = [op for op in traced.func.walk() if isinstance(op, HostCall) and not is_pure_call(op)]
     impure = str(calls[0].callee) if calls else ""
-    return Reading(plain, traced, sizes, meaning(traced.func, numbers), impure)
+    return Reading(plain, traced, sizes, meaning(traced.func, numbers, peeled), impure)
 
 
 def variant(
@@ -107,7 +109,8 @@ def bare(options: Options) -> Options:
 
 def with_options(options: Options, edit: Edit) -> Options:
     """With those that an edit adds."""
-    return replace(options, **{n: (*getattr(options, n), *more) for n, more in edit.options.items()})
+    added: dict[str, Any] = {n: (*getattr(options, n), *more) for n, more in edit.options.items()}
+    return replace(options, **added)
 
 
 def kept_by(base: Variant, given: Arguments) -> list[Any]:
@@ -126,7 +129,7 @@ def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Vari
             return None
         options = with_options(base.options, edit)
         try:
-            found = read(base.make, function, options, given, numbers)
+            found = read(base.make, function, options, given, numbers, edit.runs_once)
             if found.meaning is None or found.meaning != base.meaning or found.impure != base.impure:
                 return None
             return variant(base.make, function, options, given, numbers, found)
@@ -218,7 +221,7 @@ def measured(base: Variant, edit: Edit, given: Arguments) -> Edit | None:
             return None
         several = sum(isinstance(a.type, MemRefType) for a in base.program.args) > 1
         apart = several and bool(edit.changes) and not edit.options
-        caveat = "for arrays that share no memory" if apart else edit.caveat
+        caveat = "; ".join(filter(None, (edit.caveat, "for arrays that share no memory" if apart else "")))
         fewer = {"allocations": a.allocations - b.allocations, "copies": a.copies - b.copies}
         return replace(edit, caveat=caveat, saves=saves, **fewer)
 
