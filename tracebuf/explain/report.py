@@ -4,11 +4,14 @@ there; every host call, with the bytes that it reads and writes."""
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from typing import TypeVar
 
 from tracebuf.analysis.cost.certificate import Certificate
 from tracebuf.analysis.one_shot.base import Conflict, describe
+from tracebuf.explain.often import how_often
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Effect, Op, Use, Value
 from tracebuf.ir.dims import Dim, Sym, add, evaluate, symbols
@@ -47,6 +50,13 @@ class Entry:
 
     read: int | None = None
     """Of a host call's bytes, those of the arrays that it reads."""
+    times: int | None = None
+    """How often a call makes it, where that is known."""
+
+    @property
+    def amount(self) -> float:
+        """What it takes in a call, in bytes; infinite where that is not known."""
+        return call_bytes(self.bytes, self.times, self.in_loop)
 
     def __str__(self) -> str:
         where = f"line {self.location.line}" if self.location.line else "?"
@@ -70,7 +80,8 @@ class Entry:
 @frozen(slots=False)
 @displayed
 class Explanation:
-    """What a call still allocates and copies, and what it calls, in program order."""
+    """What a call still allocates and copies, and what it calls: `entries`, in program order. As text, what takes most
+    stands first."""
 
     name: str
     entries: tuple[Entry, ...]
@@ -97,13 +108,46 @@ class Explanation:
         return tuple(dict.fromkeys(c for e in self.entries for c in e.conflicts))
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, all: bool = False) -> str:
+        """All of it as text, what takes most first.
+
+        Args:
+            all: what takes less than 1 KiB too, where there is more.
+        """
         head = f"{self.name}: no allocations, no copies"
         if self.entries:
             head = f"{self.name}: {count(self.allocations, 'allocation')}, {count(self.copies, 'copy')}"
             head += f", {count(self.host_calls, 'host call')}" if self.host_calls else ""
         end = [f"`{x}` is donated {f'to no use: {why}' if why else 'and used'}" for x, why in self.donated.items()]
         end += [] if self.certificate is None else [str(self.certificate)]
-        return "\n".join([head, *(str(e) for e in self.entries), *end])
+        shown, small = large_first(self.entries, lambda e: e.amount, all)
+        end = [and_more(small), *end] if small else end
+        return "\n".join([head, *map(str, shown), *end])
+
+
+LITTLE = 1024
+"""What takes less bytes in a call is counted only, beside what takes more."""
+T = TypeVar("T")
+
+
+def large_first(items: Sequence[T], amount: Callable[[T], float], all: bool) -> tuple[list[T], int]:
+    """What is shown, that of most bytes first, and how many small ones are not."""
+    ordered = sorted(items, key=lambda x: -amount(x))
+    large = [x for x in ordered if amount(x) >= LITTLE]
+    return (ordered, 0) if all or not large else (large, len(ordered) - len(large))
+
+
+def and_more(count: int) -> str:
+    return f"and {count} more below {human(LITTLE).replace('.0', '')}: text(all=True) has all"
+
+
+def call_bytes(once: int | None, times: int | None, in_loop: bool) -> float:
+    """The bytes of a call; where it is not known how often a loop runs, those of one iteration, and no small number."""
+    if once is None:
+        return math.inf
+    return max(once, LITTLE) if times is None and in_loop else once * (1 if times is None else times)
 
 
 def count(entries: tuple[Entry, ...], noun: str) -> str:
@@ -123,7 +167,9 @@ def human(n: float) -> str:
 
 def explain(func: Func, env: Mapping[Sym, int]) -> Explanation:
     """The report of a memref program; `env` has the call's sizes. Entries of no bytes are left out."""
-    entries = [entry for _, entry in all_entries(func, env) if entry.bytes != 0 or entry.kind == "host call"]
+    found = [(op, e) for op, e in all_entries(func, env) if e.bytes != 0 or e.kind == "host call"]
+    entries = [replace(e, times=known(often, env) if (often := how_often(op, func, env)) is not None else None)
+               for op, e in found]  # fmt: skip
     arguments = zip(func.args, func.arg_attrs, strict=True)
     donated = {a.name: attrs.get("tracebuf.unused", "") for a, attrs in arguments if "tracebuf.donated" in attrs}
     return Explanation(func.name, tuple(entries), func.attrs.get("certificate"), donated)

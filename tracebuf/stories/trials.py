@@ -48,6 +48,8 @@ class Variant:
     entries: tuple[tuple[Op, Entry], ...]
     impure: str
     """The function that it calls and a trial must not."""
+    arrays: tuple[str, ...]
+    """The parameters that are arrays in this call."""
 
     def memory(self) -> MemoryUse:
         """What it takes, as formulas; made when it is asked for."""
@@ -69,26 +71,31 @@ class Reading:
     sizes: Mapping[Sym, int]
     meaning: Meaning | None
     impure: str
+    arrays: tuple[str, ...]
 
 
 Make = Callable[[FunctionType, Options], Any]
 
 
 def read(
-    make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers, peeled: bool = False
-) -> Reading:
-    """Raises what tracing raises."""
+    make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers | None,
+    peeled: bool = False,
+) -> Reading:  # fmt: skip
+    """`numbers`: None where its meaning is not asked for. Raises what tracing raises."""
     plain = bare(options)
     f = make(function, plain)
     call, traced = f.trace(*given[0], **given[1])
     sizes = {s: b.value(call.values) for s, b in traced.bindings.items()}
     calls = [op for op in traced.func.walk() if isinstance(op, HostCall) and not is_pure_call(op)]
     impure = str(calls[0].callee) if calls else ""
-    return Reading(plain, traced, sizes, meaning(traced.func, numbers, peeled), impure)
+    named = zip(call.names, call.values)
+    arrays = tuple(n for n, v in named if n.isidentifier() and isinstance(v, np.ndarray) and v.ndim)
+    means = None if numbers is None else meaning(traced.func, numbers, peeled)
+    return Reading(plain, traced, sizes, means, impure, arrays)
 
 
 def variant(
-    make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers,
+    make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers | None,
     reading: Reading | None = None, observe: Callable[[str, Func], None] | None = None, keep: bool = False,
 ) -> Variant:  # fmt: skip
     """The program for these options, of a reading where there is one; the passes take that over, but for those that
@@ -98,8 +105,13 @@ def variant(
     if keep:
         taken = replace(r.traced, func=clone_func(r.traced.func)[0])
     func = stages.bufferized(taken, plain, observe).func
-    found = tuple(pair for pair in all_entries(func, r.sizes) if pair[1].bytes != 0 and pair[1].kind != "host call")
-    return Variant(make, function, plain, r.meaning, r.traced.func, func, r.sizes, found, r.impure)
+    found = tuple(entries_of(func, r.sizes))
+    return Variant(make, function, plain, r.meaning, r.traced.func, func, r.sizes, found, r.impure, r.arrays)
+
+
+def entries_of(func: Func, sizes: Mapping[Sym, int]) -> Iterator[tuple[Op, Entry]]:
+    """The allocations and copies of a memref program."""
+    return (pair for pair in all_entries(func, sizes) if pair[1].bytes != 0 and pair[1].kind != "host call")
 
 
 def bare(options: Options) -> Options:
