@@ -148,7 +148,7 @@ class Measurement:
         """The lines; not `all`: without those of less than 1 KiB, where there are larger ones."""
         from tracebuf.explain.report import LITTLE
 
-        large = [x for x in self.lines if x.allocated_bytes >= LITTLE or x.native]
+        large = [x for x in self.lines if x.native_bytes is None or max(x.allocated_bytes, x.native_bytes) >= LITTLE]
         return list(self.lines) if all or not large else large
 
     def notes(self, most: int | None = None, all: bool = True) -> list[str]:

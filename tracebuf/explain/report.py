@@ -216,10 +216,23 @@ def needed_whole(op: memref.Alloc) -> str:
     reader = next((r for r in after if r.loc != writer.loc), after[0] if after else None)
     if reader is None or not writer.loc.line:
         return WHOLE
+    if (over := overwriting(writer, reader)) is not None:
+        return f"{describe(over.loc)} overwrites what the value is computed from before {describe(reader.loc)} reads it"
     whole = f"{describe(writer.loc)} is needed as a whole before"
     if reader.loc == writer.loc or describe(reader.loc) == describe(writer.loc):
         return f"{whole} the rest of it (line {reader.loc.line}) reads it"
     return f"{whole} {describe(reader.loc)} reads it"
+
+
+def overwriting(writer: Op, reader: Op) -> Op | None:
+    """What writes, in a line between, to something that a value is computed from."""
+    read = [v for effect, v in writer.effects() or () if effect is Effect.READ and v is not None]
+    first, last = writer.loc, reader.loc
+    for buffer in dict.fromkeys(memref.base_of(v) for v in read if isinstance(v.type, MemRefType)):
+        for op in accesses(buffer)[0]:
+            if op.loc.file == first.file == last.file and first.line < op.loc.line < last.line:
+                return op
+    return None
 
 
 def accesses(buffer: Value) -> tuple[list[Op], list[Op]]:

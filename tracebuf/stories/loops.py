@@ -19,6 +19,7 @@ Loop = ast.For | ast.While
 MAKES = ("empty_like", "zeros_like", "ones_like", "copy", "array")
 OUT = {"dot", "matmul", "cumsum", "cumprod", "take", "clip", "sum", "mean", "max", "min", "prod", "compress", "choose"}
 """Functions of NumPy with `out=` that are no ufuncs."""
+SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 NOT_RUN = "takes an array more where the loop does not run"
 
 
@@ -75,10 +76,20 @@ def kept(
     value = source.text(s.value)
     if value is None or not isinstance(s.value, (ast.Call, ast.BinOp, ast.UnaryOp)):
         return
-    filled = f"{value[:-1].rstrip().rstrip(',')}, out={name})" if takes_out(s.value) else f"{name}[...] = {value}"
+    filled = [out_into(source, s.value, name) or f"{name}[...] = {value}"]
+    if isinstance(s.value, ast.BinOp) and (sign := SIGNS.get(type(s.value.op))) is not None:
+        first, second = out_into(source, s.value.left, name), source.text(s.value.right)
+        if first is not None and second is not None:
+            filled = [first, f"{name} {sign}= {second}"]
     there = [n for n in sorted(reads(s.value)) if occurrences(source.node, n) > occurrences(loop, n) or n in arrays]
     for like in [n for n in [*there, *arrays] if n not in ("np", "numpy")][:3]:
-        yield from before(source, loop, s, f"{name} = np.empty_like({like})", [filled])
+        yield from before(source, loop, s, f"{name} = np.empty_like({like})", filled)
+
+
+def out_into(source: Source, call: ast.expr, name: str) -> str | None:
+    """The text of a call of NumPy's whose result goes into an array; None for what cannot be told where."""
+    text = source.text(call) if takes_out(call) else None
+    return None if text is None else f"{text[:-1].rstrip().rstrip(',')}, out={name})"
 
 
 def takes_out(call: ast.expr) -> bool:
