@@ -279,6 +279,45 @@ class Oscillator:
         self.p -= dt * old  # R
 
 
+@bufferize
+def two_loops(u, n):
+    for _ in range(n):
+        d = u[1:] - u[:-1]
+        u[1:] -= 0.1 * d  # A W R
+    for _ in range(n):
+        s = np.cumsum(u)
+        u += 0.01 * s
+    return u
+
+
+@bufferize
+def life(board, n):
+    for _ in range(n):
+        count = np.zeros_like(board)  # A
+        count[1:-1] = board[:-2] + board[2:]
+        board[:] = np.where(count > 1, 1, 0)  # R
+    return board.sum()
+
+
+@bufferize
+def outer_updates(a, n):
+    for k in range(n):
+        column = a[:, k].copy()  # A
+        row = a[k].copy()
+        a -= 0.1 * np.outer(column, row)  # W R
+
+
+@bufferize
+def common_subsequence(a, b):
+    previous = np.zeros(len(b) + 1)
+    for i in range(len(a)):
+        current = np.zeros(len(b) + 1)  # A
+        for j in range(len(b)):
+            current[j + 1] = previous[j] + 1 if a[i] == b[j] else max(previous[j + 1], current[j])
+        previous = current
+    return previous[-1]
+
+
 @bufferize(donate_optional="v")
 def already_donated(u, v):
     d = np.cumsum(u)  # A

@@ -70,6 +70,10 @@ CASES: list[tuple[str, Callable[[int, int], Given], str | None]] = [
     ("masked", one, None),
     ("complex_step", lambda k, n: (r(0, k) + 1j * r(1, k), 0.5 + 0.1j), None),
     ("mixed_precision", two, "move"),
+    ("two_loops", rounds, "allocate once"),
+    ("life", lambda k, n: (np.arange(k) % 2, n), "allocate once"),
+    ("outer_updates", lambda k, n: (r(0, k, k), min(k, n)), None),
+    ("common_subsequence", lambda k, n: (np.arange(k) % 3, np.arange(n) % 2), "take turns"),
     ("already_donated", two, None),
 ]  # fmt: skip
 """Arguments by the two sizes, and the kind of edit that removes what is marked; None where nothing does, "" where there

@@ -218,6 +218,8 @@ def needed_whole(op: memref.Alloc) -> str:
         return WHOLE
     if (over := overwriting(writer, reader)) is not None:
         return f"{describe(over.loc)} overwrites what the value is computed from before {describe(reader.loc)} reads it"
+    if reader.loc.line != writer.loc.line and reader in written_to(writer):
+        return f"{describe(reader.loc)} stores over elements that the value is computed from"
     whole = f"{describe(writer.loc)} is needed as a whole before"
     if reader.loc == writer.loc or describe(reader.loc) == describe(writer.loc):
         return f"{whole} the rest of it (line {reader.loc.line}) reads it"
@@ -226,13 +228,18 @@ def needed_whole(op: memref.Alloc) -> str:
 
 def overwriting(writer: Op, reader: Op) -> Op | None:
     """What writes, in a line between, to something that a value is computed from."""
-    read = [v for effect, v in writer.effects() or () if effect is Effect.READ and v is not None]
     first, last = writer.loc, reader.loc
-    for buffer in dict.fromkeys(memref.base_of(v) for v in read if isinstance(v.type, MemRefType)):
-        for op in accesses(buffer)[0]:
-            if op.loc.file == first.file == last.file and first.line < op.loc.line < last.line:
-                return op
+    for op in written_to(writer):
+        if op.loc.file == first.file == last.file and first.line < op.loc.line < last.line:
+            return op
     return None
+
+
+def written_to(op: Op) -> list[Op]:
+    """What writes to the buffers that an op reads."""
+    read = [v for effect, v in op.effects() or () if effect is Effect.READ and v is not None]
+    buffers = dict.fromkeys(memref.base_of(v) for v in read if isinstance(v.type, MemRefType))
+    return [writer for buffer in buffers for writer in accesses(buffer)[0]]
 
 
 def accesses(buffer: Value) -> tuple[list[Op], list[Op]]:

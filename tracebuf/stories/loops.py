@@ -16,7 +16,8 @@ from tracebuf.stories.lines import Source, changed, cut, put_before
 from tracebuf.stories.names import binds, copied, names_of, reads
 
 Loop = ast.For | ast.While
-MAKES = ("empty_like", "zeros_like", "ones_like", "copy", "array")
+FILLED = {"zeros": "0", "zeros_like": "0", "ones": "1", "ones_like": "1", "empty": "", "empty_like": ""}
+"""What new arrays of NumPy's are filled with."""
 OUT = {"dot", "matmul", "cumsum", "cumprod", "take", "clip", "sum", "mean", "max", "min", "prod", "compress", "choose"}
 """Functions of NumPy with `out=` that are no ufuncs."""
 SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -76,14 +77,20 @@ def kept(
     value = source.text(s.value)
     if value is None or not isinstance(s.value, (ast.Call, ast.BinOp, ast.UnaryOp)):
         return
-    filled = [out_into(source, s.value, name) or f"{name}[...] = {value}"]
+    filled = [out_into(source, s.value, name) or f"{name}[...] = {filled_with(s.value) or value}"]
     if isinstance(s.value, ast.BinOp) and (sign := SIGNS.get(type(s.value.op))) is not None:
         first, second = out_into(source, s.value.left, name), source.text(s.value.right)
         if first is not None and second is not None:
             filled = [first, f"{name} {sign}= {second}"]
     there = [n for n in sorted(reads(s.value)) if occurrences(source.node, n) > occurrences(loop, n) or n in arrays]
-    for like in [n for n in [*there, *arrays] if n not in ("np", "numpy")][:3]:
+    parts = [source.text(n) for n in ast.walk(s.value) if isinstance(n, ast.Subscript) and not reads(n) & bound]
+    for like in [n for n in [*parts[:1], *there, *arrays] if n not in ("np", "numpy", None)][:4]:
         yield from before(source, loop, s, f"{name} = np.empty_like({like})", filled)
+
+
+def filled_with(call: ast.expr) -> str | None:
+    """What an expression fills a new array with: "" for nothing, None for what makes no new array."""
+    return FILLED.get(call.func.attr) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
 
 
 def out_into(source: Source, call: ast.expr, name: str) -> str | None:
@@ -125,8 +132,8 @@ def turns(source: Source, loop: Loop, k: int, name: str) -> Iterator[Edit]:
     fill, call = f"{name}[...] = {value}", s.value
     if (of := copied(call)) is not None:
         fill = f"{name}[...] = {ast.unparse(of)}"
-    elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in MAKES:
-        fill = {"zeros_like": f"{name}[...] = 0", "ones_like": f"{name}[...] = 1"}.get(call.func.attr, "")
+    elif (number := filled_with(call)) is not None:
+        fill = f"{name}[...] = {number}" if number else ""
     filled = f"`{fill}` into line {s.lineno}" if fill else f"nothing into line {s.lineno}"
     made, caveat = [f"{name} = np.empty_like({other})"], NOT_RUN
     swap = f"{other}, {name} = {name}, {other}"

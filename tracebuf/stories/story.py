@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, TextIO
 
 from tracebuf.explain.often import how_often
-from tracebuf.explain.report import Entry, accesses, and_more, call_bytes, human, known, large_first
+from tracebuf.explain.report import Entry, accesses, and_more, call_bytes, human, known, large_first, overwriting
 from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op
@@ -293,7 +293,8 @@ def found_edits(
         for k in open_:
             entries = [e for _, e in groups[k]]
             lines = {n for e in entries for n in lines_of(e)[:1]}
-            once = edit.kind in ("allocate once", "take turns") and entries[0].in_loop and once_is_less(base, made)
+            once = edit.kind in ("allocate once", "take turns") and entries[0].in_loop
+            once = once and once_is_less(base, made, edit, lines, entries[0].kind)
             fewer = left[entries[0].kind] > 0 and removes(base, made, edit, lines, entries[0].kind)
             left[entries[0].kind] -= fewer
             if once or fewer:
@@ -348,10 +349,18 @@ def places(op: Op, entry: Entry) -> tuple[Location | None, Location | None, Loca
     if len(lines) == 1 and "is computed in a loop before" in entry.reason:
         return lines[0], None, entry.location
     if len(lines) == 1 and "stores over elements" in entry.reason:
-        return lines[0], lines[0], None
+        return lines[0], lines[0], entry.location if entry.location.line != lines[0].line else None
     if len(lines) == 1 and "is overwritten before" in entry.reason:
-        return None, lines[0], entry.location
+        over = overwritten_before(op, lines[0].line) if isinstance(op, memref.Alloc) else None
+        return None if over is None else over.loc, lines[0], entry.location
     return None, None, None
+
+
+def overwritten_before(op: memref.Alloc, line: int) -> Op | None:
+    """What overwrites, before a line, what a buffer's value is computed from."""
+    writers, readers = accesses(op.result)
+    found = (overwriting(w, r) for w in writers for r in readers if r.loc.line == line)
+    return next((o for o in found if o is not None), None)
 
 
 def known_place(location: Location | None) -> Location | None:

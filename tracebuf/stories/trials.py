@@ -151,21 +151,23 @@ def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Vari
 
 def removes(base: Variant, made: Variant, edit: Edit, lines: set[int], kind: str) -> bool:
     """Whether an edit removes an allocation or a copy of these lines, and adds none."""
-    origins = edit.origins() if edit.changes else {}
-
-    def counted(v: Variant, old: bool) -> Counter[tuple[str, int]]:
-        return Counter((e.kind, e.location.line if old else origins.get(e.location.line, e.location.line))
-                       for _, e in v.entries)  # fmt: skip
-
-    before, after = counted(base, True), counted(made, False)
+    before, after = by_line(base, None, False), by_line(made, edit, False)
     fewer = any(after[kind, n] < before[kind, n] for n in lines)
     cheaper = [made.count(k) <= base.count(k) for k in ("allocation", "copy")]
     return fewer and all(cheaper) and made.count(kind) < base.count(kind)
 
 
-def once_is_less(base: Variant, made: Variant) -> bool:
-    """Whether an array that each iteration made is made once."""
-    return sum(e.in_loop for _, e in made.entries) < sum(e.in_loop for _, e in base.entries)
+def once_is_less(base: Variant, made: Variant, edit: Edit, lines: set[int], kind: str) -> bool:
+    """Whether an array that each iteration made in these lines is made once, and none more is."""
+    before, after = by_line(base, None, True), by_line(made, edit, True)
+    return any(after[kind, n] < before[kind, n] for n in lines) and after.total() < before.total()
+
+
+def by_line(v: Variant, edit: Edit | None, in_loop: bool) -> Counter[tuple[str, int]]:
+    """How many entries there are by kind and line, the line before an edit; `in_loop`: of those in loops."""
+    origins = edit.origins() if edit is not None and edit.changes else {}
+    found = [e for _, e in v.entries if e.in_loop or not in_loop]
+    return Counter((e.kind, origins.get(e.location.line, e.location.line)) for e in found)
 
 
 def difference(base: Variant, made: Variant) -> str:
