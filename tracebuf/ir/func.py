@@ -89,10 +89,10 @@ class Func:
 
     def forget_lost_uses(self) -> None:
         """Drops uses by ops in regions that never became part of the function."""
-        ops, values = [*self.walk()], [*self.values()]
+        ops = [*self.walk()]
+        blocks, values = {op.block for op in ops}, [*self.values()]
         if sum([len(v.uses) for v in values]) == sum([len(op.uses) for op in ops]):
             return
-        blocks = {op.block for op in ops}
         for value in values:
             for use in [u for u in value.uses if u.op.block not in blocks]:
                 del value.uses[use]
@@ -124,13 +124,13 @@ class Func:
 
     def values(self) -> Iterator[Value]:
         """Every value of the function."""
-        for block in self.body.blocks:
-            yield from block.args
+        found = [v for block in self.body.blocks for v in block.args]
         for op in self.walk():
-            yield from op.results
+            found += op.results
             for region in op.regions:
                 for block in region.blocks:
-                    yield from block.args
+                    found += block.args
+        return iter(found)
 
     shown: ClassVar[Callable[[Func], str]] = staticmethod(lambda func: f"func.func @{func.name}")
     """The function as text: set by the printer."""

@@ -306,7 +306,7 @@ def finish(
 
 def called_from(f: Func, callees: Sequence[Func]) -> tuple[Func, ...]:
     """Those of the functions that are called, directly or not: attempts that were dropped have made others."""
-    found, work = dict[str, Func](), [f]
+    found, work = dict[str, Func](), [f] if callees else []
     while work:
         for op in work.pop().walk():
             if isinstance(op, func.TracedCall) and op.callee not in found:
@@ -322,7 +322,7 @@ iterations of loops that are traced one by one, within one another, have multipl
 
 def refuse_growth(r: Recorder, f: Func) -> None:
     """Raises UnsupportedError where a program is too large for its source."""
-    ops = len([*f.walk()])
+    ops = sum(1 for _ in f.walk())
     if ops > MOST_OPS and ops > MOST_A_LINE * (lines := len({(op.loc.file, op.loc.line) for op in f.walk()})):
         text = f"{lines} lines become {ops} operations: paths and iterations that are traced one by one multiply"
         limits = f" (limits: {MOST_OPS} operations, and {MOST_A_LINE} a line)"

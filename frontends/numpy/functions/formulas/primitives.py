@@ -241,16 +241,6 @@ def broadcast_shapes(r: Recorder, *shapes: Any) -> tuple[Any, ...]:
     return tuple(as_int_value(n) for n in broadcast(r, [shape_arg(r, s) for s in shapes]))
 
 
-@traces(np.isscalar)
-def is_scalar(r: Recorder, element: Any) -> bool:
-    return isinstance(element, Scalar) or np.isscalar(element)
-
-
-@traces(np.iterable)
-def is_iterable(r: Recorder, y: Any) -> bool:
-    return y.ndim > 0 if isinstance(y, ArrayRef) else np.iterable(concrete(y))
-
-
 @traces(np.result_type)
 def result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
     """np.result_type; Python's numbers are weak."""
