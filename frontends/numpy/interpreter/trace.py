@@ -64,6 +64,9 @@ class Traced(CallPlan):
     loops: Loops = Loops()
     lists_grow: bool = False
     """Whether there are lists whose length only the run time knows."""
+    order_is_open: bool = False
+    """Whether arrays are joined whose order of axes hangs on a size that only the run time knows: whether a mask leaves
+    no row, one or more. It is that of more than one (rule C1)."""
 
     @property
     def call_plan(self) -> CallPlan:
@@ -300,7 +303,7 @@ def finish(
     return Traced(
         under.guards, under.bindings, under.captures, under.taken, tuple(entry.arguments), tuple(stored), plan, writes,
         entry.func, Loops(tuple(sorted(dict.fromkeys(r.loops), key=lambda report: report.location.line))),
-        r.growth.made,
+        r.growth.made, r.order_is_open,
     )  # fmt: skip
 
 

@@ -115,15 +115,22 @@ def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], i
             raise r.refuse("np.concatenate into an array that it also reads", "out[...] = np.concatenate((a, b))")
         return out
     wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else ask(np.dtype, into.dtype)
-    element, ndim = supported(wanted, "the array", r.loc), len(shape)
-    order = order_in_memory(refs, ndim)
-    if order != tuple(range(ndim)):  # axes of size 1 do not matter
-        order = order_in_memory([known_ones(r, x) for x in refs], ndim, lambda n: r.ask_equal(n, 1) is True)
-    return filled(r, shape, element, None, order)
+    return filled(r, shape, supported(wanted, "the array", r.loc), None, order_of_joined(r, refs, len(shape)))
+
+
+def order_of_joined(r: Recorder, refs: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
+    """The axes of the arrays joined, outermost first. Those of size 1 do not matter, and an array that is made without
+    elements has no order; it is noted where only the run time knows which do (rule C1)."""
+    in_order = tuple(range(ndim))
+    if all(order_in_memory([x], ndim) == in_order for x in refs):
+        return in_order
+    if any(r.ask_equal(n, few) is None for x in refs for n in x.shape for few in (0, 1)):
+        r.order_is_open = True
+    return order_in_memory([known_ones(r, x) for x in refs], ndim, lambda n, few: r.ask_equal(n, few) is True)
 
 
 def order_in_memory(
-    refs: Sequence[ArrayRef], ndim: int, is_one: Callable[[Dim], bool] = lambda n: n == 1
+    refs: Sequence[ArrayRef], ndim: int, equal: Callable[[Dim, int], bool] = lambda n, few: n == few
 ) -> tuple[int, ...]:
     """The axes, outermost first, as PyArray_CreateMultiSortedStridePerm sorts them: repeated axes have stride 0, and so
     have all axes of what is made without elements; an empty part of an array has its strides."""
@@ -131,13 +138,13 @@ def order_in_memory(
     def further_in(ref: ArrayRef, k: int) -> tuple[float, ...]:
         first = ends(ref)[0]
         rank = ref.stride_rank(k)
-        if first.view.over is None and any(n == 0 for n in first.shape):
-            rank = None if any(n == 0 for n in first.storage.shape) or rank is None else (outer(first.storage, *rank),)
+        if first.view.over is None and any(equal(n, 0) for n in first.shape):
+            rank = None if any(equal(n, 0) for n in first.storage.shape) or rank is None else (outer(first.storage, *rank),)
         return (float("inf"),) if rank is None else rank
 
     def outer(storage: Storage, k: int) -> int:
         """The outermost axis with the stride of the k-th in memory: those of one element have that of the next one."""
-        while k and is_one(storage.shape[storage.order[k]]):
+        while k and equal(storage.shape[storage.order[k]], 1):
             k -= 1
         return k
 
