@@ -36,7 +36,7 @@ def test_stores_through_parts(store: str) -> None:
 
 
 def test_a_part_and_the_other_one_are_apart() -> None:
-    """Real and imaginary parts of overlapping numbers have no element in common, of parts that may be different ones."""
+    """Real and imaginary parts of numbers have no element in common, whichever numbers they are of."""
     f = tracebuf.bufferize(program("""
     def f(z, n, m):
         z[m, :n // 2].imag = z[m, :2].real

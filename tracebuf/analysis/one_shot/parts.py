@@ -61,8 +61,8 @@ def regrouped(path: tuple[Step, ...], op: Regrouping) -> tuple[Step, ...]:
 
 
 def other_component(path: tuple[Step, ...], other: tuple[Step, ...]) -> bool:
-    """Whether of one tensor of complex numbers the first part has real parts alone and the second imaginary ones, or the
-    other way round: whichever numbers these are."""
+    """Whether of one tensor of complex numbers one path takes real parts alone and the other imaginary ones: whichever
+    numbers these are."""
     return {component_of(path), component_of(other)} == {0, 1}
 
 

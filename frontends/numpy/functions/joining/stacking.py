@@ -139,7 +139,8 @@ def order_in_memory(
         first = ends(ref)[0]
         rank = ref.stride_rank(k)
         if first.view.over is None and any(equal(n, 0) for n in first.shape):
-            rank = None if any(equal(n, 0) for n in first.storage.shape) or rank is None else (outer(first.storage, *rank),)
+            without = any(equal(n, 0) for n in first.storage.shape)
+            rank = None if without or rank is None else (outer(first.storage, *rank),)
         return (float("inf"),) if rank is None else rank
 
     def outer(storage: Storage, k: int) -> int:
