@@ -59,7 +59,7 @@ def isin(
     element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None
 ) -> Any:
     if assume_unique or kind == "table":
-        return isin_by_numpy(element, test_elements, assume_unique, invert, kind)
+        return isin_by_numpy(element, test_elements, assume_unique, invert, kind=kind)
     x, items = np.asarray(element), np.ravel(test_elements)
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
