@@ -87,12 +87,12 @@ class Func:
             block = block.region.op.block if block.region is not None and block.region.op is not None else None
         return block is not None
 
-    def forget_lost_uses(self) -> None:
-        """Drops uses by ops in regions that never became part of the function."""
+    def forget_lost_uses(self, values: Sequence[Value]) -> None:
+        """Drops uses of the function's values by ops in regions that never became part of it."""
         ops = [*self.walk()]
-        blocks, values = {op.block for op in ops}, [*self.values()]
         if sum([len(v.uses) for v in values]) == sum([len(op.uses) for op in ops]):
             return
+        blocks = {op.block for op in ops}
         for value in values:
             for use in [u for u in value.uses if u.op.block not in blocks]:
                 del value.uses[use]
