@@ -190,36 +190,6 @@ def at_least(ref: ArrayRef, ndim: int) -> ArrayRef:
     return ref
 
 
-@traces(np.hstack)
-def hstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
-    """np.hstack."""
-    refs = [at_least(x, 1) for x in arrays_of(r, tup)]
-    return joined(r, refs, 0 if refs[0].ndim == 1 else 1, Into(None, dtype, casting))
-
-
-@traces(np.vstack, getattr(np, "row_stack", np.vstack))
-def vstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
-    """np.vstack."""
-    return joined(r, [at_least(x, 2) for x in arrays_of(r, tup)], 0, Into(None, dtype, casting))
-
-
-@traces(np.dstack)
-def dstack(r: Recorder, tup: Any) -> Any:
-    """np.dstack: along the third axis."""
-    refs = [at_least(x, 2) for x in arrays_of(r, tup)]
-    return joined(r, [x if x.ndim > 2 else x.derive(lambda view: view.new_axis(2)) for x in refs], 2)
-
-
-@traces(np.column_stack)
-def column_stack(r: Recorder, tup: Any) -> Any:
-    """np.column_stack: vectors become columns."""
-    refs = []
-    for x in arrays_of(r, tup):
-        flat = at_least(x, 2)
-        refs.append(flat.derive(lambda view: view.transpose((1, 0))) if x.ndim < 2 else x)
-    return joined(r, refs, 1)
-
-
 @traces(np.append)
 def append(r: Recorder, arr: Any, values: Any, axis: Any = None) -> Any:
     """np.append: np.concatenate of two arrays, ravelled without an axis."""
