@@ -57,8 +57,8 @@ class Runner:
                 self.held.setdefault(start, []).append(symbol)
 
     def call(self, op: Call, args: Sequence[Any]) -> list[Any]:
-        """Runs a function of the module in a frame of its own; recursion is no different. UnsupportedError where the name
-        stands for none."""
+        """Runs a function of the module in a frame of its own; recursion is no different. UnsupportedError where the
+        name stands for none."""
         callee = self.known.get(op.callee)
         if not isinstance(callee, Func):
             raise UnsupportedError(f"@{op.callee} is only declared, and no callable is given for it", location=op.loc)
