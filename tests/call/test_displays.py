@@ -68,7 +68,8 @@ def test_what_a_function_tells_is_shown_as_it_prints(what: str) -> None:
     found = shown(what)
     assert repr(found) == str(found) or what == "lower"
     texts = Checked(found._repr_html_()).texts
-    rows = [*found.rows(), *(found.line_rows() if what == "measure" else ())] if hasattr(found, "rows") else None
+    lines = (*found.line_rows(all=False), found.notes(all=False)) if what == "measure" else ()
+    rows = [*found.rows(), *lines] if hasattr(found, "rows") else None
     assert texts == [c for row in rows for c in row if c] if rows is not None else "".join(texts) == str(found)
 
 
