@@ -38,6 +38,16 @@ def heat(u, steps):
 
 
 @bufferize
+def heat_and_more(u, steps):
+    for _ in range(steps):
+        new = u.copy()  # A
+        new[1:-1] = u[1:-1] + 0.1 * (u[:-2] - 2 * u[1:-1] + u[2:])
+        u = new
+    u += 1
+    return u
+
+
+@bufferize
 def heat_from_a_copy(u0, steps):
     u = u0.copy()
     for _ in range(steps):

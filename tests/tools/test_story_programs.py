@@ -71,6 +71,7 @@ CASES: list[tuple[str, Callable[[int, int], Given], str | None]] = [
     ("complex_step", lambda k, n: (r(0, k) + 1j * r(1, k), 0.5 + 0.1j), None),
     ("mixed_precision", two, "move"),
     ("two_loops", rounds, "allocate once"),
+    ("heat_and_more", rounds, None),
     ("life", lambda k, n: (np.arange(k) % 2, n), "allocate once"),
     ("outer_updates", lambda k, n: (r(0, k, k), min(k, n)), None),
     ("common_subsequence", lambda k, n: (np.arange(k) % 3, np.arange(n) % 2), "take turns"),

@@ -13,7 +13,7 @@ import numpy as np
 
 from tracebuf.stories.edits import Edit
 from tracebuf.stories.lines import Source, changed, cut, put_before
-from tracebuf.stories.names import binds, copied, names_of, reads
+from tracebuf.stories.names import binds, copied, names_of, reads, written
 
 Loop = ast.For | ast.While
 FILLED = {"zeros": "0", "zeros_like": "0", "ones": "1", "ones_like": "1", "empty": "", "empty_like": ""}
@@ -138,6 +138,9 @@ def turns(source: Source, loop: Loop, k: int, name: str) -> Iterator[Edit]:
     made, caveat = [f"{name} = np.empty_like({other})"], NOT_RUN
     swap = f"{other}, {name} = {name}, {other}"
     argument = any(a.arg == other for a in ast.walk(source.node.args) if isinstance(a, ast.arg))
+    stored = any(other in written(b) for b in source.node.body if b is not loop)
+    if argument and (stored or loop not in source.node.body):
+        return  # where the loop does not run, that would be stored to the argument itself
     if argument:  # which is not to be stored to
         made.append(f"{other} = {other}.copy()")
         caveat = f"where the loop does not run, `{other}` is a copy then, beside another array; takes an array more "
