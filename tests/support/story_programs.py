@@ -301,6 +301,18 @@ def two_loops(u, n):
 
 
 @bufferize
+def triangle(u, n):
+    total = np.zeros(n)
+    for k in range(n):
+        for j in range(k):
+            w = np.cumsum(u)  # A
+            if w[-1] > 2 + j:
+                break
+            total[k] += w[-1]
+    return total
+
+
+@bufferize
 def life(board, n):
     for _ in range(n):
         count = np.zeros_like(board)  # A

@@ -72,6 +72,7 @@ CASES: list[tuple[str, Callable[[int, int], Given], str | None]] = [
     ("mixed_precision", two, "move"),
     ("two_loops", rounds, "allocate once"),
     ("heat_and_more", rounds, None),
+    ("triangle", lambda k, n: (r(0, k) / (k + 1), n), "allocate once"),
     ("life", lambda k, n: (np.arange(k) % 2, n), "allocate once"),
     ("outer_updates", lambda k, n: (r(0, k, k), min(k, n)), None),
     ("common_subsequence", lambda k, n: (np.arange(k) % 3, np.arange(n) % 2), "take turns"),

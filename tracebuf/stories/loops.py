@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tracebuf.stories.edits import Edit
-from tracebuf.stories.lines import Source, changed, cut, put_before
+from tracebuf.stories.lines import Source, blocks, changed, cut, put_before
 from tracebuf.stories.names import binds, copied, names_of, reads, written
 
 Loop = ast.For | ast.While
@@ -32,13 +32,14 @@ def made_once(source: Source, arrays: Sequence[str]) -> Iterator[Edit]:
         if not isinstance(loop, Loop):
             continue
         bound = {n for s in loop.body for n in binds(s)} | (binds(loop.target) if isinstance(loop, ast.For) else set())
-        for k, s in enumerate(loop.body):
+        for s in (s for block in blocks(loop) for s in block):
             if not isinstance(s, ast.Assign) or len(s.targets) != 1 or s.lineno != s.end_lineno:
                 continue
             target = s.targets[0]
             if isinstance(target, ast.Name):
                 yield from kept(source, loop, s, target.id, bound, arrays)
-                yield from turns(source, loop, k, target.id)
+                if s in loop.body:
+                    yield from turns(source, loop, loop.body.index(s), target.id)
             elif isinstance(target, ast.Subscript) and not reads(target) & bound:
                 yield from through(source, loop, s, target, fresh)
 
