@@ -96,7 +96,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     offsets: pack.py; its data: ops/memory/arena.py; offsets for a user:
                                     `lower(...).as_text("memref")`; totals: `lower(...).memory()` (explain/memory.py)
     a copy's story, and its edit    stories/story.py; which edits are proposed: candidates.py, loops.py; tried:
-                                    trials.py; what makes two programs the same: meaning.py;
+                                    trials.py; what makes two programs the same: meaning.py, parts.py;
                                     tests/tools/test_stories.py
     the page that a refusal names   process/error_pages.py, by the text of its reason;
                                     tests/language/test_golden_errors.py
