@@ -3,6 +3,6 @@ it, found by trying; and what was saved beside eager NumPy, by line.
 
 `story` puts them together: `candidates` and `loops` propose edits, `names` and `lines` look into a function's syntax
 tree and text for them, `edits` applies them, `trials` traces and measures what they give, `meaning` says whether two
-programs compute the same (`parts`: what parts of arrays hold), `saved` where eager allocates, `broken` tells the stories
-in a ContractError. May import: every room, but not `api`.
+programs compute the same (`parts`: what parts of arrays hold), `saved` where eager allocates, `broken` tells the
+stories in a ContractError. May import: every room, but not `api`.
 """
