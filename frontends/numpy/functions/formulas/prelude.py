@@ -336,14 +336,14 @@ def extreme_of_few(items: Any, high: bool) -> Any:
     return best
 
 
-def is_beyond(a: Any, b: Any, high: bool) -> Any:
-    """a > b (`high`) or a < b of tuples of one length."""
+def is_beyond(a: Any, b: Any, high: bool, equal: bool = False) -> Any:
+    """a > b (`high`) or a < b of tuples; `equal`: the answer where they are equal."""
     for x, y in zip(a, b):
         check_no_nan(x)
         check_no_nan(y)
         if x != y:
             return (x > y) == high
-    return False
+    return equal if len(a) == len(b) else (len(a) > len(b)) == high
 
 
 def taken(column: Any, order: Any) -> Any:
