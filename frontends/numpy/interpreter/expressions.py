@@ -90,13 +90,13 @@ from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, st
 from tracebuf.frontends.numpy.record.slices import SliceOf, as_slices, as_value
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
-    PLAIN,
     ArrayRef,
     Env,
     NpScalar,
     PyBool,
     PyInt,
     Scalar,
+    is_plain,
     is_traced,
     stand_in,
 )
@@ -289,7 +289,7 @@ class Expressions(Comprehensions):
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
-        if type(a) in PLAIN and type(b) in PLAIN and name != "MatMult":
+        if is_plain(a) and is_plain(b) and name != "MatMult":
             return binary(self.r, name, a, b)
         node = ast.Pass()
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
@@ -886,7 +886,7 @@ class Expressions(Comprehensions):
 
     def dispatch(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A call, dispatched on the callee itself (rule X1)."""
-        if isinstance(function, np.ufunc) and not kwargs and PLAIN.issuperset(map(type, args)):
+        if isinstance(function, np.ufunc) and not kwargs and all(map(is_plain, args)):
             if table.is_numpys(function):
                 return table.call_known(self.r, function, args, kwargs)
         if not takes_choices(function):
@@ -1140,7 +1140,7 @@ class Expressions(Comprehensions):
 
     def in_array(self, node: ast.AST, index: Any) -> Any:
         """An index of an array, with the array of its ints in the place of each range."""
-        if type(index) in PLAIN:
+        if is_plain(index):
             return index
         if type(index) is tuple:
             return tuple(self.in_array(node, part) for part in index)
@@ -1152,7 +1152,7 @@ class Expressions(Comprehensions):
         """An index in which each object is replaced by what its `__index__` gives."""
         if isinstance(index, slice):
             parts = (index.start, index.stop, index.step)
-            plain = PLAIN.issuperset([type(part) for part in parts if part is not None])
+            plain = all([part is None or is_plain(part) for part in parts])  # noqa: C419 (faster)
             return index if plain else slice(*(self.as_index(node, part) for part in parts))
         if type(index) is tuple:
             return tuple(self.as_index(node, part) for part in index)
