@@ -50,7 +50,6 @@ NUMPY = os.path.dirname(np.__file__) + os.sep
 
 
 @cache
-@cache
 def is_internal(file: str) -> bool:
     """Whether code belongs to this package, NumPy, SciPy or the standard library: what happens in it is reported at the
     line that called it."""
