@@ -114,6 +114,8 @@ EAGER: dict[type, type] = {
 }  # fmt: skip
 """By class of the tracer: the class that eager Python has there; of `Bits` see `eager_kind`."""
 
+ORDERS = {"Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge}
+"""By name of a comparison that is an order: Python's function."""
 TAKES_ALL = (list, tuple, sum, sorted, max, min)
 """Functions that take all items of a generator before they do anything else."""
 LONG = (ArrayRef, Range, range, OneShotIterator, FlatIterator, Text)
@@ -404,6 +406,8 @@ class Expressions(Comprehensions):
         if name in ("In", "NotIn"):
             found = self.contains(node, b, a)
             return found if name == "In" else self.negate(found) if isinstance(found, PyBool) else not found
+        if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
+            return self.call_function(prelude.in_order, [a, b, ORDERS[name]], {})
         return self.compared(node, name, a, b)
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
@@ -1265,4 +1269,5 @@ def is_inlined(function: Any) -> bool:
 def takes_choices(function: Any) -> bool:
     """Whether a call only passes its arguments on, so that their types may be path-dependent."""
     handed = isinstance(function, (NestedFunction, dicts.ContainerMethod, records.BoundMethod))
-    return handed or getattr(function, "__tracebuf__", False) or is_users(function) or talk.talks(function)
+    passed = is_users(function) or talk.talks(function) or heaps.takes(function)
+    return handed or getattr(function, "__tracebuf__", False) or passed

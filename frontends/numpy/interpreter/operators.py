@@ -16,12 +16,10 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.reshape import ViewOrCopy
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
-from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter import dicts, records, text_questions
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed, references
-from tracebuf.frontends.numpy.numbers.lattice import is_number
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, SWAPPED, compare
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.record.callees import Drawer, NestedFunction, Text
@@ -136,8 +134,6 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     sequences = [isinstance(x, (list, tuple)) for x in (a, b)]
     if any(sequences) and any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)):
         return compare(i.r, name, *(asarray(i.r, x) if sequence else x for sequence, x in zip(sequences, (a, b))))
-    if name in ORDER and all(sequences) and is_python_of_numbers(i, a, b):
-        return i.call_function(prelude.is_beyond, [a, b, *ORDER[name]], {})
     if not any(isinstance(x, (Record, dict, DictView)) for x in (a, b)):
         return NotImplemented
     first, second = SPECIAL[name], SWAPPED.get(SPECIAL[name], SPECIAL[name])
@@ -154,16 +150,6 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         same = same_thing(i.r, a, b)
         return same if name == "Eq" or isinstance(same, PyBool) else not same
     raise i.refuse(node, "a comparison of objects or dicts", "compare their items")
-
-
-ORDER = {"Lt": (False, False), "LtE": (False, True), "Gt": (True, False), "GtE": (True, True)}
-"""By comparison of sequences: whether the first is to be beyond, and the answer for equal ones."""
-
-
-def is_python_of_numbers(i: Evaluator, a: Any, b: Any) -> bool:
-    """Whether both are tuples, or lists, of numbers, some of which only the run time knows."""
-    items = i.flat([a, b])
-    return type(a) is type(b) and any(map(is_traced, items)) and all(map(is_number, items))
 
 
 def by_method(i: Evaluator, node: ast.AST, owner: Any, special: str, other: Any) -> Any:

@@ -336,14 +336,24 @@ def extreme_of_few(items: Any, high: bool) -> Any:
     return best
 
 
-def is_beyond(a: Any, b: Any, high: bool, equal: bool = False) -> Any:
-    """a > b (`high`) or a < b of tuples; `equal`: the answer where they are equal."""
+def is_beyond(a: Any, b: Any, high: bool) -> Any:
+    """a > b (`high`) or a < b of tuples of one length."""
     for x, y in zip(a, b):
         check_no_nan(x)
         check_no_nan(y)
         if x != y:
             return (x > y) == high
-    return equal if len(a) == len(b) else (len(a) > len(b)) == high
+    return False
+
+
+def in_order(a: Any, b: Any, by: Any) -> Any:
+    """Whether a tuple or list is `by` (<, <= ...) another: by the first items that differ, else by the lengths."""
+    for x, y in zip(a, b):
+        if x != y:
+            if x != x and y != y:
+                check_no_nan(x)
+            return by(x, y)
+    return by(len(a), len(b))
 
 
 def taken(column: Any, order: Any) -> Any:

@@ -31,14 +31,17 @@ def greatest(i: Evaluator, node: ast.AST, high: bool, n: Any, iterable: Any, key
     return i.subscript(node, found, slice(None, i.call_function(prelude.at_least_0, [n], {})))
 
 
+def takes(function: Any) -> bool:
+    """Whether a function is one of heapq's."""
+    return any(function is of for of in (*IN_PYTHON, heapq.nlargest, heapq.nsmallest))
+
+
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a function of heapq; NotImplemented for any other."""
-    if getattr(function, "__module__", None) not in ("_heapq", "heapq"):
+    if not takes(function):
         return NotImplemented
-    if function in (heapq.nlargest, heapq.nsmallest):
-        return call_as(function, greatest, (i, node, function is heapq.nlargest), args, kwargs)
     if function not in IN_PYTHON:
-        return NotImplemented
+        return call_as(function, greatest, (i, node, function is heapq.nlargest), args, kwargs)
     if kwargs or len(args) != IN_PYTHON[function].__code__.co_argcount:
         ask(function, *[[]] * len(args), **dict.fromkeys(kwargs))  # raises what Python raises
     check_heap(i, node, *args)
@@ -48,7 +51,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
 def check_heap(i: Evaluator, node: ast.AST, heap: Any, *more: Any) -> None:
     """Refuses what is no list of numbers or tuples of such. One of known length becomes a growing list in the next
     tracing."""
-    if not all(map(is_number, i.flat(more))):
+    if not all(is_number(x) or isinstance(x, str) for x in i.flat(more)):
         raise i.refuse(node, "a heap of items that are no numbers or tuples of such", "push (priority, index)")
     if is_growing(heap) and python_of(heap) is list:
         return
