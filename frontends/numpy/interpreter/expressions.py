@@ -893,10 +893,10 @@ class Expressions(Comprehensions):
         if isinstance(function, np.ufunc) and not kwargs and all(map(is_plain, args)):
             if table.is_numpys(function):
                 return table.call_known(self.r, function, args, kwargs)
-        if not takes_choices(function):
-            check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if function is len and len(args) == 1 and type(args[0]) in (list, tuple) and not kwargs:
             return len(args[0])
+        if not takes_choices(function):
+            check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if (draw := draws.draw_of(function)) is not None:
             drawn_from = [self.array_of(node, x) if isinstance(x, (Range, range)) else x for x in args]
             return draws.call(self.r, draw, [as_plain(x) for x in drawn_from], kwargs)

@@ -10,9 +10,9 @@ from typing import Any
 from tracebuf.frontends.numpy.functions.formulas import heaps, prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import order
-from tracebuf.frontends.numpy.numbers.lattice import is_number
 from tracebuf.frontends.numpy.record.growing import Regrow, is_growing, python_of
 from tracebuf.frontends.numpy.record.raises import ask, call_as
+from tracebuf.frontends.numpy.record.values import ArrayRef
 
 IN_PYTHON: dict[Any, Callable[..., Any]] = {
     getattr(heapq, f.__name__): f
@@ -51,7 +51,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
 def check_heap(i: Evaluator, node: ast.AST, heap: Any, *more: Any) -> None:
     """Refuses what is no list of numbers or tuples of such. One of known length becomes a growing list in the next
     tracing."""
-    if not all(is_number(x) or isinstance(x, str) for x in i.flat(more)):
+    if any(isinstance(x, ArrayRef) for x in i.flat(more)):
         raise i.refuse(node, "a heap of items that are no numbers or tuples of such", "push (priority, index)")
     if is_growing(heap) and python_of(heap) is list:
         return
