@@ -225,9 +225,7 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     if handler or is_pure(function):
         check_one_type(r, *args, *kwargs.values())
     odd = next((x for x in (*args, *kwargs.values()) if isinstance(x, FlatIterator)), None)
-    if odd is not None and function in (np.array, np.asarray) and args[0] is odd:
-        args = [odd.item(slice(None)), *args[1:]]
-    elif handler is not None and odd is not None and function not in (len, isinstance):
+    if handler is not None and odd is not None and function not in (len, isinstance):
         odd.refuse()
     if handler is None:
         return NotImplemented
