@@ -106,7 +106,7 @@ class ScalarMethod:
 
 
 PURE = {
-    tuple, list, set, frozenset, range, slice, np.dtype, str, sorted, all, any, float.is_integer,
+    tuple, list, set, frozenset, range, slice, np.dtype, str, sorted, all, any, float.is_integer, np.can_cast,
     np.isdtype, np.issubdtype, np.promote_types, np.finfo, np.iinfo, np.lib.NumpyVersion,
     np.mintypecode, re.compile, re.escape, re.findall, re.fullmatch, re.match, re.search, re.split, re.sub,
 }  # fmt: skip
