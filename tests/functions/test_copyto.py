@@ -74,3 +74,16 @@ def test_copyto_with_a_mask() -> None:
 def test_c1_calls_that_once_differed(text: str) -> None:
     """Found by calls that `tracebuf.testing.functions` drew."""
     expression(text, UNUSUAL)
+
+
+def test_copyto_by_a_rule() -> None:
+    """Rule C1: `casting=`."""
+
+    def store(d, s):
+        np.copyto(d, s, casting="unsafe")
+
+    def by_the_default(d, s):
+        np.copyto(d, s, casting="safe")
+
+    agree(store, np.zeros(3, np.int8), np.array([1.5, -2.0, 3.9]))
+    agree(by_the_default, np.zeros(3, np.int8), np.ones(3))

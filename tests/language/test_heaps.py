@@ -151,6 +151,18 @@ def test_empty_heaps() -> None:
     assert isinstance(agree(replaced_in_nothing, X), IndexError)
 
 
+def test_an_order_of_tuples() -> None:
+    agree(program("""
+    def f(x, n):
+        best, a, b = (x[0], 0), (x[0], 1), (x[1], n)
+        for k in range(1, len(x)):
+            if (x[k], k) <= best:
+                best = (x[k], k)
+        pairs = a < b, a <= b, a > b, a >= b, a < (x[0], n), a <= (x[0], n), (x[0],) < a, [x[2], x[0]] > [x[2], x[1]]
+        return best, pairs
+    """), ROUND, 1)  # fmt: skip
+
+
 def test_an_order_of_nans() -> None:
     with pytest.raises(UnsupportedError, match="NaN"):
         tracebuf.bufferize(pairs)(NANS)

@@ -106,7 +106,7 @@ class ScalarMethod:
 
 
 PURE = {
-    tuple, list, set, frozenset, range, slice, np.dtype, str, sorted, all, any, float.is_integer,
+    tuple, list, set, frozenset, range, slice, np.dtype, str, sorted, all, any, float.is_integer, np.can_cast,
     np.isdtype, np.issubdtype, np.promote_types, np.finfo, np.iinfo, np.lib.NumpyVersion,
     np.mintypecode, re.compile, re.escape, re.findall, re.fullmatch, re.match, re.search, re.split, re.sub,
 }  # fmt: skip
@@ -225,9 +225,7 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     if handler or is_pure(function):
         check_one_type(r, *args, *kwargs.values())
     odd = next((x for x in (*args, *kwargs.values()) if isinstance(x, FlatIterator)), None)
-    if odd is not None and function in (np.array, np.asarray) and args[0] is odd:
-        args = [odd.item(slice(None)), *args[1:]]
-    elif handler is not None and odd is not None and function not in (len, isinstance):
+    if handler is not None and odd is not None and function not in (len, isinstance):
         odd.refuse()
     if handler is None:
         return NotImplemented

@@ -90,13 +90,13 @@ from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, st
 from tracebuf.frontends.numpy.record.slices import SliceOf, as_slices, as_value
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
-    PLAIN,
     ArrayRef,
     Env,
     NpScalar,
     PyBool,
     PyInt,
     Scalar,
+    is_plain,
     is_traced,
     stand_in,
 )
@@ -114,6 +114,8 @@ EAGER: dict[type, type] = {
 }  # fmt: skip
 """By class of the tracer: the class that eager Python has there; of `Bits` see `eager_kind`."""
 
+ORDERS = {"Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge}
+"""By name of a comparison that is an order: Python's function."""
 TAKES_ALL = (list, tuple, sum, sorted, max, min)
 """Functions that take all items of a generator before they do anything else."""
 LONG = (ArrayRef, Range, range, OneShotIterator, FlatIterator, Text)
@@ -289,7 +291,7 @@ class Expressions(Comprehensions):
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
-        if type(a) in PLAIN and type(b) in PLAIN and name != "MatMult":
+        if is_plain(a) and is_plain(b) and name != "MatMult":
             return binary(self.r, name, a, b)
         node = ast.Pass()
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
@@ -404,6 +406,8 @@ class Expressions(Comprehensions):
         if name in ("In", "NotIn"):
             found = self.contains(node, b, a)
             return found if name == "In" else self.negate(found) if isinstance(found, PyBool) else not found
+        if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
+            return self.call_function(prelude.in_order, [a, b, ORDERS[name]], {})
         return self.compared(node, name, a, b)
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
@@ -886,13 +890,13 @@ class Expressions(Comprehensions):
 
     def dispatch(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A call, dispatched on the callee itself (rule X1)."""
-        if isinstance(function, np.ufunc) and not kwargs and PLAIN.issuperset(map(type, args)):
+        if isinstance(function, np.ufunc) and not kwargs and all(map(is_plain, args)):
             if table.is_numpys(function):
                 return table.call_known(self.r, function, args, kwargs)
-        if not takes_choices(function):
-            check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if function is len and len(args) == 1 and type(args[0]) in (list, tuple) and not kwargs:
             return len(args[0])
+        if not takes_choices(function):
+            check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if (draw := draws.draw_of(function)) is not None:
             drawn_from = [self.array_of(node, x) if isinstance(x, (Range, range)) else x for x in args]
             return draws.call(self.r, draw, [as_plain(x) for x in drawn_from], kwargs)
@@ -1140,7 +1144,7 @@ class Expressions(Comprehensions):
 
     def in_array(self, node: ast.AST, index: Any) -> Any:
         """An index of an array, with the array of its ints in the place of each range."""
-        if type(index) in PLAIN:
+        if is_plain(index):
             return index
         if type(index) is tuple:
             return tuple(self.in_array(node, part) for part in index)
@@ -1152,7 +1156,7 @@ class Expressions(Comprehensions):
         """An index in which each object is replaced by what its `__index__` gives."""
         if isinstance(index, slice):
             parts = (index.start, index.stop, index.step)
-            plain = PLAIN.issuperset([type(part) for part in parts if part is not None])
+            plain = all([part is None or is_plain(part) for part in parts])  # noqa: C419 (faster)
             return index if plain else slice(*(self.as_index(node, part) for part in parts))
         if type(index) is tuple:
             return tuple(self.as_index(node, part) for part in index)
@@ -1265,4 +1269,5 @@ def is_inlined(function: Any) -> bool:
 def takes_choices(function: Any) -> bool:
     """Whether a call only passes its arguments on, so that their types may be path-dependent."""
     handed = isinstance(function, (NestedFunction, dicts.ContainerMethod, records.BoundMethod))
-    return handed or getattr(function, "__tracebuf__", False) or is_users(function) or talk.talks(function)
+    passed = is_users(function) or talk.talks(function) or heaps.takes(function)
+    return handed or getattr(function, "__tracebuf__", False) or passed

@@ -21,6 +21,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, FreeName
 from tracebuf.frontends.numpy.functions.formulas import is_formula
+from tracebuf.frontends.numpy.functions.formulas.as_written import WRITTEN
 from tracebuf.frontends.numpy.interpreter import records, recursion, talk
 from tracebuf.frontends.numpy.interpreter.direct import Direct
 from tracebuf.frontends.numpy.interpreter.evaluator import Scope
@@ -145,7 +146,7 @@ class Interpreter(Statements):
             names, lookup = function.__globals__, self.global_lookup(function)
             return self.run_scope(Scope(source, lookup, function.__name__, bound, names=names, closure=function))
         except UnsupportedError as error:
-            foreign = is_standard(source.file) or is_numpys(source.file)
+            foreign = (is_standard(source.file) or is_numpys(source.file)) and function not in WRITTEN.values()
             if inside or not foreign or error.location != called:
                 raise
             where = f"{function.__module__}.{function.__qualname__}"

@@ -76,13 +76,13 @@ from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
-    PLAIN,
     ArrayRef,
     Env,
     NpScalar,
     PyBool,
     PyInt,
     Scalar,
+    is_plain,
     is_traced,
     stand_in,
 )
@@ -413,7 +413,7 @@ class Statements(Expressions, Protected):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
-        if type(old) is ArrayRef and type(right) in PLAIN and name != "MatMult":
+        if type(old) is ArrayRef and is_plain(right) and name != "MatMult":
             return self.changed(name, old, right)
         if isinstance(old, GroupRef) and name == "Add":
             groups.extend(self, ast.Pass(), old, right)

@@ -605,8 +605,14 @@ def is_traced(value: object) -> bool:
 
 NUMBERS = (bool, int, float, complex, np.generic)
 """Numbers of the program's own, known while tracing."""
-PLAIN = frozenset((ArrayRef, NpScalar, PyInt, PyFloat, PyComplex, PyBool, bool, int, float, complex))
-"""The classes of arrays and numbers whose operators are NumPy's or Python's own, whatever else the program holds."""
+PLAIN = frozenset(map(id, (ArrayRef, NpScalar, PyInt, PyFloat, PyComplex, PyBool, bool, int, float, complex)))
+"""By identity, as a class of the user's may have a hash of its own: the classes of `is_plain`."""
+
+
+def is_plain(x: object) -> bool:
+    """Whether a value is an array or a number whose operators are NumPy's or Python's own, whatever else the program
+    holds."""
+    return id(type(x)) in PLAIN
 
 
 def stand_in(x: Scalar) -> bool | int | float | complex | np.generic:

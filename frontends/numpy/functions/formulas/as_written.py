@@ -20,5 +20,8 @@ AS_WRITTEN = (
     np.trim_zeros, np.triu, np.triu_indices, np.triu_indices_from, np.vander, np.vsplit, np.vstack,
 )  # fmt: skip
 
-for function in AS_WRITTEN:
-    formula(function)(inspect.unwrap(function))
+WRITTEN = {function: inspect.unwrap(function) for function in AS_WRITTEN}
+"""By function: NumPy's Python, in which what is refused is refused in its own words."""
+WRITTEN[getattr(np, "row_stack", np.vstack)] = WRITTEN[np.vstack]
+for function, source in WRITTEN.items():
+    formula(function)(source)

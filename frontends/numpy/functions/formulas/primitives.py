@@ -77,14 +77,6 @@ def sort_by_python(r: Recorder, items: ArrayRef, reverse: bool) -> None:
 
 
 @primitive
-def check_ordered(r: Recorder, x: NpScalar, known: Any) -> None:
-    """Raises UnsupportedError where the order of a part of two tuples is not known: one of them is a NaN. `x`: one of
-    them."""
-    if x.element.is_float:
-        r.check(known.value, UnsupportedError, "an order of tuples among which is a NaN, in a list of run-time length")
-
-
-@primitive
 def check_no_nan(r: Recorder, x: Any) -> None:
     """Raises UnsupportedError for a NaN in one of several tuples: Python finds it equal to itself by its identity."""
     if isinstance(x, float) or (isinstance(x, np.floating)):
