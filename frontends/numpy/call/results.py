@@ -206,6 +206,22 @@ class _Pool:
         return self.made[n]
 
 
+class _Rows:
+    """Dicts that are items of lists, by number, each made once."""
+
+    __slots__ = ("held", "keys", "made")
+
+    def __init__(self, keys: tuple[Any, ...], held: Sequence[Any]) -> None:
+        self.keys, self.held = keys, held
+        self.made: dict[int, dict[Any, Any]] = {}
+
+    def at(self, n: int) -> dict[Any, Any]:
+        """Dict number n."""
+        if n not in self.made:
+            self.made[n] = dict(zip(self.keys, self.held[n]))
+        return self.made[n]
+
+
 class _Building:
     """The objects of one call's results.
 
@@ -236,7 +252,7 @@ class _Building:
         if p.keys == GROUPS:
             return grouped(*items)
         if p.keys == POOL:
-            return _Pool(*items)
+            return _Rows(*items) if p.kind is dict else _Pool(*items)
         if p.keys == POOLED:
             return items[1].at(items[0])
         if p.keys == ALL_POOLED:

@@ -78,7 +78,7 @@ from tracebuf.frontends.numpy.record.callees import (
     Untold,
     UntoldMethod,
 )
-from tracebuf.frontends.numpy.record.cond import Cond
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, moved_to, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, items_of, without_methods
@@ -113,6 +113,8 @@ EAGER: dict[type, type] = {
 }  # fmt: skip
 """By class of the tracer: the class that eager Python has there; of `Bits` see `eager_kind`."""
 
+ORDERS = {"Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge}
+"""By name of a comparison that is an order: Python's function."""
 TAKES_ALL = (list, tuple, sum, sorted, max, min)
 """Functions that take all items of a generator before they do anything else."""
 LONG = (ArrayRef, Range, range, OneShotIterator, FlatIterator, Text)
@@ -181,7 +183,7 @@ class Expressions(Comprehensions):
         made: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values):
             if key is None:
-                made.update(dicts.pairs_of(self, value, self.expr(value, env)))
+                made.update(dicts.pairs_of(self, value, references.listing(self, node, self.expr(value, env))))
             else:
                 name = dicts.key_of(self, key, self.expr(key, env))
                 made[name] = self.any_expr(value, env)
@@ -290,6 +292,7 @@ class Expressions(Comprehensions):
         """`a OP b`, by the operator's name in the syntax tree."""
         node = ast.Pass()
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
+        a, b = operators.as_sets(a, b)
         if name != "MatMult":
             check_steady(self.r, a, b)
         if (found := keyed.operate(self, node, name, a, b)) is not NotImplemented:
@@ -370,14 +373,14 @@ class Expressions(Comprehensions):
             if isinstance(op, (ast.Is, ast.IsNot)):
                 return self.compare_one(node, op, a, b)
             return self.by_type(node, (a, b), env, lambda a, b: self.compare_one(node, op, a, b))
-        left = self.expr(node.left, env)
+        left = self.any_expr(node.left, env)
         return self.chain(node, left, list(zip(node.ops, node.comparators)), env)
 
     def chain(self, node: ast.Compare, left: Any, rest: list[tuple[ast.cmpop, ast.expr]], env: Env) -> Any:
         """a < b < c: evaluates the later operands only where the earlier comparison holds."""
         (op, right_node), *more = rest
-        right = self.expr(right_node, env)
-        first = self.compare_one(node, op, left, right)
+        right = self.any_expr(right_node, env)
+        first = self.by_type(node, (left, right), env, lambda a, b: self.compare_one(node, op, a, b))
         if not more:
             return first
         return self.and_then(node, first, lambda inner: self.chain(node, right, more, inner), env, keep=False)
@@ -392,20 +395,26 @@ class Expressions(Comprehensions):
                 longlongs.check_dtype(self.r, a, "which object a dtype is")
             if isinstance(a, GroupRef) or (isinstance(b, GroupRef) and a is not None):
                 raise self.refuse(node, "`is` of a list of a defaultdict(list)", "compare keys")
-            if any(map(is_inner, (a, b))) and not any(x is None for x in (a, b)):
-                raise self.refuse(node, "`is` of a list that is an item of another", "compare their places")
-            found = same_thing(self.r, a, b)
+            if is_inner(a) and is_inner(b):
+                found = references.is_same(self, a, b)
+            elif any(map(is_inner, (*ends(a), *ends(b)))) and not any(x is None for x in (a, b)):
+                raise self.refuse(node, "`is` of what may be an item of a list", "compare their places")
+            else:
+                found = same_thing(self.r, a, b)
             if isinstance(found, bool):
                 return found == (name == "Is")
             return found if name == "Is" else self.negate(found)
         if name in ("In", "NotIn"):
             found = self.contains(node, b, a)
             return found if name == "In" else self.negate(found) if isinstance(found, PyBool) else not found
+        if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
+            return self.call_function(prelude.in_order, [a, b, ORDERS[name]], {})
         return self.compared(node, name, a, b)
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
+        a, b = operators.as_sets(a, b)
         check_steady(self.r, a, b)
         if (found := keyed.compared(self, node, name, a, b)) is not NotImplemented:
             return found
@@ -604,6 +613,8 @@ class Expressions(Comprehensions):
                 if found is not NotImplemented:
                     return found
             if isinstance(index, (PyInt, PyBool)):
+                if not base and not self.r.entry_only(whole_number(self.r, index)):
+                    ask(operator.getitem, base, 0)  # raises what Python raises
                 if not self.r.entry_only(whole_number(self.r, index)):
                     self.note_growth(base)
                 index = self.known_int(index, "the index of a tuple or list")
@@ -729,9 +740,10 @@ class Expressions(Comprehensions):
             reason = f"`.{name}` of a defaultdict(list) by run-time keys, or of a list in one"
             raise self.refuse(node, reason, "d[k].append(x), or sorted(d[k])")
         if found is None and is_inner(base):
-            if not hasattr(list, name):
-                raise Raises(AttributeError(f"'list' object has no attribute '{name}'"))
-            raise self.refuse(node, f"`.{name}` of a list that is an item of another", "use a copy: x = list(x)")
+            sort = base.kind.__name__
+            if not hasattr(dict if sort == "dict" else list, name):
+                raise Raises(AttributeError(f"'{sort}' object has no attribute '{name}'"))
+            raise self.refuse(node, f"`.{name}` of a {sort} that is an item of a list", f"use a copy: x = {sort}(x)")
         if found is None and is_growing(base):
             if not hasattr(python_of(base), name):
                 raise Raises(AttributeError(f"'{python_of(base).__name__}' object has no attribute '{name}'"))
@@ -859,6 +871,7 @@ class Expressions(Comprehensions):
     def add_named(self, node: ast.Call, kwargs: dict[str, Any], more: Any) -> None:
         """Adds what `name=x` or `**x` gives to the named arguments of a call."""
         self.at(node)
+        more = references.listing(self, node, more)
         if not isinstance(more, dict):
             raise Raises(TypeError(f"argument after ** must be a mapping, not {refusals.name_of(more)}"))
         for name, value in more.items():

@@ -26,10 +26,12 @@ from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.talk import under
 from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists import references
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Caught, Part, Partial, Text, Untold, made_text
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import both
+from tracebuf.frontends.numpy.record.growing import is_inner
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -85,6 +87,8 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
         return Text((Part(as_it_is(i.r, x), conversion),))
     if isinstance(x, Untold):
         return made_text(shown, (x.number, quoted))
+    if is_inner(x):
+        return text_of(i, node, references.listing(i, node, x), quoted)
     if isinstance(x, Record):
         return text_of_object(i, node, x, quoted)
     if is_named_tuple(x) and not shows_itself(type(x), tuple):

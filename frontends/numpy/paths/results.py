@@ -41,6 +41,7 @@ from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdent
 from tracebuf.frontends.numpy.record.callees import Buffer, Made, Text, Untold
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
+    Dicts,
     Elements,
     Form,
     Lists,
@@ -52,6 +53,7 @@ from tracebuf.frontends.numpy.record.growing import (
     form_in,
     is_growing,
     is_inner,
+    is_row,
     moved_to,
     python_of,
 )
@@ -124,7 +126,7 @@ class Results:
         if is_inner(x):
             place = self.new.setdefault(object(), len(self.new))
             pool = self.pool(x.kind.pool)  # type: ignore[attr-defined]
-            return NewContainer(list, POOLED, place, (self.leaf(x.fields["number"]), pool))
+            return NewContainer(dict if is_row(x) else list, POOLED, place, (self.leaf(x.fields["number"]), pool))
         if isinstance(x, (tuple, list, dict, Record)) and type(x) is not SliceOf:
             return self.either_container(x, container_identity(self.r, x), taken)
         if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
@@ -239,10 +241,11 @@ class Results:
                 self.lists_returned += form.of is list
                 number = self.new.setdefault(object(), len(self.new))
                 return NewContainer(form.of, SPREAD_PARTS, number, tuple(map(plan, form.parts)))
-            if isinstance(form, Lists):
+            if isinstance(form, (Lists, Dicts)):
                 numbers = ResultLeaf("items", index := next(read), ("int", index))
                 place = self.new.setdefault(object(), len(self.new))
-                return NewContainer(list, ALL_POOLED, place, (numbers, self.pool(form.item)))
+                pool = self.pool(form.item if isinstance(form, Lists) else form)
+                return NewContainer(list, ALL_POOLED, place, (numbers, pool))
             if isinstance(form, Elements):
                 self.arrays_returned = True
                 return ResultLeaf("rows", next(read))
@@ -261,7 +264,11 @@ class Results:
         return plan(form_in(x))
 
     def pool(self, item: Form | Unfilled) -> NewContainer:
-        """The plan of the lists of items of a form that are items of lists."""
+        """The plan of the lists of items of a form, or of the dicts of one, that are items of lists."""
+        if isinstance(item, Dicts) and item not in self.pooled:
+            number = self.new.setdefault(object(), len(self.new))
+            self.pooled[item] = made = NewContainer(dict, POOL, number)
+            made.items = (ResultLeaf("const", value=item.keys), self.items_of(self.pools[item].fields["held"], ()))
         if item not in self.pooled:
             fields = self.pools[item].fields
             parts = [fields[name] for name in ("start", "size", "held") if name in fields]

@@ -147,13 +147,32 @@ class Lists:
 
 
 @frozen()
+class Dicts:
+    """What an item is that is a dict of known keys: a reference, the number of a dict among all of this form
+    (interpreter/lists/rows)."""
+
+    keys: tuple[Any, ...]
+    values: Several
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The type of the number."""
+        return (I64,)
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f"a dict of ({', '.join(f'{k!r}: {part.words}' for k, part in zip(self.keys, self.values.parts))})"
+
+
+@frozen()
 class Unfilled:
     """What the items are of lists made at a place, into which nothing is put as far as is known."""
 
     place: Location
 
 
-Leaf = Kind | OneOf | Elements | Texts | Lists
+Leaf = Kind | OneOf | Elements | Texts | Lists | Dicts
 """What has columns of its own in such a list."""
 Form = Leaf | Several
 """What an item of a growing list is besides its value."""
@@ -169,6 +188,11 @@ def form_of(
     if inner is not None and is_list(x):
         within = inner(x)
         return None if within is None else Lists(within)
+    if inner is not None and isinstance(x, Record) and is_row(x):
+        return x.kind.pool  # type: ignore[attr-defined, no-any-return]
+    if inner is not None and type(x) is dict:
+        values = form_of(tuple(x.values()), canon, inner)
+        return Dicts(tuple(x), values) if isinstance(values, Several) else None
     if isinstance(x, ArrayRef):
         fits = x.ndim and not any(end.storage.picked for end in ends(x)) and in_c_order(x)
         return Elements(x.element, tuple(map(canon, x.shape))) if fits else None
@@ -209,22 +233,29 @@ def arrays_of(form: Form | Unfilled) -> list[Elements]:
     """The arrays that an item consists of, and those in lists in it."""
     if isinstance(form, Unfilled):
         return []
-    parts = parts_of(form)
-    return [e for p in parts for e in (arrays_of(p.item) if isinstance(p, Lists) else [p]) if isinstance(e, Elements)]
+    inside = [p.item if isinstance(p, Lists) else p.values if isinstance(p, Dicts) else p for p in parts_of(form)]
+    return [e for p in inside for e in ([p] if isinstance(p, Elements) else [] if is_number(p) else arrays_of(p))]
+
+
+def is_number(form: Form | Unfilled) -> bool:
+    """Whether an item is a number or a text."""
+    return isinstance(form, (Kind, OneOf, Texts))
 
 
 def with_sizes(form: Form, env: Mapping[Sym, Dim]) -> Form:
     """A form with other symbols in the place of those of sizes."""
     if isinstance(form, Lists):
         return form if isinstance(form.item, Unfilled) else Lists(with_sizes(form.item, env))
+    if isinstance(form, Dicts):
+        return Dicts(form.keys, with_sizes(form.values, env))  # type: ignore[arg-type]
     if isinstance(form, Elements):
         return Elements(form.element, tuple(substitute(d, env) for d in form.shape))
     return Several(form.of, tuple(with_sizes(p, env) for p in form.parts)) if isinstance(form, Several) else form
 
 
 def holds_list(x: Any) -> bool:
-    """Whether an item is a list, or a tuple that holds one."""
-    return is_list(x) or (isinstance(x, tuple) and any(map(holds_list, x)))
+    """Whether an item is a list or dict, or a tuple that holds one."""
+    return is_list(x) or type(x) is dict or is_row(x) or (isinstance(x, tuple) and any(map(holds_list, x)))
 
 
 class GrowingList:
@@ -261,14 +292,23 @@ class InnerList:
     pool: Form | Unfilled
 
 
+class InnerDict(InnerList):
+    """The class of references to dicts that are items of lists; `pool` is their form."""
+
+
 class Moved:
     """The class of what is in the place of the contents of a list that has become an item: the attribute `to` is a
     reference to it; without it, the list has become one on some paths only, and may not be used any more."""
 
 
 def is_inner(x: object) -> TypeGuard[Record]:
-    """Whether a value is a reference to a list that is an item of a list."""
+    """Whether a value is a reference to a list, or a dict, that is an item of a list."""
     return isinstance(x, Record) and issubclass(x.kind, InnerList)
+
+
+def is_row(x: object) -> TypeGuard[Record]:
+    """Whether a value is a reference to a dict that is an item of a list."""
+    return isinstance(x, Record) and issubclass(x.kind, InnerDict)
 
 
 def mark_in(held: Any) -> Record | None:
@@ -291,7 +331,7 @@ def moved_to(r: Any, x: Any) -> Any:
 
 def is_list(x: object) -> bool:
     """Whether a value is a list, or stands for one."""
-    return type(x) is list or is_inner(x) or (is_growing(x) and python_of(x) is list)
+    return type(x) is list or (is_inner(x) and not is_row(x)) or (is_growing(x) and python_of(x) is list)
 
 
 def form_in(x: Record) -> Form:
@@ -403,7 +443,8 @@ class Growth:
 
     def class_of_inner(self, item: Form | Unfilled) -> type[InnerList]:
         """The class of references to lists of such items; its name is for messages."""
-        made = type("list", (InnerList,), {"pool": item})
+        of_dicts = isinstance(item, Dicts)
+        made = type("dict" if of_dicts else "list", (InnerDict if of_dicts else InnerList,), {"pool": item})
         return self.inner_classes.setdefault(item, made)
 
     def widen(self, old: Form | Unfilled, new: Form) -> None:
@@ -417,6 +458,8 @@ class Growth:
             item = self.widened[item]
         if isinstance(item, Lists):
             return Lists(self.settled(item.item))
+        if isinstance(item, Dicts):
+            return Dicts(item.keys, self.settled(item.values))
         return Several(item.of, tuple(map(self.settled, item.parts))) if isinstance(item, Several) else item
 
     def class_of(

@@ -346,6 +346,16 @@ def is_beyond(a: Any, b: Any, high: bool) -> Any:
     return False
 
 
+def in_order(a: Any, b: Any, by: Any) -> Any:
+    """Whether a tuple or list is `by` (<, <= ...) another: by the first items that differ, else by the lengths."""
+    for x, y in zip(a, b):
+        if x != y:
+            if x != x and y != y:
+                check_no_nan(x)
+            return by(x, y)
+    return by(len(a), len(b))
+
+
 def taken(column: Any, order: Any) -> Any:
     """The elements of a list in another order."""
     return column[order]

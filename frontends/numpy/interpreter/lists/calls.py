@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_it_is
 from tracebuf.frontends.numpy.call import talk
 from tracebuf.frontends.numpy.functions.formulas import prelude
@@ -46,21 +45,21 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         return made
     if name == "Mult":
         x, times = (a, b) if is_growing(a) else (b, a)
+        if isinstance(times, (NpScalar, np.generic)):
+            times = times_numpys(i, node, times)
         if isinstance(times, (int, PyInt)):
             return growing.repeated(i, node, x, times)
-        if isinstance(times, (NpScalar, np.generic)):
-            raise times_numpys(i, node, times)
     return NotImplemented
 
 
-def times_numpys(i: Evaluator, node: ast.AST, number: NpScalar | np.generic) -> UnsupportedError | Raises:
-    """What is raised for a list or tuple times a number of NumPy's: an int repeats it, which is refused."""
-    if isinstance(number, NpScalar) and number.maybe_python:
-        return unknown_origin(i.r.loc)
+def times_numpys(i: Evaluator, node: ast.AST, number: NpScalar | np.generic) -> Any:
+    """How often a number of NumPy's repeats a list or tuple: an int does, as an int of Python's would."""
     dtype = number.element.dtype if isinstance(number, NpScalar) else number.dtype
     if dtype.kind in "iu":
-        return i.refuse(node, "a list or tuple times a number of NumPy's", "repeat it by an int")
-    return Raises(TypeError(f"can't multiply sequence by non-int of type 'numpy.{dtype.name}'"))
+        return i.call(node, int, [number], {})
+    if isinstance(number, NpScalar) and number.maybe_python:
+        raise unknown_origin(i.r.loc)
+    raise Raises(TypeError(f"can't multiply sequence by non-int of type 'numpy.{dtype.name}'"))
 
 
 def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:

@@ -18,6 +18,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_of_va
 from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
 from tracebuf.frontends.numpy.record.callees import text_shape
 from tracebuf.frontends.numpy.record.growing import (
+    Dicts,
     Elements,
     Form,
     Lists,
@@ -79,6 +80,8 @@ def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
         return None
     if isinstance(a, Lists) or isinstance(b, Lists):
         return unify_lists(r, a, b) if isinstance(a, Lists) and isinstance(b, Lists) else None
+    if isinstance(a, Dicts) or isinstance(b, Dicts):
+        return unify_dicts(r, a, b) if isinstance(a, Dicts) and isinstance(b, Dicts) else None
     if isinstance(a, Texts) or isinstance(b, Texts):
         return unify_texts(a, b) if isinstance(a, Texts) and isinstance(b, Texts) else None
     if not isinstance(a, Several) or not isinstance(b, Several):
@@ -100,6 +103,17 @@ def unify_lists(r: Recorder, a: Lists, b: Lists) -> Lists | None:
     for x in (a, b):
         r.growth.widen(x.item, item)
     return Lists(item)
+
+
+def unify_dicts(r: Recorder, a: Dicts, b: Dicts) -> Dicts | None:
+    """The form of dicts of either of two forms: from the next tracing on they are of one."""
+    values = unify_forms(r, a.values, b.values) if a.keys == b.keys else None
+    if not isinstance(values, Several):
+        return None
+    found = Dicts(a.keys, values)
+    for x in (a, b):
+        r.growth.widen(x, found)
+    return found
 
 
 def unify_texts(a: Texts, b: Texts) -> Texts | None:
@@ -169,8 +183,8 @@ def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
     """An item as what the columns hold of it."""
     found: list[Any] = []
     for x, kind in zip(values_in(item, form), parts_of(form)):
-        if isinstance(kind, Lists):
-            found.append(i.number_of_list(x, kind.item))
+        if isinstance(kind, (Lists, Dicts)):
+            found.append(i.number_of_list(x, kind.item if isinstance(kind, Lists) else kind))
             continue
         if isinstance(kind, Elements):
             assert i.r.held is not None
@@ -230,8 +244,8 @@ def from_columns(i: Evaluator, form: Form, held: Iterator[ArrayRef], place: Dim)
     """The item at a place of the next columns. A list that is an item is not owned: it cannot be changed."""
     if isinstance(form, Several):
         return made_of(form.of, [from_columns(i, part, held, place) for part in form.parts])
-    if isinstance(form, Lists):
-        inner = Record(i.r.growth.class_of_inner(form.item))
+    if isinstance(form, (Lists, Dicts)):
+        inner = Record(i.r.growth.class_of_inner(form.item if isinstance(form, Lists) else form))
         inner.fields["number"] = int_of_value(i.r, i.r.load(next(held), (place,)))
         return inner
     if isinstance(form, Elements):

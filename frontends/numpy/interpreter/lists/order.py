@@ -14,6 +14,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing
 from tracebuf.frontends.numpy.interpreter.lists.items import common
 from tracebuf.frontends.numpy.record.growing import (
+    Dicts,
     Elements,
     Lists,
     OneOf,
@@ -112,7 +113,7 @@ def comparable(i: Evaluator, node: ast.AST, by: Record) -> tuple[ArrayRef, ...]:
     for kind in parts_of(form_in(by)):
         if isinstance(kind, Elements):
             raise i.refuse(node, "an order of arrays", "use a key that is a number")
-        if isinstance(kind, (OneOf, Texts, Lists)):
+        if isinstance(kind, (OneOf, Texts, Lists, Dicts)):
             reason = f"an order, or an equality, of items that are {kind.words}"
             raise i.refuse(node, reason, "make them of one type: float(x)")
         column, held = held[len(kind.types) - 1], held[len(kind.types) :]
