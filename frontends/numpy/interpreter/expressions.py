@@ -77,6 +77,7 @@ from tracebuf.frontends.numpy.record.callees import (
     Text,
     Untold,
     UntoldMethod,
+    is_text,
 )
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import negation
@@ -370,7 +371,8 @@ class Expressions(Comprehensions):
     def expr_Compare(self, node: ast.Compare, env: Env) -> Any:
         if len(node.ops) == 1:
             (op,), a, b = node.ops, self.any_expr(node.left, env), self.any_expr(node.comparators[0], env)
-            if isinstance(op, (ast.Is, ast.IsNot)):
+            whole = isinstance(op, (ast.In, ast.NotIn)) and takes_texts(b) and is_text(a)
+            if whole or isinstance(op, (ast.Is, ast.IsNot)):
                 return self.compare_one(node, op, a, b)
             return self.by_type(node, (a, b), env, lambda a, b: self.compare_one(node, op, a, b))
         left = self.any_expr(node.left, env)
@@ -565,13 +567,19 @@ class Expressions(Comprehensions):
         )
 
     def expr_Subscript(self, node: ast.Subscript, env: Env) -> Any:
-        base, index = self.any_expr(node.value, env), as_slices(self.expr(node.slice, env))
+        base, index = self.any_expr(node.value, env), as_slices(self.any_expr(node.slice, env))
         self.at(node)
-        return self.by_type(node, (base,), env, lambda base: self.subscript(node, base, index))
+        if takes_texts(base) and is_text(index):
+            return self.subscript(node, base, index)
+        return self.by_type(node, (base, index), env, lambda base, index: self.subscript(node, base, index))
 
     def place(self, node: ast.Subscript, env: Env) -> tuple[Any, Any]:
-        """What is indexed, and the index."""
-        return self.expr(node.value, env), as_slices(self.expr(node.slice, env))
+        """What is indexed, and the index, which may be one or another key of a dict."""
+        base, index = self.expr(node.value, env), as_slices(self.any_expr(node.slice, env))
+        if type(index) is Cond and not isinstance(base, dict) and not (takes_texts(base) and is_text(index)):
+            self.at(node)
+            check_one_type(self.r, index)
+        return base, index
 
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
         check_steady(self.r, base)
@@ -1177,6 +1185,11 @@ class Expressions(Comprehensions):
         return found
 
 
+def takes_texts(x: Any) -> bool:
+    """Whether a value is a dict or set by run-time keys, which are looked for whichever text they are."""
+    return is_keyed(x) or is_groups(x)
+
+
 def is_of_libraries(function: Any) -> bool:
     """Whether a callee is a method of an array, or a function of NumPy's, SciPy's or of this package."""
     module = getattr(function, "__module__", None) or ""
@@ -1268,4 +1281,5 @@ def is_inlined(function: Any) -> bool:
 def takes_choices(function: Any) -> bool:
     """Whether a call only passes its arguments on, so that their types may be path-dependent."""
     handed = isinstance(function, (NestedFunction, dicts.ContainerMethod, records.BoundMethod))
-    return handed or getattr(function, "__tracebuf__", False) or is_users(function) or talk.talks(function)
+    passed = is_users(function) or talk.talks(function) or heaps.takes(function)
+    return handed or getattr(function, "__tracebuf__", False) or passed

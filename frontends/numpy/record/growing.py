@@ -106,7 +106,7 @@ class OneOf:
 @frozen()
 class Texts:
     """What an item is that is a text: of one of these shapes. Which one is in the first column, if there are several;
-    its numbers are in the others."""
+    its numbers are in the others. Known texts are in order, so that their numbers compare as they do."""
 
     shapes: tuple[Shape, ...]
 
@@ -115,6 +115,13 @@ class Texts:
         """The types of the columns, of which there is one at least."""
         numbers = [t for shape in self.shapes for kind in shape.kinds() for t in kind.types]
         return (INDEX, *numbers) if len(self.shapes) > 1 or not numbers else tuple(numbers)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The texts, if all are known; else nothing."""
+        found = [shape.text(iter(())) for shape in self.shapes if not any(shape.kinds())]
+        known = tuple(x for x in found if isinstance(x, str))
+        return known if len(known) == len(self.shapes) else ()
 
     @property
     def rows(self) -> Rows:
@@ -198,11 +205,17 @@ def form_of(
         return Elements(x.element, tuple(map(canon, x.shape))) if fits else None
     if type(x) not in (tuple, list) and not is_named_tuple(x):
         if (found := text_shape(x)) is not None:
-            return Texts((found[0],))
+            known = all(type(end) is str for end in ends(x))
+            return known_texts(ends(x)) if known else Texts((found[0],))
         kinds = kinds_of(x)
         return None if kinds is None else one_of(kinds)
     parts = [f for f in (form_of(part, canon, inner) for part in x) if f is not None]
     return Several(type(x), tuple(parts)) if parts and len(parts) == len(x) else None
+
+
+def known_texts(texts: Iterable[str]) -> Texts:
+    """The form of known texts."""
+    return Texts(tuple(found[0] for x in sorted(set(texts)) if (found := text_shape(x)) is not None))
 
 
 PYTHONS = {kind.name: kind for kind in (INT, FLOAT, COMPLEX, BOOL)}

@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.record.growing import (
     python_of,
 )
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import NO_ITEMS, Raises
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyInt
 
@@ -141,6 +141,10 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     extreme = (function is min or function is max) and len(args) == 1 and kwargs.keys() <= {"default"}
     if extreme and is_growing(first) and isinstance(form_in(first), Several):
         return order.extreme(i, node, function, first, **kwargs)
+    by_key = (function is min or function is max) and len(args) == 1 and kwargs.keys() == {"key"}
+    if by_key and kwargs["key"] is not None and is_growing(first):
+        given = [first, function is max, f"{function.__name__}{NO_ITEMS}", kwargs["key"]]
+        return growing.item(i, node, first, i.call_function(prelude.place_of_extreme, given, {}))
     direct = ITERATING if isinstance(function, type) or callable(function) else ()
     if any(function is f for f in direct):
         return i.call(node, function, [growing.iterator(i, x) for x in args], kwargs)

@@ -38,6 +38,7 @@ from tracebuf.frontends.numpy.record.growing import (
     OneOf,
     Regrow,
     Several,
+    Texts,
     columns,
     filled,
     form_in,
@@ -284,7 +285,7 @@ def check_comparable(i: Evaluator, node: ast.AST, x: Record, value: Any) -> None
     """Refuses to look for a value but an int or bool among such. A NaN is found by its identity, which is not kept."""
     for kind in (*parts_of(form_in(x)), *parts_of(check_item(i, node, value))):
         ints = kind in (INT, BOOL) or (isinstance(kind, Kind) and kind.element.dtype.kind in "iub")
-        if not ints or (isinstance(kind, Kind) and kind.python == EITHER):
+        if not (ints or isinstance(kind, Texts)) or (isinstance(kind, Kind) and kind.python == EITHER):
             reason = "a search for anything but ints among ints, in a list whose length is only known at run time"
             raise i.refuse(node, reason, "compare with its array: np.any(np.array(x) == value)")
 

@@ -10,7 +10,7 @@ from typing import Any
 from tracebuf.frontends.numpy.functions.formulas import heaps, prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing, order
-from tracebuf.frontends.numpy.record.growing import Regrow, columns, form_in, is_growing, parts_of, python_of
+from tracebuf.frontends.numpy.record.growing import Regrow, Texts, columns, form_in, is_growing, parts_of, python_of
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, call_as
 from tracebuf.frontends.numpy.record.values import Kind
@@ -34,7 +34,8 @@ def compared(i: Evaluator, node: ast.AST, x: Record, held: Sequence[Any]) -> lis
     """Of columns, those of the numbers by which the items are ordered."""
     found, place = [], 0
     for kind in parts_of(form_in(x)):
-        if not isinstance(kind, Kind) or kind.element.is_complex:
+        known = isinstance(kind, Texts) and kind.known
+        if not known and (not isinstance(kind, Kind) or kind.element.is_complex):
             instead = "make them numbers of one type, or tuples of such: float(x), or 0.0 in place of 0"
             raise i.refuse(node, f"a heap of items that are {form_in(x).words}", instead)
         place += len(kind.types)
@@ -122,6 +123,11 @@ FUNCTIONS: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (heapq.heapify, heapify), (heapq.nlargest, greatest(True)), (heapq.nsmallest, greatest(False)),
 )  # fmt: skip
 """The functions of heapq with their handlers."""
+
+
+def takes(function: Any) -> bool:
+    """Whether a function is one of heapq's."""
+    return any(function is of for of, _ in FUNCTIONS)
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
