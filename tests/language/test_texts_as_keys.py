@@ -141,6 +141,51 @@ def test_errors() -> None:
     agree(no_such_text, K)
 
 
+def distinct(xs):
+    seen, out = set(), []
+    for x in xs:
+        if x not in seen:
+            seen.add(x)
+            out.append(x)
+    return out, len(seen), sorted(seen), 2.5 in seen, 1 in seen
+
+
+def rounded(x):
+    bins = {}
+    for v in x:
+        b = round(float(v), 1)
+        bins[b] = bins.get(b, 0) + 1
+    return sorted(bins.items()), bins, bins.get(0.3), -0.2 in bins, Counter(bins.values())
+
+
+def pairs_with_floats(x):
+    d = {}
+    for k in range(len(x) - 1):
+        d[(x[k], k % 3)] = x[k + 1]
+    for k in range(0, len(x), 2):
+        if (x[k], k % 3) in d:
+            del d[(x[k], k % 3)]
+    return d
+
+
+def in_no_order(x):
+    return sum(set(x))
+
+
+def test_floats_as_keys() -> None:
+    climb(rounded, (X,))
+    agree(distinct, [1.5, 2.5, 1.5, -0.0, 0.0, 1.0])
+    with pytest.raises(UnsupportedError, match="a NaN as a key"):
+        tracebuf.bufferize(distinct)([1.5, np.nan])
+    with pytest.raises(UnsupportedError, match="the sum of a set of floats"):
+        tracebuf.bufferize(in_no_order)(X)
+
+
+@pytest.mark.slow
+def test_floats_in_keys() -> None:
+    climb(pairs_with_floats, (X.round(1),), again=[(X[:1],)])
+
+
 def array_in_a_branch(x):
     d = {"all": x}
     if x[0] > 0.5:

@@ -79,7 +79,7 @@ class NewContainer:
 @frozen(slots=False)
 class ContainerWrite:
     """The contents of the caller's container of a number after the call: all of them (`whole`), or these items (plans;
-    traced values before)."""
+    traced values before). With `SPREAD` for keys they are those that one plan gives."""
 
     number: int
     keys: tuple[Any, ...] | None
@@ -125,7 +125,7 @@ def build_results(
 def write_into(x: Any, write: ContainerWrite, items: Sequence[Any]) -> None:
     """Brings a container of the caller's up to date."""
     if isinstance(x, list):
-        x[:] = items
+        x[:] = items[0] if write.keys == SPREAD else items
         return
     assert write.keys is not None
     if isinstance(x, dict):

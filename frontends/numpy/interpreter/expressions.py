@@ -73,6 +73,7 @@ from tracebuf.frontends.numpy.record.callees import (
     Generator,
     Method,
     NestedFunction,
+    Part,
     Partial,
     Text,
     Untold,
@@ -271,14 +272,21 @@ class Expressions(Comprehensions):
         if not isinstance(node, ast.FormattedValue):
             return texts.text_of(self, node, self.expr(node, env))
         value = self.any_expr(node.value, env)
-        if type(value) is Cond and (node.format_spec is not None or node.conversion > 0):
+        of_texts = is_text(value)
+        if type(value) is Cond and not of_texts and (node.format_spec is not None or node.conversion > 0):
             self.at(node)
             check_one_type(self.r, value)
         spec = self.expr(node.format_spec, env) if node.format_spec is not None else ""
         if not isinstance(spec, str):
             raise self.refuse(node, "a format that depends on values", "write the format out")
         self.at(node)
-        return texts.formatted_value(self, node, value, spec, chr(node.conversion) if node.conversion > 0 else "")
+
+        def formatted(x: Any) -> Text:
+            if of_texts and type(x) is Cond:
+                return Text((Part(x.map(lambda arm: texts.joined_text([formatted(arm)]))),))
+            return texts.formatted_value(self, node, x, spec, chr(node.conversion) if node.conversion > 0 else "")
+
+        return formatted(value)
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
@@ -620,6 +628,8 @@ class Expressions(Comprehensions):
                 found = self.picking[-1].item(base, index.expr)
                 if found is not NotImplemented:
                     return found
+            if isinstance(index, NpScalar) and not base and index.element.is_integer:
+                ask(operator.getitem, base, 0)  # raises what Python raises
             if isinstance(index, (PyInt, PyBool)):
                 if not base and not self.r.entry_only(whole_number(self.r, index)):
                     ask(operator.getitem, base, 0)  # raises what Python raises
@@ -628,6 +638,8 @@ class Expressions(Comprehensions):
                 index = self.known_int(index, "the index of a tuple or list")
             if isinstance(index, slice):
                 parts = (index.start, index.stop, index.step)
+                if any(isinstance(part, PyInt) and not self.r.entry_only(part.expr) for part in parts):
+                    self.note_growth(base)
                 if any(isinstance(part, NpScalar) for part in parts):
                     self.note_growth(base)
                     reason = f"the bounds of a {type(base).__name__}'s slice are only known at run time"

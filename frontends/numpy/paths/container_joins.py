@@ -68,7 +68,8 @@ class JoinedContainers:
             grows = self.r.growth.forms(label, items) is not None
         elif type(x) is dict and (pairs := [pair for end in self.ends[x] for pair in end.items()]):
             if any(all(map(alike, (value for _, value in pairs))) for alike in (is_text, kinds_of)):
-                self.r.growth.note(self.r.heap.known[x].label, pairs)
+                label = self.r.heap.known[x].label
+                self.r.growth.note(None if isinstance(label, tuple) else label, pairs)
         what = "the length of a list" if isinstance(x, list) else "which keys a dict has"
         if isinstance(x, Record):
             what = f"which attributes an object ({x.kind.__name__}) has"

@@ -231,7 +231,7 @@ class Results:
         more = () if python_of(x) is not defaultdict else (ResultLeaf("const", value=default),)
         return (self.items_of(x, taken), *more)
 
-    def items_of(self, x: Record, taken: ArmPath) -> ResultPlan:
+    def items_of(self, x: Record, taken: ArmPath = ()) -> ResultPlan:
         """The plan of the items of a list whose length only the run time knows."""
         columns = iter(filled(self.r.facts, x))
         read = (self.add(self.read_where(column, taken)) for column in columns)
@@ -304,6 +304,10 @@ class Results:
             now = contents(x)
             number = self.heap.number(x)
             assert number is not None
+            if is_growing(x):
+                if self.heap.known[x].changed is not None:
+                    found.append(ContainerWrite(number, SPREAD, (x,), True))
+                continue
             before = x.base if isinstance(x, Record) else before
             if isinstance(now, tuple):
                 if len(now) != len(before) or any(not unchanged(a, b) for a, b in zip(now, before)):
@@ -315,6 +319,11 @@ class Results:
             if changed or whole:
                 found.append(ContainerWrite(number, tuple(changed), tuple(now[k] for k in changed), whole))
         return found
+
+    def write(self, w: ContainerWrite) -> ContainerWrite:
+        """What is written into a container, with plans of its items."""
+        plan = self.items_of if w.keys == SPREAD else self.kept_or_new
+        return replace(w, items=tuple(map(plan, w.items)))
 
     def kept_or_new(self, x: Any) -> ResultPlan:
         """The plan of an item that is written into a container: the caller's own number where it is one."""

@@ -427,6 +427,10 @@ class Growth:
         """From the next tracing on."""
         self.inner_form: Callable[[Any], Form | Unfilled | None] | None = None
         """The form of the items of a list that is an item."""
+        self.arguments: dict[int, frozenset[Form]] = {}
+        """By number of a list of the caller's that is one whose items the run time picks or changes: their forms."""
+        self.found_arguments: dict[int, frozenset[Form]] = {}
+        """From the next tracing on."""
         self.untraced: dict[Any, UnsupportedError] = {}
         """The functions of SciPy that are called as they are, and why they cannot be traced."""
 
@@ -492,6 +496,8 @@ class Growth:
     def note(self, label: Any, items: Iterable[Any]) -> bool:
         """Notes that the list made at a place grows, and what is in it; whether that is news. Lists of items without a
         form are left as they are."""
+        if isinstance(label, tuple) and label[0] == "argument":
+            return self.note_argument(label[1], items)
         forms, lists = self.forms(label, items := list(items)), any(map(holds_list, items))
         if forms is None or not isinstance(label, Location):
             self.found_nested |= lists and isinstance(label, Location)
@@ -500,6 +506,14 @@ class Growth:
         self.found[label] = old.union(forms)
         self.found_nested |= lists and self.found[label] == self.known.get(label)
         return self.found[label] != old or self.found_nested != self.nested
+
+    def note_argument(self, number: int, items: Iterable[Any]) -> bool:
+        """Notes that the run time picks or changes items of a list of the caller's; whether that is news."""
+        found = [self.form_of(x) for x in items]
+        forms = frozenset(f for f in found if f is not None and all(map(is_number, parts_of(f))))
+        if found and all(f in forms for f in found):
+            self.found_arguments[number] = self.found_arguments.get(number, frozenset()) | forms
+        return self.found_arguments != self.arguments
 
     def note_form(self, label: Any, form: Form) -> None:
         """Notes that the list made at a place gets items of a form."""
@@ -549,6 +563,8 @@ class Growth:
         """Whether the next tracing would know anything new."""
         if self.found_nested != self.nested or self.found_widened != self.widened:
             return True
+        if self.found_arguments != self.arguments:
+            return True
         return self.news != self.known or not self.long <= self.rolled or not self.found_unsure <= self.unsure
 
     def begin(self) -> bool:
@@ -556,7 +572,7 @@ class Growth:
         changed, self.unrolled = self.has_news, 0
         if self.found_nested and not self.nested:
             self.nested, self.found = True, {}
-        self.widened = dict(self.found_widened)
+        self.widened, self.arguments = dict(self.found_widened), dict(self.found_arguments)
         self.found = {place: frozenset(map(self.settled, forms)) for place, forms in self.found.items()}
         self.known, self.rolled, self.stuck = self.news, self.rolled | self.long, False
         self.unsure, self.unlike, self.unordered = self.unsure | self.found_unsure, False, False

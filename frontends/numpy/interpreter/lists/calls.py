@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyInt
 
 METHODS: dict[str, Callable[..., Any]] = {**growing.METHODS, **order.METHODS}
 """By name of the method of a list: its handler."""
-ITERATING = (sum, min, max, any, all, enumerate, zip, map, filter)
+ITERATING = (sum, min, max, any, all, enumerate, zip, map, filter, reduce)
 """Builtins that go through the items of a list once, at once or while nothing has changed it."""
 
 

@@ -1,11 +1,11 @@
 """Dicts and sets whose keys only the run time knows: growing columns of keys and values, in the order of insertion, and
 a hash table of their numbers (formulas/hashing).
 
-Keys are ints, known texts, or tuples of such; values are what growing lists hold, but for arrays. A dict is one of
-Python's while tracing until a key is met that only the run time knows, or a loop or a branch changes which keys there
-are: then the function is traced again, as for growing lists. `Counter`, `defaultdict` and `set()` begin as such dicts
-and sets. A view of one (`items`, `keys`, `values`) becomes a list of its items where it is used. What the order of a
-set's items decides is refused.
+Keys are ints, floats, known texts, or tuples of such; values are what growing lists hold, but for arrays. A dict is
+one of Python's while tracing until a key is met that only the run time knows, or a loop or a branch changes which keys
+there are: then the function is traced again, as for growing lists. `Counter`, `defaultdict` and `set()` begin as such
+dicts and sets. A view of one (`items`, `keys`, `values`) becomes a list of its items where it is used. What the order
+of a set's items decides is refused.
 """
 
 from __future__ import annotations
@@ -48,9 +48,11 @@ from tracebuf.frontends.numpy.record.growing import (
 )
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_groups
 from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import is_number
 from tracebuf.frontends.numpy.record.values import EITHER, INT, ArrayRef, Env, Kind, NpScalar, PyBool, PyInt, is_traced
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.types import I64, UI64
+from tracebuf.ir.types import F64, I64, UI64
 from tracebuf.location import Location
 
 MISSING = object()
@@ -75,7 +77,7 @@ def is_known_key(i: Evaluator, key: Any) -> bool:
 def note(i: Evaluator, d: dict[Any, Any], *pair: Any) -> None:
     """Notes that a dict of known keys meets a key, with its value, that only the run time knows."""
     known = i.r.heap.find(d)
-    if known is not None and type(d) is dict:
+    if known is not None and type(d) is dict and isinstance(known.label, Location):
         i.r.growth.note(known.label, [*d.items(), *([pair] if pair else [])])
 
 
@@ -109,8 +111,12 @@ def is_key(form: Form) -> bool:
     """Whether numbers or texts of a form are keys, or parts of such."""
     if isinstance(form, Texts):
         return bool(form.known)
-    whole = isinstance(form, Kind) and form.element.dtype.kind in "iub" and form.element is not UI64
-    return whole and form.python != EITHER  # type: ignore[union-attr]
+    return isinstance(form, Kind) and (is_whole(form) or form.element is F64) and form.python != EITHER
+
+
+def is_whole(form: Form) -> bool:
+    """Whether numbers of a form are ints that 64 bits hold."""
+    return isinstance(form, Kind) and form.element.dtype.kind in "iub" and form.element is not UI64
 
 
 def growing_lists(form: Form) -> bool:
@@ -170,21 +176,36 @@ def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:
 def hashed(i: Evaluator, node: ast.AST, x: Record, key: Any) -> list[Any]:
     """A key as the ints that are looked for."""
     check_item(i, node, key)
-    form, wanted = i.r.growth.form_of(key), key_form(x)
+    wanted = key_form(x)
+    if type(key) is int and isinstance(wanted, Kind) and wanted.element is F64 and abs(key) <= 2**53:
+        key = float(key)
+    form = i.r.growth.form_of(key)
     found = parts_of(form) if form is not None else ()
     alike = isinstance(form, Several) == isinstance(wanted, Several) and len(found) == len(parts_of(wanted))
-    alike = alike and all(isinstance(a, Texts) == isinstance(b, Texts) for a, b in zip(found, parts_of(wanted)))
-    whole = all((isinstance(k, Kind) and k.element.dtype.kind in "iub" and k.element is not UI64) or is_key(k)
-                for k in found)  # fmt: skip
-    if not alike or not whole or (isinstance(form, Several) and form.of is not tuple):
+    alike = alike and all(
+        isinstance(a, Texts) == isinstance(b, Texts) and is_whole(a) == is_whole(b)
+        for a, b in zip(found, parts_of(wanted))
+    )
+    plain = not isinstance(form, Several) or form.of is tuple
+    if not alike or not plain or not all(is_whole(k) or is_key(k) for k in found):
         reason = f"a {refusals.name_of(key)} as a key of a dict or set of keys that are {wanted.words}"
         raise i.refuse(node, reason, "use keys of one type")
     parts = key if isinstance(key, tuple) else (key,)
     if any(type(part) is int and abs(part) >= 2**63 for part in parts):
         raise i.refuse(node, "a key of more than 64 bits of a dict or set by run-time keys", "use smaller ints")
     forms = parts_of(wanted)
-    given = (text_columns(i.r, x, f)[0] if isinstance(f, Texts) else x for x, f in zip(parts, forms, strict=True))
-    return [NpScalar(scalar_value(i.r, part, I64), I64) for part in given]  # Python's or NumPy's alike
+    return [searched(i.r, part, form) for part, form in zip(parts, forms, strict=True)]
+
+
+def searched(r: Recorder, x: Any, form: Form) -> NpScalar:
+    """A part of a key as the number that is looked for, Python's or NumPy's alike; a NaN is found by its identity."""
+    if isinstance(form, Texts):
+        return NpScalar(scalar_value(r, text_columns(r, x, form)[0], I64), I64)
+    if not isinstance(form, Kind) or form.element is not F64:
+        return NpScalar(scalar_value(r, x, I64), I64)
+    value = scalar_value(r, x, F64)
+    r.check(is_number(r, value), UnsupportedError, "a NaN as a key of a dict or set by run-time keys")
+    return NpScalar(value, F64)
 
 
 def key_columns(x: Record, held: Sequence[Any]) -> list[Any]:
@@ -468,6 +489,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         raise i.refuse(node, "a function of NumPy's of a dict, a set or a view", "use np.array(list(...)) of it")
     if any(function is f for f in ITERATING):
         return i.call(node, function, [iterable(i, node, x) for x in args], kwargs)
+    odd = (x for x in args if is_keyed(x) and not is_ordered(x) and not all(map(is_whole, parts_of(key_form(x)))))
+    if function is sum and any(odd):
+        raise i.refuse(node, "the sum of a set of floats, whose items have no certain order", "use sum(sorted(...))")
     orderless = any(function is f for f in ORDERLESS) and not kwargs.keys() - {"reverse", "default"}
     for x in (*args, *kwargs.values()):
         if (view := view_in(x)) is not None and not orderless:
