@@ -107,6 +107,23 @@ def test_joined_texts() -> None:
     agree(run_lengths, np.arange(90) // 7 % 2)
 
 
+def shown(n):
+    primes, pairs = [], []
+    for k in range(2, n):
+        if all(k % p for p in primes):
+            primes.append(k)
+            pairs.append((k, k / 2))
+    print("primes:", primes, f"{pairs}!")
+    return str(primes), "%s" % pairs, repr(primes[:2])  # noqa: UP031
+
+
+def test_lists_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    for n in (12, 2):
+        agree(shown, n)
+        eager, ours = capsys.readouterr().out.splitlines()
+        assert eager == ours
+
+
 def test_texts_of_ints() -> None:
     for n in (77, 0, 0x10FFFF):
         agree(numerals, n)

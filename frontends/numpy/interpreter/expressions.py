@@ -306,12 +306,12 @@ class Expressions(Comprehensions):
             check_steady(self.r, a, b)
         if (found := keyed.operate(self, node, name, a, b)) is not NotImplemented:
             return found
+        if isinstance(a, str) and name == "Mod":
+            return texts.percent(self, node, a, b)
         if is_growing(a) or is_growing(b):
             if (found := list_calls.operate(self, node, name, a, b)) is not NotImplemented:
                 return found
             a, b = list_arrays.beside(self, node, a, b)
-        if isinstance(a, str) and name == "Mod":
-            return texts.percent(self, node, a, b)
         if name == "Mult" and (found := texts.repeated(self, node, a, b)) is not NotImplemented:
             return found
         if operators.is_operand(a) or operators.is_operand(b):
@@ -954,6 +954,8 @@ class Expressions(Comprehensions):
             return references.length(self, args[0])
         if function is len and len(args) == 1 and isinstance(args[0], GroupRef) and not kwargs:
             return groups.length(self, node, args[0])
+        if (function is str or function is repr) and len(args) == 1 and not kwargs and is_listed(args[0]):
+            return texts.text_of(self, node, args[0], function is repr)
         if not is_inlined(function):
             args = groups.given(self, node, function, args)
         if any(keyed.view_in(x) for x in (*args, *kwargs.values())) and not is_inlined(function):
@@ -1200,6 +1202,11 @@ class Expressions(Comprehensions):
 def takes_texts(x: Any) -> bool:
     """Whether a value is a dict or set by run-time keys, which are looked for whichever text they are."""
     return is_keyed(x) or is_groups(x)
+
+
+def is_listed(x: Any) -> bool:
+    """Whether a value is a list whose length only the run time knows, or an item of one."""
+    return is_inner(x) or (is_growing(x) and python_of(x) is list)
 
 
 def is_of_libraries(function: Any) -> bool:

@@ -28,7 +28,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.identity import container_identity
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Watched, reversed_of
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.cond import ends
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
     NOTHING,
     TABLE,
@@ -71,7 +71,7 @@ def is_known_key(i: Evaluator, key: Any) -> bool:
         return all(is_known_key(i, k) for k in key)
     if isinstance(key, PyInt):
         return i.r.entry_only(key.expr)
-    return not is_traced(key)
+    return not is_traced(key) and type(key) is not Cond
 
 
 def note(i: Evaluator, d: dict[Any, Any], *pair: Any) -> None:
