@@ -39,7 +39,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
 from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.each_path import stores
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
@@ -217,9 +217,8 @@ def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
 
 @traces(np.copyto)
 @stores
-def copyto(r: Recorder, dst: Any, src: Any, *, where: Any = True) -> None:
-    """np.copyto: a store that converts within a kind only; Python's ints may be stored into any integers that hold
-    them."""
+def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """np.copyto: a store that converts by a rule; Python's ints may be stored into any integers that hold them."""
     if not isinstance(dst, ArrayRef):
         raise Raises(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(concrete(dst)).__name__}"))
     if isinstance(weak_type(where), type):
@@ -233,8 +232,8 @@ def copyto(r: Recorder, dst: Any, src: Any, *, where: Any = True) -> None:
     source = creation.asarray(r, src) if isinstance(src, (list, tuple)) else src
     kind = weak_type(source)
     if kind is not int or not dst.element.is_integer:
-        if not np.can_cast(given := np.dtype(kind), dst.dtype, "same_kind"):
-            raise Raises(TypeError(f"Cannot cast {given!r} to {dst.dtype!r} according to the rule 'same_kind'"))
+        if not ask(np.can_cast, given := np.dtype(kind), dst.dtype, casting):
+            raise Raises(TypeError(f"Cannot cast {given!r} to {dst.dtype!r} according to the rule {casting!r}"))
         source = as_array(r, source)  # converted as arrays are: no check that numbers fit
     else:
         check_number(r, source, dst)
