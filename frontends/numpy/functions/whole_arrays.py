@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import (
     k_order,
     numeric,
     shape_arg,
+    strong,
 )
 from tracebuf.frontends.numpy.arrays.reshape import is_dense, is_fortran, order_of
 from tracebuf.frontends.numpy.functions.indices import picking
@@ -181,6 +182,8 @@ def clip(
         low, high = a_min, a_max
     into = out_of(r, out)
     a, low, high = (as_operand(r, v) for v in (a, low, high))
+    if any(isinstance(x, (ArrayRef, NpScalar, np.generic)) for x in (low, high)):
+        a = strong(r, a)  # a number becomes an array at first
     low, high = (clip_bound(r, a, bound, side) for side, bound in enumerate((low, high)))
     if low is None and high is None:
         return elementwise(r, np.positive, [a], into)
@@ -267,7 +270,7 @@ def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> A
     """np.round."""
     made = round_array(r, as_operand(r, a), decimals)
     if out is None:  # never a Python number
-        return NpScalar(made.value, made.element) if isinstance(made, NpScalar) else made
+        return made if isinstance(made, ArrayRef) else strong(r, made)
     if weak_type(made) is int or np.dtype(weak_type(made)).kind in "iub":
         raise r.refuse("np.round of integers with out=", "out[...] = np.round(a, n)")
     copyto(r, out, made)
