@@ -553,6 +553,8 @@ class _Steps:
 
     def write(self, p: ContainerWrite, first: int) -> None:
         """The step that brings a container of the caller's up to date; its items are on the stack."""
+        if p.keys == SPREAD:
+            raise _NoSteps
         n, container = len(p.items), self.arguments + p.number
         kind = self.kinds[p.number]
         if kind is list:

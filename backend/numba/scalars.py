@@ -192,7 +192,7 @@ def conversion(op: arith.CastOp, element: ScalarType, args: Sequence[Expr]) -> E
     source, x = op.operand(0).type, args[0]
     assert isinstance(source, ScalarType)
     if isinstance(op, casts.Bitcast) and source.is_float != element.is_float:
-        made = hard(x, source)
+        made = call(dtype_name(source), x)
         return Expr(f"{made.at(ATOM)}.view({dtype_name(element)})", reads=x.reads)
     if isinstance(op, casts.FPToSI):
         return call(f"as_int{element.bits}", x)

@@ -519,10 +519,11 @@ def test_lists_that_get_objects_in_a_loop_of_few_iterations(text: str) -> None:
         agree(f, np.linspace(1, 2, 5), n)
 
 
-def test_a_list_that_gets_objects_in_a_long_loop_is_refused() -> None:
-    text = "for i in range(n):\n        out.append({'x': a[0] * i})"
-    f = program(f"def f(a, n):\n    out = []\n    {text}\n    return out")
+def test_a_list_that_gets_functions_in_a_long_loop_is_refused() -> None:
+    text = "def f(a, n):\n    out = []\n    for i in range(n):\n        out.append({})\n    return {}"
+    f = program(text.format("lambda i=i: a[0] * i", "[x() for x in out]"))
     assert "a list changes its length" in str(refused(f, np.ones(3), 100))
+    agree(program(text.format("dict(x=a[0] * i)", "out")), np.ones(3), 100)
 
 
 def test_extremes_of_vectors_that_may_be_empty() -> None:

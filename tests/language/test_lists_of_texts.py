@@ -107,6 +107,23 @@ def test_joined_texts() -> None:
     agree(run_lengths, np.arange(90) // 7 % 2)
 
 
+def shown(n):
+    primes, pairs = [], []
+    for k in range(2, n):
+        if all(k % p for p in primes):
+            primes.append(k)
+            pairs.append((k, k / 2))
+    print("primes:", primes, f"{pairs}!")
+    return str(primes), "%s" % pairs, repr(primes[:2])  # noqa: UP031
+
+
+def test_lists_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    for n in (12, 2):
+        agree(shown, n)
+        eager, ours = capsys.readouterr().out.splitlines()
+        assert eager == ours
+
+
 def test_texts_of_ints() -> None:
     for n in (77, 0, 0x10FFFF):
         agree(numerals, n)
@@ -115,6 +132,6 @@ def test_texts_of_ints() -> None:
 
 
 def test_what_is_refused() -> None:
-    for f in (found, in_order):
-        refused(f, X, 30)
+    agree(found, X, 30)
+    refused(in_order, X, 30)
     refused(with_arrays, X, 40)

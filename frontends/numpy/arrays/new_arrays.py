@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.scalar_checks import check_origin
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin, origins
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -175,7 +175,9 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
     shape, parts = shape_of(r, items), parts_of(items)
     if len(parts) > MAX_WRITTEN:
         raise r.refuse(f"an array of {len(parts)} numbers is written out", "make it outside, or store in a loop")
-    check_origin(r, *(x for _, x in parts))
+    unsure = [x for _, x in parts if isinstance(x, NpScalar) and x.python is not None]
+    if wanted is not None or any(len({np.array(o).dtype for o in origins(x)}) > 1 for x in unsure):
+        check_origin(r, *unsure)
     examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else concrete(x) for _, x in parts]
     element = wanted or supported(ask(np.array, examples or [0.0]).dtype, "the array", r.loc)
     result = filled(r, shape, element, None, range(len(shape))[::-1] if order == "F" else None)

@@ -79,7 +79,7 @@ class NewContainer:
 @frozen(slots=False)
 class ContainerWrite:
     """The contents of the caller's container of a number after the call: all of them (`whole`), or these items (plans;
-    traced values before)."""
+    traced values before). With `SPREAD` for keys they are those that one plan gives."""
 
     number: int
     keys: tuple[Any, ...] | None
@@ -125,7 +125,7 @@ def build_results(
 def write_into(x: Any, write: ContainerWrite, items: Sequence[Any]) -> None:
     """Brings a container of the caller's up to date."""
     if isinstance(x, list):
-        x[:] = items
+        x[:] = items[0] if write.keys == SPREAD else items
         return
     assert write.keys is not None
     if isinstance(x, dict):
@@ -206,6 +206,22 @@ class _Pool:
         return self.made[n]
 
 
+class _Rows:
+    """Dicts that are items of lists, by number, each made once."""
+
+    __slots__ = ("held", "keys", "made")
+
+    def __init__(self, keys: tuple[Any, ...], held: Sequence[Any]) -> None:
+        self.keys, self.held = keys, held
+        self.made: dict[int, dict[Any, Any]] = {}
+
+    def at(self, n: int) -> dict[Any, Any]:
+        """Dict number n."""
+        if n not in self.made:
+            self.made[n] = dict(zip(self.keys, self.held[n]))
+        return self.made[n]
+
+
 class _Building:
     """The objects of one call's results.
 
@@ -236,7 +252,7 @@ class _Building:
         if p.keys == GROUPS:
             return grouped(*items)
         if p.keys == POOL:
-            return _Pool(*items)
+            return _Rows(*items) if p.kind is dict else _Pool(*items)
         if p.keys == POOLED:
             return items[1].at(items[0])
         if p.keys == ALL_POOLED:

@@ -19,11 +19,11 @@ from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import hashing
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, keyed, references
+from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, keyed, references, rows
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.paths.iteration import in_order
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, python_of
+from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, is_row, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -109,6 +109,8 @@ def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
     """del base[index] of a list or dict."""
     if is_keyed(base):
         return keyed.delete(i, node, base, index)
+    if is_row(base):
+        raise i.refuse(node, "a key of a dict that is an item of a list is deleted", "make a dict of what remains")
     if is_inner(base):
         return references.delete(i, node, base, index)
     if is_growing(base):
@@ -215,6 +217,27 @@ DICT: dict[str, Callable[..., Any]] = {
 """By name of the method of a dict: its handler."""
 
 
+def of_row(name: str) -> Callable[..., Any]:
+    """The handler of a method that reads a dict which is an item of a list."""
+
+    def run(i: Evaluator, node: ast.AST, x: Record, *args: Any) -> Any:
+        return DICT[name](i, node, rows.listing(i, x), *args)
+
+    return run
+
+
+def update_row(i: Evaluator, node: ast.AST, x: Record, /, *args: Any, **kwargs: Any) -> None:
+    """x.update(...) of a dict that is an item of a list."""
+    for key, value in make(i, node, *args, **kwargs).items():
+        rows.store(i, node, x, key, value)
+
+
+ROW: dict[str, Callable[..., Any]] = {
+    **{name: of_row(name) for name in ("items", "keys", "values", "get", "copy")}, "update": update_row,
+}  # fmt: skip
+"""By name of the method of a dict that is an item of a list: its handler."""
+
+
 # -- methods of lists
 def place(i: Evaluator, node: ast.AST, index: Any, x: Any = None, more: Sequence[Any] = ()) -> Any:
     """An index or a slice of a list, which gets more items there, as Python ints."""
@@ -311,7 +334,7 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     if isinstance(x, GroupRef) or is_groups(x):
         return groups.METHODS if isinstance(x, GroupRef) else groups.DICT
     if is_inner(x):
-        return references.METHODS
+        return ROW if is_row(x) else references.METHODS
     if is_keyed(x):
         python = python_of(x)
         return keyed.SET if python is set else keyed.COUNTER if python is Counter else keyed.DICT
@@ -326,7 +349,8 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
 def call(i: Evaluator, node: ast.AST, method: ContainerMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a container's method."""
     kind = python_of(method.of) if is_growing(method.of) else type(method.of)
-    kind = list if isinstance(method.of, GroupRef) or is_inner(method.of) else dict if is_groups(method.of) else kind
+    kind = list if isinstance(method.of, GroupRef) or is_inner(method.of) else kind
+    kind = dict if is_groups(method.of) or is_row(method.of) else kind
     python = getattr(next((k() for k in OF_PYTHON if kind is k), ()), method.name, None)
     return call_as(python, methods_of(method.of)[method.name], (i, node, method.of), args, kwargs)
 

@@ -73,12 +73,14 @@ from tracebuf.frontends.numpy.record.callees import (
     Generator,
     Method,
     NestedFunction,
+    Part,
     Partial,
     Text,
     Untold,
     UntoldMethod,
+    is_text,
 )
-from tracebuf.frontends.numpy.record.cond import Cond
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, moved_to, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, items_of, without_methods
@@ -184,7 +186,7 @@ class Expressions(Comprehensions):
         made: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values):
             if key is None:
-                made.update(dicts.pairs_of(self, value, self.expr(value, env)))
+                made.update(dicts.pairs_of(self, value, references.listing(self, node, self.expr(value, env))))
             else:
                 name = dicts.key_of(self, key, self.expr(key, env))
                 made[name] = self.any_expr(value, env)
@@ -271,14 +273,21 @@ class Expressions(Comprehensions):
         if not isinstance(node, ast.FormattedValue):
             return texts.text_of(self, node, self.expr(node, env))
         value = self.any_expr(node.value, env)
-        if type(value) is Cond and (node.format_spec is not None or node.conversion > 0):
+        of_texts = is_text(value)
+        if type(value) is Cond and not of_texts and (node.format_spec is not None or node.conversion > 0):
             self.at(node)
             check_one_type(self.r, value)
         spec = self.expr(node.format_spec, env) if node.format_spec is not None else ""
         if not isinstance(spec, str):
             raise self.refuse(node, "a format that depends on values", "write the format out")
         self.at(node)
-        return texts.formatted_value(self, node, value, spec, chr(node.conversion) if node.conversion > 0 else "")
+
+        def formatted(x: Any) -> Text:
+            if of_texts and type(x) is Cond:
+                return Text((Part(x.map(lambda arm: texts.joined_text([formatted(arm)]))),))
+            return texts.formatted_value(self, node, x, spec, chr(node.conversion) if node.conversion > 0 else "")
+
+        return formatted(value)
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
@@ -295,16 +304,17 @@ class Expressions(Comprehensions):
             return binary(self.r, name, a, b)
         node = ast.Pass()
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
+        a, b = operators.as_sets(a, b)
         if name != "MatMult":
             check_steady(self.r, a, b)
         if (found := keyed.operate(self, node, name, a, b)) is not NotImplemented:
             return found
+        if isinstance(a, str) and name == "Mod":
+            return texts.percent(self, node, a, b)
         if is_growing(a) or is_growing(b):
             if (found := list_calls.operate(self, node, name, a, b)) is not NotImplemented:
                 return found
             a, b = list_arrays.beside(self, node, a, b)
-        if isinstance(a, str) and name == "Mod":
-            return texts.percent(self, node, a, b)
         if name == "Mult" and (found := texts.repeated(self, node, a, b)) is not NotImplemented:
             return found
         if operators.is_operand(a) or operators.is_operand(b):
@@ -372,17 +382,18 @@ class Expressions(Comprehensions):
     def expr_Compare(self, node: ast.Compare, env: Env) -> Any:
         if len(node.ops) == 1:
             (op,), a, b = node.ops, self.any_expr(node.left, env), self.any_expr(node.comparators[0], env)
-            if isinstance(op, (ast.Is, ast.IsNot)):
+            whole = isinstance(op, (ast.In, ast.NotIn)) and takes_texts(b) and is_text(a)
+            if whole or isinstance(op, (ast.Is, ast.IsNot)):
                 return self.compare_one(node, op, a, b)
             return self.by_type(node, (a, b), env, lambda a, b: self.compare_one(node, op, a, b))
-        left = self.expr(node.left, env)
+        left = self.any_expr(node.left, env)
         return self.chain(node, left, list(zip(node.ops, node.comparators)), env)
 
     def chain(self, node: ast.Compare, left: Any, rest: list[tuple[ast.cmpop, ast.expr]], env: Env) -> Any:
         """a < b < c: evaluates the later operands only where the earlier comparison holds."""
         (op, right_node), *more = rest
-        right = self.expr(right_node, env)
-        first = self.compare_one(node, op, left, right)
+        right = self.any_expr(right_node, env)
+        first = self.by_type(node, (left, right), env, lambda a, b: self.compare_one(node, op, a, b))
         if not more:
             return first
         return self.and_then(node, first, lambda inner: self.chain(node, right, more, inner), env, keep=False)
@@ -397,9 +408,12 @@ class Expressions(Comprehensions):
                 longlongs.check_dtype(self.r, a, "which object a dtype is")
             if isinstance(a, GroupRef) or (isinstance(b, GroupRef) and a is not None):
                 raise self.refuse(node, "`is` of a list of a defaultdict(list)", "compare keys")
-            if any(map(is_inner, (a, b))) and not any(x is None for x in (a, b)):
-                raise self.refuse(node, "`is` of a list that is an item of another", "compare their places")
-            found = same_thing(self.r, a, b)
+            if is_inner(a) and is_inner(b):
+                found = references.is_same(self, a, b)
+            elif any(map(is_inner, (*ends(a), *ends(b)))) and not any(x is None for x in (a, b)):
+                raise self.refuse(node, "`is` of what may be an item of a list", "compare their places")
+            else:
+                found = same_thing(self.r, a, b)
             if isinstance(found, bool):
                 return found == (name == "Is")
             return found if name == "Is" else self.negate(found)
@@ -413,6 +427,7 @@ class Expressions(Comprehensions):
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
+        a, b = operators.as_sets(a, b)
         check_steady(self.r, a, b)
         if (found := keyed.compared(self, node, name, a, b)) is not NotImplemented:
             return found
@@ -563,13 +578,19 @@ class Expressions(Comprehensions):
         )
 
     def expr_Subscript(self, node: ast.Subscript, env: Env) -> Any:
-        base, index = self.any_expr(node.value, env), as_slices(self.expr(node.slice, env))
+        base, index = self.any_expr(node.value, env), as_slices(self.any_expr(node.slice, env))
         self.at(node)
-        return self.by_type(node, (base,), env, lambda base: self.subscript(node, base, index))
+        if takes_texts(base) and is_text(index):
+            return self.subscript(node, base, index)
+        return self.by_type(node, (base, index), env, lambda base, index: self.subscript(node, base, index))
 
     def place(self, node: ast.Subscript, env: Env) -> tuple[Any, Any]:
-        """What is indexed, and the index."""
-        return self.expr(node.value, env), as_slices(self.expr(node.slice, env))
+        """What is indexed, and the index, which may be one or another key of a dict."""
+        base, index = self.expr(node.value, env), as_slices(self.any_expr(node.slice, env))
+        if type(index) is Cond and not isinstance(base, dict) and not (takes_texts(base) and is_text(index)):
+            self.at(node)
+            check_one_type(self.r, index)
+        return base, index
 
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
         index = as_slices(index)
@@ -608,12 +629,18 @@ class Expressions(Comprehensions):
                 found = self.picking[-1].item(base, index.expr)
                 if found is not NotImplemented:
                     return found
+            if isinstance(index, NpScalar) and not base and index.element.is_integer:
+                ask(operator.getitem, base, 0)  # raises what Python raises
             if isinstance(index, (PyInt, PyBool)):
+                if not base and not self.r.entry_only(whole_number(self.r, index)):
+                    ask(operator.getitem, base, 0)  # raises what Python raises
                 if not self.r.entry_only(whole_number(self.r, index)):
                     self.note_growth(base)
                 index = self.known_int(index, "the index of a tuple or list")
             if isinstance(index, slice):
                 parts = (index.start, index.stop, index.step)
+                if any(isinstance(part, PyInt) and not self.r.entry_only(part.expr) for part in parts):
+                    self.note_growth(base)
                 if any(isinstance(part, NpScalar) for part in parts):
                     self.note_growth(base)
                     reason = f"the bounds of a {type(base).__name__}'s slice are only known at run time"
@@ -734,9 +761,10 @@ class Expressions(Comprehensions):
             reason = f"`.{name}` of a defaultdict(list) by run-time keys, or of a list in one"
             raise self.refuse(node, reason, "d[k].append(x), or sorted(d[k])")
         if found is None and is_inner(base):
-            if not hasattr(list, name):
-                raise Raises(AttributeError(f"'list' object has no attribute '{name}'"))
-            raise self.refuse(node, f"`.{name}` of a list that is an item of another", "use a copy: x = list(x)")
+            sort = base.kind.__name__
+            if not hasattr(dict if sort == "dict" else list, name):
+                raise Raises(AttributeError(f"'{sort}' object has no attribute '{name}'"))
+            raise self.refuse(node, f"`.{name}` of a {sort} that is an item of a list", f"use a copy: x = {sort}(x)")
         if found is None and is_growing(base):
             if not hasattr(python_of(base), name):
                 raise Raises(AttributeError(f"'{python_of(base).__name__}' object has no attribute '{name}'"))
@@ -866,6 +894,7 @@ class Expressions(Comprehensions):
     def add_named(self, node: ast.Call, kwargs: dict[str, Any], more: Any) -> None:
         """Adds what `name=x` or `**x` gives to the named arguments of a call."""
         self.at(node)
+        more = references.listing(self, node, more)
         if not isinstance(more, dict):
             raise Raises(TypeError(f"argument after ** must be a mapping, not {refusals.name_of(more)}"))
         for name, value in more.items():
@@ -931,6 +960,8 @@ class Expressions(Comprehensions):
             return references.length(self, args[0])
         if function is len and len(args) == 1 and isinstance(args[0], GroupRef) and not kwargs:
             return groups.length(self, node, args[0])
+        if (function is str or function is repr) and len(args) == 1 and not kwargs and is_listed(args[0]):
+            return texts.text_of(self, node, args[0], function is repr)
         if not is_inlined(function):
             args = groups.given(self, node, function, args)
         if any(keyed.view_in(x) for x in (*args, *kwargs.values())) and not is_inlined(function):
@@ -1176,6 +1207,16 @@ class Expressions(Comprehensions):
         for v in values:
             found += self.flat(items_of(v)) if isinstance(v, (tuple, list, dict, Record)) else [v]
         return found
+
+
+def takes_texts(x: Any) -> bool:
+    """Whether a value is a dict or set by run-time keys, which are looked for whichever text they are."""
+    return is_keyed(x) or is_groups(x)
+
+
+def is_listed(x: Any) -> bool:
+    """Whether a value is a list whose length only the run time knows, or an item of one."""
+    return is_inner(x) or (is_growing(x) and python_of(x) is list)
 
 
 def is_of_libraries(function: Any) -> bool:

@@ -69,14 +69,15 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         found = by_methods(i, node, SPECIAL[name], "r" + SPECIAL[name], a, b)
         if found is not NotImplemented:
             return found
-    number = next((x for x in (a, b) if isinstance(x, NpScalar)), None)
-    if number is not None and name == "Mult" and any(isinstance(x, (list, tuple)) for x in (a, b)):
-        raise list_calls.times_numpys(i, node, number)
+    if name == "Mult" and any(isinstance(x, (list, tuple)) for x in (a, b)):
+        a, b = (list_calls.times_numpys(i, node, x) if isinstance(x, NpScalar) else x for x in (a, b))
     if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)) and any(isinstance(x, (list, tuple)) for x in (a, b)):
         return i.operate(name, *(asarray(i.r, x) if isinstance(x, (list, tuple)) else x for x in (a, b)))
     if name == "Mult" and isinstance(a, PyInt) and isinstance(b, (list, tuple, str)):
         a, b = b, a
     if name == "Mult" and isinstance(b, PyInt) and isinstance(a, (list, tuple, str)):
+        if not i.r.entry_only(b.expr):
+            i.note_growth(a)
         b = i.r.static_int(b.expr, "the number of repetitions")
     if is_traced(a) or is_traced(b) or isinstance(a, Record) or isinstance(b, Record):
         return NotImplemented
@@ -86,6 +87,16 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     if not (isinstance(a, plain) or isinstance(b, plain)) or any(map(is_number_of_numpy, (a, b))):
         return NotImplemented
     return i.own(ask(BINARY[name][0], a, b))
+
+
+def as_sets(a: Any, b: Any) -> tuple[Any, Any]:
+    """Operands, with the set of the keys in the place of each view of a dict's keys, if the other is a set or view."""
+    sets = (set, frozenset, DictView)
+    if not (isinstance(a, sets) and isinstance(b, sets)):
+        return a, b
+    first, second = (set(x.of) if isinstance(x, DictView) and x.sort == "keys" and type(x.of) is dict else x
+                     for x in (a, b))  # fmt: skip
+    return first, second
 
 
 def is_number_of_numpy(x: Any) -> bool:

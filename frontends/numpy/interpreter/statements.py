@@ -245,6 +245,9 @@ class Statements(Expressions, Protected):
         elif isinstance(target, ast.Subscript):
             base, index = self.place(target, env)
             self.at(target)
+            if isinstance(base, dict):
+                self.by_type(target, (index,), env, lambda key: self.store_into(target, base, key, value))
+                return None
             if not isinstance(base, ArrayRef):
                 return self.store_into(target, base, index, value)
             index = self.in_array(target, index)
@@ -364,16 +367,10 @@ class Statements(Expressions, Protected):
         elif isinstance(target, ast.Subscript):
             base, index = self.place(target, env)
             self.at(target)
-            if isinstance(base, ArrayRef):
-                index = self.in_array(target, index)
-            old = self.subscript(target, base, index)
-            picked = isinstance(base, ArrayRef) and subscripts.is_advanced(index)
-            state = subscripts.state(self.r, base, index) if picked else []
-            right = self.any_expr(node.value, env)
-            self.at(node)
-            same = picked and state == subscripts.state(self.r, base, index)
-            store = partial(self.augment_item, target, name, base, index, picked, same)
-            self.by_type(node, (old, right), env, store)
+            if isinstance(base, dict):
+                self.by_type(node, (index,), env, lambda key: self.augment_subscript(node, target, base, key, env))
+            else:
+                self.augment_subscript(node, target, base, index, env)
         else:
             base = self.expr(target.value, env)
             self.at(target)
@@ -384,6 +381,22 @@ class Statements(Expressions, Protected):
             if target.attr == "shape" and isinstance(base, ArrayRef):
                 raise self.refuse(node, *refusals.ATTRIBUTE_SET)
             self.set_attribute(target, base, target.attr, new)
+
+    def augment_subscript(
+        self, node: ast.AugAssign, target: ast.Subscript, base: Any, index: Any, env: Env
+    ) -> None:
+        """`base[index] OP= ...`."""
+        name = type(node.op).__name__
+        if isinstance(base, ArrayRef):
+            index = self.in_array(target, index)
+        old = self.subscript(target, base, index)
+        picked = isinstance(base, ArrayRef) and subscripts.is_advanced(index)
+        state = subscripts.state(self.r, base, index) if picked else []
+        right = self.any_expr(node.value, env)
+        self.at(node)
+        same = picked and state == subscripts.state(self.r, base, index)
+        store = partial(self.augment_item, target, name, base, index, picked, same)
+        self.by_type(node, (old, right), env, store)
 
     def augment_item(
         self, target: ast.Subscript, name: str, base: Any, index: Any, picked: bool, same: bool, old: Any, right: Any
@@ -813,7 +826,10 @@ class Statements(Expressions, Protected):
             if isinstance(target, ast.Subscript):
                 base, index = self.place(target, env)
                 self.at(target)
-                dicts.delete(self, target, base, index)
+                if isinstance(base, dict):
+                    self.by_type(target, (index,), env, partial(dicts.delete, self, target, base))
+                else:
+                    dicts.delete(self, target, base, index)
                 continue
             if not isinstance(target, ast.Name):
                 raise self.refuse(node, *refusals.statement(node))

@@ -14,6 +14,7 @@ import re
 import sys
 import types
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from string import Formatter
 from typing import Any
 
@@ -24,12 +25,15 @@ from tracebuf.frontends.numpy.arrays.memmaps import check_shown
 from tracebuf.frontends.numpy.arrays.new_arrays import as_it_is
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.talk import under
+from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists import growing, references
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Caught, Part, Partial, Text, Untold, made_text
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import both
+from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, python_of
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -85,6 +89,10 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
         return Text((Part(as_it_is(i.r, x), conversion),))
     if isinstance(x, Untold):
         return made_text(shown, (x.number, quoted))
+    if is_inner(x):
+        return text_of(i, node, references.listing(i, node, x), quoted)
+    if is_growing(x) and python_of(x) is list:
+        return text_of_list(i, node, x)
     if isinstance(x, Record):
         return text_of_object(i, node, x, quoted)
     if is_named_tuple(x) and not shows_itself(type(x), tuple):
@@ -169,6 +177,14 @@ def is_short(x: Scalar) -> bool:
 def number_value(r: Recorder, x: Scalar) -> Value:
     """A number as an SSA value."""
     return r.index(x.expr) if isinstance(x, PyInt) else x.value  # type: ignore[attr-defined]
+
+
+def text_of_list(i: Evaluator, node: ast.AST, x: Record) -> Text:
+    """The text of a list whose length only the run time knows."""
+    with i.r.at(replace(i.r.loc, text="shown")):  # not where lists of the user's are made
+        items = i.own([])
+        i.append_all(node, items, i.call_function(prelude.map_of, [repr, growing.iterator(i, x)], {}))
+        return listed("[", [i.call(node, ", ".join, [items], {})], "]")
 
 
 def text_of_object(i: Evaluator, node: ast.AST, x: Record, quoted: bool) -> Text:

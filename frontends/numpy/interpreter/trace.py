@@ -7,7 +7,7 @@ import ast
 import types
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.call.outputs import arranged as as_given
 from tracebuf.frontends.numpy.call.results import CallPlan
 from tracebuf.frontends.numpy.interpreter import talk
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
-from tracebuf.frontends.numpy.interpreter.lists import references
+from tracebuf.frontends.numpy.interpreter.lists import growing, references
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.numbers.longlongs import is_longlong
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
@@ -184,11 +184,13 @@ def trace_once(
     parameters = own.single
     rest, last = len(parameters) + call.extra, len(tops) - len(call.hidden)
     first = rest + len(call.named)
+    interpreter = Interpreter(r)
+    references.begin(interpreter)
+    tops = growing.given(interpreter, tops)
+    interpreter.hidden.update((h.place, g) for h, g in zip(call.hidden, tops[last:]))
     positional = [g for g, name in zip(tops, parameters) if name not in own.named]
     keyword = {name: g for g, name in zip(tops, parameters) if name in own.named}
     keyword.update(zip(call.named, tops[rest:first]))
-    interpreter = Interpreter(r, {h.place: g for h, g in zip(call.hidden, tops[last:])})
-    references.begin(interpreter)
     static = [v for v, key in zip(call.values, call.keys) if isinstance(key, StaticKey)]
     interpreter.constants = distinct(constants_in(static))
     try:
@@ -291,7 +293,7 @@ def finish(
     if r.maps is not None:
         r.maps.check_identity(r)
     plan = results.leaf(result)
-    writes = tuple(replace(w, items=tuple(map(results.kept_or_new, w.items))) for w in changes)
+    writes = tuple(map(results.write, changes))
     results.check_identity()
     r.add(func.Return.of(results.values))
     entry.func.callees = called_from(entry.func, r.callees)

@@ -13,9 +13,11 @@ from types import FunctionType
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, is_container, parts_of
+from tracebuf.frontends.numpy.record.callees import is_text
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import negated
-from tracebuf.frontends.numpy.record.heap import Heap
+from tracebuf.frontends.numpy.record.growing import is_keyed
+from tracebuf.frontends.numpy.record.heap import Heap, is_groups
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, Scalar
 from tracebuf.frontends.numpy.source.liveness import nodes
 from tracebuf.ir.core import Value
@@ -66,8 +68,28 @@ def to_split(node: ast.stmt | ast.expr, env: Env, heap: Heap) -> Cond[Any] | Non
         x_there = x.value if isinstance(x, Maybe) else x
         found: Cond[Any] | None = next((p for p in parts_of(x_there) if type(p) is Cond), None)
         if found is not None and narrowed(x, found.condition, True, heap) is not x:
-            return found
+            if not (is_text(x) and is_only_key(node, name, env)):
+                return found
     return None
+
+
+def is_only_key(node: ast.AST, name: str, env: Env) -> bool:
+    """Whether a name is used as a key of dicts and sets by run-time keys only, which take it whatever text it is."""
+    keys = set[ast.AST]()
+    for n in nodes(node):
+        if isinstance(n, ast.Subscript) and holds_keys(n.value, env):
+            keys.add(n.slice)
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and holds_keys(n.func.value, env):
+            keys.update(n.args)
+        elif isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.In, ast.NotIn)):
+            keys.update([n.left] if len(n.ops) == 1 and holds_keys(n.comparators[0], env) else [])
+    return all(n in keys for n in nodes(node) if isinstance(n, ast.Name) and n.id == name)
+
+
+def holds_keys(node: ast.AST, env: Env) -> bool:
+    """Whether an expression is a name of a dict or set by run-time keys."""
+    x = env.get(node.id) if isinstance(node, ast.Name) else None
+    return is_keyed(x) or is_groups(x)
 
 
 def used(node: ast.AST) -> Iterator[str]:

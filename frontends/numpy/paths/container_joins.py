@@ -7,10 +7,11 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
+from tracebuf.frontends.numpy.record.callees import is_text
 from tracebuf.frontends.numpy.record.growing import Moved, mark_in
 from tracebuf.frontends.numpy.record.heap import Record, contents, set_contents
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import Env
+from tracebuf.frontends.numpy.record.values import Env, kinds_of
 
 
 class OtherLength(UnsupportedError):
@@ -65,6 +66,10 @@ class JoinedContainers:
             label, items = self.r.heap.known[x].label, [item for end in self.ends[x] for item in end]
             self.r.growth.note(label, items)
             grows = self.r.growth.forms(label, items) is not None
+        elif type(x) is dict and (pairs := [pair for end in self.ends[x] for pair in end.items()]):
+            if any(all(map(alike, (value for _, value in pairs))) for alike in (is_text, kinds_of)):
+                label = self.r.heap.known[x].label
+                self.r.growth.note(None if isinstance(label, tuple) else label, pairs)
         what = "the length of a list" if isinstance(x, list) else "which keys a dict has"
         if isinstance(x, Record):
             what = f"which attributes an object ({x.kind.__name__}) has"

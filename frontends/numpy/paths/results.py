@@ -41,6 +41,7 @@ from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdent
 from tracebuf.frontends.numpy.record.callees import Buffer, Made, Text, Untold
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
+    Dicts,
     Elements,
     Form,
     Lists,
@@ -52,6 +53,7 @@ from tracebuf.frontends.numpy.record.growing import (
     form_in,
     is_growing,
     is_inner,
+    is_row,
     moved_to,
     python_of,
 )
@@ -124,7 +126,7 @@ class Results:
         if is_inner(x):
             place = self.new.setdefault(object(), len(self.new))
             pool = self.pool(x.kind.pool)  # type: ignore[attr-defined]
-            return NewContainer(list, POOLED, place, (self.leaf(x.fields["number"]), pool))
+            return NewContainer(dict if is_row(x) else list, POOLED, place, (self.leaf(x.fields["number"]), pool))
         if isinstance(x, (tuple, list, dict, Record)) and type(x) is not SliceOf:
             return self.either_container(x, container_identity(self.r, x), taken)
         if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
@@ -229,7 +231,7 @@ class Results:
         more = () if python_of(x) is not defaultdict else (ResultLeaf("const", value=default),)
         return (self.items_of(x, taken), *more)
 
-    def items_of(self, x: Record, taken: ArmPath) -> ResultPlan:
+    def items_of(self, x: Record, taken: ArmPath = ()) -> ResultPlan:
         """The plan of the items of a list whose length only the run time knows."""
         columns = iter(filled(self.r.facts, x))
         read = (self.add(self.read_where(column, taken)) for column in columns)
@@ -239,10 +241,11 @@ class Results:
                 self.lists_returned += form.of is list
                 number = self.new.setdefault(object(), len(self.new))
                 return NewContainer(form.of, SPREAD_PARTS, number, tuple(map(plan, form.parts)))
-            if isinstance(form, Lists):
+            if isinstance(form, (Lists, Dicts)):
                 numbers = ResultLeaf("items", index := next(read), ("int", index))
                 place = self.new.setdefault(object(), len(self.new))
-                return NewContainer(list, ALL_POOLED, place, (numbers, self.pool(form.item)))
+                pool = self.pool(form.item if isinstance(form, Lists) else form)
+                return NewContainer(list, ALL_POOLED, place, (numbers, pool))
             if isinstance(form, Elements):
                 self.arrays_returned = True
                 return ResultLeaf("rows", next(read))
@@ -261,7 +264,11 @@ class Results:
         return plan(form_in(x))
 
     def pool(self, item: Form | Unfilled) -> NewContainer:
-        """The plan of the lists of items of a form that are items of lists."""
+        """The plan of the lists of items of a form, or of the dicts of one, that are items of lists."""
+        if isinstance(item, Dicts) and item not in self.pooled:
+            number = self.new.setdefault(object(), len(self.new))
+            self.pooled[item] = made = NewContainer(dict, POOL, number)
+            made.items = (ResultLeaf("const", value=item.keys), self.items_of(self.pools[item].fields["held"], ()))
         if item not in self.pooled:
             fields = self.pools[item].fields
             parts = [fields[name] for name in ("start", "size", "held") if name in fields]
@@ -297,6 +304,10 @@ class Results:
             now = contents(x)
             number = self.heap.number(x)
             assert number is not None
+            if is_growing(x):
+                if self.heap.known[x].changed is not None:
+                    found.append(ContainerWrite(number, SPREAD, (x,), True))
+                continue
             before = x.base if isinstance(x, Record) else before
             if isinstance(now, tuple):
                 if len(now) != len(before) or any(not unchanged(a, b) for a, b in zip(now, before)):
@@ -308,6 +319,11 @@ class Results:
             if changed or whole:
                 found.append(ContainerWrite(number, tuple(changed), tuple(now[k] for k in changed), whole))
         return found
+
+    def write(self, w: ContainerWrite) -> ContainerWrite:
+        """What is written into a container, with plans of its items."""
+        plan = self.items_of if w.keys == SPREAD else self.kept_or_new
+        return replace(w, items=tuple(map(plan, w.items)))
 
     def kept_or_new(self, x: Any) -> ResultPlan:
         """The plan of an item that is written into a container: the caller's own number where it is one."""

@@ -106,7 +106,7 @@ class OneOf:
 @frozen()
 class Texts:
     """What an item is that is a text: of one of these shapes. Which one is in the first column, if there are several;
-    its numbers are in the others."""
+    its numbers are in the others. Known texts are in order, so that their numbers compare as they do."""
 
     shapes: tuple[Shape, ...]
 
@@ -115,6 +115,13 @@ class Texts:
         """The types of the columns, of which there is one at least."""
         numbers = [t for shape in self.shapes for kind in shape.kinds() for t in kind.types]
         return (INDEX, *numbers) if len(self.shapes) > 1 or not numbers else tuple(numbers)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The texts, if all are known; else nothing."""
+        found = [shape.text(iter(())) for shape in self.shapes if not any(shape.kinds())]
+        known = tuple(x for x in found if isinstance(x, str))
+        return known if len(known) == len(self.shapes) else ()
 
     @property
     def rows(self) -> Rows:
@@ -147,13 +154,32 @@ class Lists:
 
 
 @frozen()
+class Dicts:
+    """What an item is that is a dict of known keys: a reference, the number of a dict among all of this form
+    (interpreter/lists/rows)."""
+
+    keys: tuple[Any, ...]
+    values: Several
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The type of the number."""
+        return (I64,)
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f"a dict of ({', '.join(f'{k!r}: {part.words}' for k, part in zip(self.keys, self.values.parts))})"
+
+
+@frozen()
 class Unfilled:
     """What the items are of lists made at a place, into which nothing is put as far as is known."""
 
     place: Location
 
 
-Leaf = Kind | OneOf | Elements | Texts | Lists
+Leaf = Kind | OneOf | Elements | Texts | Lists | Dicts
 """What has columns of its own in such a list."""
 Form = Leaf | Several
 """What an item of a growing list is besides its value."""
@@ -169,16 +195,27 @@ def form_of(
     if inner is not None and is_list(x):
         within = inner(x)
         return None if within is None else Lists(within)
+    if inner is not None and isinstance(x, Record) and is_row(x):
+        return x.kind.pool  # type: ignore[attr-defined, no-any-return]
+    if inner is not None and type(x) is dict:
+        values = form_of(tuple(x.values()), canon, inner)
+        return Dicts(tuple(x), values) if isinstance(values, Several) else None
     if isinstance(x, ArrayRef):
         fits = x.ndim and not any(end.storage.picked for end in ends(x)) and in_c_order(x)
         return Elements(x.element, tuple(map(canon, x.shape))) if fits else None
     if type(x) not in (tuple, list) and not is_named_tuple(x):
         if (found := text_shape(x)) is not None:
-            return Texts((found[0],))
+            known = all(type(end) is str for end in ends(x))
+            return known_texts(ends(x)) if known else Texts((found[0],))
         kinds = kinds_of(x)
         return None if kinds is None else one_of(kinds)
     parts = [f for f in (form_of(part, canon, inner) for part in x) if f is not None]
     return Several(type(x), tuple(parts)) if parts and len(parts) == len(x) else None
+
+
+def known_texts(texts: Iterable[str]) -> Texts:
+    """The form of known texts."""
+    return Texts(tuple(found[0] for x in sorted(set(texts)) if (found := text_shape(x)) is not None))
 
 
 PYTHONS = {kind.name: kind for kind in (INT, FLOAT, COMPLEX, BOOL)}
@@ -209,22 +246,29 @@ def arrays_of(form: Form | Unfilled) -> list[Elements]:
     """The arrays that an item consists of, and those in lists in it."""
     if isinstance(form, Unfilled):
         return []
-    parts = parts_of(form)
-    return [e for p in parts for e in (arrays_of(p.item) if isinstance(p, Lists) else [p]) if isinstance(e, Elements)]
+    inside = [p.item if isinstance(p, Lists) else p.values if isinstance(p, Dicts) else p for p in parts_of(form)]
+    return [e for p in inside for e in ([p] if isinstance(p, Elements) else [] if is_number(p) else arrays_of(p))]
+
+
+def is_number(form: Form | Unfilled) -> bool:
+    """Whether an item is a number or a text."""
+    return isinstance(form, (Kind, OneOf, Texts))
 
 
 def with_sizes(form: Form, env: Mapping[Sym, Dim]) -> Form:
     """A form with other symbols in the place of those of sizes."""
     if isinstance(form, Lists):
         return form if isinstance(form.item, Unfilled) else Lists(with_sizes(form.item, env))
+    if isinstance(form, Dicts):
+        return Dicts(form.keys, with_sizes(form.values, env))  # type: ignore[arg-type]
     if isinstance(form, Elements):
         return Elements(form.element, tuple(substitute(d, env) for d in form.shape))
     return Several(form.of, tuple(with_sizes(p, env) for p in form.parts)) if isinstance(form, Several) else form
 
 
 def holds_list(x: Any) -> bool:
-    """Whether an item is a list, or a tuple that holds one."""
-    return is_list(x) or (isinstance(x, tuple) and any(map(holds_list, x)))
+    """Whether an item is a list or dict, or a tuple that holds one."""
+    return is_list(x) or type(x) is dict or is_row(x) or (isinstance(x, tuple) and any(map(holds_list, x)))
 
 
 class GrowingList:
@@ -261,14 +305,23 @@ class InnerList:
     pool: Form | Unfilled
 
 
+class InnerDict(InnerList):
+    """The class of references to dicts that are items of lists; `pool` is their form."""
+
+
 class Moved:
     """The class of what is in the place of the contents of a list that has become an item: the attribute `to` is a
     reference to it; without it, the list has become one on some paths only, and may not be used any more."""
 
 
 def is_inner(x: object) -> TypeGuard[Record]:
-    """Whether a value is a reference to a list that is an item of a list."""
+    """Whether a value is a reference to a list, or a dict, that is an item of a list."""
     return isinstance(x, Record) and issubclass(x.kind, InnerList)
+
+
+def is_row(x: object) -> TypeGuard[Record]:
+    """Whether a value is a reference to a dict that is an item of a list."""
+    return isinstance(x, Record) and issubclass(x.kind, InnerDict)
 
 
 def mark_in(held: Any) -> Record | None:
@@ -291,7 +344,7 @@ def moved_to(r: Any, x: Any) -> Any:
 
 def is_list(x: object) -> bool:
     """Whether a value is a list, or stands for one."""
-    return type(x) is list or is_inner(x) or (is_growing(x) and python_of(x) is list)
+    return type(x) is list or (is_inner(x) and not is_row(x)) or (is_growing(x) and python_of(x) is list)
 
 
 def form_in(x: Record) -> Form:
@@ -374,6 +427,10 @@ class Growth:
         """From the next tracing on."""
         self.inner_form: Callable[[Any], Form | Unfilled | None] | None = None
         """The form of the items of a list that is an item."""
+        self.arguments: dict[int, frozenset[Form]] = {}
+        """By number of a list of the caller's that is one whose items the run time picks or changes: their forms."""
+        self.found_arguments: dict[int, frozenset[Form]] = {}
+        """From the next tracing on."""
         self.untraced: dict[Any, UnsupportedError] = {}
         """The functions of SciPy that are called as they are, and why they cannot be traced."""
 
@@ -403,7 +460,8 @@ class Growth:
 
     def class_of_inner(self, item: Form | Unfilled) -> type[InnerList]:
         """The class of references to lists of such items; its name is for messages."""
-        made = type("list", (InnerList,), {"pool": item})
+        of_dicts = isinstance(item, Dicts)
+        made = type("dict" if of_dicts else "list", (InnerDict if of_dicts else InnerList,), {"pool": item})
         return self.inner_classes.setdefault(item, made)
 
     def widen(self, old: Form | Unfilled, new: Form) -> None:
@@ -417,6 +475,8 @@ class Growth:
             item = self.widened[item]
         if isinstance(item, Lists):
             return Lists(self.settled(item.item))
+        if isinstance(item, Dicts):
+            return Dicts(item.keys, self.settled(item.values))
         return Several(item.of, tuple(map(self.settled, item.parts))) if isinstance(item, Several) else item
 
     def class_of(
@@ -436,6 +496,8 @@ class Growth:
     def note(self, label: Any, items: Iterable[Any]) -> bool:
         """Notes that the list made at a place grows, and what is in it; whether that is news. Lists of items without a
         form are left as they are."""
+        if isinstance(label, tuple) and label[0] == "argument":
+            return self.note_argument(label[1], items)
         forms, lists = self.forms(label, items := list(items)), any(map(holds_list, items))
         if forms is None or not isinstance(label, Location):
             self.found_nested |= lists and isinstance(label, Location)
@@ -444,6 +506,14 @@ class Growth:
         self.found[label] = old.union(forms)
         self.found_nested |= lists and self.found[label] == self.known.get(label)
         return self.found[label] != old or self.found_nested != self.nested
+
+    def note_argument(self, number: int, items: Iterable[Any]) -> bool:
+        """Notes that the run time picks or changes items of a list of the caller's; whether that is news."""
+        found = [self.form_of(x) for x in items]
+        forms = frozenset(f for f in found if f is not None and all(map(is_number, parts_of(f))))
+        if found and all(f in forms for f in found):
+            self.found_arguments[number] = self.found_arguments.get(number, frozenset()) | forms
+        return self.found_arguments != self.arguments
 
     def note_form(self, label: Any, form: Form) -> None:
         """Notes that the list made at a place gets items of a form."""
@@ -493,6 +563,8 @@ class Growth:
         """Whether the next tracing would know anything new."""
         if self.found_nested != self.nested or self.found_widened != self.widened:
             return True
+        if self.found_arguments != self.arguments:
+            return True
         return self.news != self.known or not self.long <= self.rolled or not self.found_unsure <= self.unsure
 
     def begin(self) -> bool:
@@ -500,7 +572,7 @@ class Growth:
         changed, self.unrolled = self.has_news, 0
         if self.found_nested and not self.nested:
             self.nested, self.found = True, {}
-        self.widened = dict(self.found_widened)
+        self.widened, self.arguments = dict(self.found_widened), dict(self.found_arguments)
         self.found = {place: frozenset(map(self.settled, forms)) for place, forms in self.found.items()}
         self.known, self.rolled, self.stuck = self.news, self.rolled | self.long, False
         self.unsure, self.unlike, self.unordered = self.unsure | self.found_unsure, False, False

@@ -189,6 +189,12 @@ class Heap:
                 self.known[x] = HeapEntry(x, frame, ("argument", number))
                 self.originals.append((x, contents(x)))
 
+    def stand_for(self, made: Any, x: Any) -> None:
+        """Notes that `made` is the caller's container in the place of `x`, before anything is traced."""
+        number = self.numbers[made] = self.numbers[x]
+        self.known[made].label = ("argument", number)
+        self.originals = [(made, contents(made)) if one is x else (one, before) for one, before in self.originals]
+
     def number(self, x: Any) -> int | None:
         """The number of the caller's container that `x` is; None for any other object."""
         return self.numbers.get(x)

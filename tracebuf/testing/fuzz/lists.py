@@ -2,9 +2,9 @@
 
 Drawn are two lists and a stack, from statements within one another: loops over ranges, arrays and the lists themselves,
 `while` loops with a bound, branches on data, calls of a helper that changes its argument. Items are floats, mostly
-NumPy's; some programs have a list of tuples too, or one of arrays or of
-lists. Loops over a list take no more than its first items,
-so that no list grows exponentially. Some programs are refused, and some raise, as eager does.
+NumPy's; some programs have a list of tuples too, or one of arrays, lists or dicts, or of texts with a dict by such.
+Loops over a list take no more than its first items, so that no list grows exponentially. Some programs are refused,
+and some raise, as eager does.
 """
 
 from __future__ import annotations
@@ -50,6 +50,21 @@ TABLES = (
     "del g[k % 3][0]", "g[k % 3] += {a}[:1]", "g[k % 3].sort()", "row = [{n}, t]", "g[1].append(len(g))",
 )  # fmt: skip
 """Statements of the list of lists."""
+RECORDS = (
+    "d.append(dict(k=k, x={n}))", "d.append(dict(k=k, x={n}))", "d.append(dict(k=k, x={n}))", "d[-1]['x'] = {n}",
+    "d[k % len(d)]['k'] += 1", "r = d[k % len(d)]", "r['x'] = {n}", "t = t + r['x']", "d.append(r)", "d = d[1:]",
+    "d.sort(key=lambda q: q['x'])", "k = d[-1]['k']", "{a}.append(d[0]['x'])", "r.update(k=k)", "r = d.pop()",
+    "d.reverse()", "d = [q for q in d if q['x'] > {n}]", "r = max(d, key=lambda q: q['x'])", "r = dict(k=k, x={n})",
+    "t = t + sum([q['x'] for q in d])", "d[k % len(d)] = r", "d.append(dict(r))", "d.append(dict(d[0], k=k))",
+)  # fmt: skip
+"""Statements of the list of dicts."""
+TEXTS = (
+    "u = 'lo' if {n} > 0 else 'hi'", "u = 'mid' if x > t else u", "c[u] = c.get(u, 0.5) + {n}", "c[u] = {n}",
+    "c[u] = {n}", "e.append(u)", "e.append('mid')", "u = e[k % len(e)]", "c['mid'] = {n}", "t = t + c[u]",
+    "k = e.count('lo') + len(c)", "e.sort()", "t = c.pop(u, t)", "e = sorted(c)", "c[e[-1]] = t", "e.reverse()",
+    "k = k + ('hi' in e)", "u = max(c, key=c.get)", "u = e.pop()", "del c[u]",
+)  # fmt: skip
+"""Statements of the list of texts, and the dict by such."""
 PROGRESS = {"while len(a)": ["a.append(t)"], "while len(b)": ["b.append(t)"], "while s:": ["x = v[s.pop() % 7]"],
             "while a and ": ["b.append(a.pop())"], "while b and ": ["a.append(b.pop())"],
             "while p and ": ["k, t = p.pop()"]}  # fmt: skip
@@ -67,23 +82,31 @@ TABLE_BEGIN = ("[[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]]", "[[v[0], w[0]], [v[1], v[
                "[[x, t] for x, t in zip(v[:4], w)]", "[[0.0] * 3 for _ in range(4)]")  # fmt: skip
 TABLE_BLOCKS = ("for row in g[:4]:", "for y in list(g[k % 3]):", "if g[k % 3][0] > t:", "for y in g[k % 3]:",
                 "if len(g[0]) < 5:", "for k, row in enumerate(g[:3]):")  # fmt: skip
+RECORD_BLOCKS = ("for r in d[:5]:", "if d and d[-1]['x'] > t:", "if r is d[0]:", "for k, q in enumerate(d[:4]):",
+                 "if r['x'] > 0:")  # fmt: skip
+TEXT_BLOCKS = ("if u == 'lo':", "for u in e[:4]:", "if u in c:", "for u, t in sorted(c.items()):", "if 'mid' in c:")
 RESULTS = ("a", "a, b, s", "np.array(a), b", "np.array(b).sum(), len(a)", "np.sum(a) + t, s", "a[1:], b[-1], v",
            "a, a, b",
            "np.concatenate([a, b]), len(s)", "{{'a': a, 'b': b}}")  # fmt: skip
 TUPLE_RESULTS = ("p", "np.array(p), b", "p, {a}", "len(p), max(p, key=lambda q: q[1])", "[q[0] for q in p], {b}[-1]")
 ARRAY_RESULTS = ("np.array(h)", "h", "h, {a}", "h[-1]", "np.stack(h), z", "sum(h, z)", "z, len(h)", "np.array(h), w")
 TABLE_RESULTS = ("g", "g, row", "g, {a}", "len(g), g[0]", "np.array(g[k % 3]), g", "[len(r) for r in g], row")
+RECORD_RESULTS = ("d", "d, r", "d, {a}", "len(d), d[0]", "[q['k'] for q in d], r", "d, d[-1], r['x']")
+TEXT_RESULTS = ("c, e", "sorted(c), e", "c, u, {a}", "e, e.index('mid')", "list(c), len(c), c.get(u)")
 KINDS = {
     "tuples": (TUPLES, TUPLE_BLOCKS, TUPLE_RESULTS), "arrays": (ARRAYS, ARRAY_BLOCKS, ARRAY_RESULTS),
-    "tables": (TABLES, TABLE_BLOCKS, TABLE_RESULTS),
+    "tables": (TABLES, TABLE_BLOCKS, TABLE_RESULTS), "records": (RECORDS, RECORD_BLOCKS, RECORD_RESULTS),
+    "texts": (TEXTS, TEXT_BLOCKS, TEXT_RESULTS),
 }  # fmt: skip
 """By kind of program: more statements, blocks and results."""
+OFTEN = {"numbers": 2, "tuples": 3, "arrays": 2, "tables": 3, "records": 3, "texts": 2}
+"""How often each kind is drawn, of 15."""
 HELPER = "def push(items, x):\n    if x > 0:\n        items.append(x)\n    else:\n        items.append(-x)"
 
 
 def generate(draw: random.Random) -> Program:
     """A program of the lists a and b, the stack s, and p or h, over the arrays v and w, and its arguments."""
-    kind = draw.choice(("numbers",) * 2 + ("tuples",) * 3 + ("arrays",) * 2 + ("tables",) * 3)
+    kind = draw.choice([name for name, often in OFTEN.items() for _ in range(often)])
     more, more_blocks, results = KINDS.get(kind, ((), (), ()))
     simple, blocks = (*SIMPLE, *more, *more), (*BLOCKS, *more_blocks)
 
@@ -115,6 +138,10 @@ def generate(draw: random.Random) -> Program:
         begin += ["z = v * 2", f"h = {draw.choice(('[]', '[]', '[w.copy()]', '[z]', '[v]'))}"]
     if kind == "tables":
         begin += ["row = [v[0], w[1]]", f"g = {draw.choice(TABLE_BEGIN)}"]
+    if kind == "records":
+        begin += ["r = dict(k=2, x=w[1])", f"d = {draw.choice(('[]', '[dict(k=0, x=v[0])]', '[dict(k=1, x=0.5)]'))}"]
+    if kind == "texts":
+        begin += ["u = 'lo'", f"c, e = {draw.choice(('{}', 'dict(lo=0.5)'))}, {draw.choice(('[]', '[u]'))}"]
     result = filled(draw.choice(results)) if results and draw.random() < 0.7 else draw.choice(RESULTS).format()
     lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {result}"]
     text = [HEADER, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, "def program(v, w, n):\n    " + "\n    ".join(lines)]

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.frontends.numpy.functions.formulas.primitives import hash_bits
+
 FIRST = 32
 """The number of places at first: a power of 2."""
 
@@ -25,10 +27,10 @@ def new_table() -> Any:
 
 
 def hash_of(key: Any) -> Any:
-    """The hash of some ints of 64 bits. Nothing here overflows, of which NumPy would warn."""
-    h = mixed(key[0])
+    """The hash of some ints of 64 bits, or floats. Nothing here overflows, of which NumPy would warn."""
+    h = mixed(hash_bits(key[0]))
     for x in key[1:]:
-        h = mixed(h ^ x)
+        h = mixed(h ^ hash_bits(x))
     return h
 
 
@@ -91,7 +93,7 @@ def table_with_room(table: Any, keys: Any, n: int) -> Any:
 def enter(table: Any, keys: Any, k: int) -> None:
     """Enters item k, whose key is new, into the table."""
     last = table.shape[0] - 1
-    place = hash_of([np.int64(column[k]) for column in keys]) & last
+    place = hash_of([column[k] for column in keys]) & last
     while table[place] >= 0:
         place = (place + 1) & last
     table[place] = k
@@ -124,7 +126,7 @@ def removed(columns: Any, keys: Any, table: Any, n: int, key: Any, k: int, order
     hole = place_of(table, keys, key)
     place = (hole + 1) & last
     while table[place] >= 0:
-        home = hash_of([np.int64(column[table[place]]) for column in keys]) & last
+        home = hash_of([column[table[place]] for column in keys]) & last
         if ((place - home) & last) >= ((place - hole) & last):
             table[hole] = table[place]
             hole = place
@@ -138,7 +140,7 @@ def removed(columns: Any, keys: Any, table: Any, n: int, key: Any, k: int, order
             for column in columns:
                 column[k : n - 1] = column[k + 1 : n]
         else:
-            table[place_of(table, keys, [np.int64(column[n - 1]) for column in keys])] = k
+            table[place_of(table, keys, [column[n - 1] for column in keys])] = k
             for column in columns:
                 column[k] = column[n - 1]
 

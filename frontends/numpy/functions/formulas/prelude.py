@@ -116,6 +116,20 @@ def extreme_by_key_of(items: Any, beyond: Any, name: str, default: Any, key: Any
     return best
 
 
+def place_of_extreme(items: Any, high: bool, message: str, key: Any) -> int:
+    """The place of max(items, key=key) (`high`), or of min."""
+    most: Any
+    place, n = 0, 0
+    for x in items:
+        k = key(x)
+        if n == 0 or (k > most if high else k < most):  # noqa: F821
+            place, most = n, k
+        n += 1
+    if n == 0:
+        raise ValueError(message)
+    return place
+
+
 def next_of(items: Any, default: Any) -> Any:
     """next(items, default)."""
     for x in items:

@@ -29,9 +29,10 @@ from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import PRIMITIVES, primitive, traces
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, unknown_origin
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyFloat, PyInt, Scalar
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyFloat, PyInt, Scalar, kind_of
 from tracebuf.ir.dims import add, sub
 from tracebuf.ir.types import C128, F16, F32, F64, I1, I64, ScalarType
+from tracebuf.ops.scalars import arith, casts
 from tracebuf.running.host import Direct, HostFunction, Passed, put_nothing
 
 divide_by_count: Any = primitive(divide)
@@ -84,6 +85,15 @@ def check_no_nan(r: Recorder, x: Any) -> None:
     if isinstance(x, PyFloat) or (isinstance(x, NpScalar) and x.element.is_float):
         known = compare_floats(r, "oeq", value := scalar_value(r, x, F64), value)
         r.check(known, UnsupportedError, NAN_IN_TUPLES)
+
+
+@primitive
+def hash_bits(r: Recorder, x: Any) -> NpScalar:
+    """What an int, or a float without its sign if it is 0, is as an int of 64 bits."""
+    if kind_of(x) is not None and kind_of(x).element.is_float:  # type: ignore[union-attr]
+        whole = r.emit(arith.AddF.of(scalar_value(r, x, F64), r.constant(0.0, F64)))
+        return NpScalar(r.emit(casts.Bitcast.of(whole, I64)), I64)
+    return NpScalar(scalar_value(r, x, I64), I64)
 
 
 NAN_IN_TUPLES = "an order of tuples among which is a NaN"

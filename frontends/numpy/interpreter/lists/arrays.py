@@ -40,7 +40,8 @@ FILLED = (np.require, np.full, np.full_like, np.fromiter, np.asarray_chkfinite)
 """Other functions that do."""
 INDICES = {"take": 1, "put": 1, "delete": 1, "insert": 1, "bincount": 0, "repeat": 1, "at": 1, "unravel_index": 0}
 """By name of a function: which of its arguments is an index, where an empty list is one of ints."""
-NOT_BY_ARRAYS = (np.block, np.histogramdd, np.copyto, np.place, np.putmask, np.fill_diagonal, np.expand_dims)
+NOT_BY_ARRAYS = (np.block, np.histogramdd, np.copyto, np.place, np.putmask, np.fill_diagonal, np.expand_dims,
+                 np.trim_zeros)  # fmt: skip
 """Functions to which a list is another thing than its array."""
 
 

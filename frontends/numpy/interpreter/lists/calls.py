@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_it_is
 from tracebuf.frontends.numpy.call import talk
 from tracebuf.frontends.numpy.functions.formulas import prelude
@@ -27,13 +27,13 @@ from tracebuf.frontends.numpy.record.growing import (
     python_of,
 )
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import NO_ITEMS, Raises
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyInt
 
 METHODS: dict[str, Callable[..., Any]] = {**growing.METHODS, **order.METHODS}
 """By name of the method of a list: its handler."""
-ITERATING = (sum, min, max, any, all, enumerate, zip, map, filter)
+ITERATING = (sum, min, max, any, all, enumerate, zip, map, filter, reduce)
 """Builtins that go through the items of a list once, at once or while nothing has changed it."""
 
 
@@ -46,21 +46,21 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         return made
     if name == "Mult":
         x, times = (a, b) if is_growing(a) else (b, a)
+        if isinstance(times, (NpScalar, np.generic)):
+            times = times_numpys(i, node, times)
         if isinstance(times, (int, PyInt)):
             return growing.repeated(i, node, x, times)
-        if isinstance(times, (NpScalar, np.generic)):
-            raise times_numpys(i, node, times)
     return NotImplemented
 
 
-def times_numpys(i: Evaluator, node: ast.AST, number: NpScalar | np.generic) -> UnsupportedError | Raises:
-    """What is raised for a list or tuple times a number of NumPy's: an int repeats it, which is refused."""
-    if isinstance(number, NpScalar) and number.maybe_python:
-        return unknown_origin(i.r.loc)
+def times_numpys(i: Evaluator, node: ast.AST, number: NpScalar | np.generic) -> Any:
+    """How often a number of NumPy's repeats a list or tuple: an int does, as an int of Python's would."""
     dtype = number.element.dtype if isinstance(number, NpScalar) else number.dtype
     if dtype.kind in "iu":
-        return i.refuse(node, "a list or tuple times a number of NumPy's", "repeat it by an int")
-    return Raises(TypeError(f"can't multiply sequence by non-int of type 'numpy.{dtype.name}'"))
+        return i.call(node, int, [number], {})
+    if isinstance(number, NpScalar) and number.maybe_python:
+        raise unknown_origin(i.r.loc)
+    raise Raises(TypeError(f"can't multiply sequence by non-int of type 'numpy.{dtype.name}'"))
 
 
 def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
@@ -142,6 +142,10 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     extreme = (function is min or function is max) and len(args) == 1 and kwargs.keys() <= {"default"}
     if extreme and is_growing(first) and isinstance(form_in(first), Several):
         return order.extreme(i, node, function, first, **kwargs)
+    by_key = (function is min or function is max) and len(args) == 1 and kwargs.keys() == {"key"}
+    if by_key and kwargs["key"] is not None and is_growing(first):
+        given = [first, function is max, f"{function.__name__}{NO_ITEMS}", kwargs["key"]]
+        return growing.item(i, node, first, i.call_function(prelude.place_of_extreme, given, {}))
     direct = ITERATING if isinstance(function, type) or callable(function) else ()
     if any(function is f for f in direct):
         return i.call(node, function, [growing.iterator(i, x) for x in args], kwargs)

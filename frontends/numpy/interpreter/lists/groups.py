@@ -155,7 +155,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 """By name of the method of a list: its handler."""
 DICT: dict[str, Callable[..., Any]] = {name: keyed.view(name) for name in ("items", "keys", "values")}
 """By name of the method of such a dict: its handler."""
-LIST = (len, list, tuple, sorted, sum, min, max, any, all, enumerate, zip, map, filter, reversed, set)
+LIST = (len, list, tuple, sorted, sum, min, max, any, all, enumerate, zip, map, filter, reversed, set, dict)
 """Functions of Python's that read lists."""
 
 

@@ -29,6 +29,7 @@ from tracebuf.frontends.numpy.interpreter.lists.items import (
 )
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.growing import (
     LENGTH,
     Elements,
@@ -38,6 +39,7 @@ from tracebuf.frontends.numpy.record.growing import (
     OneOf,
     Regrow,
     Several,
+    Texts,
     columns,
     filled,
     form_in,
@@ -124,6 +126,20 @@ def begin(i: Evaluator, form: Form, items: Sequence[Any], of: type[GrowingList] 
         n = len(items)
         set_parts(i, made, [i.call_function(prelude.repeated, [c, 1, n, n], {}) for c in columns(made)], n)
     return made
+
+
+def given(i: Evaluator, tops: Sequence[Any]) -> list[Any]:
+    """The arguments of a call, with growing lists for those lists whose items the run time picks or changes."""
+    made: ByIdentity[Any, Any] = ByIdentity()
+    for x in tops:
+        forms = i.r.growth.arguments.get(number) if (number := i.r.heap.number(x)) is not None else None
+        if forms is None or type(x) is not list or x in made:
+            continue
+        form = common(i.r, forms.union(f for f in map(i.r.growth.form_of, x) if f is not None))
+        if form is not None:
+            made[x] = begin(i, form, list(x))
+            i.r.heap.stand_for(made[x], x)
+    return [made.get(x, x) for x in tops]
 
 
 def of_array(i: Evaluator, node: ast.AST, a: ArrayRef, python: bool) -> Record:
@@ -284,7 +300,7 @@ def check_comparable(i: Evaluator, node: ast.AST, x: Record, value: Any) -> None
     """Refuses to look for a value but an int or bool among such. A NaN is found by its identity, which is not kept."""
     for kind in (*parts_of(form_in(x)), *parts_of(check_item(i, node, value))):
         ints = kind in (INT, BOOL) or (isinstance(kind, Kind) and kind.element.dtype.kind in "iub")
-        if not ints or (isinstance(kind, Kind) and kind.python == EITHER):
+        if not (ints or isinstance(kind, Texts)) or (isinstance(kind, Kind) and kind.python == EITHER):
             reason = "a search for anything but ints among ints, in a list whose length is only known at run time"
             raise i.refuse(node, reason, "compare with its array: np.any(np.array(x) == value)")
 
@@ -350,6 +366,7 @@ def pop(
     i: Evaluator, node: ast.AST, x: Record, index: Any = -1, /, *, message: str = "pop from empty list"
 ) -> Any:
     """x.pop(index); `message`: what the IndexError of an empty list says."""
+    index = whole(i, node, x, index)
     k = i.call_function(prelude.place_to_pop, [length(x), index, message], {})
     found, n = at(i, x, columns(x), k), length(x)
     held = change(i, node, x)

@@ -17,7 +17,9 @@ from tracebuf.frontends.numpy.numbers.lattice import check_one_type, choice, fro
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_of_value, opaque
 from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
 from tracebuf.frontends.numpy.record.callees import text_shape
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.growing import (
+    Dicts,
     Elements,
     Form,
     Lists,
@@ -25,6 +27,7 @@ from tracebuf.frontends.numpy.record.growing import (
     Several,
     Texts,
     Unfilled,
+    known_texts,
     one_of,
     parts_of,
 )
@@ -45,6 +48,7 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I64, INDEX, ScalarType
+from tracebuf.ops.scalars import arith
 
 MOST_SHAPES = 32
 """The most shapes that texts in a list may have."""
@@ -79,6 +83,8 @@ def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
         return None
     if isinstance(a, Lists) or isinstance(b, Lists):
         return unify_lists(r, a, b) if isinstance(a, Lists) and isinstance(b, Lists) else None
+    if isinstance(a, Dicts) or isinstance(b, Dicts):
+        return unify_dicts(r, a, b) if isinstance(a, Dicts) and isinstance(b, Dicts) else None
     if isinstance(a, Texts) or isinstance(b, Texts):
         return unify_texts(a, b) if isinstance(a, Texts) and isinstance(b, Texts) else None
     if not isinstance(a, Several) or not isinstance(b, Several):
@@ -102,8 +108,22 @@ def unify_lists(r: Recorder, a: Lists, b: Lists) -> Lists | None:
     return Lists(item)
 
 
+def unify_dicts(r: Recorder, a: Dicts, b: Dicts) -> Dicts | None:
+    """The form of dicts of either of two forms: from the next tracing on they are of one."""
+    values = unify_forms(r, a.values, b.values) if a.keys == b.keys else None
+    if not isinstance(values, Several):
+        return None
+    found = Dicts(a.keys, values)
+    for x in (a, b):
+        r.growth.widen(x, found)
+    return found
+
+
 def unify_texts(a: Texts, b: Texts) -> Texts | None:
     """The form of texts of either of two forms, if there are not too many shapes."""
+    if a.known and b.known:
+        both = known_texts((*a.known, *b.known))
+        return a if both == a else both if len(both.shapes) <= MOST_SHAPES else None
     found = (*a.shapes, *(shape for shape in b.shapes if shape not in a.shapes))
     return a if len(found) == len(a.shapes) else Texts(found) if len(found) <= MOST_SHAPES else None
 
@@ -169,8 +189,8 @@ def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
     """An item as what the columns hold of it."""
     found: list[Any] = []
     for x, kind in zip(values_in(item, form), parts_of(form)):
-        if isinstance(kind, Lists):
-            found.append(i.number_of_list(x, kind.item))
+        if isinstance(kind, (Lists, Dicts)):
+            found.append(i.number_of_list(x, kind.item if isinstance(kind, Lists) else kind))
             continue
         if isinstance(kind, Elements):
             assert i.r.held is not None
@@ -191,15 +211,25 @@ def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
 
 def text_columns(r: Recorder, x: Any, form: Texts) -> list[Any]:
     """A text as what the columns hold of it."""
+    return [number(r, value) for value in text_values(r, x, form)]
+
+
+def text_values(r: Recorder, x: Any, form: Texts) -> list[Value]:
+    """A text as the values of the columns; of a known text that is none of the form, -1."""
+    if form.known and type(x) is str:
+        return [r.index(form.known.index(x) if x in form.known else -1)]
     given = text_shape(x)
     assert given is not None
     own, numbers = given
+    if type(x) is Cond and own not in form.shapes:
+        arms = [text_values(r, arm, form) for arm in x.arms]
+        return [r.emit(arith.Select.of(x.condition, *pair)) for pair in zip(*arms, strict=True)]
     values = list[Value]()
     for shape in form.shapes:
         for k, kind in enumerate(shape.kinds()):
             values += to_values(r, numbers[k], kind) if shape == own else zeros(r, kind)
-    which = [form.shapes.index(own)] if len(form.types) > len(values) else []
-    return [*which, *(number(r, value) for value in values)]
+    which = [r.index(form.shapes.index(own))] if len(form.types) > len(values) else []
+    return [*which, *values]
 
 
 def text_from(r: Recorder, loaded: Sequence[Value], form: Texts) -> Any:
@@ -230,8 +260,8 @@ def from_columns(i: Evaluator, form: Form, held: Iterator[ArrayRef], place: Dim)
     """The item at a place of the next columns. A list that is an item is not owned: it cannot be changed."""
     if isinstance(form, Several):
         return made_of(form.of, [from_columns(i, part, held, place) for part in form.parts])
-    if isinstance(form, Lists):
-        inner = Record(i.r.growth.class_of_inner(form.item))
+    if isinstance(form, (Lists, Dicts)):
+        inner = Record(i.r.growth.class_of_inner(form.item if isinstance(form, Lists) else form))
         inner.fields["number"] = int_of_value(i.r, i.r.load(next(held), (place,)))
         return inner
     if isinstance(form, Elements):

@@ -1,11 +1,11 @@
 """Dicts and sets whose keys only the run time knows: growing columns of keys and values, in the order of insertion, and
 a hash table of their numbers (formulas/hashing).
 
-Keys are ints, or tuples of ints; values are what growing lists hold, but for arrays. A dict is one of Python's while
-tracing until a key is met that only the run time knows, or a loop changes which keys there are: then the function is
-traced again, as for growing lists. `Counter`, `defaultdict` and `set()` begin as such dicts and sets. A view of one
-(`items`, `keys`, `values`) becomes a list of its items where it is used. What the order of a set's items decides is
-refused.
+Keys are ints, floats, known texts, or tuples of such; values are what growing lists hold, but for arrays. A dict is
+one of Python's while tracing until a key is met that only the run time knows, or a loop or a branch changes which keys
+there are: then the function is traced again, as for growing lists. `Counter`, `defaultdict` and `set()` begin as such
+dicts and sets. A view of one (`items`, `keys`, `values`) becomes a list of its items where it is used. What the order
+of a set's items decides is refused.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.formulas import hashing, prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing, order
-from tracebuf.frontends.numpy.interpreter.lists.items import check_item, common, into_columns, unify_forms
+from tracebuf.frontends.numpy.interpreter.lists.items import check_item, common, into_columns, text_columns, unify_forms
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.identity import container_identity
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Watched, reversed_of
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.cond import ends
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
     NOTHING,
     TABLE,
@@ -36,6 +36,7 @@ from tracebuf.frontends.numpy.record.growing import (
     Form,
     Regrow,
     Several,
+    Texts,
     columns,
     filled,
     form_in,
@@ -47,14 +48,16 @@ from tracebuf.frontends.numpy.record.growing import (
 )
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_groups
 from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import is_number
 from tracebuf.frontends.numpy.record.values import EITHER, INT, ArrayRef, Env, Kind, NpScalar, PyBool, PyInt, is_traced
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.types import I64, UI64
+from tracebuf.ir.types import F64, I64, UI64
 from tracebuf.location import Location
 
 MISSING = object()
 """Stands for an argument that is not given."""
-DICTS = "make the keys ints or tuples of ints, and the values numbers or tuples of numbers, of one type each"
+DICTS = "make the keys ints, texts or tuples of such, and the values numbers or tuples of numbers, of one type each"
 ORDERLESS = (set, frozenset, sorted, len, sum, min, max, any, all)
 """Functions of a set whose results do not depend on the order of its items, which are ints."""
 ITERATING = (enumerate, zip, map, filter, iter)
@@ -68,13 +71,13 @@ def is_known_key(i: Evaluator, key: Any) -> bool:
         return all(is_known_key(i, k) for k in key)
     if isinstance(key, PyInt):
         return i.r.entry_only(key.expr)
-    return not is_traced(key)
+    return not is_traced(key) and type(key) is not Cond
 
 
 def note(i: Evaluator, d: dict[Any, Any], *pair: Any) -> None:
     """Notes that a dict of known keys meets a key, with its value, that only the run time knows."""
     known = i.r.heap.find(d)
-    if known is not None and type(d) is dict:
+    if known is not None and type(d) is dict and isinstance(known.label, Location):
         i.r.growth.note(known.label, [*d.items(), *([pair] if pair else [])])
 
 
@@ -95,15 +98,25 @@ def check_forms(i: Evaluator, node: ast.AST, form: Several) -> None:
     if not form.parts:
         return
     key = form.parts[0]
-    kinds = [k for k in parts_of(key) if isinstance(k, Kind) and k.python != EITHER]
-    ints = [k for k in kinds if k.element.dtype.kind in "iub" and k.element is not UI64]
-    tuples = isinstance(key, Several) and (key.of is not tuple or not all(isinstance(p, Kind) for p in key.parts))
-    if len(ints) != len(parts_of(key)) or tuples:
+    tuples = isinstance(key, Several) and (key.of is not tuple or any(isinstance(p, Several) for p in key.parts))
+    if tuples or not all(map(is_key, parts_of(key))):
         raise i.refuse(node, f"a dict or set whose keys are {key.words}, known at run time only", DICTS)
     values = [k for p in form.parts[1:] for k in parts_of(p)]
     if any(isinstance(k, Elements) for k in values) or any(growing_lists(p) for p in form.parts[1:]):
         i.r.growth.found_nested |= not any(isinstance(k, Elements) for k in values)
         raise i.refuse(node, f"a dict by run-time keys whose values are {form.parts[1].words}", DICTS)
+
+
+def is_key(form: Form) -> bool:
+    """Whether numbers or texts of a form are keys, or parts of such."""
+    if isinstance(form, Texts):
+        return bool(form.known)
+    return isinstance(form, Kind) and (is_whole(form) or form.element is F64) and form.python != EITHER
+
+
+def is_whole(form: Form) -> bool:
+    """Whether numbers of a form are ints that 64 bits hold."""
+    return isinstance(form, Kind) and form.element.dtype.kind in "iub" and form.element is not UI64
 
 
 def growing_lists(form: Form) -> bool:
@@ -114,7 +127,7 @@ def growing_lists(form: Form) -> bool:
 # -- making
 def replaced(i: Evaluator, made: Any) -> Any:
     """A dict that was made just now; where it is known to have run-time keys, what stands for it."""
-    if type(made) is not dict or i.r.loc not in i.r.growth.known or any(isinstance(key, str) for key in made):
+    if type(made) is not dict or i.r.loc not in i.r.growth.known:
         return made
     form = common(i.r, i.r.growth.known[i.r.loc])
     if form is not None and not isinstance(form, Several):  # of a list that is made at the same place
@@ -163,17 +176,36 @@ def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:
 def hashed(i: Evaluator, node: ast.AST, x: Record, key: Any) -> list[Any]:
     """A key as the ints that are looked for."""
     check_item(i, node, key)
-    form, wanted = i.r.growth.form_of(key), key_form(x)
+    wanted = key_form(x)
+    if type(key) is int and isinstance(wanted, Kind) and wanted.element is F64 and abs(key) <= 2**53:
+        key = float(key)
+    form = i.r.growth.form_of(key)
     found = parts_of(form) if form is not None else ()
     alike = isinstance(form, Several) == isinstance(wanted, Several) and len(found) == len(parts_of(wanted))
-    ints = all(isinstance(k, Kind) and k.element.dtype.kind in "iub" and k.element is not UI64 for k in found)
-    if not alike or not ints or (isinstance(form, Several) and form.of is not tuple):
+    alike = alike and all(
+        isinstance(a, Texts) == isinstance(b, Texts) and is_whole(a) == is_whole(b)
+        for a, b in zip(found, parts_of(wanted))
+    )
+    plain = not isinstance(form, Several) or form.of is tuple
+    if not alike or not plain or not all(is_whole(k) or is_key(k) for k in found):
         reason = f"a {refusals.name_of(key)} as a key of a dict or set of keys that are {wanted.words}"
         raise i.refuse(node, reason, "use keys of one type")
     parts = key if isinstance(key, tuple) else (key,)
     if any(type(part) is int and abs(part) >= 2**63 for part in parts):
         raise i.refuse(node, "a key of more than 64 bits of a dict or set by run-time keys", "use smaller ints")
-    return [NpScalar(scalar_value(i.r, part, I64), I64) for part in parts]  # Python's or NumPy's alike
+    forms = parts_of(wanted)
+    return [searched(i.r, part, form) for part, form in zip(parts, forms, strict=True)]
+
+
+def searched(r: Recorder, x: Any, form: Form) -> NpScalar:
+    """A part of a key as the number that is looked for, Python's or NumPy's alike; a NaN is found by its identity."""
+    if isinstance(form, Texts):
+        return NpScalar(scalar_value(r, text_columns(r, x, form)[0], I64), I64)
+    if not isinstance(form, Kind) or form.element is not F64:
+        return NpScalar(scalar_value(r, x, I64), I64)
+    value = scalar_value(r, x, F64)
+    r.check(is_number(r, value), UnsupportedError, "a NaN as a key of a dict or set by run-time keys")
+    return NpScalar(value, F64)
 
 
 def key_columns(x: Record, held: Sequence[Any]) -> list[Any]:
@@ -457,6 +489,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         raise i.refuse(node, "a function of NumPy's of a dict, a set or a view", "use np.array(list(...)) of it")
     if any(function is f for f in ITERATING):
         return i.call(node, function, [iterable(i, node, x) for x in args], kwargs)
+    odd = (x for x in args if is_keyed(x) and not is_ordered(x) and not all(map(is_whole, parts_of(key_form(x)))))
+    if function is sum and any(odd):
+        raise i.refuse(node, "the sum of a set of floats, whose items have no certain order", "use sum(sorted(...))")
     orderless = any(function is f for f in ORDERLESS) and not kwargs.keys() - {"reverse", "default"}
     for x in (*args, *kwargs.values()):
         if (view := view_in(x)) is not None and not orderless:

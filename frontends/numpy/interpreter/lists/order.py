@@ -14,10 +14,11 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing
 from tracebuf.frontends.numpy.interpreter.lists.items import common
 from tracebuf.frontends.numpy.record.growing import (
+    NOTHING,
+    Dicts,
     Elements,
     Lists,
     OneOf,
-    Several,
     Texts,
     columns,
     filled,
@@ -51,7 +52,8 @@ def of_known_length(i: Evaluator, node: ast.AST, items: Sequence[Any], reverse: 
     """sorted(items) of numbers, or tuples of such, that only the run time knows: a list of as many."""
     forms = frozenset(map(i.r.growth.form_of, items)) if any(map(is_traced, i.flat(items))) else frozenset()
     form = common(i.r, forms) if forms and None not in forms and len(items) <= FEW else None  # type: ignore[arg-type]
-    if not isinstance(form, (Kind, Several)) or not all(isinstance(k, Kind) for k in parts_of(form)):
+    plain = all(isinstance(k, Kind) or (isinstance(k, Texts) and k.known) for k in parts_of(form or NOTHING))
+    if form is None or not plain:
         return NotImplemented
     found = ordered(i, node, growing.begin(i, form, items), reverse=reverse)
     held = columns(found)
@@ -112,7 +114,11 @@ def comparable(i: Evaluator, node: ast.AST, by: Record) -> tuple[ArrayRef, ...]:
     for kind in parts_of(form_in(by)):
         if isinstance(kind, Elements):
             raise i.refuse(node, "an order of arrays", "use a key that is a number")
-        if isinstance(kind, (OneOf, Texts, Lists)):
+        if isinstance(kind, Texts) and kind.known:
+            found.append(held[0])
+            held = held[1:]
+            continue
+        if isinstance(kind, (OneOf, Texts, Lists, Dicts)):
             reason = f"an order, or an equality, of items that are {kind.words}"
             raise i.refuse(node, reason, "make them of one type: float(x)")
         column, held = held[len(kind.types) - 1], held[len(kind.types) :]

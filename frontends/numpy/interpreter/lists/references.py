@@ -24,11 +24,13 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.formulas import prelude, referred
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing, order
+from tracebuf.frontends.numpy.interpreter.lists import rows as dict_rows
 from tracebuf.frontends.numpy.interpreter.lists.items import check_item as form_of_item
 from tracebuf.frontends.numpy.interpreter.lists.items import common, into_columns, unify_forms
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
 from tracebuf.frontends.numpy.paths.iteration import Items
 from tracebuf.frontends.numpy.record.growing import (
+    Dicts,
     Form,
     Lists,
     Moved,
@@ -40,6 +42,7 @@ from tracebuf.frontends.numpy.record.growing import (
     form_in,
     is_growing,
     is_inner,
+    is_row,
     moved_to,
     parts_of,
     size,
@@ -72,12 +75,18 @@ def begin(i: Evaluator) -> None:
     if growth.found_widened != growth.widened:
         raise Regrow
     for form in forms:
-        for part in () if form is None else parts_of(form):
-            make_pools(i, part)
+        if form is not None:
+            make_pools_in(i, form)
 
 
 def make_pools(i: Evaluator, form: Form) -> None:
     """Makes the pools for lists in an item of a form."""
+    if isinstance(form, Dicts) and form not in i.pools:
+        i.pools[form] = pool = Record(Pool)
+        pool.fields["held"] = held = growing.begin(i, form.values, [])
+        i.r.heap.known[held].label = ("dicts", len(i.pools))
+        for part in form.values.parts:
+            make_pools_in(i, part)
     if not isinstance(form, Lists) or form.item in i.pools:
         return
     pool = i.pools[form.item] = Record(Pool)
@@ -88,7 +97,13 @@ def make_pools(i: Evaluator, form: Form) -> None:
         pool.fields["held"] = growing.begin(i, form.item, [])
     for name, x in pool.fields.items():
         i.r.heap.known[x].label = (*label, name)
-    for part in () if isinstance(form.item, Unfilled) else parts_of(form.item):
+    if not isinstance(form.item, Unfilled):
+        make_pools_in(i, form.item)
+
+
+def make_pools_in(i: Evaluator, form: Form) -> None:
+    """Makes the pools for what is in an item of a form."""
+    for part in parts_of(form):
         make_pools(i, part)
 
 
@@ -129,6 +144,11 @@ def number(x: Record) -> Any:
     return x.fields["number"]
 
 
+def is_same(i: Evaluator, a: Record, b: Record) -> Any:
+    """`a is b` of two references: whether their numbers are one."""
+    return a.kind is b.kind and i.compared(ast.Pass(), "Eq", number(a), number(b))
+
+
 # -- lists that become items
 def number_of_list(i: Evaluator, x: Any, item: Form | Unfilled) -> Any:
     """The number of a list that becomes an item, in the pool for items of a form."""
@@ -141,15 +161,16 @@ def number_of_list(i: Evaluator, x: Any, item: Form | Unfilled) -> Any:
         return number(x)
     check_own(i, node, x)
     made = Record(i.r.growth.class_of_inner(item))
-    made.fields["number"] = fresh(i, node, x, item)
+    made.fields["number"] = dict_rows.put(i, node, x, item) if isinstance(item, Dicts) else fresh(i, node, x, item)
     moved = Record(Moved)
     moved.fields["to"] = made
     i.change(node, x)
-    if is_growing(x):
-        x.fields.clear()
-        x.fields["moved"] = moved
-    else:
+    if isinstance(x, list):
         x[:] = [moved]
+    else:
+        inside = x.fields if is_growing(x) else x
+        inside.clear()
+        inside["moved"] = moved
     return number(made)
 
 
@@ -157,13 +178,16 @@ def check_own(i: Evaluator, node: ast.AST, x: Any) -> None:
     """Refuses a list that others may hold, or that becomes an item again and again."""
     known = i.r.heap.find(x)
     if known is None or i.r.heap.number(x) is not None:
-        raise i.refuse(node, "a list of the caller's, or one or another list, becomes an item", "copy it: list(x)")
+        kind = "dict" if type(x) is dict else "list"
+        reason = f"a {kind} of the caller's, or one or another {kind}, becomes an item"
+        raise i.refuse(node, reason, f"copy it: {kind}(x)")
     for frame in i.r.frames():
         if frame is known.home:
             return
         if frame.kind == "loop":
-            reason = "a list that was made outside of a loop becomes an item in it"
-            raise i.refuse(node, reason, "copy it: items.append(list(x))")
+            kind = "dict" if type(x) is dict else "list"
+            reason = f"a {kind} that was made outside of a loop becomes an item in it"
+            raise i.refuse(node, reason, f"copy it: items.append({kind}(x))")
 
 
 def fresh(i: Evaluator, node: ast.AST, x: Any, item: Form | Unfilled) -> Any:
@@ -204,6 +228,8 @@ def put_all(i: Evaluator, node: ast.AST, held: Record, x: Record) -> None:
 # -- reading
 def length(i: Evaluator, x: Record) -> Any:
     """len(x)."""
+    if is_row(x):
+        return len(dict_rows.form_of(x).keys)
     return growing.item(i, ast.Pass(), pool_of(i, x).fields["size"], number(x))
 
 
@@ -214,6 +240,8 @@ def start(i: Evaluator, x: Record) -> Any:
 
 def read(i: Evaluator, node: ast.AST, x: Record, index: Any) -> Any:
     """x[index]."""
+    if is_row(x):
+        return dict_rows.read(i, node, x, index)
     if isinstance(index, slice):
         return growing.sliced(i, node, listing(i, node, x), index)
     k = place(i, node, x, index, "list index out of range")
@@ -234,6 +262,8 @@ def listing(i: Evaluator, node: ast.AST, x: Any) -> Any:
     """What is read of the list that a reference is to: a copy; any other value as it is."""
     if not is_inner(x):
         return x
+    if is_row(x):
+        return dict_rows.listing(i, x)
     if isinstance(pool_form(x), Unfilled):
         return i.own([])
     held = pool_of(i, x).fields["held"]
@@ -249,6 +279,8 @@ def listing(i: Evaluator, node: ast.AST, x: Any) -> Any:
 
 def items(i: Evaluator, x: Record) -> Items | list[Any]:
     """What a loop over the list goes through; the lengths of such lists may not change meanwhile."""
+    if is_row(x):
+        return list(dict_rows.form_of(x).keys)
     if isinstance(pool_form(x), Unfilled):
         return []
     pool = pool_of(i, x)
@@ -292,6 +324,8 @@ def rows(i: Evaluator, node: ast.AST, x: Record) -> Record:
 
 def unpacked(i: Evaluator, node: ast.AST, x: Record, n: int) -> list[Any]:
     """The items, for n targets."""
+    if is_row(x):
+        return list(dict_rows.form_of(x).keys)
     i.call_function(referred.check_count, [pool_of(i, x).fields["size"], number(x), n], {})
     return [read(i, node, x, k) for k in range(n)]
 
@@ -315,6 +349,8 @@ def check_item(i: Evaluator, node: ast.AST, x: Record, item: Any) -> None:
 
 def store(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any) -> None:
     """x[index] = value."""
+    if is_row(x):
+        return dict_rows.store(i, node, x, index, value)
     if isinstance(index, slice):
         changing(growing.store)(i, node, x, index, value)
         return
