@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -16,6 +16,7 @@ from tracebuf.backend.numba.nests import Nest, spec_of
 from tracebuf.backend.numba.pieces import BEGIN, END, outlined
 from tracebuf.backend.numba.scalars import dtype_name, hard, literal
 from tracebuf.backend.numba.text import Text
+from tracebuf.backend.numba.tidy import tidied
 from tracebuf.backend.numba.views import pieces, sliced
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.core import Block, Op, Use, Value
@@ -55,10 +56,12 @@ class Writer(Text):
         if unbound := first_read(args, self.lines) & self.names.made - set(args):
             raise InternalError(f"variables that are read before they are assigned: {', '.join(sorted(unbound))}")
         self.lines, new = coalesced(args, self.lines)
-        self.returned = [re.sub(r"\w+", lambda m: new.get(m[0], m[0]), x) for x in self.returned]
+        self.lines, more = tidied(args, self.lines, self.names.bases, self.names.taken - self.names.made,
+                                  set(self.functions.values()))  # fmt: skip
+        self.returned = [renamed(renamed(x, new), more) for x in self.returned]
         name, pieces = self.functions[self.func.name], list[str]()
         if self.marks:
-            variables = self.names.made | set(args)
+            variables = {more.get(n, n) for n in self.names.made} | set(args)
             pieces, self.lines = outlined(name, args, self.lines, variables, set(self.functions.values()))
         lines = [f"def {name}({', '.join(args)}):", *(self.lines or ["    pass"])]
         return "\n\n\n".join([*pieces, "\n".join(part for line in lines for part in fitted(line))])
@@ -174,7 +177,7 @@ class Writer(Text):
         made, x = op.operand(0), self.exprs.get(op.operand(0))
         if x is not None and isinstance(made.defining_op, memref.Alloc) and made not in self.cells:
             if made.block is op.block and x.text.isidentifier():
-                self.delete([*self._views_of(made, op.block), x.text])
+                self.line(f"del {', '.join([*self._views_of(made, op.block), x.text])}")
 
     def _views_of(self, array: Value, block: Block) -> list[str]:
         """The variables of a block that are views of an array, and keep it alive."""
@@ -191,7 +194,8 @@ class Writer(Text):
         n = op.operand(0).memref_type.shape[axis]
         x = number(n) if isinstance(n, int) else Expr(f"{source.at(ATOM)}.shape[{axis}]", soft=True)
         if len(self.needed.uses(op.result)) > 2 and x.text[-1] == "]":
-            name = self.names.new(f"n_{source}" if source.text.isidentifier() else "n")
+            letter = "nmkpqr"[min(axis, 5)]
+            name = self.names.new(f"{letter}_{source}" if source.text.isidentifier() else letter)
             self.line(f"{name} = {x}")
             self.pure.add(name)
             x = Expr(name, soft=True)
@@ -326,7 +330,7 @@ class Writer(Text):
         results = [self.names.new(hint_of(r) or "x") for r in op.results]
         for r, n in zip(op.results, results):
             self.exprs[r] = Expr(n, soft=r.type in (INDEX, I1))
-        self.line(f"({', '.join(results)},) = {made}" if results else str(made))
+        self.line(f"{', '.join(results)} = {made}" if results else str(made))
 
     def _check(self, op: Check) -> None:
         condition = self.value(op.operand(0))
@@ -346,7 +350,8 @@ class Writer(Text):
     def _return(self, op: Return) -> None:
         values = [self._result(v) for v in op.operands]
         self.returned = [v.text for v in values]
-        self.line(f"return {pieces(values)}")
+        if values:
+            self.line(f"return {values[0] if len(values) == 1 else pieces(values)}")
 
     def _result(self, v: Value) -> Expr:
         x = self.value(v)
@@ -517,6 +522,10 @@ def _top(op: Op, ops: Sequence[Op]) -> Op | None:
     while found is not None and found not in inside:
         found = found.parent_op
     return found
+
+
+def renamed(text: str, new: Mapping[str, str]) -> str:
+    return re.sub(r"\w+", lambda m: new.get(m[0], m[0]), text)
 
 
 def _mentions(x: Expr, names: set[str]) -> bool:

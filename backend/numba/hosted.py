@@ -53,7 +53,7 @@ def _by_ufunc(name: str, loop: host.CoreLoop) -> str:
     lines = [f"def {name}(ins, outs):"]
     if loop.odd:
         odd = f"{loop.module.replace('numpy.', 'np.')}.{loop.odd}"
-        lines += [f"    run = {odd} if ins[0].shape[-1] % 2 else (", f"        {ufunc}", "    )"]
+        lines += ["    if ins[0].shape[-1] % 2:", f"        run = {odd}", "    else:", f"        run = {ufunc}"]
         ufunc = "run"
     return "\n".join([*lines, f"    {ufunc}(*ins, out=tuple(outs), signature={quoted(loop.types)})"])
 

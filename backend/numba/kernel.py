@@ -80,7 +80,7 @@ class NumbaKernel(Kernel):
             raise
         finally:
             _outside.reset(token)
-        return [as_given(t, x) for t, x in zip(module.gives, found, strict=True)]
+        return module.results(found)
 
     def run_counted(self, args: Sequence[Any]) -> tuple[list[Any], Counters]:
         return _uncounted()

@@ -35,7 +35,7 @@ class Module:
         x = self.returned[k]
         if not x.isidentifier():
             return "[" in x or x.endswith((".T", ")"))
-        made = re.findall(rf"\n *(?:{x} = |(?:\w+, )*{x}, |(?:\w+, )+{x} = )(np\.empty\()?", self.text)
+        made = re.findall(rf"\n *(?:{x} = |(?:\w+, )*{x}, |(?:\w+, )+{x} = )(np\.(?:empty|zeros)\()?", self.text)
         return bool(made) and all(made) and self.returned.count(x) == 1
 
     def run(self, args: Sequence[Any]) -> list[Any]:
@@ -45,13 +45,18 @@ class Module:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = function(*given)
-        return [as_given(t, x) for t, x in zip(self.gives, found, strict=True)]
+        return self.results(found)
 
-    def load(self, objects: Mapping[str, Any] | None = None) -> Callable[..., tuple[Any, ...]]:
-        """The function: on the program's arguments, to its results. `objects` are instead of its own."""
+    def results(self, found: Any) -> list[Any]:
+        """The results of what the function returns: nothing, one, or a tuple of several."""
+        several = found if len(self.gives) > 1 else (found,) * len(self.gives)
+        return [as_given(t, x) for t, x in zip(self.gives, several, strict=True)]
+
+    def load(self, objects: Mapping[str, Any] | None = None) -> Callable[..., Any]:
+        """The function: on the program's arguments, to what `results` takes apart. `objects` are instead of its own."""
         space: dict[str, Any] = dict(self.objects if objects is None else objects)
         exec(compile(self.text, f"<{self.name} as Python>", "exec"), space)
-        found: Callable[..., tuple[Any, ...]] = space[self.name]
+        found: Callable[..., Any] = space[self.name]
         return found
 
 

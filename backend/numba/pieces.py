@@ -13,7 +13,7 @@ BEGIN, END = "#<", "#>"
 """Lines around an op that may be a function of its own."""
 DECORATOR = '@njit(error_model="numpy")'
 _SAME_BITS = (
-    "empty float64 float32 complex128 complex64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_ "
+    "empty zeros float64 float32 complex128 complex64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_ "
     "sqrt floor ceil trunc rint copysign fmod isnan isinf isfinite conj"
 ).split()
 _NOT_COMPILED = re.compile(
@@ -81,7 +81,8 @@ class _Outliner:
         """Makes a function of these lines; the call of it."""
         known = [k for k in range(start, end) if k in self.liveness.before]
         outer = [k for k in known if _indent(self.lines[k]) == _indent(self.lines[start])]
-        given = sorted(self.liveness.before[outer[0]] & self.variables)
+        used = {w for x in lines if x.lstrip()[:1] != "#" for w in re.findall(r"\w+", x)}
+        given = sorted(self.liveness.before[outer[0]] & self.variables & used)
         gives = sorted(_assigned(lines) & self.liveness.after[outer[-1]] & self.variables)
         indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
         name = f"{self.name}_{len(self.made) + 1}"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.backend.numba.expressions import Expr, number
-from tracebuf.backend.numba.format import WIDTH, closes
+from tracebuf.backend.numba.format import WIDTH
 from tracebuf.backend.numba.helpers import HELPERS
 from tracebuf.backend.numba.names import Names, hint_of, line_of
 from tracebuf.backend.numba.needed import Needed
@@ -61,15 +61,6 @@ class Text:
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
 
-    def delete(self, names: Sequence[str]) -> None:
-        """Deletes variables, on as many lines as they need."""
-        start = 0
-        for k in range(1, len(names) + 1):
-            text = f"del {', '.join(names[start:k])}"
-            if k == len(names) or 4 * self.depth + len(f"{text}, {names[k]}") > WIDTH:
-                self.line(text)
-                start = k
-
     @property
     def room(self) -> int:
         """Characters of an expression that is no variable of its own."""
@@ -86,16 +77,7 @@ class Text:
             self.exprs[v] = x
 
     def assign(self, place: Expr, value: Expr) -> None:
-        """`place = value`, or `place += value`."""
-        if value.text == place.text:
-            return
-        starts = value.text.startswith(place.text)
-        found = re.match(r"([-+*/]) ", value.text[len(place.text) + 1 :]) if starts else None
-        rest = value.text[len(place.text) + 3 :]
-        if found and (found[1] in "+*" or re.fullmatch(r"[\w.\[\]]+", rest)) and is_one_term(rest, found[1]):
-            inner = rest[1:-1] if rest[0] == "(" and closes(rest, 0) == len(rest) - 1 else rest
-            self.line(f"{place} {found[1]}= {inner}")
-        else:
+        if value.text != place.text:
             self.line(f"{place} = {value}")
 
     def end_block(self, start: int) -> None:
@@ -108,7 +90,7 @@ class Text:
         """The user's line, once."""
         if (text := line_of(loc)) and self._shown != (loc.file, loc.line):
             self._shown = (loc.file, loc.line)
-            self.line(f"# line {loc.line}: {text[:90].rstrip()}")
+            self.line(f"# line {loc.line}: {text}")
 
     def drop_unused(self) -> None:
         """Drops the lines of variables that nothing uses, such as sizes that are written otherwise."""
@@ -182,6 +164,8 @@ class Text:
         if trivial or (len(uses) == 1 and len(x.text) <= self.room and self._may_move(v, x, uses[0])):
             self.exprs[v] = x
             return
+        if isinstance(v.owner, Op):
+            self.comment(v.owner.loc)
         name = self.names.new(hint or hint_of(v) or ("n" if v.type is INDEX else "x"))
         self.line(f"{name} = {x}")
         self.pure.add(name)
@@ -200,13 +184,3 @@ class Text:
         between = ops[start + 1 : ops.index(use.op)]
         acts = (op in self.needed.ops and not isinstance(op, _PURE) or isinstance(op, memref.Dealloc) for op in between)
         return not any(acts)
-
-
-def is_one_term(text: str, operator: str) -> bool:
-    """Whether `a operator= text` is `a operator text`: nothing in it binds more loosely."""
-    depth = 0
-    for c, before, after in zip(text, " " + text, text[1:] + " "):
-        depth += (c in "([") - (c in ")]")
-        if not depth and before == after == " " and (c in "+-<>|&^=" or operator == "*" and c in "/%@"):
-            return False
-    return not re.search(r"\b(if|or|and|not|in)\b|<<|>>|//|[<>=!]=", text)

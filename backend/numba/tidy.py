@@ -1,0 +1,366 @@
+"""The lines of a function as a person would write them: what is used once stands where it is used, a choice of two
+values is one line, zeros are made by `np.zeros`, and names are the user's, numbered without gaps.
+
+Each step leaves what the function computes as it is, in plain Python and compiled by Numba.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from tracebuf.backend.numba.folding import Folder
+from tracebuf.backend.numba.format import WIDTH
+from tracebuf.backend.numba.liveness import Liveness, assigned, parsed, read, statements
+from tracebuf.backend.numba.render import head_and_value, shown, statement
+
+__all__ = ["tidied"]
+
+_MAKERS = ("empty", "zeros", "matmul")
+_ROUNDS = 3
+
+
+def tidied(
+    args: Sequence[str], lines: Sequence[str], bases: Mapping[str, str], taken: set[str], effects: set[str]
+) -> tuple[list[str], dict[str, str]]:
+    """The lines, and the new names of variables. `bases`: of the variables that may be renamed, what each is named
+    after; `taken`: names that no variable may get; `effects`: functions that do more than compute what they return."""
+    tree = _tree(args, lines)
+    first = _numbered(args, tree, bases, taken, by_use=True)
+    _rename(tree, first)
+    mine = {first.get(n, n) for n in bases if first.get(n, n) != bases[n]}
+    text = _text(tree)
+    for _ in range(_ROUNDS):
+        tree = _tree(args, text)
+        _Tidier(args, tree, mine, effects).run()
+        if (after := _text(tree)) == text:
+            break
+        text = after
+    tree = _tree(args, text)
+    second = _numbered(args, tree, {first.get(n, n): b for n, b in bases.items()}, taken, by_use=False)
+    _rename(tree, second)
+    tree.body = _short(tree.body, 1)
+    new = {n: second.get(first.get(n, n), first.get(n, n)) for n in bases}
+    return _text(tree), {n: m for n, m in new.items() if n != m}
+
+
+# -- lines and trees: a comment is a statement that is a string
+def _tree(args: Sequence[str], lines: Sequence[str]) -> ast.FunctionDef:
+    quoted = [x[: len(x) - len(x.lstrip())] + repr(x.lstrip()) if x.lstrip()[:1] == "#" else x for x in lines]
+    tree = parsed(args, quoted)
+    tree.body.pop()  # the `pass` that `parsed` adds
+    return tree
+
+
+def _comment(s: ast.stmt) -> str:
+    match s:
+        case ast.Expr(value=ast.Constant(value=str(text))) if text.startswith("#"):
+            return text
+    return ""
+
+
+def _text(tree: ast.FunctionDef) -> list[str]:
+    return list(_lines(tree.body, 1))
+
+
+def _lines(block: Sequence[ast.stmt], depth: int) -> Iterator[str]:
+    indent = "    " * depth
+    empty = all(map(_comment, block))
+    for s in block:
+        yield indent + (_comment(s) or statement(s))
+        if isinstance(s, (ast.If, ast.For, ast.While)):
+            yield from _lines(s.body, depth + 1)
+            if s.orelse:
+                yield f"{indent}else:"
+                yield from _lines(s.orelse, depth + 1)
+    if empty:
+        yield f"{indent}pass"
+
+
+# -- names
+def _numbered(
+    args: Sequence[str], tree: ast.FunctionDef, bases: Mapping[str, str], taken: set[str], by_use: bool
+) -> dict[str, str]:
+    """New names: of those that are named after one variable of the user's, the last one that other lines read has its
+    name, and the others are numbered as they appear."""
+    order: dict[str, None] = {}
+    made: dict[str, set[str]] = {}
+    crossing: set[str] = set()
+    section = ""
+    for s in statements(tree.body):
+        if (text := _comment(s)).startswith("# line"):
+            section = text
+        if isinstance(s, ast.Delete):
+            continue
+        for node in _names(s):
+            if isinstance(node.ctx, ast.Store):
+                made.setdefault(node.id, set()).add(section)
+            elif isinstance(s, ast.Return) or section not in made.get(node.id, {section}):
+                crossing.add(node.id)
+            order.setdefault(node.id)
+    groups: dict[str, list[str]] = {}
+    for n in order:
+        if n in bases and n not in args:
+            groups.setdefault(bases[n], []).append(n)
+    kept = {n for n in order if n not in bases} | set(args) | taken
+    found: dict[str, str] = {}
+    for base, names in groups.items():
+        wanted = names[::-1] if by_use else names
+        plain = next((n for n in wanted if (n in crossing if by_use else n == base)), names[0])
+        names.remove(plain)
+        for n in [plain, *names]:
+            found[n] = _free(base, kept)
+            kept.add(found[n])
+    return {n: m for n, m in found.items() if n != m}
+
+
+def _free(base: str, kept: set[str]) -> str:
+    name, k = base, 0
+    while name in kept:
+        k += 1
+        name = f"{base}_{k}"
+    return name
+
+
+def _names(s: ast.stmt) -> Iterator[ast.Name]:
+    """The names of a statement, without those of the blocks in it."""
+    work: list[ast.AST] = [s]
+    while work:
+        node = work.pop(0)
+        if isinstance(node, ast.Name):
+            yield node
+        children = list(ast.iter_child_nodes(node))
+        work = [c for c in children if not (node is s and isinstance(c, ast.stmt))] + work
+
+
+def _rename(tree: ast.FunctionDef, new: Mapping[str, str]) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = new.get(node.id, node.id)
+
+
+# -- statements
+class _Tidier:
+    def __init__(self, args: Sequence[str], tree: ast.FunctionDef, mine: set[str], effects: set[str]) -> None:
+        self.tree, self.mine, self.effects = tree, mine, effects
+        self.liveness = Liveness(args, tree)
+        self.reads = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+        loops = Counter(n.id for s in statements(tree.body) if isinstance(s, ast.For)
+                        for n in ast.walk(s.target) if isinstance(n, ast.Name))  # fmt: skip
+        stored = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        self.folder = Folder(frozenset(n for n, k in loops.items() if stored[n] == k and n not in args))
+
+        pairs = (pair for s in statements(tree.body) if isinstance(s, ast.Assign) for pair in assigned(s))
+        self.constants = {n: x for n, x in pairs if _is_number(x) and stored[n] == 1 and n in mine}
+
+    def run(self) -> None:
+        for name, value in self.constants.items():
+            _Put(name, value).visit(self.tree)
+        self.tree.body = self._block(self.tree.body, 1)
+
+    def _block(self, block: Sequence[ast.stmt], depth: int) -> list[ast.stmt]:
+        found: list[ast.stmt] = []
+        for s in block:
+            if isinstance(s, ast.Assign) and isinstance(x := s.targets[0], ast.Name) and x.id in self.constants:
+                continue
+            if isinstance(s, (ast.If, ast.For, ast.While)):
+                s.body = self._block(s.body, depth + 1)
+                s.orelse = self._block(s.orelse, depth + 1)
+            s = self._folded(s)
+            for one in self._plainer(s, depth):
+                self._append(found, one, depth)
+        return _without_passes(found)
+
+    def _folded(self, s: ast.stmt) -> ast.stmt:
+        for field in ("value", "test", "iter", "exc"):
+            if isinstance(x := getattr(s, field, None), ast.expr):
+                setattr(s, field, self.folder.visit(x))
+        if isinstance(s, ast.Assign):
+            s.targets = [self.folder.visit(t) for t in s.targets]
+        elif isinstance(s, ast.AugAssign):
+            s.target = self.folder.visit(s.target)
+        return s
+
+    def _plainer(self, s: ast.stmt, depth: int) -> list[ast.stmt]:
+        """The statements that one statement may be instead."""
+        match s:
+            case ast.If(test=ast.Constant(value=bool(value))):
+                return s.body if value else s.orelse
+            case ast.If() if len(pair := [x for x in (*s.body, *s.orelse) if not _comment(x)]) == 2:
+                match pair:
+                    case [ast.Assign() as a, ast.Assign() as b] if a in s.body and b in s.orelse:
+                        return self._chosen(s, a, b, depth)
+            case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=ast.BinOp(left=left) as value):
+                if shown(target) == shown(left):
+                    return [_like(s, ast.AugAssign(target, value.op, value.right))]
+            case ast.For(target=ast.Name(id=name)) if not self.reads[name] and name != "_":
+                s.target = ast.Name("_", ast.Store())
+        return [s]
+
+    def _chosen(self, s: ast.If, a: ast.Assign, b: ast.Assign, depth: int) -> list[ast.stmt]:
+        """Two branches that assign to one variable, as a choice where that fits a line."""
+        (target,), (other,) = a.targets, b.targets
+        if not (isinstance(target, ast.Name) and isinstance(other, ast.Name) and target.id == other.id):
+            return [s]
+        if any(isinstance(n, ast.IfExp) for n in ast.walk(a.value)):
+            return [s]
+        made = ast.Assign([target], self.folder.visit(ast.IfExp(s.test, a.value, b.value)))
+        return [_like(s, made) if 4 * depth + len(statement(made)) <= WIDTH else s]
+
+    def _append(self, found: list[ast.stmt], s: ast.stmt, depth: int) -> None:
+        """A statement after others: with the one before it in its place, where that is used here alone."""
+        while (k := next((k for k in reversed(range(len(found))) if not _comment(found[k])), None)) is not None:
+            if _zeros(found[k], s):
+                return
+            if not self._takes(found[k], s, depth):
+                break
+            del found[k]
+        found.append(s)
+
+    def _takes(self, before: ast.stmt, s: ast.stmt, depth: int) -> bool:
+        """Writes what the statement before has computed into the only place that reads it."""
+        match before:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                pass
+            case _:
+                return False
+        head, into, tail = head_and_value(s)
+        if into is None or name not in self.mine or not self._may_move(value, s):
+            return False
+        if isinstance(s, ast.While) or name in self.liveness.after[_line(s)] - _stored(s):
+            return False
+        if isinstance(s, (ast.If, ast.For)) and any(name in read(inner) for inner in statements([*s.body, *s.orelse])):
+            return False
+        uses = [n for n in _names(s) if n.id == name and isinstance(n.ctx, ast.Load)]
+        if len(uses) != 1 or any(isinstance(n, ast.JoinedStr) and name in read(n) for n in ast.walk(into)):
+            return False
+        if isinstance(s, (ast.Assign, ast.AugAssign)) and name in read(_target(s)):
+            return False
+        made = _Put(name, value).visit(_copied(into))
+        if 4 * depth + len(head + shown(made) + tail) > WIDTH or _depth(made) > 6:
+            return False
+        setattr(s, next(f for f in ("value", "test", "iter", "exc") if getattr(s, f, None) is into), made)
+        self.folder.visit(made)
+        return True
+
+    def _may_move(self, value: ast.expr, s: ast.stmt) -> bool:
+        for n in ast.walk(value):
+            if isinstance(n, (ast.JoinedStr, ast.IfExp, ast.Tuple)) and not isinstance(s, ast.Assign):
+                return False
+            if isinstance(n, ast.Call):
+                called = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+                if called in _MAKERS or called in self.effects or called == "checked":
+                    return False
+            if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult):
+                return False
+        return True
+
+
+def _short(block: Sequence[ast.stmt], depth: int) -> list[ast.stmt]:
+    """A block, with values that are too long for a line in steps."""
+    found: list[ast.stmt] = []
+    for s in block:
+        if isinstance(s, (ast.If, ast.For, ast.While)):
+            s.body, s.orelse = _short(s.body, depth + 1), _short(s.orelse, depth + 1)
+        match s:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BoolOp() | ast.BinOp() | ast.IfExp() as value):
+                if 4 * depth + len(statement(s)) > WIDTH and name not in read(value):
+                    found += _short(list(_split(name, value)), depth)
+                    continue
+        found.append(s)
+    return found
+
+
+def _split(name: str, value: ast.BoolOp | ast.BinOp | ast.IfExp) -> Iterator[ast.stmt]:
+    """A value that is too long for a line, in two steps."""
+    target, x = ast.Name(name, ast.Store()), ast.Name(name, ast.Load())
+    match value:
+        case ast.BoolOp(op=op, values=[*values, last]):
+            yield ast.Assign([target], values[0] if len(values) == 1 else ast.BoolOp(op, values))
+            yield ast.Assign([target], ast.BoolOp(op, [x, last]))
+        case ast.BinOp(left=left, op=op, right=right):
+            yield ast.Assign([target], left)
+            yield ast.AugAssign(target, op, right)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            yield ast.If(test, [ast.Assign([target], body)], [ast.Assign([target], orelse)])
+
+
+class _Put(ast.NodeTransformer):
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self.name, self.value = name, value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.value if node.id == self.name and isinstance(node.ctx, ast.Load) else node
+
+
+def _zeros(before: ast.stmt, s: ast.stmt) -> bool:
+    """Makes `x = np.empty(...)`, `x[...] = 0.0` an `x = np.zeros(...)`."""
+    match before, s:
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=made),
+            ast.Assign(targets=[ast.Subscript(value=ast.Name(id=other), slice=ast.Constant(value=x))], value=value),
+        ) if name == other and x is ... and _is_zero(value):
+            while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr == "transpose":
+                made = made.func.value
+            match made.value if isinstance(made, ast.Attribute) else made:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr="empty") as function):
+                    function.attr = "zeros"
+                    return True
+    return False
+
+
+def _is_number(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and type(value.value) in (int, float, bool)
+
+
+def _is_zero(value: ast.expr) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np")), args=[x]):
+            return _is_zero(x)
+        case ast.Constant(value=x):
+            return type(x) in (int, float, bool) and repr(x) in ("0", "0.0", "False")
+    return False
+
+
+def _without_passes(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The block without what does nothing, and without lines of the user's of which nothing is left."""
+    found: list[ast.stmt] = []
+    followed = False
+    for s in reversed(block):
+        if isinstance(s, ast.Pass) or _is_shown(s) and not followed:
+            continue
+        followed = not _is_shown(s) if not _comment(s) or _is_shown(s) else followed
+        found.append(s)
+    return found[::-1]
+
+
+def _is_shown(s: ast.stmt) -> bool:
+    """Whether it is a line of the user's."""
+    return _comment(s).startswith("# line")
+
+
+def _like(s: ast.stmt, made: ast.stmt) -> ast.stmt:
+    return ast.copy_location(made, s)
+
+
+def _line(s: ast.stmt) -> int:
+    return s.lineno - 2
+
+
+def _copied(x: ast.expr) -> ast.expr:
+    return ast.parse(shown(x), mode="eval").body
+
+
+def _target(s: ast.Assign | ast.AugAssign) -> ast.expr:
+    return s.targets[0] if isinstance(s, ast.Assign) else s.target
+
+
+def _stored(s: ast.stmt) -> set[str]:
+    """The variables that a statement surely assigns to."""
+    return {n.id for n in _names(s) if isinstance(n.ctx, ast.Store)} if isinstance(s, ast.Assign) else set()
+
+
+def _depth(x: ast.AST) -> int:
+    return 1 + max((_depth(c) for c in ast.iter_child_nodes(x) if isinstance(c, ast.expr)), default=0)
+
