@@ -19,6 +19,11 @@ _HOLDS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
 }  # fmt: skip
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 
+_NEGATED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
+}  # fmt: skip
+"""Of integers."""
+
 
 class Folder(ast.NodeTransformer):
     """`integers`: names that are always Python's or NumPy's integers of 64 bits."""
@@ -64,6 +69,10 @@ class Folder(ast.NodeTransformer):
         """With a constant at the right."""
         self.generic_visit(node)
         match node:
+            case ast.Compare(left=ast.Constant(value=int(a)), ops=[op], comparators=[ast.Constant(value=int(b))]) if (
+                holds := _HOLDS.get(type(op))
+            ):
+                return ast.Constant(holds(a, b))
             case ast.Compare(left=ast.Constant(value=float()), ops=[op], comparators=[ast.Attribute(attr="inf")]):
                 return ast.Constant(isinstance(op, ast.NotEq | ast.Lt | ast.LtE))
             case ast.Compare(
@@ -81,6 +90,8 @@ class Folder(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.op, ast.Mult) and _integer(node.right) == -1:
             return ast.UnaryOp(ast.USub(), node.left)
+        if isinstance(node.op, ast.Mult) and shown(node.right) == "np.int64(1)" and _is_int64(node.left):
+            return node.left
         if isinstance(node.op, ast.Add):
             if isinstance(node.right, ast.UnaryOp) and isinstance(node.right.op, ast.USub):
                 return self.visit_BinOp(ast.BinOp(node.left, ast.Sub(), node.right.operand))
@@ -103,6 +114,8 @@ class Folder(ast.NodeTransformer):
                 args=[ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr="int64"), args=[x])],
             ) if self._is_size(x):
                 return ast.Call(function, [x], [])
+            case ast.Call(func=ast.Attribute(attr="int64"), args=[ast.Call(func=ast.Name(id="int"), args=[x])]):
+                return x if _is_int64(x) else node
         return node
 
     def _is_size(self, x: ast.expr) -> bool:
@@ -128,7 +141,20 @@ def opposite(node: ast.expr) -> ast.expr:
             return operand
         case ast.Compare(left=left, ops=[op], comparators=right) if type(op) in _OPPOSITE:
             return ast.Compare(left, [_OPPOSITE[type(op)]()], right)
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if _integer(right) is not None:
+            if (other := _NEGATED.get(type(op))) is not None:
+                return ast.Compare(left, [other()], [right])
     return ast.UnaryOp(ast.Not(), node)
+
+
+def _is_int64(x: ast.expr) -> bool:
+    """Whether it is surely an np.int64."""
+    match x:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr="int64")):
+            return True
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
+            return _is_int64(left) and (_is_int64(right) or _integer(right) is not None)
+    return False
 
 
 def _is_constant(node: ast.expr) -> bool:
@@ -154,7 +180,8 @@ def _summed(node: ast.BinOp) -> ast.expr:
     terms = _terms(node)
     constants = [(sign, n) for sign, x in terms if (n := _integer(x)) is not None]
     others = [(sign, x) for sign, x in terms if _integer(x) is None]
-    if len(constants) < 2 or not others or others[0][0] < 0:
+    pointless = len(constants) == 1 and constants[0][1] == 0
+    if len(constants) < 2 and not pointless or not others or others[0][0] < 0:
         return node
     found = others[0][1]
     for sign, x in others[1:]:

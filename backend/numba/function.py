@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from tracebuf.backend.numba.coalesce import coalesced
 from tracebuf.backend.numba.expressions import ATOM, PRODUCT, SIGN, Expr, call, negation, number, quoted
 from tracebuf.backend.numba.format import fitted
+from tracebuf.backend.numba.hosted import direct_call
 from tracebuf.backend.numba.liveness import first_read
-from tracebuf.backend.numba.names import hint_of, loop_name
+from tracebuf.backend.numba.names import hint_of, loop_name, targets
 from tracebuf.backend.numba.nests import Nest, spec_of
 from tracebuf.backend.numba.pieces import BEGIN, END, outlined
 from tracebuf.backend.numba.scalars import dtype_name, hard, literal
@@ -39,6 +40,11 @@ _VIEWS = (
 class Writer(Text):
     """Writes a function, op by op."""
 
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._given: set[Value] = set()
+        """Arrays that a call gives."""
+
     # -- the function
     def write(self) -> str:
         """The text of the function."""
@@ -56,8 +62,9 @@ class Writer(Text):
         if unbound := first_read(args, self.lines) & self.names.made - set(args):
             raise InternalError(f"variables that are read before they are assigned: {', '.join(sorted(unbound))}")
         self.lines, new = coalesced(args, self.lines)
-        self.lines, more = tidied(args, self.lines, self.names.bases, self.names.taken - self.names.made,
-                                  set(self.functions.values()))  # fmt: skip
+        arrays = {new.get(n, n) for n in (*self.arrays, *self._bound_arrays())}
+        taken, effects = self.names.taken - self.names.made, frozenset(self.functions.values())
+        self.lines, more = tidied(args, self.lines, self.names.bases, taken, effects, arrays)
         self.returned = [renamed(renamed(x, new), more) for x in self.returned]
         name, pieces = self.functions[self.func.name], list[str]()
         if self.marks:
@@ -66,6 +73,12 @@ class Writer(Text):
         lines = [f"def {name}({', '.join(args)}):", *(self.lines or ["    pass"])]
         return "\n\n\n".join([*pieces, "\n".join(part for line in lines for part in fitted(line))])
 
+    def _bound_arrays(self) -> Iterator[str]:
+        """The variables that arrays have."""
+        for v, x in self.exprs.items():
+            if isinstance(v.type, ShapedType) and v not in self.cells and x.text.isidentifier():
+                yield x.text
+
     def _mark(self, mark: str) -> None:
         """Where what may be a function of its own begins, or ends."""
         self.lines.append("    " * self.depth + mark)
@@ -73,7 +86,7 @@ class Writer(Text):
     def block(self, block: Block) -> None:
         """The ops of a block, but its end."""
         for op in block.ops:
-            if op in self.needed.ops or isinstance(op, memref.Dealloc):
+            if op in self.needed.ops:
                 self.op(op)
 
     def op(self, op: Op) -> None:
@@ -81,8 +94,6 @@ class Writer(Text):
         match op:
             case scf.Yield() | scf.Condition():
                 return
-            case memref.Dealloc():
-                return self._free(op)
             case arith.Select() if isinstance(op.result.type, ShapedType):
                 c, a, b = map(self.value, op.operands)
                 return self.bind(op.result, Expr(f"{a} if {c} else {b}", 0))
@@ -163,31 +174,20 @@ class Writer(Text):
         if order != tuple(range(type_.rank)):
             back = [order.index(d) for d in range(type_.rank)]
             made = Expr(f"{made}.T" if back == [1, 0] else f"{made}.transpose({', '.join(map(str, back))})")
-        name = self.names.new(hint_of(op.result) or "x")
-        self.line(f"{name} = {made}")
+        giver = self._giver(op) if self.plain and order == tuple(range(type_.rank)) else None
+        known = targets(giver.op.loc) if isinstance(giver, Use) and isinstance(giver.op, HostCall) else ()
+        place = giver.index - giver.op.n_ins if known and giver is not None else 0  # type: ignore[attr-defined]
+        name = self.names.new(hint_of(op.result) or (known[place] if place < len(known) else "x"))
         self.exprs[op.result] = Expr(name)
+        if giver is not None:
+            self._given.add(op.result)
+        else:
+            self.line(f"{name} = {made}")
         if op.block is not self.func.block:  # of which the names are bound wherever they are used
             return
         for axis, n in enumerate(type_.shape):
             if not isinstance(n, int) and re.fullmatch(r"[\w.]+(\.shape\[\d+\])?", sizes[axis].text):
                 self.size_names.setdefault(n, sizes[axis])
-
-    def _free(self, op: memref.Dealloc) -> None:
-        """Python frees what has no name any more."""
-        made, x = op.operand(0), self.exprs.get(op.operand(0))
-        if x is not None and isinstance(made.defining_op, memref.Alloc) and made not in self.cells:
-            if made.block is op.block and x.text.isidentifier():
-                self.line(f"del {', '.join([*self._views_of(made, op.block), x.text])}")
-
-    def _views_of(self, array: Value, block: Block) -> list[str]:
-        """The variables of a block that are views of an array, and keep it alive."""
-        found: list[str] = []
-        for use in array.uses:
-            if isinstance(view := use.op, (*_VIEWS, memref.Cast)) and view in self.needed.ops and view.block is block:
-                x = self.exprs.get(view.result)
-                own = x is not None and x.text.isidentifier() and not isinstance(view, memref.Cast)
-                found += [*self._views_of(view.result, block), *([x.text] if own and x is not None else [])]
-        return list(dict.fromkeys(found))
 
     def _dim(self, op: memref.Dim) -> None:
         source, axis = self.value(op.operand(0)), op.attrs["dim"]
@@ -290,7 +290,24 @@ class Writer(Text):
         ins = [hard(self.value(u.value), u.value.type) if isinstance(u.value.type, ScalarType) else self.value(u.value)
                for u in op.in_uses]  # fmt: skip
         outs = [self.value(u.value) for u in op.out_uses]
+        if self.plain and (made := direct_call(name, callee.run, [str(x) for x in (*ins, *outs)])):
+            del self.objects[name]
+            places = [str(x) if u.value in self._given else f"{x.at(ATOM)}[...]" for x, u in zip(outs, op.out_uses)]
+            return self.line(f"{', '.join(places)} = {made[0]}")
         self.line(f"{name}([{', '.join(map(str, ins))}], [{', '.join(map(str, outs))}])")
+
+    def _giver(self, op: memref.Alloc) -> Use | None:
+        """Where a call of NumPy's gives this array, which nothing uses before."""
+        block, uses = op.block, self.needed.uses(op.result)
+        if block is None or not op.result.memref_type.rank or any(isinstance(u.op, memref.CollapseShape) for u in uses):
+            return None
+        first = min((top for u in uses if (top := _top(u.op, block.ops))), key=block.ops.index, default=None)
+        if not isinstance(first, HostCall) or isinstance(first.callee, str):
+            return None
+        if sum(v is op.result for v in first.operands) > 1:
+            return None
+        made = direct_call("call", first.callee.run, ["x"] * len(first.operands))
+        return next((u for u in first.out_uses if u.value is op.result), None) if made is not None else None
 
     def _object(self, hint: str, x: Any) -> str:
         """The name of an object from outside."""
@@ -431,9 +448,19 @@ class Writer(Text):
         self.end_block(start)
         self._shown = None
 
+    def _counts(self, op: scf.While, k: int) -> bool:
+        """Whether a loop that may end early counts its rounds in this value."""
+        passed = op.yielded[k].value
+        if passed in op.after.args:
+            passed = op.passed[passed.index].value
+        step = passed.defining_op
+        return self.value(op.operand(k)).text == "0" and isinstance(step, arith.AddI) and step.loc.line == op.loc.line
+
     def _while(self, op: scf.While) -> None:
         live = [k for k, a in enumerate(op.before.args) if a in self.needed.values]
-        names = {k: self._carried(op.yielded[k].value, op.operand(k)) for k in live}
+        counter = next((k for k in live if self._counts(op, k)), -1) if loop_name(op.loc) else -1
+        names = {k: self.names.new(loop_name(op.loc)) if k == counter
+                 else self._carried(op.yielded[k].value, op.operand(k)) for k in live}  # fmt: skip
         self._passed([(names[k], op.operand(k)) for k in live])
         for k in live:
             self.exprs[op.before.args[k]] = Expr(names[k], soft=isinstance(op.before.args[k].type, ScalarType))

@@ -11,6 +11,7 @@ import numpy as np
 
 from tracebuf.backend.numba.function import Writer
 from tracebuf.backend.numba.helpers import NAME, NOT_COMPILED, texts
+from tracebuf.backend.numba.hosted import FRESH
 from tracebuf.backend.numba.names import Names
 from tracebuf.backend.numba.pieces import DECORATOR
 from tracebuf.frozen import frozen
@@ -35,7 +36,8 @@ class Module:
         x = self.returned[k]
         if not x.isidentifier():
             return "[" in x or x.endswith((".T", ")"))
-        made = re.findall(rf"\n *(?:{x} = |(?:\w+, )*{x}, |(?:\w+, )+{x} = )(np\.(?:empty|zeros)\()?", self.text)
+        makers = "|".join(rf"(?:linalg\.)?{name}" for name in ("empty", "zeros", *FRESH))
+        made = re.findall(rf"\n *(?:{x} = |(?:\w+, )*{x}, |(?:\w+, )+{x} = )(np\.(?:{makers})\()?", self.text)
         return bool(made) and all(made) and self.returned.count(x) == 1
 
     def run(self, args: Sequence[Any]) -> list[Any]:
@@ -69,16 +71,17 @@ def as_given(type: Type, x: Any) -> Any:
     return x if x.__class__ is type.dtype.type else np.asarray(x).astype(type.dtype)[()]
 
 
-def module_of(func: Func, name: str = "", compiled: bool = False) -> Module:
+def module_of(func: Func, name: str = "", compiled: bool = False, plain: bool = False) -> Module:
     """The memref program `func` with what it calls; `name`: of its function; `compiled`: with its loops as functions
-    that Numba compiles. UnsupportedError for an op that has no
+    that Numba compiles; `plain`: NumPy's functions are called by their names, under the error state that is set.
+    UnsupportedError for an op that has no
     form in Python."""
     objects: dict[str, Any] = {}
     helpers: set[str] = set()
     names = Names(func)
     functions = {f.name: names.new(f.name if f.name.isidentifier() else "program") for f in (*func.callees, func)}
     functions[func.name] = name or functions[func.name]
-    writers = [Writer(f, objects, helpers, functions, compiled) for f in (*func.callees, func)]
+    writers = [Writer(f, objects, helpers, functions, compiled, plain) for f in (*func.callees, func)]
     parts = [w.write() for w in writers]
     imports = ["import numpy as np"]
     if any("scipy.special." in part for part in parts):

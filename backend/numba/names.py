@@ -15,6 +15,7 @@ from tracebuf.ir.func import Func
 from tracebuf.location import Location
 
 _TARGET = re.compile(r"\s*([A-Za-z_]\w*)\s*(?::[^=]+)?(?:[-+*/@&|^%]|//|\*\*|>>|<<)?=(?!=)")
+_TARGETS = re.compile(r"([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)+)\s*=(?!=)")
 _RETURN = re.compile(r"\s*return\b")
 _LOOP = re.compile(r"\s*for\s+([A-Za-z_]\w*)\s+in\b")
 _TAKEN = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *HELPERS, "np", "math", "scipy", "njit"}
@@ -63,6 +64,12 @@ def target(loc: Location) -> str:
     if _RETURN.match(line):
         return "result"
     return next((name for start, end, name in _pairs(line) if start <= loc.column < end), "")
+
+
+def targets(loc: Location) -> tuple[str, ...]:
+    """The names that the user's line assigns to, where it takes a result apart (`q, r = ...`)."""
+    found = _TARGETS.match(line_of(loc))
+    return tuple(found[1].replace(" ", "").split(",")) if found else ()
 
 
 @lru_cache(maxsize=256)

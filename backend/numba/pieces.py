@@ -4,6 +4,7 @@ same bits (NumPy's transcendental functions, products, host calls) stays in the 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 
 from tracebuf.backend.numba.format import fitted
@@ -74,6 +75,8 @@ class _Outliner:
         code = "\n".join(x for x in lines if x.lstrip()[:1] != "#")
         if not re.search(r"^\s*(for|while) ", code, re.MULTILINE) or _NOT_COMPILED.search(code):
             return False
+        if "break" in code and not _ends_loops_of_its_own(lines):
+            return False
         called = set(re.findall(r"(\w+)\(", code))
         return not called & self.others and set(re.findall(r"\bnp\.(\w+)\(", code)) <= set(_SAME_BITS)
 
@@ -94,6 +97,15 @@ class _Outliner:
         comments = [x for x in lines[:1] if x.lstrip()[:1] == "#"]
         call = f"{name}({', '.join(given)})"
         return [*comments, f"{indent}{', '.join(gives)} = {call}" if gives else f"{indent}{call}"]
+
+
+def _ends_loops_of_its_own(lines: Sequence[str]) -> bool:
+    """Whether each `break` stands in a loop of these lines."""
+    try:
+        compile(textwrap.dedent("\n".join(lines)), "<lines>", "exec")
+    except SyntaxError:
+        return False
+    return True
 
 
 def _is_mark(line: str) -> bool:

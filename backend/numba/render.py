@@ -21,6 +21,8 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
     ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
+_BITS = (ast.BitOr, ast.BitXor, ast.BitAnd, ast.LShift, ast.RShift)
+"""Operators that stand in brackets where they are mixed."""
 CHOICE, OR, AND, NOT, COMPARE, BIT_OR, SIGN, POWER, ATOM = 1, 2, 3, 4, 5, 6, 12, 13, 14
 
 
@@ -48,6 +50,9 @@ def _shown(node: ast.expr) -> tuple[str, int]:
             if isinstance(op, ast.Pow):
                 space = "" if _is_simple(left) and _is_simple(right) else " "
                 return f"{shown(left, level + 1)}{space}{sign}{space}{shown(right, SIGN)}", level
+            mixed = any(isinstance(x, ast.BinOp) and type(x.op) in _BITS for x in (left, right))
+            if type(op) in _BITS and mixed and not (isinstance(left, ast.BinOp) and type(left.op) is type(op)):
+                return f"{shown(left, 10)} {sign} {shown(right, 10)}", level
             return f"{shown(left, level)} {sign} {shown(right, level + 1)}", level
         case ast.UnaryOp(op=op, operand=operand):
             sign, level = _UNARY[type(op)]
@@ -147,6 +152,8 @@ def head_and_value(s: ast.stmt) -> tuple[str, ast.expr | None, str]:
             return f"{shown(target)} {_BINARY[type(op)][0]}= ", value, ""
         case ast.Expr(value=value):
             return "", value, ""
+        case ast.Return(value=ast.Tuple(elts=[_, _, *_]) as value) if len(text := shown(value)) < 70:
+            return f"return {text[1:-1]}", None, ""
         case ast.Return(value=value):
             return "return " if value else "return", value, ""
         case ast.Raise(exc=exc):

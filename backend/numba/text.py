@@ -35,7 +35,13 @@ class Text:
     and the module must define."""
 
     def __init__(
-        self, func: Func, objects: dict[str, Any], helpers: set[str], functions: dict[str, str], marks: bool = False
+        self,
+        func: Func,
+        objects: dict[str, Any],
+        helpers: set[str],
+        functions: dict[str, str],
+        marks: bool = False,
+        plain: bool = False,
     ) -> None:
         self.func, self.objects, self.helpers, self.functions = func, objects, helpers, functions
         self.names = Names(func)
@@ -43,6 +49,10 @@ class Text:
         self.needed = Needed(func)
         self.marks = marks
         """Whether ops that may be functions of their own are marked."""
+        self.plain = plain
+        """Whether NumPy's functions are called by their names, under the error state that is set."""
+        self.arrays: set[str] = set()
+        """Variables of arrays."""
         self.lines: list[str] = []
         self.depth = 1
         self.exprs: dict[Value, Expr] = {}
@@ -95,20 +105,13 @@ class Text:
     def drop_unused(self) -> None:
         """Drops the lines of variables that nothing uses, such as sizes that are written otherwise."""
         while True:
-            code = [text for text in self.lines if text.lstrip()[:1] != "#" and not text.lstrip().startswith("del ")]
+            code = [text for text in self.lines if text.lstrip()[:1] != "#"]
             words = Counter(w for text in code for w in re.findall(r"\w+", text))
             kept = [text for text in self.lines if not self._is_unused(text, words)]
             if len(kept) == len(self.lines):
                 break
-            self.lines = [self._deleting(text, words) for text in kept]
+            self.lines = kept
         self.lines = [x for k, text in enumerate(self.lines) for x in self._with_pass(text, self.lines[k + 1 :])]
-
-    def _deleting(self, text: str, words: Counter[str]) -> str:
-        """A line that deletes variables, without those whose own lines are dropped."""
-        found = re.match(r"(\s*del )(.*)", text)
-        if not found:
-            return text
-        return found[1] + ", ".join(x for x in found[2].split(", ") if x not in self.pure or words[x] > 1)
 
     def _with_pass(self, text: str, after: Sequence[str]) -> list[str]:
         """A line, and a `pass` where a block begins with it that has lost its lines."""
@@ -136,6 +139,7 @@ class Text:
         name = self.names.new(hint_of(v) or "x")
         self.line(f"{name} = {x}")
         self.pure.add(name)
+        self._is_array(v, name)
         self._named.append((self.depth, v, x))
         self.exprs[v] = Expr(name, soft=x.soft)
         return self.exprs[v]
@@ -169,7 +173,12 @@ class Text:
         name = self.names.new(hint or hint_of(v) or ("n" if v.type is INDEX else "x"))
         self.line(f"{name} = {x}")
         self.pure.add(name)
+        self._is_array(v, name)
         self.exprs[v] = Expr(name, soft=x.soft)
+
+    def _is_array(self, v: Value, name: str) -> None:
+        if isinstance(v.type, ShapedType) and v not in self.cells:
+            self.arrays.add(name)
 
     def _may_move(self, v: Value, x: Expr, use: Use) -> bool:
         if isinstance(use.op, linalg.DestinationOp) and not isinstance(use.op, linalg.Fill | HostCall):

@@ -12,24 +12,33 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tracebuf.backend.numba.folding import Folder
 from tracebuf.backend.numba.format import WIDTH
+from tracebuf.backend.numba.frees import freed
+from tracebuf.backend.numba.hosted import FRESH
 from tracebuf.backend.numba.liveness import Liveness, assigned, parsed, read, statements
 from tracebuf.backend.numba.render import head_and_value, shown, statement
 
 __all__ = ["tidied"]
 
-_MAKERS = ("empty", "zeros", "matmul")
+MAKERS = frozenset({"empty", "zeros", "matmul", *FRESH})
+"""Functions that take memory, or store to their arguments."""
 _ROUNDS = 3
 
 
 def tidied(
-    args: Sequence[str], lines: Sequence[str], bases: Mapping[str, str], taken: set[str], effects: set[str]
+    args: Sequence[str],
+    lines: Sequence[str],
+    bases: Mapping[str, str],
+    taken: set[str],
+    effects: frozenset[str],
+    arrays: set[str],
 ) -> tuple[list[str], dict[str, str]]:
     """The lines, and the new names of variables. `bases`: of the variables that may be renamed, what each is named
-    after; `taken`: names that no variable may get; `effects`: functions that do more than compute what they return."""
+    after; `taken`: names that no variable may get; `effects`: functions that do more than compute what they return;
+    `arrays`: the variables of arrays, which are deleted after their last use."""
     tree = _tree(args, lines)
     first = _numbered(args, tree, bases, taken, by_use=True)
     _rename(tree, first)
-    mine = {first.get(n, n) for n in bases if first.get(n, n) != bases[n]}
+    mine = {first.get(n, n) for n in bases if first.get(n, n) != bases[n] or bases[n] in ("x", "n")}
     text = _text(tree)
     for _ in range(_ROUNDS):
         tree = _tree(args, text)
@@ -41,6 +50,9 @@ def tidied(
     second = _numbered(args, tree, {first.get(n, n): b for n, b in bases.items()}, taken, by_use=False)
     _rename(tree, second)
     tree.body = _short(tree.body, 1)
+    tree = _tree(args, _text(tree))
+    names = {second.get(m, m) for m in (first.get(n, n) for n in arrays)}
+    freed(args, tree, names, effects | MAKERS)
     new = {n: second.get(first.get(n, n), first.get(n, n)) for n in bases}
     return _text(tree), {n: m for n, m in new.items() if n != m}
 
@@ -142,7 +154,7 @@ def _rename(tree: ast.FunctionDef, new: Mapping[str, str]) -> None:
 
 # -- statements
 class _Tidier:
-    def __init__(self, args: Sequence[str], tree: ast.FunctionDef, mine: set[str], effects: set[str]) -> None:
+    def __init__(self, args: Sequence[str], tree: ast.FunctionDef, mine: set[str], effects: frozenset[str]) -> None:
         self.tree, self.mine, self.effects = tree, mine, effects
         self.liveness = Liveness(args, tree)
         self.reads = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
@@ -192,11 +204,45 @@ class _Tidier:
                     case [ast.Assign() as a, ast.Assign() as b] if a in s.body and b in s.orelse:
                         return self._chosen(s, a, b, depth)
             case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=ast.BinOp(left=left) as value):
-                if shown(target) == shown(left):
+                if shown(target) == shown(left) and not isinstance(value.op, ast.MatMult):  # which would be in place
                     return [_like(s, ast.AugAssign(target, value.op, value.right))]
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._is_unread(s, name):
+                return [] if self._may_move(value, s) else [s]
+            case ast.While(test=ast.Constant(value=True)):
+                return [self._loop(s)]
             case ast.For(target=ast.Name(id=name)) if not self.reads[name] and name != "_":
                 s.target = ast.Name("_", ast.Store())
         return [s]
+
+    def _is_unread(self, s: ast.stmt, name: str) -> bool:
+        return name in self.mine and name not in self.liveness.after.get(_line(s), {name})
+
+    def _loop(self, s: ast.While) -> ast.stmt:
+        """A loop that ends by a number that its branches have set, as one that they end; one that ends at its top, as
+        `while condition:`."""
+        body = [x for x in s.body if not _comment(x)]
+        ends = (x for x in body if isinstance(x, ast.If) and not x.orelse and isinstance(x.body[0], ast.Break))
+        if (end := next(ends, None)) is not None and len(names := read(end.test)) == 1:
+            (name,), before = names, body[: body.index(end)]
+            k = next((k for k in reversed(range(len(before))) if not self._counts(before[k], s)), -1)
+            made = _threaded(before[k : k + 1], name, end.test) if k >= 0 else None
+            if made is not None:
+                at = s.body.index(before[k])
+                s.body = [*s.body[:at], *made, *(x for x in s.body[at + 1 :] if x is not end)]
+        match [x for x in s.body if not _comment(x)]:
+            case [ast.If(test=test, orelse=[ast.Break()]) as whole, *rest]:
+                rest = [x for x in s.body[s.body.index(whole) + 1 :] if not _is_mark(x)]
+                s.test, s.body = test, [*(x for x in s.body[: s.body.index(whole)] if _is_shown(x)), *whole.body, *rest]
+        return s
+
+    def _counts(self, s: ast.stmt, loop: ast.While) -> bool:
+        """Whether a statement only counts the rounds of a loop, after which nothing reads the number."""
+        match s:
+            case ast.If(test=ast.Call(func=ast.Name(id="sum_overflows")), body=[*_, ast.Raise()], orelse=[]):
+                return True
+            case ast.AugAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+                return name not in self.liveness.after[_line(loop)]
+        return False
 
     def _chosen(self, s: ast.If, a: ast.Assign, b: ast.Assign, depth: int) -> list[ast.stmt]:
         """Two branches that assign to one variable, as a choice where that fits a line."""
@@ -213,6 +259,9 @@ class _Tidier:
         while (k := next((k for k in reversed(range(len(found))) if not _comment(found[k])), None)) is not None:
             if _zeros(found[k], s):
                 return
+            if (product := _product(found[k], s)) is not None:
+                found[k] = product
+                return
             if not self._takes(found[k], s, depth):
                 break
             del found[k]
@@ -226,7 +275,8 @@ class _Tidier:
             case _:
                 return False
         head, into, tail = head_and_value(s)
-        if into is None or name not in self.mine or not self._may_move(value, s):
+        copies = isinstance(s, ast.Assign) and isinstance(s.value, ast.Name) and isinstance(s.targets[0], ast.Name)
+        if into is None or name not in self.mine or not (copies or self._may_move(value, s)):
             return False
         if isinstance(s, ast.While) or name in self.liveness.after[_line(s)] - _stored(s):
             return False
@@ -238,7 +288,8 @@ class _Tidier:
         if isinstance(s, (ast.Assign, ast.AugAssign)) and name in read(_target(s)):
             return False
         made = _Put(name, value).visit(_copied(into))
-        if 4 * depth + len(head + shown(made) + tail) > WIDTH or _depth(made) > 6:
+        width = WIDTH if not isinstance(s, ast.Expr) else 2 * WIDTH  # a call has a line for each of its arguments
+        if 4 * depth + len(head + shown(made) + tail) > width or _depth(made) > 6:
             return False
         setattr(s, next(f for f in ("value", "test", "iter", "exc") if getattr(s, f, None) is into), made)
         self.folder.visit(made)
@@ -246,15 +297,37 @@ class _Tidier:
 
     def _may_move(self, value: ast.expr, s: ast.stmt) -> bool:
         for n in ast.walk(value):
-            if isinstance(n, (ast.JoinedStr, ast.IfExp, ast.Tuple)) and not isinstance(s, ast.Assign):
+            if isinstance(n, (ast.JoinedStr, ast.IfExp)) and not isinstance(s, ast.Assign):
                 return False
             if isinstance(n, ast.Call):
                 called = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
-                if called in _MAKERS or called in self.effects or called == "checked":
+                if called in MAKERS or called in self.effects or called.startswith("call_") or called == "checked":
                     return False
             if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult):
                 return False
         return True
+
+
+def _threaded(block: Sequence[ast.stmt], name: str, test: ast.expr) -> list[ast.stmt] | None:
+    """A block that sets a number at its end, with a `break` after it where that fulfils the test."""
+    for k in reversed(range(len(block))):
+        match s := block[k]:
+            case ast.Assign(targets=[ast.Name(id=other)], value=ast.Constant() as value) if other == name:
+                ends = Folder(frozenset()).visit(_Put(name, value).visit(_copied(test)))
+                if not isinstance(ends, ast.Constant):
+                    return None
+                return [*block, ast.copy_location(ast.Break(), block[-1])] if ends.value else list(block)
+            case ast.If() if name in {n.id for n in ast.walk(s) if isinstance(n, ast.Name)}:
+                branches = [_threaded(b, name, test) for b in (s.body, s.orelse)]
+                if None in branches or any(not _comment(x) for x in block[k + 1 :]):
+                    return None
+                one, other_one = (b or [] for b in branches)
+                return [*block[:k], ast.copy_location(ast.If(s.test, one, other_one), s), *block[k + 1 :]]
+            case ast.For() | ast.While():
+                return None
+            case _ if name in _stored(s):
+                return None
+    return None
 
 
 def _short(block: Sequence[ast.stmt], depth: int) -> list[ast.stmt]:
@@ -310,6 +383,17 @@ def _zeros(before: ast.stmt, s: ast.stmt) -> bool:
     return False
 
 
+def _product(before: ast.stmt, s: ast.stmt) -> ast.stmt | None:
+    """`x = a @ b` of `x = np.empty(...)`, `np.matmul(a, b, out=x)`."""
+    match before, s:
+        case (
+            ast.Assign(targets=[ast.Name(id=name) as target], value=ast.Call(func=ast.Attribute(attr="empty"))),
+            ast.Expr(value=ast.Call(func=ast.Attribute(attr="matmul"), args=[a, b], keywords=[ast.keyword(value=out)])),
+        ) if isinstance(out, ast.Name) and out.id == name:
+            return _like(s, ast.Assign([target], ast.BinOp(a, ast.MatMult(), b)))
+    return None
+
+
 def _is_number(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and type(value.value) in (int, float, bool)
 
@@ -338,6 +422,10 @@ def _without_passes(block: Sequence[ast.stmt]) -> list[ast.stmt]:
 def _is_shown(s: ast.stmt) -> bool:
     """Whether it is a line of the user's."""
     return _comment(s).startswith("# line")
+
+
+def _is_mark(s: ast.stmt) -> bool:
+    return _comment(s).startswith(("#<", "#>"))
 
 
 def _like(s: ast.stmt, made: ast.stmt) -> ast.stmt:

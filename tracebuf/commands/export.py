@@ -94,7 +94,7 @@ def text_of(f: Any, args: Sequence[Any], kwargs: dict[str, Any], compiled: bool 
     check(call, traced)
     function = f.__wrapped__
     name = function.__name__ if function.__name__.isidentifier() else "program"
-    module = module_of(bufferized(traced, f.options).func, f"{name}_loops", compiled)
+    module = module_of(bufferized(traced, f.options).func, f"{name}_loops", compiled, plain=True)
     parts = [definition(n, x) for n, x in module.objects.items()]
     head, body = module.text.split("\n\n\n", 1)
     if any(re.search(r"(?<!\w)math\.", p) for p in parts):
@@ -174,7 +174,8 @@ def entry_lines(name: str, function: Any, call: Call, traced: Traced, module: Mo
     ends = list(endings(traced.plan, names, traced, module))
     passed = ", ".join(number(names[i], call.keys[i]) for i in traced.arguments)
     lines.append('    with np.errstate(all="ignore"):')
-    if ends == ["return found"]:
+    whole = f"return ({', '.join(given(k, module) for k in range(len(module.gives)))})"
+    if ends == ["return found"] or ends == [whole] and len(module.gives) > 1:
         lines.append(f"        return {module.name}({passed})")
     else:
         kept = "found = " if re.search(r"\bfound\b", "\n".join(ends)) else ""
