@@ -10,13 +10,13 @@ from typing import Any
 from tracebuf.backend.numba.coalesce import coalesced
 from tracebuf.backend.numba.expressions import ATOM, PRODUCT, SIGN, Expr, call, negation, number, quoted
 from tracebuf.backend.numba.format import fitted
-from tracebuf.backend.numba.hosted import direct_call
+from tracebuf.backend.numba.hosted import direct_call, exception
 from tracebuf.backend.numba.liveness import first_read
-from tracebuf.backend.numba.names import hint_of, loop_name, targets
+from tracebuf.backend.numba.names import hint_of, line_of, loop_name, targets
 from tracebuf.backend.numba.nests import Nest, spec_of
 from tracebuf.backend.numba.pieces import BEGIN, END, outlined
 from tracebuf.backend.numba.scalars import dtype_name, hard, literal
-from tracebuf.backend.numba.text import Text
+from tracebuf.backend.numba.text import Text, key_of
 from tracebuf.backend.numba.tidy import tidied
 from tracebuf.backend.numba.views import pieces, sliced
 from tracebuf.errors import InternalError, UnsupportedError
@@ -353,12 +353,17 @@ class Writer(Text):
         condition = self.value(op.operand(0))
         kind, message = op.attrs["exception"], op.attrs["message"]
         values = [self.value(v) for v in op.operands[1:]]
+        if line := line_of(op.loc):
+            self.places[key_of(f"# line {op.loc.line}: {line}")] = op.loc  # of which the columns are those of the check
         always = condition.text == "False"
         if not always:
             self.open(f"if {negation(condition)}:")
         parts = _arguments(message, [str(v) for v in values])
-        if isinstance(kind, type) and kind.__module__ == "builtins" and parts is not None:
-            self.line(f"raise {kind.__name__}({', '.join(parts)})")
+        if self.plain and isinstance(kind, type) and issubclass(kind, UnsupportedError):
+            kind = NotImplementedError
+        builtin = isinstance(kind, type) and kind.__module__ == "builtins"
+        if parts is not None and isinstance(kind, type) and (builtin or self.plain):
+            self.line(f"raise {exception(kind)}({', '.join(parts)})")
         else:
             name = self._object("error", _Maker(kind, message))
             self.line(f"raise {name}({', '.join(map(str, values))})")

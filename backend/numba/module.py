@@ -14,9 +14,11 @@ from tracebuf.backend.numba.helpers import NAME, NOT_COMPILED, texts
 from tracebuf.backend.numba.hosted import FRESH
 from tracebuf.backend.numba.names import Names
 from tracebuf.backend.numba.pieces import DECORATOR
+from tracebuf.backend.numba.text import key_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX, ScalarType, Type
+from tracebuf.location import Location
 
 
 @frozen(slots=False)
@@ -30,6 +32,8 @@ class Module:
     gives: tuple[Type, ...]
     returned: tuple[str, ...]
     """The expressions of the results."""
+    places: dict[str, Location]
+    """Where the lines of the comments stand in the user's files, by what these begin with."""
 
     def is_new(self, k: int) -> bool:
         """Whether result k is surely an array object that is neither an argument nor another result."""
@@ -54,10 +58,27 @@ class Module:
         several = found if len(self.gives) > 1 else (found,) * len(self.gives)
         return [as_given(t, x) for t, x in zip(self.gives, several, strict=True)]
 
+    def place_of(self, error: BaseException) -> Location | None:
+        """The user's line that an exception comes from: the one that the text shows above the line which raised it."""
+        at, tb = 0, error.__traceback__
+        while tb is not None:
+            at = tb.tb_lineno if tb.tb_frame.f_code.co_filename == self.file else at
+            tb = tb.tb_next
+        for line in reversed(self.text.splitlines()[:at]):
+            if line.startswith("def "):
+                break
+            if (found := self.places.get(key_of(line))) is not None:
+                return found
+        return None
+
+    @property
+    def file(self) -> str:
+        return f"<{self.name} as Python>"
+
     def load(self, objects: Mapping[str, Any] | None = None) -> Callable[..., Any]:
         """The function: on the program's arguments, to what `results` takes apart. `objects` are instead of its own."""
         space: dict[str, Any] = dict(self.objects if objects is None else objects)
-        exec(compile(self.text, f"<{self.name} as Python>", "exec"), space)
+        exec(compile(self.text, self.file, "exec"), space)
         found: Callable[..., Any] = space[self.name]
         return found
 
@@ -92,4 +113,5 @@ def module_of(func: Func, name: str = "", compiled: bool = False, plain: bool = 
         imports += ["from numba import njit"] * any(DECORATOR in part for part in (*made, *parts))
     text = "\n\n\n".join(["\n".join(imports), *made, *parts]) + "\n"
     takes = tuple(v.type for v in func.args)
-    return Module(text, functions[func.name], objects, takes, func.result_types, tuple(writers[-1].returned))
+    places = {key: loc for w in writers for key, loc in w.places.items()}
+    return Module(text, functions[func.name], objects, takes, func.result_types, tuple(writers[-1].returned), places)

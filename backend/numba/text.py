@@ -53,6 +53,8 @@ class Text:
         """Whether NumPy's functions are called by their names, under the error state that is set."""
         self.arrays: set[str] = set()
         """Variables of arrays."""
+        self.places: dict[str, Location] = {}
+        """Where the lines that are comments stand in the user's files."""
         self.lines: list[str] = []
         self.depth = 1
         self.exprs: dict[Value, Expr] = {}
@@ -101,6 +103,7 @@ class Text:
         if (text := line_of(loc)) and self._shown != (loc.file, loc.line):
             self._shown = (loc.file, loc.line)
             self.line(f"# line {loc.line}: {text}")
+            self.places.setdefault(key_of(self.lines[-1]), loc)
 
     def drop_unused(self) -> None:
         """Drops the lines of variables that nothing uses, such as sizes that are written otherwise."""
@@ -193,3 +196,8 @@ class Text:
         between = ops[start + 1 : ops.index(use.op)]
         acts = (op in self.needed.ops and not isinstance(op, _PURE) or isinstance(op, memref.Dealloc) for op in between)
         return not any(acts)
+
+
+def key_of(comment: str) -> str:
+    """What a comment is known by: its beginning, for long ones are cut."""
+    return comment.strip()[:40]

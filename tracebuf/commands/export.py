@@ -19,12 +19,20 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.backend.numba.expressions import quoted
 from tracebuf.backend.numba.folding import Folder
 from tracebuf.backend.numba.format import fitted
 from tracebuf.backend.numba.hosted import definition
 from tracebuf.backend.numba.module import Module, module_of
 from tracebuf.backend.numba.render import shown
+from tracebuf.commands.given import (
+    captured,
+    constant,
+    expressions,
+    has_test,
+    holders,
+    is_captured,
+    tree_tests,
+)
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, ScalarKey, StaticKey
 from tracebuf.frontends.numpy.call.call import Call
@@ -99,6 +107,8 @@ def text_of(f: Any, args: Sequence[Any], kwargs: dict[str, Any], compiled: bool 
     head, body = module.text.split("\n\n\n", 1)
     if any(re.search(r"(?<!\w)math\.", p) for p in parts):
         head = "import math\n\n" + head
+    if held := list(captured(call, traced.stored, traced.func.loc)):
+        head += "\n\n" + "\n".join(part for line in held for part in fitted(line))
     title = "\n".join(title_lines(name, function, call))
     entry = "\n".join(entry_lines(name, function, call, traced, module))
     if "another(" in entry:
@@ -113,8 +123,9 @@ def title_lines(name: str, function: Any, call: Call) -> Iterator[str]:
     yield ""
     yield f"Written by tracebuf {__version__()} from `{name}`, for"
     yield ""
-    for n, key in zip(call.names, call.keys):
-        yield f"    {n}: {kind_of(key)}"
+    for k, (n, key) in enumerate(zip(expressions(call), call.keys)):
+        if not is_captured(call, k) and has_test(call, k):
+            yield f"    {n}: {kind_of(key)}"
     yield '"""'
 
 
@@ -144,22 +155,24 @@ def __version__() -> str:
 def check(call: Call, traced: Traced) -> None:
     """UnsupportedError for calls whose program is not of the parameters alone."""
     loc = traced.func.loc
-    if call.hidden:
-        raise UnsupportedError(f"it uses `{call.hidden[0].label}`, which is no parameter: pass it", location=loc)
-    if call.tree is not None or traced.writes:
-        raise UnsupportedError("an argument is a container; export takes arrays and numbers", location=loc)
+    list(captured(call, traced.stored, loc))
+    if traced.writes:
+        reason = "it changes what a list, dict or object of the caller's holds, which no file does: return the new one"
+        raise UnsupportedError(reason, location=loc)
     if call.out is not None and call.out != ():
         raise UnsupportedError("a call with `out=` cannot be exported", location=loc)
 
 
 def entry_lines(name: str, function: Any, call: Call, traced: Traced, module: Module) -> list[str]:
     """The function of the user's name."""
-    names = list(call.names)
-    lines = [f"def {name}({signature(function, names)}):"]
+    names = expressions(call)
+    lines = [f"def {name}({signature(function, call.tops)}):"]
     if fits(doc := (inspect.getdoc(function) or "").split("\n")[0]):
         lines.append(f'    """{doc}"""')
-    for n, key in zip(names, call.keys):
-        lines += [f"    assert {test}" for test in tests(n, key, traced)]
+    lines += [f"    assert {test}" for test in tree_tests(call, traced.func.loc)]
+    for k, (n, key) in enumerate(zip(names, call.keys)):
+        if not is_captured(call, k) and has_test(call, k):
+            lines += [f"    assert {test}" for test in tests(n, key, traced)]
     shared = call.related
     for i in traced.stored:
         lines.append(f"    assert {names[i]}.flags.writeable")
@@ -171,7 +184,7 @@ def entry_lines(name: str, function: Any, call: Call, traced: Traced, module: Mo
     for g in traced.guards:
         text = to_python(g.expr, lambda s: source(names, traced.bindings[s]))
         lines.append(f"    assert {compared(f'{text} {signs[g.kind]}')}")
-    ends = list(endings(traced.plan, names, traced, module))
+    ends = list(endings(traced.plan, names, traced, module, holders(call)))
     passed = ", ".join(number(names[i], call.keys[i]) for i in traced.arguments)
     lines.append('    with np.errstate(all="ignore"):')
     whole = f"return ({', '.join(given(k, module) for k in range(len(module.gives)))})"
@@ -241,18 +254,17 @@ def number(name: str, key: Key) -> str:
     return f"{kinds[key.kind]}({name})" if isinstance(key, ScalarKey) and key.kind in kinds else name
 
 
-def constant(x: Any) -> str:
-    """A plain constant as text."""
-    return quoted(x) if isinstance(x, str) else repr(x)
-
-
-def result(plan: Any, names: Sequence[str], traced: Traced, module: Module) -> str:
+def result(plan: Any, names: Sequence[str], traced: Traced, module: Module, containers: Sequence[str]) -> str:
     """What the function returns, of what the loops have given."""
     match plan:
         case ResultLeaf("const", value=value) if isinstance(value, (int, float, str, type(None))):
             return constant(value)
         case ResultLeaf("argument", index=k):
             return str(names[k])
+        case ResultLeaf("container", index=k):
+            return containers[k]
+        case NewContainer(kind=kind, keys=("*",), items=(ResultLeaf("items" | "rows") as x,)) if kind in (list, tuple):
+            return listed(x, module) if kind is list else f"tuple({listed(x, module)})"
         case ResultLeaf("array", read_only=False, index=k):
             if module.is_new(k):
                 return given(k, module)
@@ -264,25 +276,42 @@ def result(plan: Any, names: Sequence[str], traced: Traced, module: Module) -> s
             x = given(k, module)
             return f"np.bool_({x})" if traced_type(traced, k) == "i1" else x
         case ChosenResult(index=k, then=a, orelse=b):
-            then, orelse = (result(x, names, traced, module) for x in (a, b))
+            then, orelse = (result(x, names, traced, module, containers) for x in (a, b))
             return f"{then} if {given(k, module)} else {orelse}"
         case NewContainer(kind=kind, keys=None, items=items) if kind in (tuple, list):
-            shown = ", ".join(result(i, names, traced, module) for i in items)
+            shown = ", ".join(result(i, names, traced, module, containers) for i in items)
             return f"[{shown}]" if kind is list else f"({shown}{',' if len(items) == 1 else ''})"
         case NewContainer(kind=kind, keys=keys, items=items) if kind is dict and plain_keys(keys):
-            pairs = (f"{constant(k)}: {result(i, names, traced, module)}" for k, i in zip(keys or (), items))
+            shown_items = [result(i, names, traced, module, containers) for i in items]
+            pairs = (f"{constant(k)}: {x}" for k, x in zip(keys or (), shown_items))
             return f"{{{', '.join(pairs)}}}"
+    if isinstance(plan, NewContainer):
+        reason = f"it returns an object of {plan.kind.__name__}, which no file can make: return a tuple, list or dict"
+        raise UnsupportedError(reason, location=traced.func.loc)
     raise UnsupportedError("a result of this kind cannot be exported", location=traced.func.loc)
 
 
-def endings(plan: Any, names: Sequence[str], traced: Traced, module: Module) -> Iterator[str]:
+def listed(items: ResultLeaf, module: Module) -> str:
+    """The list of what an array of the loops' holds."""
+    x = given(items.index, module)
+    if items.kind == "rows":
+        return f"[row.copy() for row in {x}]"
+    kind, flags = items.value
+    if flags != items.index:
+        raise UnsupportedError("a list whose items are of several kinds cannot be exported")
+    return f"list({x})" if kind == "np" else f"{x}.tolist()"
+
+
+def endings(
+    plan: Any, names: Sequence[str], traced: Traced, module: Module, containers: Sequence[str]
+) -> Iterator[str]:
     """The lines that return the result."""
     while isinstance(plan, ChosenResult):
         yield f"if {given(plan.index, module)}:"
-        for line in endings(plan.then, names, traced, module):
+        for line in endings(plan.then, names, traced, module, containers):
             yield f"    {line}"
         plan = plan.orelse
-    yield f"return {result(plan, names, traced, module)}"
+    yield f"return {result(plan, names, traced, module, containers)}"
 
 
 def given(k: int, module: Module) -> str:
