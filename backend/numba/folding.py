@@ -8,7 +8,7 @@ from operator import eq, ge, gt, le, lt, ne
 
 from tracebuf.backend.numba.render import shown
 
-__all__ = ["Folder", "opposite"]
+__all__ = ["Folder", "extreme", "opposite"]
 
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.Eq, ast.NotEq: ast.NotEq, ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE,
@@ -46,7 +46,7 @@ class Folder(ast.NodeTransformer):
                     return v
             elif isinstance(v, ast.BoolOp) and type(v.op) is type(node.op):
                 values += v.values
-            else:
+            elif shown(v) not in map(shown, values):
                 values.append(v)
         if len(values) < 2:
             return values[0] if values else ast.Constant(not decides)
@@ -58,6 +58,8 @@ class Folder(ast.NodeTransformer):
             return node.body if node.test.value else node.orelse
         if shown(node.body) == shown(node.orelse):
             return node.body
+        if (found := extreme(node.test, node.body, node.orelse)) is not None:
+            return found
         match node.body, node.orelse:
             case ast.Constant(value=True), ast.Constant(value=False):
                 return node.test
@@ -130,6 +132,19 @@ class Folder(ast.NodeTransformer):
             case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult(), left=left, right=right):
                 return self._is_size(left) and self._is_size(right)
         return False
+
+
+def extreme(test: ast.expr, body: ast.expr, orelse: ast.expr) -> ast.expr | None:
+    """`min(b, a)` of `a if a < b else b`, and the like: Python and Numba compare the second with the first."""
+    match test:
+        case ast.Compare(left=a, ops=[ast.Lt() | ast.Gt() as op], comparators=[b]):
+            less = isinstance(op, ast.Lt)
+            if (shown(body), shown(orelse)) == (shown(b), shown(a)):
+                less = not less
+            elif (shown(body), shown(orelse)) != (shown(a), shown(b)):
+                return None
+            return ast.Call(ast.Name("min" if less else "max", ast.Load()), [orelse, body], [])
+    return None
 
 
 def opposite(node: ast.expr) -> ast.expr:

@@ -241,6 +241,8 @@ class Writer(Text):
         x = self.value(buffer)
         if buffer in self.cells:
             return Expr(x.text, soft=True, reads=True)
+        if buffer in self._given and not indices:
+            return Expr(x.text, reads=True)
         return Expr(f"{x.at(ATOM)}[{', '.join(str(self.value(i)) for i in indices) or '()'}]", reads=True)
 
     def _load(self, op: memref.Load) -> None:
@@ -299,7 +301,9 @@ class Writer(Text):
     def _giver(self, op: memref.Alloc) -> Use | None:
         """Where a call of NumPy's gives this array, which nothing uses before."""
         block, uses = op.block, self.needed.uses(op.result)
-        if block is None or not op.result.memref_type.rank or any(isinstance(u.op, memref.CollapseShape) for u in uses):
+        if block is None or any(isinstance(u.op, memref.CollapseShape) for u in uses):
+            return None
+        if not op.result.memref_type.rank and not all(isinstance(u.op, HostCall | memref.Load) for u in uses):
             return None
         first = min((top for u in uses if (top := _top(u.op, block.ops))), key=block.ops.index, default=None)
         if not isinstance(first, HostCall) or isinstance(first.callee, str):
@@ -307,7 +311,9 @@ class Writer(Text):
         if sum(v is op.result for v in first.operands) > 1:
             return None
         made = direct_call("call", first.callee.run, ["x"] * len(first.operands))
-        return next((u for u in first.out_uses if u.value is op.result), None) if made is not None else None
+        if made is None or not op.result.memref_type.rank and sum(isinstance(u.op, HostCall) for u in uses) > 1:
+            return None
+        return next((u for u in first.out_uses if u.value is op.result), None)
 
     def _object(self, hint: str, x: Any) -> str:
         """The name of an object from outside."""

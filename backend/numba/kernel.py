@@ -31,7 +31,8 @@ class NumbaKernel(Kernel):
     """A kernel whose code is a module of Python with its loops compiled by Numba, when they first run."""
 
     def __init__(self, func: Func, other: Callable[[], Kernel]) -> None:
-        """`other`: makes the kernel of another back end for the program, which counts. Raises UnsupportedError for what this back end does not do, and where Numba is not installed."""
+        """`other` makes the kernel of another back end for the program, which counts. Raises UnsupportedError for what
+        this back end does not do, and where Numba is not installed."""
         try:
             import numba  # noqa: F401
         except ImportError as error:
@@ -87,8 +88,8 @@ class NumbaKernel(Kernel):
         return module.results(found)
 
     def run_counted(self, args: Sequence[Any]) -> tuple[list[Any], Counters]:
-        """The results, and what the program allocates and copies. That is counted while the other back end's code of the
-        same program runs, on copies of the arguments: Numba does not say it."""
+        """The results, and what the program allocates and copies. That is counted while the other back end's code of
+        the same program runs, on copies of the arguments: Numba does not say it."""
         if self._counted is None:
             self._counted = self._other()
         known: dict[int, Any] = {}

@@ -10,7 +10,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from tracebuf.backend.numba.folding import Folder
+from tracebuf.backend.numba.folding import Folder, extreme
 from tracebuf.backend.numba.format import WIDTH
 from tracebuf.backend.numba.frees import freed
 from tracebuf.backend.numba.hosted import FRESH
@@ -167,6 +167,7 @@ class _Tidier:
         self.constants = {n: x for n, x in pairs if _is_number(x) and stored[n] == 1 and n in mine}
 
     def run(self) -> None:
+        _without_repeats(self.tree.body, {})
         for name, value in self.constants.items():
             _Put(name, value).visit(self.tree)
         self.tree.body = self._block(self.tree.body, 1)
@@ -189,7 +190,7 @@ class _Tidier:
             if isinstance(x := getattr(s, field, None), ast.expr):
                 setattr(s, field, self.folder.visit(x))
         if isinstance(s, ast.Assign):
-            s.targets = [self.folder.visit(t) for t in s.targets]
+            s.targets = [_part_itself(self.folder.visit(t)) for t in s.targets]
         elif isinstance(s, ast.AugAssign):
             s.target = self.folder.visit(s.target)
         return s
@@ -206,6 +207,19 @@ class _Tidier:
             case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=ast.BinOp(left=left) as value):
                 if shown(target) == shown(left) and not isinstance(value.op, ast.MatMult):  # which would be in place
                     return [_like(s, ast.AugAssign(target, value.op, value.right))]
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=other)) if name == other:
+                return []
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pairs = [(t, v) for t, v in zip(targets, values, strict=True) if shown(t) != shown(v)]
+                if len(pairs) < len(targets):
+                    kept, given = [t for t, _ in pairs], [v for _, v in pairs]
+                    one = ast.Assign([ast.Tuple(kept, ast.Store())], ast.Tuple(given, ast.Load()))
+                    return [_like(s, ast.Assign(kept, given[0]) if len(pairs) == 1 else one)] if pairs else []
+            case ast.If(test=test, body=[*before, ast.Assign(targets=[target], value=value)], orelse=[]) if all(
+                map(_is_shown, before)
+            ):
+                if (found := extreme(test, value, _copied(target))) is not None:
+                    return [_like(s, ast.Assign([target], found))]
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._is_unread(s, name):
                 return [] if self._may_move(value, s) else [s]
             case ast.While(test=ast.Constant(value=True)):
@@ -357,6 +371,39 @@ def _split(name: str, value: ast.BoolOp | ast.BinOp | ast.IfExp) -> Iterator[ast
             yield ast.AugAssign(target, op, right)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield ast.If(test, [ast.Assign([target], body)], [ast.Assign([target], orelse)])
+
+
+def _part_itself(target: ast.expr) -> ast.expr:
+    """`x[1:] = ...` of `x[1:][...] = ...`."""
+    match target:
+        case ast.Subscript(value=ast.Subscript(slice=inner) as part, slice=ast.Constant(value=x)) if x is ...:
+            items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            if any(isinstance(i, ast.Slice) for i in items):
+                part.ctx = ast.Store()
+                return part
+    return target
+
+
+def _without_repeats(block: list[ast.stmt], passed: dict[str, frozenset[str]]) -> None:
+    """Drops checks of what was checked before; `passed`: the tests before the block, with the variables of each."""
+    passed = dict(passed)
+    for s in list(block):
+        stored = {n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        inner = {test: names for test, names in passed.items() if not names & stored}
+        match s:
+            case ast.If(test=test, body=[*before, ast.Raise()], orelse=[]) if all(map(_comment, before)):
+                text = shown(test)
+                if text in passed:
+                    block.remove(s)
+                elif not any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(test)):
+                    passed[text] = read(test)
+                continue
+            case ast.If():
+                _without_repeats(s.body, passed)
+                _without_repeats(s.orelse, passed)
+            case ast.For() | ast.While():
+                _without_repeats(s.body, inner)
+        passed = inner
 
 
 class _Put(ast.NodeTransformer):

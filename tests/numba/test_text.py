@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import tracebuf
 from tests.programs.textbook import matrix_power_by_squaring
+from tests.support.agreement import agree
 from tests.support.corpus import PROGRAMS
 from tests.support.params import one_in
+from tracebuf.backend.numba.format import fitted
 from tracebuf.options import Options
 from tracebuf.testing import ladder
 
@@ -30,7 +34,7 @@ def row_sums(a: np.ndarray, limit: int) -> np.ndarray:
 def test_a_text_reads_like_the_function() -> None:
     text = tracebuf.bufferize(smoothed).lower(np.ones(9), np.ones(9), 0.1).as_text("numba")
     assert "def smoothed(u, v, dt):" in text and "tracebuf" not in text
-    assert "# line 18: v[1:-1] += dt * inner" in text
+    assert "# line 22: v[1:-1] += dt * inner" in text
     assert "u_part[...] = " in text and "for i in range(" in text
     assert max(map(len, text.splitlines())) <= 120
 
@@ -146,3 +150,34 @@ def test_a_reversed_part_of_no_elements_has_none(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(ladder, "python_module", ladder.module_of)
     monkeypatch.setattr(ladder, "native", lambda *args: None)
     ladder.climb(reversed_parts, (np.array([5, 2], np.uint8),))
+
+
+def clamped(a: np.ndarray, low: float) -> Any:
+    best, found, kind = a[0], 0, 0
+    for i in range(len(a)):
+        if a[i] != a[i]:
+            found += 1
+        best = a[i] if a[i] < best else best
+        if best < low:
+            best = low
+        kind = 1 if i > 2 else 2
+    return best, found, kind, np.argmin(a)
+
+
+def test_steps_that_are_made_plainer_keep_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Choices as `min` and `max`, numbers compared with themselves, checks that repeat: also of NaN."""
+    monkeypatch.setattr(ladder, "native", lambda *args: None)
+    for a in ([3.0, 1.0, np.nan, 2.0], [np.nan, 1.0, -1.0, 0.0]):
+        ladder.climb(clamped, (np.array(a), 0.5))
+        agree(clamped, np.array(a), 0.5)
+    text = tracebuf.bufferize(clamped).lower(np.ones(4), 0.5).as_text("numba")
+    assert "np.isnan(" in text and "else a[" not in text, text
+
+
+def test_lines_that_are_too_long_are_broken_at_their_items() -> None:
+    text = "x = some_function(" + ", ".join(f"argument_{k}" for k in range(9)) + ")"
+    lines = fitted("    " + text)
+    assert lines[0] == "    x = some_function(" and lines[-2:] == ["        argument_8,", "    )"]
+    long = fitted('    raise ValueError("' + "word " * 30 + '")')
+    assert all(len(line) <= 88 for line in long) and eval("(" + "".join(long[1:-1]) + ")")[0] == "word " * 30
+    assert fitted("    # " + "w" * 100)[0].endswith(" ...")

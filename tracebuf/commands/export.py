@@ -263,8 +263,8 @@ def result(plan: Any, names: Sequence[str], traced: Traced, module: Module, cont
             return str(names[k])
         case ResultLeaf("container", index=k):
             return containers[k]
-        case NewContainer(kind=kind, keys=("*",), items=(ResultLeaf("items" | "rows") as x,)) if kind in (list, tuple):
-            return listed(x, module) if kind is list else f"tuple({listed(x, module)})"
+        case NewContainer(kind=kind, keys=("*",), items=(ResultLeaf("items" | "rows") as i,)) if kind in (list, tuple):
+            return listed(i, module) if kind is list else f"tuple({listed(i, module)})"
         case ResultLeaf("array", read_only=False, index=k):
             if module.is_new(k):
                 return given(k, module)
