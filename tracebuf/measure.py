@@ -42,7 +42,7 @@ from tracebuf.frontends.numpy.call.containers import blank
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frozen import frozen
 from tracebuf.options import CONTRACTS, Strategy
-from tracebuf.process.display import aligned, displayed, table
+from tracebuf.process.display import aligned, displayed, escaped, table
 
 if TYPE_CHECKING:
     from tracebuf.measuring.lines import Line
@@ -131,28 +131,40 @@ class Measurement:
                 rows.append((title, *(_cell(value, shown) for value in values), *ratio))
         return rows
 
-    def line_rows(self, most: int | None = None) -> list[tuple[str, ...]]:
-        """The table of the lines, its head first; the source is last."""
+    def line_rows(self, most: int | None = None, all: bool = True) -> list[tuple[str, ...]]:
+        """The table of the lines, its head first; the source is last. Not `all`: without the small ones."""
         home = self.lines[0].file if self.lines else ""
         native = ("native still takes",) if self.native is not None else ()
         head = "line", "allocations", "bytes", "most at once", "at the peak", "lives", *native, ""
         rows: list[tuple[str, ...]] = [head]
-        for x in self.lines[:most]:
+        for x in self._shown(all)[:most]:
             place = "in C" if not x.line else str(x.line) if x.file == home else f"{x.file.rpartition('/')[2]}:{x.line}"
             eager = (_count(x.allocations), *map(shown_bytes, (x.allocated_bytes, x.peak_bytes, x.at_peak_bytes)))
             left = ("; ".join(x.native) or "-",) if native else ()
             rows.append((place, *eager, shown_seconds(x.seconds) if x.seconds else "-", *left, x.text))
         return rows
 
-    def notes(self, most: int | None = None) -> list[str]:
+    def _shown(self, all: bool) -> list[Line]:
+        """The lines; not `all`: without those of less than 1 KiB, where there are larger ones."""
+        from tracebuf.explain.report import LITTLE
+
+        large = [x for x in self.lines if x.native_bytes is None or max(x.allocated_bytes, x.native_bytes) >= LITTLE]
+        return list(self.lines) if all or not large else large
+
+    def notes(self, most: int | None = None, all: bool = True) -> list[str]:
         """What the reader of the table of lines should know."""
+        from tracebuf.explain.report import and_more
         from tracebuf.measuring.lines import SMALL
 
-        hidden, small = len(self.lines[most:]) if most else 0, sum(x.small for x in self.lines)
+        shown, small = self._shown(all), sum(x.small for x in self.lines)
+        hidden, little = len(shown[most:]) if most else 0, len(self.lines) - len(shown)
         return [
-            *([f"and {hidden} more: see .lines"] if hidden else []),
+            *([f"and {hidden} more: text(all=True) has all"] if hidden else []),
+            *([and_more(little)] if little else []),
+            *(["lives: how long an array lives, from allocation to release, on average"] if self.lines else []),
             *([f"{_count(small)} of the allocations are of up to {SMALL} bytes: {_SMALL_ARE}"] if small else []),
             *([f"{_count(self.lost)} allocations and releases came too late to be told by line"] if self.lost else []),
+            *([_SUGGEST] if self.lines and self.native is None else []),
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -166,16 +178,28 @@ class Measurement:
             "lost": self.lost,
         }
 
-    def __str__(self) -> str:
+    def text(self, all: bool = False) -> str:
+        """The tables as text.
+
+        Args:
+            all: all lines, those of less than 1 KiB too, which else are only counted where there are larger ones.
+        """
         if not self.lines:
             return aligned(self.rows())
         head = f"Where eager NumPy takes memory in {self.name}, the most at the peak first:"
-        return "\n".join([aligned(self.rows()), "", head, _aligned_source(self.line_rows(_LINES)), *self.notes(_LINES)])
+        most = None if all else _LINES
+        lines = _aligned_source(self.line_rows(most, all))
+        return "\n".join([aligned(self.rows()), "", head, lines, *self.notes(most, all)])
+
+    def __str__(self) -> str:
+        return self.text()
 
     def _repr_html_(self) -> str:
-        return table(self.rows()) + (table(self.line_rows(), last_left=True) if self.lines else "")
+        notes = "".join(f"<p>{escaped(note)}</p>" for note in self.notes(all=False))
+        return table(self.rows()) + (table(self.line_rows(all=False), last_left=True) + notes if self.lines else "")
 
 
+_SUGGEST = "what decorating it would gain, in a program of yours: python -m tracebuf suggest SCRIPT"
 _SMALL_ARE = "Python numbers that NumPy makes arrays of, and single numbers that it computes"
 _LINES = 12
 """The most lines in a text."""

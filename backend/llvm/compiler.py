@@ -228,16 +228,23 @@ def with_selects_of_bits(text: str) -> str:
 def _run_passes(module: Any, machine: Any, speed_level: SpeedLevel) -> None:
     """LLVM's own pipeline for the level, without its unroller and its vectoriser of straight code; for level 1, which
     programs have that only call others, SROA alone."""
-    with llvm.create_pipeline_tuning_options(speed_level) as tuning:
-        tuning.loop_vectorization = tuning.loop_interleaving = speed_level >= 2
-        tuning.loop_unrolling = False  # interleaving does what it could do here; it costs up to a third of compile time
-        tuning.slp_vectorization = False
-        with llvm.create_pass_builder(machine, tuning) as builder, _passes(builder, speed_level) as manager:
-            manager.run(module, builder)
-            if type(manager)._dispose is ffi.ObjectRef._dispose and hasattr(NewPassManager, "_dispose"):
-                # llvmlite 0.50 frees no pass manager (70 to 200 KiB): the wrong one of two bases comes first
-                NewPassManager._dispose(manager)
-                manager.detach()
+    builder = _pass_builder(speed_level)
+    with _passes(builder, speed_level) as manager:
+        manager.run(module, builder)
+        if type(manager)._dispose is ffi.ObjectRef._dispose and hasattr(NewPassManager, "_dispose"):
+            # llvmlite 0.50 frees no pass manager (70 to 200 KiB): the wrong one of two bases comes first
+            NewPassManager._dispose(manager)
+            manager.detach()
+
+
+@once
+def _pass_builder(speed_level: SpeedLevel) -> Any:
+    """One for all modules: llvmlite 0.50 frees what it makes for each (1.5 KiB) with none."""
+    tuning = llvm.create_pipeline_tuning_options(speed_level)
+    tuning.loop_vectorization = tuning.loop_interleaving = speed_level >= 2
+    tuning.loop_unrolling = False  # interleaving does what it could do here; it costs up to a third of compile time
+    tuning.slp_vectorization = False
+    return llvm.create_pass_builder(_target_machine(speed_level), tuning)
 
 
 def _passes(builder: Any, speed_level: SpeedLevel) -> Any:

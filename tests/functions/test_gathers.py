@@ -489,6 +489,25 @@ def test_c2_stores_take_leading_axes_of_size_1_but_ufuncs_at_indices_do_not(text
     agree(program(f"def f(a):\n    {text}"), np.arange(4.0))
 
 
+@pytest.mark.parametrize("text", [
+    "for i in range(n): a[i] = b[::2]", "a[0] = b[b[:, 0] > n]", "a[[0, -1]] = b[None, b[:, 0] > n]",
+    "a[a[:, 0] > n] = b[None, ::2]", "for i in range(n): a[a[:, 0] > n] = b[b[:, 0] > n][None]",
+    "for i in range(n): a[[0, -1]] = b[::2][:, None]", "for i in range(n): a[:, 0][a[:, 0] > n] = b[b > 5][None]",
+])  # fmt: skip
+def test_c2_surplus_axes_may_turn_out_to_be_of_size_1(text: str) -> None:
+    """By sizes of the call, or at run time; in loops that was a ValueError, unless the size was written as 1."""
+    f = bufferize(program(f"def f(a, b, n):\n    {text}"))
+    for rows in (1, 2, 3):
+        a = np.arange(3.0 * rows).reshape(rows, 3)
+        for n in (0, 1, 2, 7):
+            agree(f, a, 2 * a, n)
+
+
+def test_interp_takes_no_complex_places() -> None:
+    for text in ("np.interp(z, x, x)", "np.interp(x, z, x)", "np.interp(z[0], x, x)", "np.interp(x, x, z)"):
+        agree(program(f"def f(x, z): return {text}"), np.arange(3.0), np.arange(3.0) + 1j)
+
+
 def test_repeats_of_each_row_in_rising_order() -> None:
     """The places of sources are looked for beside the last one: counts of 0, runs of them, axes that begin anew."""
     r = np.random.default_rng(3)

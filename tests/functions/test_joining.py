@@ -212,3 +212,44 @@ def test_an_empty_part_of_an_array_has_its_strides(shape: tuple[int, ...]) -> No
     for order in "CF":
         a = np.array(np.arange(float(np.prod(shape))).reshape(shape), order=order)
         agree(parts, a)
+
+
+ORDERS = {
+    "C": lambda: np.arange(36.0).reshape(4, 3, 3),
+    "F": lambda: np.arange(36.0).reshape(3, 3, 4).T,
+    "outer two turned": lambda: np.arange(36.0).reshape(3, 4, 3).transpose(1, 0, 2),
+    "first innermost": lambda: np.arange(36.0).reshape(3, 4, 3).transpose(1, 2, 0),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_parts_of_no_row_and_of_one_decide_the_order(order: str) -> None:
+    """Of one row alone, that was so only where the result was not in C order otherwise."""
+
+    def by_size(a, k):
+        return np.concatenate((a, a[:k].copy()))
+
+    def by_count(a, m):
+        b = a[m]
+        if len(b) == 0:
+            return np.concatenate((a, b))
+        if len(b) == 1:
+            return np.concatenate((a, b))
+        return np.concatenate((a, b))
+
+    a = ORDERS[order]()
+    for k in range(4):
+        agree(by_size, a, k)
+        agree(by_count, a, np.arange(4) < k)
+
+
+def test_the_order_of_what_a_mask_leaves_is_of_many_rows() -> None:
+    """The ladder takes it as the one that rule C1 states, and no other."""
+
+    def joined(a, m):
+        return np.concatenate((a, a[m]))
+
+    a = ORDERS["F"]()
+    f = climb(joined, (a, a[:, 0, 0] < 0), again=[(a, a[:, 0, 0] < k) for k in (1, 9)], tolerance=0)
+    assert f(a, a[:, 0, 0] < 0).strides == joined(a, a[:, 0, 0] >= 0)[:4].strides != joined(a, a[:, 0, 0] < 0).strides
+    assert not f._traced((ORDERS["C"](), a[:, 0, 0] < 0), {})[1].order_is_open

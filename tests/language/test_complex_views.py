@@ -35,6 +35,20 @@ def test_stores_through_parts(store: str) -> None:
     agree(f, complexes(7, np.complex64), np.arange(7, dtype=np.float32), ulp=8)
 
 
+def test_a_part_and_the_other_one_are_apart() -> None:
+    """Real and imaginary parts of numbers have no element in common, whichever numbers they are of."""
+    f = tracebuf.bufferize(program("""
+    def f(z, n, m):
+        z[m, :n // 2].imag = z[m, :2].real
+        z[:3].real = z[:3].imag
+        z[n - 4].real[:2] = z[n - 3].imag[1:]
+    """))
+    for dtype in TYPES:
+        args = complexes((7, 3), dtype), 5, -3
+        assert not f.explain(*args).entries
+        climb(f.__wrapped__, args, again=[(complexes((5, 3), dtype), 4, 1)], tolerance=1e-9)
+
+
 @pytest.mark.slow
 def test_parts_of_matrices() -> None:
     f = program("""

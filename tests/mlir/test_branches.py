@@ -12,7 +12,7 @@ import pytest
 from tests.mlir.oracle import needs_mlir
 from tests.support.params import one_in
 from tracebuf import mlir
-from tracebuf.errors import InternalError, UnsupportedError
+from tracebuf.errors import UnsupportedError
 from tracebuf.interpret.memory import MemoryFault
 from tracebuf.ir.func import Module
 
@@ -229,7 +229,7 @@ def test_declared_functions_and_unknown_ops_may_be_given() -> None:
     assert mlir.interpret(module(), "given", [a, 2], given=given).results == [3.0]
     with pytest.raises(MemoryFault, match="no heap memory"):
         mlir.interpret(module(), "given", [a, 3], given=given | {"more": lambda a: a[:]})
-    with pytest.raises(InternalError, match="@more is only declared"):
+    with pytest.raises(UnsupportedError, match="@more is only declared"):
         mlir.interpret(module(), "given", [a, 3])
 
 
@@ -304,3 +304,16 @@ def test_what_is_not_given_is_not_run() -> None:
 def test_what_is_given_has_to_fit_the_declaration(wrong: Callable[..., object]) -> None:
     with pytest.raises(TypeError, match="@longer is declared"):
         mlir.program(module(), "uses", given={"longer": wrong})(np.ones(3), 1.0)
+
+
+def test_a_program_with_an_unknown_op_is_refused_where_it_is_run() -> None:
+    """It was an internal error: the op had no reference."""
+    text = """"func.func"() <{function_type = (index) -> index, sym_name = "f"}> ({
+^bb0(%a: index):
+  %0 = "other.op"(%a) : (index) -> index
+  "func.return"(%0) : (index) -> ()
+}) : () -> ()"""
+    with pytest.raises(UnsupportedError, match=r"other\.op is not known here") as caught:
+        mlir.interpret(mlir.read(text), "f", [3])
+    assert caught.value.location is not None and caught.value.location.line == 3
+    assert mlir.interpret(mlir.read(text), "f", [3], given={"other.op": lambda a: a + 1}).results == [4]

@@ -9,9 +9,10 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.support.growth import kept
+from tests.support.growth import kept, kept_by_malloc
 from tests.support.threads import at_once
 from tracebuf.backend.llvm import compiler, jit
+from tracebuf.backend.objects.locked import lock
 from tracebuf.backend.runtime import kernel
 
 SQUARE = """
@@ -152,6 +153,17 @@ def test_compiling_keeps_no_memory(text: str, linker: str, monkeypatch: pytest.M
             pass
 
     assert kept(attempt, 100) < 8 * 1024
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="of glibc")
+def test_a_compilation_keeps_no_byte_of_llvms() -> None:
+    """A pass builder made for each module left 1.5 KiB, which llvmlite frees with nothing."""
+
+    def attempt() -> None:
+        with lock:
+            compiler.compile_image(SQUARE, "again", 2)
+
+    assert kept_by_malloc(attempt, 40, warm=10) < 400
 
 
 def test_equal_texts_are_compiled_once() -> None:

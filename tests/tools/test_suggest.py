@@ -168,7 +168,11 @@ def made(folder: Path, text: str, *names: str) -> tuple[list[Edited], list[str]]
 def test_where_decorators_are_written(tmp_path: Path) -> None:
     for before, after in [
         ("# text\ndef f(a):\n    pass\n", "# text\nimport tracebuf\n\n\n@tracebuf.bufferize\ndef f(a):\n    pass\n"),
-        ('"""Doc."""\r\ndef f(a): pass', '"""Doc."""\r\n\r\nimport tracebuf\r\n@tracebuf.bufferize\r\ndef f(a): pass'),
+        ('"""Doc."""\r\ndef f(a): pass',
+         '"""Doc."""\r\n\r\nimport tracebuf\r\n\r\n\r\n@tracebuf.bufferize\r\ndef f(a): pass'),
+        ("import os\n\ndef f(a): pass\n", "import os\nimport tracebuf\n\n\n@tracebuf.bufferize\ndef f(a): pass\n"),
+        ("import os\n\n\nclass C:\n\tdef f(self): pass\n\nf = C.f\n",
+         "import os\nimport tracebuf\n\n\nclass C:\n\t@tracebuf.bufferize\n\tdef f(self): pass\n\nf = C.f\n"),
         ("import os, tracebuf\ndef f(a): pass\n", "import os, tracebuf\n@tracebuf.bufferize\ndef f(a): pass\n"),
         ("from __future__ import annotations\nif True:\n\tdef f(a): pass\n",
          "from __future__ import annotations\nimport tracebuf\nif True:\n\t@tracebuf.bufferize\n\tdef f(a): pass\n"),

@@ -60,7 +60,7 @@ def main(argv: Sequence[str]) -> int:
     broken = list(broken_limits(measured, given))
     limits = {name: limit for name in LIMITS if (limit := getattr(given, name)) is not None}
     told = {**measured.to_dict(), "limits": limits, "broken": broken}
-    print(json.dumps(told) if given.json else measured, flush=True)
+    print(json.dumps(told) if given.json else measured.text(given.all), flush=True)
     for text in broken:
         print(f"error: {given.target}: {text}", file=sys.stderr)
     return int(bool(broken))
@@ -84,6 +84,7 @@ def parser() -> ArgumentParser:
     )
     made.add_argument("--repeat", type=_at_least(1), default=3, metavar="N", help="rounds that are timed (3)")
     made.add_argument("--strategies", metavar="NAMES", help="other strategies beside: 'all', or names with commas")
+    made.add_argument("--all", action="store_true", help="all lines, those of less than 1 KiB too")
     made.add_argument("--json", action="store_true", help="print all of it as JSON")
     for limit, of in LIMITS.items():
         text = f"at most so many {of.replace('_', ' ')}"

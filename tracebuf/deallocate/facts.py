@@ -234,13 +234,14 @@ class Origins:
     def _holds(self, claim: _Claim) -> bool:
         """Whether all pairs of a claim differ, by induction: a claim holds while it is looked into, and what was found
         by it falls with it."""
-        claims, before = self._apart, len(self._apart)
+        claims, met = self._apart, list[tuple[Value, Value]]()
         work: list[tuple[_Claim, Iterator[tuple[Value, Value]]]] = []
 
         def holds_so_far(claim: _Claim) -> bool:
             """Whether a claim is not known to be wrong; one that is new is looked into."""
             if claim.of not in claims:
                 claims[claim.of] = True
+                met.append(claim.of)
                 work.append((claim, iter(claim.pairs)))
             return claims[claim.of]
 
@@ -253,8 +254,8 @@ class Origins:
                 if found is Sharing.NO:
                     continue
                 if isinstance(found, Sharing) or not holds_so_far(found):
-                    for known in list(claims)[before:]:
-                        if claims[known]:
+                    for known in met:
+                        if claims.get(known):
                             del claims[known]
                     claims.update(dict.fromkeys((c.of for c, _ in work), False))
                     return False

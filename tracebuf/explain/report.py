@@ -4,13 +4,16 @@ there; every host call, with the bytes that it reads and writes."""
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from typing import TypeVar
 
 from tracebuf.analysis.cost.certificate import Certificate
-from tracebuf.analysis.one_shot.base import Conflict
+from tracebuf.analysis.one_shot.base import Conflict, describe
+from tracebuf.explain.often import how_often
 from tracebuf.frozen import frozen
-from tracebuf.ir.core import Op, Use
+from tracebuf.ir.core import Effect, Op, Use, Value
 from tracebuf.ir.dims import Dim, Sym, add, evaluate, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType
@@ -23,6 +26,7 @@ from tracebuf.running.host import ROW, SortLoop
 
 NEW = "a new array"
 """The reason of a `tensor.empty` that has no other."""
+WHOLE = "a value needed as a whole before it is used"
 
 
 @frozen(slots=False)
@@ -46,6 +50,13 @@ class Entry:
 
     read: int | None = None
     """Of a host call's bytes, those of the arrays that it reads."""
+    times: int | None = None
+    """How often a call makes it, where that is known."""
+
+    @property
+    def amount(self) -> float:
+        """What it takes in a call, in bytes; infinite where that is not known."""
+        return call_bytes(self.bytes, self.times, self.in_loop)
 
     def __str__(self) -> str:
         where = f"line {self.location.line}" if self.location.line else "?"
@@ -69,7 +80,8 @@ class Entry:
 @frozen(slots=False)
 @displayed
 class Explanation:
-    """What a call still allocates and copies, and what it calls, in program order."""
+    """What a call still allocates and copies, and what it calls: `entries`, in program order. As text, what takes most
+    stands first."""
 
     name: str
     entries: tuple[Entry, ...]
@@ -96,13 +108,46 @@ class Explanation:
         return tuple(dict.fromkeys(c for e in self.entries for c in e.conflicts))
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, all: bool = False) -> str:
+        """All of it as text, what takes most first.
+
+        Args:
+            all: what takes less than 1 KiB too, where there is more.
+        """
         head = f"{self.name}: no allocations, no copies"
         if self.entries:
             head = f"{self.name}: {count(self.allocations, 'allocation')}, {count(self.copies, 'copy')}"
             head += f", {count(self.host_calls, 'host call')}" if self.host_calls else ""
         end = [f"`{x}` is donated {f'to no use: {why}' if why else 'and used'}" for x, why in self.donated.items()]
         end += [] if self.certificate is None else [str(self.certificate)]
-        return "\n".join([head, *(str(e) for e in self.entries), *end])
+        shown, small = large_first(self.entries, lambda e: e.amount, all)
+        end = [and_more(small), *end] if small else end
+        return "\n".join([head, *map(str, shown), *end])
+
+
+LITTLE = 1024
+"""What takes less bytes in a call is counted only, beside what takes more."""
+T = TypeVar("T")
+
+
+def large_first(items: Sequence[T], amount: Callable[[T], float], all: bool) -> tuple[list[T], int]:
+    """What is shown, that of most bytes first, and how many small ones are not."""
+    ordered = sorted(items, key=lambda x: -amount(x))
+    large = [x for x in ordered if amount(x) >= LITTLE]
+    return (ordered, 0) if all or not large else (large, len(ordered) - len(large))
+
+
+def and_more(count: int) -> str:
+    return f"and {count} more below {human(LITTLE).replace('.0', '')}: text(all=True) has all"
+
+
+def call_bytes(once: int | None, times: int | None, in_loop: bool) -> float:
+    """The bytes of a call; where it is not known how often a loop runs, those of one iteration, and no small number."""
+    if once is None:
+        return math.inf
+    return max(once, LITTLE) if times is None and in_loop else once * (1 if times is None else times)
 
 
 def count(entries: tuple[Entry, ...], noun: str) -> str:
@@ -122,7 +167,9 @@ def human(n: float) -> str:
 
 def explain(func: Func, env: Mapping[Sym, int]) -> Explanation:
     """The report of a memref program; `env` has the call's sizes. Entries of no bytes are left out."""
-    entries = [entry for _, entry in all_entries(func, env) if entry.bytes != 0 or entry.kind == "host call"]
+    found = [(op, e) for op, e in all_entries(func, env) if e.bytes != 0 or e.kind == "host call"]
+    entries = [replace(e, times=known(often, env) if (often := how_often(op, func, env)) is not None else None)
+               for op, e in found]  # fmt: skip
     arguments = zip(func.args, func.arg_attrs, strict=True)
     donated = {a.name: attrs.get("tracebuf.unused", "") for a, attrs in arguments if "tracebuf.donated" in attrs}
     return Explanation(func.name, tuple(entries), func.attrs.get("certificate"), donated)
@@ -149,9 +196,7 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
         size = op.result.memref_type.byte_size
         reason = op.attrs.get("reason", NEW)
         if reason == NEW:
-            reason = (
-                "the array that is returned" if lives == "result" else "a value needed as a whole before it is used"
-            )
+            reason = "the array that is returned" if lives == "result" else needed_whole(op)
         conflicts = conflicts_of(op)
         reason = str(conflicts[0]) if conflicts else reason
         return Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), lives, conflicts)
@@ -161,6 +206,56 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
         reason = str(conflicts[0]) if conflicts else op.attrs.get("reason", "a result of its own")
         return Entry("copy", op.loc, known(size, env), str(size), reason, in_loop(op), conflicts=conflicts)
     return None
+
+
+def needed_whole(op: memref.Alloc) -> str:
+    """Why a value that conflicts with nothing has memory: what writes it, and what reads it then."""
+    writers, readers = accesses(op.result)
+    writer = next((w for w in writers if w.loc.line), op)
+    after = [r for r in readers if r not in writers and r.loc.line] or [r for r in readers if r.loc.line]
+    reader = next((r for r in after if r.loc != writer.loc), after[0] if after else None)
+    if reader is None or not writer.loc.line:
+        return WHOLE
+    if (over := overwriting(writer, reader)) is not None:
+        return f"{describe(over.loc)} overwrites what the value is computed from before {describe(reader.loc)} reads it"
+    whole = f"{describe(writer.loc)} is needed as a whole before"
+    if reader.loc == writer.loc or describe(reader.loc) == describe(writer.loc):
+        return f"{whole} the rest of it (line {reader.loc.line}) reads it"
+    return f"{whole} {describe(reader.loc)} reads it"
+
+
+def overwriting(writer: Op, reader: Op) -> Op | None:
+    """What writes, in a line between, to something that a value is computed from."""
+    read = [v for effect, v in writer.effects() or () if effect is Effect.READ and v is not None]
+    first, last = writer.loc, reader.loc
+    for buffer in dict.fromkeys(memref.base_of(v) for v in read if isinstance(v.type, MemRefType)):
+        for op in accesses(buffer)[0]:
+            if op.loc.file == first.file == last.file and first.line < op.loc.line < last.line:
+                return op
+    return None
+
+
+def accesses(buffer: Value) -> tuple[list[Op], list[Op]]:
+    """The ops that write to a buffer, and those that read it, through views of it, loops and branches too."""
+    writers, readers = list[Op](), list[Op]()
+    pending, seen = [buffer], {buffer}
+    while pending:
+        value = pending.pop(0)
+        for use in value.uses:
+            through = use.op.results if isinstance(use.op, memref.VIEW_OPS) else received(use)
+            pending += [v for v in through if v not in seen]
+            seen.update(through)
+            done = {effect for effect, on in use.op.effects() or () if on is value}
+            writers += [use.op] if Effect.WRITE in done else []
+            readers += [use.op] if Effect.READ in done else []
+    return writers, readers
+
+
+def received(use: Use) -> list[Value]:
+    """What an operand becomes within loops and branches, and behind them."""
+    op = use.op.parent_op if use.op.terminator else use.op
+    flows = op.flows() if op is not None and op.regions else None
+    return [v for f in flows or () for passed, v in zip(f.passed, f.received) if passed is use]
 
 
 def made_by_callee(op: HostCall, env: Mapping[Sym, int]) -> list[Entry]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import InternalError
+from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, symbols
 from tracebuf.ir.func import Func
@@ -57,11 +57,11 @@ class Runner:
                 self.held.setdefault(start, []).append(symbol)
 
     def call(self, op: Call, args: Sequence[Any]) -> list[Any]:
-        """Runs a function of the module in a frame of its own; recursion is no different. InternalError where the name
-        stands for none."""
+        """Runs a function of the module in a frame of its own; recursion is no different. UnsupportedError where the
+        name stands for none."""
         callee = self.known.get(op.callee)
         if not isinstance(callee, Func):
-            raise InternalError(f"{where(op)}: @{op.callee} is only declared, and no callable is given for it")
+            raise UnsupportedError(f"@{op.callee} is only declared, and no callable is given for it", location=op.loc)
         outer = self.func, self.env, self.sizes, self.held
         self._enter(callee)
         self.depth += 1

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import InternalError
+from tracebuf.errors import InternalError, TracebufError
 from tracebuf.frozen import frozen
 from tracebuf.interpret import Known, Runner, Watch
 from tracebuf.ir.core import Op, Value
@@ -65,7 +65,7 @@ def evaluated(op: Op, runner: Runner, args: list[Any]) -> list[Any]:
     """The results of an op's reference; InternalError, naming the op, where it fails that should not."""
     try:
         return op.evaluate(runner, args)
-    except InternalError:
+    except TracebufError:
         raise
     except Exception as e:
         if op.may_raise:

@@ -105,7 +105,7 @@ Mono = tuple[Atom, ...]
 class Expr:
     """A non-constant canonical polynomial. Not made directly: `sym` and the functions of this module return `Dim`s."""
 
-    __slots__ = ("terms", "settled", "_hash", "_symbols", "_key")
+    __slots__ = ("terms", "settled", "_hash", "_symbols", "_key", "_sums")
 
     def __init__(self, terms: dict[Mono, int]) -> None:
         self.terms = terms  # never empty, no zero coefficient, never only the constant; not to be changed
@@ -113,6 +113,7 @@ class Expr:
         self._hash: int | None = None
         self._symbols: frozenset[Sym] | None = None
         self._key: _Key | None = None
+        self._sums: dict[int, Expr] | None = None  # with constants, so that equal ones are one object
 
     def __hash__(self) -> int:
         if self._hash is None:
@@ -206,13 +207,18 @@ def _plus_const(a: Expr, c: int) -> Expr:
     """a + c, which is never constant."""
     if not c:
         return a
+    if a._sums is None:
+        a._sums = {}
+    elif (known := a._sums.get(c)) is not None:
+        return known
     terms = dict(a.terms)
-    c += terms.get((), 0)
-    if c:
-        terms[()] = c
+    k = c + terms.get((), 0)
+    if k:
+        terms[()] = k
     else:
         del terms[()]
-    return Expr(terms)
+    made = a._sums[c] = Expr(terms)
+    return made
 
 
 def _combine(a: Expr, b: Expr, k: int) -> Dim:

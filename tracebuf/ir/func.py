@@ -87,9 +87,9 @@ class Func:
             block = block.region.op.block if block.region is not None and block.region.op is not None else None
         return block is not None
 
-    def forget_lost_uses(self) -> None:
-        """Drops uses by ops in regions that never became part of the function."""
-        ops, values = [*self.walk()], [*self.values()]
+    def forget_lost_uses(self, values: Sequence[Value]) -> None:
+        """Drops uses of the function's values by ops in regions that never became part of it."""
+        ops = [*self.walk()]
         if sum([len(v.uses) for v in values]) == sum([len(op.uses) for op in ops]):
             return
         blocks = {op.block for op in ops}
@@ -124,13 +124,13 @@ class Func:
 
     def values(self) -> Iterator[Value]:
         """Every value of the function."""
-        for block in self.body.blocks:
-            yield from block.args
+        found = [v for block in self.body.blocks for v in block.args]
         for op in self.walk():
-            yield from op.results
+            found += op.results
             for region in op.regions:
                 for block in region.blocks:
-                    yield from block.args
+                    found += block.args
+        return iter(found)
 
     shown: ClassVar[Callable[[Func], str]] = staticmethod(lambda func: f"func.func @{func.name}")
     """The function as text: set by the printer."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
-from tracebuf.ir.core import Op, Rewriter, Value
+from tracebuf.errors import UnsupportedError
+from tracebuf.ir.core import Interpreter, Op, Rewriter, Value
 
 
 @lru_cache(maxsize=1024)
@@ -23,6 +25,10 @@ class UnknownOp(Op):
 
     def is_writable(self, value: Value) -> bool:
         return False
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        reason = f"{self.name} is not known here, so a program that has it cannot be run"
+        raise UnsupportedError(reason, instead=f'interpret(..., given={{"{self.name}": function}})', location=self.loc)
 
     def bufferize(self, rewriter: Rewriter) -> None:
         rewriter.unknown(self)

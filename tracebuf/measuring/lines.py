@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import math
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -51,6 +52,8 @@ class Line:
     seconds: float
     native: tuple[str, ...] = ()
     """What compiled code still allocates and copies here, in words, where the function is bufferized."""
+    native_bytes: int | None = 0
+    """That in bytes; None where it is not known."""
 
     @property
     def text(self) -> str:
@@ -87,14 +90,18 @@ NOWHERE = "", 0, ""
 def beside(lines: Sequence[Line], explained: Explanation) -> tuple[Line, ...]:
     """Lines with what compiled code still does on them; lines where eager NumPy asks for nothing come last."""
     left: dict[tuple[str, int], list[str]] = defaultdict(list)
+    amounts: Counter[tuple[str, int]] = Counter()
     functions: dict[tuple[str, int], str] = {}
     for entry in explained.entries:
         if entry.kind in ("allocation", "copy"):
             place = entry.location.file, entry.location.line
             functions[place] = entry.location.function
             left[place].append(_in_words(entry))
-    found = [replace(x, native=_counted(left.pop((x.file, x.line), []))) for x in lines]
-    rest = (Line(*place, functions[place], 0, 0, 0, 0, 0, 0, 0.0, _counted(words)) for place, words in left.items())
+            amounts[place] += entry.amount  # type: ignore[assignment]
+    known = {place: int(n) if math.isfinite(n) else None for place, n in amounts.items()}
+    found = [replace(x, native=_counted(left.pop((x.file, x.line), [])), native_bytes=known.get((x.file, x.line), 0))
+             for x in lines]  # fmt: skip
+    rest = (Line(*p, functions[p], 0, 0, 0, 0, 0, 0, 0.0, _counted(words), known[p]) for p, words in left.items())
     return (*found, *rest)
 
 

@@ -6,26 +6,29 @@ from __future__ import annotations
 import linecache
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tracebuf import stages
+from tracebuf import pipeline, stages
 from tracebuf.errors import TracebufError
-from tracebuf.explain.report import known
+from tracebuf.explain.memory import memory_of
+from tracebuf.explain.report import known, large_first
 from tracebuf.frozen import frozen
+from tracebuf.ir.clone import clone_func
 from tracebuf.ir.dims import Sym, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_func
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.arena import Plan
+from tracebuf.options import Options
 from tracebuf.pictures.page import page
 from tracebuf.process.progress import step
 from tracebuf.stories.meaning import Numbers
 from tracebuf.stories.saved import Step, codes_of
-from tracebuf.stories.story import arrays_by_name, steps_of, stories
-from tracebuf.stories.trials import Arguments, Reading, Variant, read, variant
+from tracebuf.stories.story import Stories, steps_of, stories
+from tracebuf.stories.trials import Arguments, Reading, Variant, bare, entries_of, read, variant
 
 MOST_STEPS = 600
 """Of the lines that eager runs: of more, one of several is shown, that with the most bytes alive."""
@@ -99,7 +102,7 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
         code = codes_of(f.__wrapped__)[-1]
         return Report({
             "name": f.__wrapped__.__qualname__, "file": Path(code.co_filename).name,
-            "stories": [{**s.to_dict(), "text": str(s)} for s in told],
+            "stories": stories_of(told),
             "saved": [s.to_dict() for s in told.saved],
             "source": source_of(f, [s.line for s in told]),
             "eager": [{"line": s.line, "live": s.live} for s in thinned(steps)],
@@ -107,6 +110,13 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
             "stages": list(programs(texts)),
             "whatif": whatif(f, base, reading, given),
         })  # fmt: skip
+
+
+def stories_of(told: Stories) -> list[dict[str, Any]]:
+    """The stories, those that take most first; with what is only counted where there is more."""
+    count = len(large_first(told.stories, lambda s: s.amount, False)[0])
+    ordered, _ = large_first(told.stories, lambda s: s.amount, True)
+    return [{**s.to_dict(), "text": str(s), "small": k >= count} for k, s in enumerate(ordered)]
 
 
 def source_of(f: Any, told: Sequence[int]) -> list[dict[str, Any]]:
@@ -163,27 +173,59 @@ def placed(line: str) -> list[Any]:
 
 
 def whatif(f: Any, base: Variant, reading: Reading, given: Arguments) -> list[dict[str, Any]]:
-    """What the program would take under other decisions. What donates is traced anew."""
-    plain = f.options
+    """What the program would take under other decisions. What donates is traced anew; where the program before the
+    decisions is the same, and the decisions are, it is made once."""
+    plain = bare(f.options)
     ways: list[tuple[str, dict[str, Any]]] = [
         ("as it is", {}), ("strategy: optimal", {"strategy": "optimal"}),
         ("strategy: copy-before-write", {"strategy": "copy-before-write"}), ("decisions of MLIR", {"compat": "mlir"}),
         ("order: bottom-up", {"heuristic": "bottom-up"}), ("order: top-down", {"heuristic": "top-down"}),
-        *((f"donate: {n}", {"donate": (n,), "donate_optional": ()}) for n in arrays_by_name(f, given)),
+        *((f"donate: {n}", {"donate": (n,), "donate_optional": ()}) for n in base.arrays),
     ]  # fmt: skip
+    found = Decided(reading, plain)
     rows = []
     for name, options in ways:
         step(name)
+        here = replace(plain, **options)
         try:
-            again = reading if "donate" not in options else None
-            here = replace(plain, **options)
-            made = base if not options else variant(type(f), f.__wrapped__, here, given, {}, again, keep=True)
+            if "donate" in options:
+                again = read(type(f), f.__wrapped__, here, given, None)
+                row = taken(stages.bufferized(again.traced, here).func, again.sizes)
+            else:
+                row = found.row(here)
         except TracebufError as error:
-            rows.append({"name": name, "why": getattr(error, "reason", str(error)).splitlines()[0]})
-            continue
-        use = made.memory()
-        amounts = {"allocated": str(use.allocated), "copied": str(use.copied)}
-        rows.append({"name": name, "allocations": made.count("allocation"), "copies": made.count("copy"), **amounts})
+            row = {"why": getattr(error, "reason", str(error)).splitlines()[0]}
+        rows.append({"name": name, **row})
     return rows
 
 
+class Decided:
+    """A program under several decisions."""
+
+    def __init__(self, reading: Reading, plain: Options) -> None:
+        self.reading = reading
+        self.plain = plain
+        self.rows: dict[tuple[bool, ...], dict[str, Any]] = {}
+        self.tensors: Func | None = None
+        """After the passes over tensors, with the improvements that it has as it is."""
+
+    def row(self, options: Options) -> dict[str, Any]:
+        func = clone_func(self.reading.traced.func if self.tensors is None else self.tensors)[0]
+        if options.improved != self.plain.improved:
+            func = clone_func(self.reading.traced.func)[0]
+            return taken(stages.bufferized(replace(self.reading.traced, func=func), options).func, self.reading.sizes)
+        if self.tensors is None:
+            pipeline.optimize_tensors(func, options)
+            self.tensors = clone_func(func)[0]
+        analysis = pipeline.analyze(func, options)
+        decisions = tuple(analysis.is_in_place(u) for op in func.walk() for u in op.tensor_uses())
+        if decisions not in self.rows:
+            self.rows[decisions] = taken(pipeline.decided_to_memref(func, analysis, options), self.reading.sizes)
+        return self.rows[decisions]
+
+
+def taken(func: Func, sizes: Mapping[Sym, int]) -> dict[str, Any]:
+    """What a memref program takes."""
+    use, kinds = memory_of(func), [e.kind for _, e in entries_of(func, sizes)]
+    amounts = {"allocated": str(use.allocated), "copied": str(use.copied)}
+    return {"allocations": kinds.count("allocation"), "copies": kinds.count("copy"), **amounts}

@@ -29,8 +29,11 @@ function source() {
     const a = el('span', 'a'); for (const [t, c] of notes(s.line)) a.append(el('div', c, t));
     row.append(el('span', 'n', s.line), el('span', 't', s.text || ' '), a); box.append(row); }
   view.append(el('p', 'note', 'A click on a line marks it here and in the other views.'));
+  const small = el('details', ''), few = D.stories.filter(s => s.small).length;
+  small.append(el('summary', '', 'and ' + few + ' more below 1 KiB'));
   for (const s of D.stories) { const b = el('div', 'story'); b.append(el('pre', '', s.text)); b.onclick = () => choose(s.line);
-    view.append(b); } }
+    (s.small ? small : view).append(b); }
+  if (few) view.append(small); }
 function conflicts() {
   const shown = D.stories.filter(s => s.written !== null || s.read !== null), first = D.source[0].line, h = 21;
   if (!shown.length) { view.append(el('p', '', 'No write here meets a read of what was there before.')); return; }

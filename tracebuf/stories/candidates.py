@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from heapq import nsmallest
 
 from tracebuf.stories.edits import Change, Edit
 from tracebuf.stories.lines import (
@@ -38,33 +39,39 @@ _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Assert)
 
 
 def proposed(source: Source, told: Collection[int], arrays: Sequence[str]) -> Iterator[Edit]:
-    """All edits, those first that touch lines that are `told`, of them the small ones; `arrays` are the parameters that
-    may be donated."""
+    """All edits, those first that leave out a copy in lines that are `told`, then those that touch such lines, the
+    small ones first; `arrays` are the parameters that may be donated."""
     found = [*copies_left_out(source), *returns_before(source), *moves(source), *parts_before(source)]
     found += made_once(source, arrays)
-    yield from sorted(found, key=lambda e: (-min(2, sum(_touches(e, n) for n in told)), size(e)))
+    yield from sorted(found, key=lambda e: order_of(e, {*told}))
     yield from donations(source, arrays)
-    whole = [e for e in found if e.kind == "leave out a copy"]
-    both = [e for m in found if m.kind == "move" for c in whole if (e := joined(m, c)) is not None]
-    yield from sorted(both, key=lambda e: (-min(3, sum(_touches(e, n) for n in told)), size(e)))[:MOST_JOINED]
+    yield from joined(found, {*told})
 
 
-def joined(move: Edit, copy: Edit) -> Edit | None:
-    """Both edits, of other lines."""
-    lines = [{n for c in e.changes for n in range(c.first, max(c.last, c.first) + 1)} for e in (move, copy)]
-    if lines[0] & lines[1]:
-        return None
-    changes = tuple(sorted((*move.changes, *copy.changes), key=lambda c: c.first))
-    return Edit("move", f"{move.text}, and {copy.text}", move.file, changes)
+def order_of(edit: Edit, told: set[int]) -> tuple[int, int]:
+    touched = len(lines_of(edit) & told)
+    return -3 if touched and edit.kind == "leave out a copy" else -min(2, touched), size(edit)
+
+
+def joined(found: Sequence[Edit], told: set[int]) -> Iterator[Edit]:
+    """A statement moves, and a copy is left out in other lines: those pairs first that touch most of what is told."""
+    moving, whole = ([(e, lines_of(e), size(e)) for e in found if e.kind == k] for k in ("move", "leave out a copy"))
+    pairs = ((-min(3, len((a | b) & told)), m + n, i, j)
+             for i, (_, a, m) in enumerate(moving) for j, (_, b, n) in enumerate(whole) if not a & b)  # fmt: skip
+    for _, _, i, j in nsmallest(MOST_JOINED, pairs):
+        move, copy = moving[i][0], whole[j][0]
+        changes = tuple(sorted((*move.changes, *copy.changes), key=lambda c: c.first))
+        yield Edit("move", f"{move.text}, and {copy.text}", move.file, changes)
+
+
+def lines_of(edit: Edit) -> set[int]:
+    """The lines that it changes, or puts others before."""
+    return {n for c in edit.changes for n in range(c.first, max(c.last, c.first) + 1)}
 
 
 def size(edit: Edit) -> int:
     """How many lines it takes out and puts in."""
     return sum(max(0, c.last - c.first + 1) + len(c.after) for c in edit.changes)
-
-
-def _touches(edit: Edit, line: int) -> bool:
-    return any(c.first <= line <= max(c.last, c.first) for c in edit.changes)
 
 
 # -- statements
@@ -192,22 +199,43 @@ def copies_left_out(source: Source) -> Iterator[Edit]:
 
 # -- arguments
 def donations(source: Source, arrays: Sequence[str]) -> Iterator[Edit]:
-    """The results may be computed in the memory of an argument that is not needed any more."""
+    """The results may be computed in the memory of an argument that is not needed any more. Donated where that can
+    be: in other calls (other layouts, loops that do not run) it may have to be kept, and `donate=` would raise."""
     for name in arrays:
-        caveat = f"what `{name}` holds after the call is lost"
-        decorator = next((d for d in source.node.decorator_list if is_bufferize(d)), None)
+        caveat = f"what `{name}` holds after the call is lost, and results may lie in its memory"
         changes: tuple[Change, ...] = ()
-        text = f'bufferize it with donate="{name}"'
-        if decorator is not None:
-            old = source.text(decorator) or ""
-            new = f'{old}(donate="{name}")'
-            if isinstance(decorator, ast.Call):
-                inner = old.rstrip()[:-1].rstrip().rstrip(",")
-                new = f'{inner}{"" if inner.endswith("(") else ", "}donate="{name}")'
+        text = f'bufferize it with donate_optional="{name}"'
+        decorator = next((d for d in source.node.decorator_list if is_bufferize(d)), None)
+        if decorator is not None and (new := with_donation(source, decorator, name)) is not None:
             change = source.replaced(decorator, new)
-            if change is not None and 'donate=' not in old:
-                changes, text = (change,), f"line {decorator.lineno}: `@{old}` -> `@{new}`"
-        yield Edit("donate", text, source.file, changes, {"donate": (name,)}, caveat)
+            if change is not None:
+                changes, text = (change,), f"line {decorator.lineno}: `@{source.text(decorator)}` -> `@{new}`"
+        yield Edit("donate", text, source.file, changes, {"donate_optional": (name,)}, caveat)
+
+
+def with_donation(source: Source, decorator: ast.expr, name: str) -> str | None:
+    """The decorator with one more argument that is donated where possible; None where its text does not say which
+    are."""
+    old = source.text(decorator)
+    if old is None or "\n" in old:
+        return None
+    if not isinstance(decorator, ast.Call):
+        return f'{old}(donate_optional="{name}")'
+    given = next((k.value for k in decorator.keywords if k.arg == "donate_optional"), None)
+    if given is None:
+        inner = old.rstrip()[:-1].rstrip().rstrip(",")
+        return f'{inner}{"" if inner.endswith("(") else ", "}donate_optional="{name}")'
+    try:
+        names = ast.literal_eval(given)
+    except ValueError:
+        return None
+    names = (names,) if isinstance(names, str) else tuple(names)
+    text, place = source.text(given), source.text(decorator)
+    assert text is not None and place is not None
+    start = len(place.encode()) - ((decorator.end_col_offset or 0) - given.col_offset)
+    quoted = ", ".join(f'"{n}"' for n in (*names, name))
+    raw = place.encode()
+    return (raw[:start] + f"({quoted})".encode() + raw[start + len(text.encode()) :]).decode()
 
 
 def is_bufferize(node: ast.expr) -> bool:

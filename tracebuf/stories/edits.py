@@ -49,6 +49,8 @@ class Edit:
     formula: str = ""
     allocations: int = 0
     copies: int = 0
+    runs_once: bool = False
+    """Whether it computes the same by what it is where loops do not run; it is compared where they run."""
 
     def apply(self, source: str | None = None) -> str:
         """The text of the file with the edit made.

@@ -141,4 +141,4 @@ def spliced(raw: bytes, cuts: Sequence[Cut]) -> list[str]:
         at = max(at, c.end)
     rest = raw[at:]
     text = (made.rstrip(b"; ") if not rest.strip() else made).decode() + rest.decode()
-    return [text] if text.strip() else []
+    return text.split("\n") if text.strip() else []

@@ -19,6 +19,8 @@ Loop = ast.For | ast.While
 MAKES = ("empty_like", "zeros_like", "ones_like", "copy", "array")
 OUT = {"dot", "matmul", "cumsum", "cumprod", "take", "clip", "sum", "mean", "max", "min", "prod", "compress", "choose"}
 """Functions of NumPy with `out=` that are no ufuncs."""
+SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+NOT_RUN = "takes an array more where the loop does not run"
 
 
 def made_once(source: Source, arrays: Sequence[str]) -> Iterator[Edit]:
@@ -35,19 +37,25 @@ def made_once(source: Source, arrays: Sequence[str]) -> Iterator[Edit]:
             target = s.targets[0]
             if isinstance(target, ast.Name):
                 yield from kept(source, loop, s, target.id, bound, arrays)
-                yield from turns(source, loop, k, target.id, bound)
+                yield from turns(source, loop, k, target.id)
             elif isinstance(target, ast.Subscript) and not reads(target) & bound:
                 yield from through(source, loop, s, target, fresh)
 
 
 def before(source: Source, loop: Loop, s: ast.Assign, made: str, instead: Sequence[str]) -> Iterator[Edit]:
     """`made` before the loop, and other statements in the place of this one."""
-    if (new := cut(s, "; ".join(instead))) is None:
+    if (new := cut(s, in_place_of(source, s, instead))) is None:
         return
     first, *rest = instead
     shown = f"`{first}`" + "".join(f" and `{text}`" for text in rest)
     text = f"put `{made}` before the loop in line {loop.lineno}, and {shown} into line {s.lineno}"
-    yield Edit("allocate once", text, source.file, changed(source, [*put_before(source, loop, [made]), new]))
+    changes = changed(source, [*put_before(source, loop, [made]), new])
+    yield Edit("allocate once", text, source.file, changes, caveat=NOT_RUN)
+
+
+def in_place_of(source: Source, s: ast.stmt, instead: Sequence[str]) -> str:
+    """The text of statements that take the place of one."""
+    return (f"\n{' ' * s.col_offset}" if source.begins_line(s) else "; ").join(instead)
 
 
 def kept(
@@ -68,10 +76,20 @@ def kept(
     value = source.text(s.value)
     if value is None or not isinstance(s.value, (ast.Call, ast.BinOp, ast.UnaryOp)):
         return
-    filled = f"{value[:-1].rstrip().rstrip(',')}, out={name})" if takes_out(s.value) else f"{name}[...] = {value}"
+    filled = [out_into(source, s.value, name) or f"{name}[...] = {value}"]
+    if isinstance(s.value, ast.BinOp) and (sign := SIGNS.get(type(s.value.op))) is not None:
+        first, second = out_into(source, s.value.left, name), source.text(s.value.right)
+        if first is not None and second is not None:
+            filled = [first, f"{name} {sign}= {second}"]
     there = [n for n in sorted(reads(s.value)) if occurrences(source.node, n) > occurrences(loop, n) or n in arrays]
     for like in [n for n in [*there, *arrays] if n not in ("np", "numpy")][:3]:
-        yield from before(source, loop, s, f"{name} = np.empty_like({like})", [filled])
+        yield from before(source, loop, s, f"{name} = np.empty_like({like})", filled)
+
+
+def out_into(source: Source, call: ast.expr, name: str) -> str | None:
+    """The text of a call of NumPy's whose result goes into an array; None for what cannot be told where."""
+    text = source.text(call) if takes_out(call) else None
+    return None if text is None else f"{text[:-1].rstrip().rstrip(',')}, out={name})"
 
 
 def takes_out(call: ast.expr) -> bool:
@@ -92,9 +110,9 @@ def through(source: Source, loop: Loop, s: ast.Assign, target: ast.Subscript, na
         yield from before(source, loop, s, made, [f"{name}[...] = {value}", f"{place} = {name}"])
 
 
-def turns(source: Source, loop: Loop, k: int, name: str, bound: set[str]) -> Iterator[Edit]:
+def turns(source: Source, loop: Loop, k: int, name: str) -> Iterator[Edit]:
     """`new = u.copy()` (or an empty array like u, or a value), at the end of the iteration `u = new`: two arrays that
-    take turns."""
+    take turns. Two new ones where `u` is an argument, which is not to be stored to."""
     s, last = loop.body[k], loop.body[-1]
     assert isinstance(s, ast.Assign)
     value = source.text(s.value)
@@ -104,19 +122,26 @@ def turns(source: Source, loop: Loop, k: int, name: str, bound: set[str]) -> Ite
             other = last.targets[0].id
     if other is None or value is None or occurrences(source.node, name) != occurrences(loop, name):
         return
-    swap, call = cut(last, f"{other}, {name} = {name}, {other}"), s.value
-    fill = f"{name}[...] = {value}"
+    fill, call = f"{name}[...] = {value}", s.value
     if (of := copied(call)) is not None:
         fill = f"{name}[...] = {ast.unparse(of)}"
     elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in MAKES:
         fill = {"zeros_like": f"{name}[...] = 0", "ones_like": f"{name}[...] = 1"}.get(call.func.attr, "")
-    new = cut(s, fill)
-    if swap is None or new is None:
-        return
-    made = f"{name} = np.empty_like({other})"
     filled = f"`{fill}` into line {s.lineno}" if fill else f"nothing into line {s.lineno}"
-    text = f"put `{made}` before the loop in line {loop.lineno}, {filled}, and `{swap.text}` into line {last.lineno}"
-    yield Edit("take turns", text, source.file, changed(source, [*put_before(source, loop, [made]), new, swap]))
+    made, caveat = [f"{name} = np.empty_like({other})"], NOT_RUN
+    swap = f"{other}, {name} = {name}, {other}"
+    argument = any(a.arg == other for a in ast.walk(source.node.args) if isinstance(a, ast.arg))
+    if argument:  # which is not to be stored to
+        made.append(f"{other} = {other}.copy()")
+        caveat = f"where the loop does not run, `{other}` is a copy then, beside another array; takes an array more "
+        caveat += "where it runs once"
+    cuts = cut(s, fill), cut(last, swap)
+    if cuts[0] is None or cuts[1] is None:
+        return
+    shown = " and ".join(f"`{text}`" for text in made)
+    text = f"put {shown} before the loop in line {loop.lineno}, {filled}, and `{swap}` into line {last.lineno}"
+    changes = changed(source, [*put_before(source, loop, made), cuts[0], cuts[1]])
+    yield Edit("take turns", text, source.file, changes, caveat=caveat, runs_once=argument)
 
 
 def occurrences(node: ast.AST, name: str) -> int:

@@ -9,17 +9,21 @@ memory with whom is to be compared besides (`trials`). Where the numbers differ 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Hashable, Iterator, MutableMapping
-from typing import Any
+from collections.abc import Hashable, Iterator, MutableMapping, Sequence
 
+from tracebuf.explain.memory import number
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Op, Region, Value
+from tracebuf.ir.dims import Dim, Expr
 from tracebuf.ir.func import Func
+from tracebuf.ir.types import INDEX
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.checks import may_stop
+from tracebuf.ops.memory.indexing import constant_index
+from tracebuf.stories.parts import Mixed, Part, Parts, Stored
 
 MOST_STEPS = 200_000
 """After so many ops looked at there is no answer."""
@@ -44,12 +48,13 @@ class Meaning:
     effects: tuple[int, ...]
 
 
-def meaning(func: Func, numbers: Numbers) -> Meaning | None:
-    """Of a traced program; None where that takes too long, or it calls traced functions."""
+def meaning(func: Func, numbers: Numbers, peeled: bool = False) -> Meaning | None:
+    """Of a traced program; None where that takes too long, or it calls traced functions. `peeled`: where its own loops
+    from 0 run at least once, of which the first iteration is taken out, as tracing does to see what a name is."""
     if func.callees:
         return None
     try:
-        return _Numbering(numbers).of(func)
+        return _Numbering(numbers, peeled).of(func)
     except (TooLong, RecursionError):
         return None
 
@@ -61,15 +66,26 @@ def is_pure_call(op: HostCall) -> bool:
 
 
 class _Numbering:
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: Numbers, peeled: bool = False) -> None:
         self.numbers = numbers
+        self.peeled = peeled
         self.known: MutableMapping[Value, int] = {}
-        self.steps = 0
         self.depth = 0
+        self.steps = [0]
+        """How many ops were looked at; shared by all that is within."""
+        self.parts = Parts(self.number)
+        self.blocks: dict[Hashable, tuple[_Numbering, list[int], bool]] = {}
+        """What was numbered within, what it does besides, and whether arrays are stored over there: once for all
+        results of a loop or a branch."""
 
     def of(self, func: Func) -> Meaning:
         for k, arg in enumerate(func.args):
             self.known[arg] = self.number(("argument", k, str(arg.type)))
+        for s, v in func.symbols.items():
+            if v in self.known:
+                self.parts.dims.setdefault(self.known[v], s.expr)
+            else:
+                self.parts.named.setdefault(v, s.expr)
         stores, effects = set[tuple[int, int]](), list[int]()
         for op in func.block.ops:
             if isinstance(op, MaterializeInDestination):
@@ -87,32 +103,93 @@ class _Numbering:
         """The numbers of what a block ends with."""
         return tuple(self.known[v] for v in block.terminator.operands)
 
+    def all_met(self, block: Block) -> list[int]:
+        """Numbers all that a block computes; the numbers of what it does besides."""
+        return [effect for op in block.ops for effect in self.met(op)]
+
     def met(self, op: Op) -> Iterator[int]:
         """Numbers the results of an op; its own number if it does more than give them."""
-        self.steps += 1
-        if self.steps > MOST_STEPS:
+        self.steps[0] += 1
+        if self.steps[0] > MOST_STEPS:
             raise TooLong
         if op.terminator:
             return
-        if not acts(op):
+        if (acting := acts(op)) and not is_open(op):
+            whole = self.number((self.key(op), tuple(map(self.region, op.regions))))
             for result in op.results:
-                self.known[result] = self.value(op, result.index)
+                self.known[result] = self.number((whole, result.index))
+            yield whole
             return
-        whole = self.number((self.key(op), tuple(map(self.region, op.regions))))
         for result in op.results:
-            self.known[result] = self.number((whole, result.index))
-        yield whole
+            self.known[result] = self.value(op, result.index)
+            if result.type is INDEX and (dim := self.dim(op)) is not None:
+                self.parts.dims.setdefault(self.known[result], dim)
+        if acting:
+            yield self.effect(op)
 
     def value(self, op: Op, index: int) -> int:
-        """The number of a result of an op that only gives results."""
+        """The number of a result of an op, whatever the op does besides."""
         if (same := passes_on(op)) is not None:
             return self.known[same]
+        if isinstance(op, tensor.ExtractSlice):
+            kind = str(op.result.type)
+            if kind == str(op.source.type) and op.slice.covers(op.source.tensor_type, op.result.tensor_type):
+                return self.known[op.source]
+            return self.parts.taken(self.known[op.source], self.part(op), kind)
+        if isinstance(op, tensor.InsertSlice):
+            new = Stored(self.known[op.source], self.known[op.dest], self.part(op), str(op.source.type))
+            return self.parts.put(new, op.dest.tensor_type.shape, str(op.result.type))
+        if isinstance(op, tensor.Extract):
+            return self.parts.taken(self.known[op.operand(0)], self.element(op, 1), "element")
+        if isinstance(op, tensor.Insert):
+            one = Stored(self.known[op.operand(0)], self.known[op.operand(1)], self.element(op, 2), "element")
+            return self.parts.put(one, op.result.tensor_type.shape, str(op.result.type))
         if isinstance(op, scf.For):
-            return self.loop(op, index)
+            numbers, inner, _ = self.loop(op, [op.args[index], op.passed[index].value])
+            return self.number(("for", *numbers, inner.known[op.passed[index].value]))
+        if isinstance(op, scf.While):
+            numbers, inner, _ = self.loop(op, [op.passed[index].value])
+            return self.number(("while", *numbers, inner.known[op.passed[index].value]))
         if isinstance(op, scf.If):
-            ways = [self.branch(block, index) for block in op.branches]
-            return self.number(("if", self.known[op.operand(0)], *ways))
+            found = [self.branch(block)[0].known[block.terminator.operand(index)] for block in op.branches]
+            return self.number(("if", self.known[op.operand(0)], *found))
         return self.number((self.key(op), index, tuple(map(self.region, op.regions))))
+
+    def effect(self, op: Op) -> int:
+        """The number of what a loop or a branch does besides computing values."""
+        if isinstance(op, scf.If):
+            ways = [tuple(self.branch(block)[1]) for block in op.branches]
+            return self.number(("if does", self.known[op.operand(0)], *ways))
+        assert isinstance(op, scf.Loop)
+        numbers, inner, done = self.loop(op, list(asked_by_effects(op)))
+        return self.number(("loop does", op.name, *numbers, tuple(done)))
+
+    def part(self, op: tensor.SliceOp) -> Part:
+        s = op.slice
+        offsets, sizes, strides = (tuple(map(self.mixed, xs)) for xs in (s.offsets, s.sizes, s.strides))
+        return Part(offsets, sizes, strides, s.dims)
+
+    def element(self, op: Op, leading: int) -> Part:
+        """The part that one element is."""
+        place = tuple(map(self.mixed, op.operands[leading:]))
+        return Part(place, (1,) * len(place), (1,) * len(place), ())
+
+    def mixed(self, x: int | Value) -> Mixed:
+        found = x if isinstance(x, int) else constant_index(x)
+        return found if found is not None else ("value", self.known[x])  # type: ignore[index]
+
+    def dim(self, op: Op) -> Dim | None:
+        """An integer as an expression of sizes."""
+        if len(op.results) > 1 or op.result in self.parts.named:
+            return self.parts.named.get(op.results[0])
+        if (n := constant_index(op.result)) is not None:
+            return n
+        if isinstance(op, tensor.Dim):
+            axis = constant_index(op.operand(1)) if op.attrs["dim"] is None else op.attrs["dim"]
+            return None if axis is None else op.operand(0).tensor_type.shape[axis]
+        parts = [self.parts.dims.get(self.known[v]) for v in op.operands]
+        found = None if None in parts or op.regions else number(op, parts)
+        return found if isinstance(found, int | Expr) else None
 
     def key(self, op: Op) -> Hashable:
         """An op without its regions and places."""
@@ -124,42 +201,96 @@ class _Numbering:
         """All that a region does, and ends with."""
         (block,) = region.blocks
         with_labels = self.inside({a: ("of a region", self.depth + 1, a.index, str(a.type)) for a in block.args})
-        return with_labels.number((tuple(e for op in block.ops for e in with_labels.met(op)), with_labels.end(block)))
+        return with_labels.number((tuple(with_labels.all_met(block)), with_labels.end(block)))
 
     def end(self, block: Block) -> Hashable:
         return block.terminator.name, self.passed(block)
 
-    def branch(self, block: Block, index: int) -> int:
-        inner = self.inside({})
-        for op in block.ops:
-            for _ in inner.met(op):
-                raise TooLong  # an op that acts in one that does not
-        return inner.known[block.terminator.operand(index)]
+    def branch(self, block: Block) -> tuple[_Numbering, list[int]]:
+        """The numbering of a branch, and the numbers of what it does besides."""
+        if block not in self.blocks:
+            inner = self.inside({})
+            self.blocks[block] = inner, inner.all_met(block), False
+        return self.blocks[block][:2]
 
-    def loop(self, op: scf.For, index: int) -> int:
-        """One result of a loop: by those of the carried values alone that it comes from, in the order in which they are
-        met."""
-        order = carried_for(op, index)
-        labels: dict[Value, Hashable] = {a: ("not asked for", id(a)) for a in op.body.args}
-        labels[op.body.args[0]] = ("counts", self.depth + 1)
-        for place, k in enumerate(order):
-            labels[op.args[k]] = ("carried", self.depth + 1, place, str(op.args[k].type))
-        inner = self.inside(labels)
-        for o in op.body.ops:
-            for _ in inner.met(o):
-                raise TooLong
-        bounds = tuple(self.known[v] for v in op.operands[:3])
+    def loop(self, op: scf.Loop, asked: Sequence[Value]) -> tuple[tuple[Hashable, ...], _Numbering, list[int]]:
+        """How a loop goes on, as far as what is asked for depends on it: by those of the carried values alone that it
+        comes from, in the order in which they are met. With the numbering of one iteration, and the numbers of what
+        that does besides."""
+        asked = [*asked, op.before.terminator.operand(0)] if isinstance(op, scf.While) else asked
+        order = carried_for(op, asked)
+        covered = self.parts.covered
+        inner, done = self.iteration(op, order)
+        if self.parts.covered > covered and (fewer := self.needed(op, asked, order)) != order:
+            order = fewer
+            inner, done = self.iteration(op, order)
+        if isinstance(op, scf.While):
+            rules: tuple[int, ...] = (inner.known[op.before.terminator.operand(0)],)
+        else:
+            rules = tuple(self.known[v] for v in op.operands[:3])
         inits = tuple(self.known[op.inits[k].value] for k in order)
-        yields = tuple(inner.known[op.passed[k].value] for k in order)
-        return self.number(("for", bounds, inits, yields))
+        if self.peeled and isinstance(op, scf.For) and [constant_index(v) for v in op.operands[:3:2]] == [0, 1]:
+            first = self.inside({})
+            first.depth = self.depth
+            first.known.update((a, self.known[v]) for a, v in zip(op.body.args, [op.operand(0), *op.operands[3:]]))
+            if not first.all_met(op.body):
+                inits = tuple(first.known[handed_on(op, k)] for k in order)
+                rules = self.known[op.operand(2)], *rules[1:]
+        return (rules, inits, tuple(inner.known[handed_on(op, k)] for k in order)), inner, done
+
+    def needed(self, op: scf.Loop, asked: Sequence[Value], order: Sequence[int]) -> list[int]:
+        """Of carried values those that what is asked for depends on: with other ones it has other numbers."""
+        known = self.iteration(op, order)[0].known
+        others = {k: self.iteration(op, order, k)[0].known for k in order}
+        found, pending = set[int](), list(asked)
+        while pending:
+            value = pending.pop()
+            new = {k for k in order if k not in found and known[value] != others[k][value]}
+            found |= new
+            pending += [handed_on(op, k) for k in new]
+        return [k for k in order if k in found]
+
+    def iteration(
+        self, op: scf.Loop, order: Sequence[int], other: int | None = None
+    ) -> tuple[_Numbering, list[int]]:
+        """The numbering of one iteration; with another value for the carried one of number `other`. Made once."""
+        key = op, *order, ("other", other)
+        if key not in self.blocks:
+            self.blocks[key] = self.numbered(op, order, other)
+        elif self.blocks[key][2]:
+            self.parts.covered += 1
+        return self.blocks[key][:2]
+
+    def numbered(
+        self, op: scf.Loop, order: Sequence[int], other: int | None
+    ) -> tuple[_Numbering, list[int], bool]:
+        covered = self.parts.covered
+        labels: dict[Value, Hashable] = {a: ("not asked for", id(a)) for a in op.regions[0].block.args}
+        if isinstance(op, scf.For):
+            labels[op.body.args[0]] = ("counts", self.depth + 1)
+        for place, k in enumerate(order):
+            labels[op.args[k]] = ("other" if k == other else "carried", self.depth + 1, place, str(op.args[k].type))
+        inner = self.inside(labels)
+        effects = inner.all_met(op.regions[0].block)
+        if isinstance(op, scf.While):
+            inner.known.update((a, inner.known[u.value]) for a, u in zip(op.after.args, op.passed))
+            effects += inner.all_met(op.after)
+        return inner, effects, self.parts.covered > covered
 
     def inside(self, labels: dict[Value, Hashable]) -> _Numbering:
         """The numbering within a region, of whose arguments are these labels."""
         made = _Numbering(self.numbers)
         made.known = ChainMap({v: self.number(label) for v, label in labels.items()}, self.known)
-        made.depth, made.steps = self.depth + 1, self.steps + 1
-        self.steps += 1
+        made.depth, made.steps, made.parts = self.depth + 1, self.steps, self.parts
         return made
+
+
+def is_open(op: Op) -> bool:
+    """Whether it is a loop or a branch that can be looked into: each of its results, and what it does, by itself."""
+    if not isinstance(op, scf.For | scf.While | scf.If):
+        return False
+    return not any(isinstance(o, HostCall) and not is_pure_call(o) or o.effects() is None
+                   for o in op.walk() if not o.terminator)  # fmt: skip
 
 
 def acts(op: Op) -> bool:
@@ -193,25 +324,73 @@ def is_copy(op: linalg.Generic) -> bool:
     return end is not None and end.operand(0) is op.body.args[0] and same
 
 
-def carried_for(op: scf.For, index: int) -> list[int]:
-    """The carried values that a result of a loop depends on, itself first."""
-    places: dict[Any, int] = {a: k for k, a in enumerate(op.args)}
-    order, looked = [index], 0
-    while looked < len(order):
-        pending, seen = [op.passed[order[looked]].value], set[Value]()
-        looked += 1
+def handed_on(op: scf.Loop, k: int) -> Value:
+    """What the next iteration gets as its value number k."""
+    return (op.yielded if isinstance(op, scf.While) else op.passed)[k].value
+
+
+def carried_for(op: scf.Loop, asked: Sequence[Value]) -> list[int]:
+    """The carried values of a loop that values of its iterations, and how long it runs, depend on, in the order in
+    which they are met."""
+    places = {a: k for k, a in enumerate(op.args)}
+    order, looked, seen = list[int](), 0, set[Value]()
+    condition = [op.before.terminator.operand(0)] if isinstance(op, scf.While) else []
+    pending = [*reversed([*condition, *asked])]
+    while True:
         while pending:
             value = pending.pop()
             if value in seen:
                 continue
             seen.add(value)
             if value in places:
-                if places[value] not in order:
-                    order.append(places[value])
-            elif (maker := value.defining_op) is not None:
-                if (same := passes_on(maker)) is not None:
-                    pending.append(same)
-                else:
-                    inner = [v for o in maker.walk() for v in o.operands]
-                    pending += [*inner[::-1], *maker.operands[::-1]]
-    return order
+                order.append(places[value])
+            else:
+                pending += reversed(sources(value))
+        if looked == len(order):
+            return order
+        pending.append(handed_on(op, order[looked]))
+        looked += 1
+
+
+def sources(value: Value) -> Sequence[Value]:
+    """What a value comes from."""
+    maker = value.defining_op
+    if maker is None:
+        return handed_in(value)
+    if (same := passes_on(maker)) is not None:
+        return [same]
+    if isinstance(maker, scf.If):
+        return [maker.operand(0), *(b.terminator.operand(value.index) for b in maker.branches)]
+    if isinstance(maker, scf.For):
+        return [*maker.operands[:3], maker.inits[value.index].value, maker.passed[value.index].value]
+    if isinstance(maker, scf.While):
+        return [maker.before.terminator.operand(0), maker.passed[value.index].value]
+    return [*maker.operands, *(v for o in maker.walk() for v in o.operands)]
+
+
+def handed_in(value: Value) -> Sequence[Value]:
+    """What an argument of a loop's block comes from."""
+    block = value.owner
+    loop = block.parent_op if isinstance(block, Block) else None
+    if isinstance(loop, scf.For):
+        k = value.index - 1
+        return loop.operands[:3] if k < 0 else [loop.inits[k].value, loop.passed[k].value]
+    if isinstance(loop, scf.While):
+        k = value.index
+        return [loop.passed[k].value] if block is loop.after else [loop.inits[k].value, loop.yielded[k].value]
+    return []
+
+
+def asked_by_effects(op: Op) -> Iterator[Value]:
+    """The values that decide what a loop does besides computing values."""
+    for inner in op.walk():
+        if inner is not op and acts(inner):
+            if isinstance(inner, scf.For):
+                yield from inner.operands[:3]
+            elif isinstance(inner, scf.While):
+                yield inner.before.terminator.operand(0)
+            elif isinstance(inner, scf.If):
+                yield inner.operand(0)
+            else:
+                yield from inner.operands
+                yield from (v for o in inner.walk() for v in o.operands)

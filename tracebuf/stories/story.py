@@ -9,23 +9,18 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TextIO
 
-import numpy as np
-
-from tracebuf.explain.memory import number
-from tracebuf.explain.report import Entry, human, known
+from tracebuf.explain.often import how_often
+from tracebuf.explain.report import Entry, accesses, and_more, call_bytes, human, known, large_first
 from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.frozen import frozen
-from tracebuf.ir.core import Op, Value
-from tracebuf.ir.dims import Dim, Expr, Sym, add, dim_max, floordiv, mul, sub
+from tracebuf.ir.core import Op
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import INDEX
 from tracebuf.location import Location
-from tracebuf.ops.control import scf
-from tracebuf.ops.memory.indexing import constant_index
+from tracebuf.ops.memory import memref
 from tracebuf.process.display import preformatted
 from tracebuf.process.progress import step
 from tracebuf.stages import examples
@@ -48,6 +43,9 @@ from tracebuf.stories.trials import (
 
 SECONDS = 10.0
 """How long edits are tried for."""
+WHOLE = "is needed as a whole before"
+ELSEWHERE = "stores is used elsewhere too"
+"""Words of reasons."""
 SMALL = 0.01
 """Lines that save less than this part of what eager allocates are not listed."""
 
@@ -94,6 +92,11 @@ class Story:
         places = {n: None if (p := getattr(self, n)) is None else p.line for n in ("written", "read", "defined")}
         edit = None if self.edit is None else self.edit.to_dict()
         return {"file": self.location.file, **{n: getattr(self, n) for n in names}, **places, "edit": edit}
+
+    @property
+    def amount(self) -> float:
+        """What it takes in a call, in bytes; infinite where that is not known."""
+        return call_bytes(self.bytes, self.times, self.entries[0].in_loop)
 
     def told(self) -> list[tuple[str, str]]:
         """Its lines, each with a style: "head", "code", "edit", "proof" or ""."""
@@ -161,42 +164,58 @@ class Stories:
         return {"name": self.name, "stories": [s.to_dict() for s in self.stories], "tried": self.tried,
                 "saved": [s.to_dict() for s in self.saved], "proposed": self.proposed}  # fmt: skip
 
-    def told(self) -> list[tuple[str, str]]:
+    def told(self, all: bool = False) -> list[tuple[str, str]]:
+        """Its lines, each with a style: those that take most first; small ones are counted only, but for `all`."""
         allocations = sum(s.kind.startswith("allocation") for s in self.stories)
         copies = sum(s.kind.endswith("copy") for s in self.stories)
         parts = [f"{n or 'no'} {word if n == 1 else words}" for n, word, words in (
             (allocations, "allocation", "allocations"), (copies, "copy", "copies"))]  # fmt: skip
         found = [("head", f"{self.name}: {', '.join(parts)} left")]
-        for story in self.stories:
+        shown, small = large_first(self.stories, lambda s: s.amount, all)
+        for story in shown:
             found += [("", ""), *story.told()]
+        found += [("", ""), ("", and_more(small))] if small else []
         if self.out_of_time:
             found += [("", ""), ("", f"(in the time there was, {self.tried} of {self.proposed} edits were tried)")]
-        small = sum(s.bytes for s in self.saved) * SMALL
-        gone = [s for s in self.saved if s.saved_bytes is None or s.saved_bytes > small and s.bytes > 8 * s.allocations]
-        if gone:
-            total = sum(s.saved_bytes or 0 for s in gone)
-            amount = f": {human(total)} in a call" if total else ", by line:"
-            found += [("", ""), ("head", f"saved beside NumPy{amount}")]
-            for s in gone:
-                found.append(("saved", f"  {s}"))
-                found.append(("code", f"    {s.source}"))
-        return found
+        return [*found, *self.told_saved(all)]
+
+    def told_saved(self, all: bool) -> list[tuple[str, str]]:
+        part = 0 if all else SMALL * sum(s.bytes for s in self.saved)
+        gone = [s for s in self.saved if s.saved_bytes is None or s.saved_bytes > part and s.bytes > 8 * s.allocations]
+        if not gone:
+            return []
+        total = sum(s.saved_bytes or 0 for s in gone)
+        amount = f": {human(total)} in a call" if total else ", by line:"
+        found = [("", ""), ("head", f"saved beside NumPy{amount}")]
+        shown, small = large_first(gone, lambda s: float(s.bytes if s.saved_bytes is None else s.saved_bytes), all)
+        for s in shown:
+            found += [("saved", f"  {s}"), ("code", f"    {s.source}")]
+        return [*found, ("saved", f"  {and_more(small)}")] if small else found
+
+    def text(self, all: bool = False) -> str:
+        """The stories as text, those that take most first.
+
+        Args:
+            all: those of less than 1 KiB too, where there are larger ones.
+        """
+        return "\n".join(text for _, text in self.told(all))
 
     def __str__(self) -> str:
-        return "\n".join(text for _, text in self.told())
+        return self.text()
 
     def __repr__(self) -> str:
         return str(self)
 
-    def show(self, file: TextIO | None = None) -> None:
+    def show(self, file: TextIO | None = None, all: bool = False) -> None:
         """Prints the stories, in colours on a terminal (not where the environment variable NO_COLOR is set).
 
         Args:
             file: where to; by default standard output.
+            all: small ones too (see `text`).
         """
         out = sys.stdout if file is None else file
         coloured = out.isatty() and not os.environ.get("NO_COLOR")
-        for style, text in self.told():
+        for style, text in self.told(all):
             code = _STYLES.get(style) if coloured else None
             print(f"\033[{code}m{text}\033[0m" if code else text, file=out)
 
@@ -255,7 +274,7 @@ def found_edits(
     told = {n for group in groups for n in lines_of(group[0][1])}
     text = Source(source.node, source.file, linecache.getlines(source.file))
     donated = {*base.options.donate, *base.options.donate_optional}
-    names = [n for n in arrays_by_name(f, given) if n not in donated]
+    names = [n for n in base.arrays if n not in donated]
     edits = list({e.text: e for e in proposed(text, told, names)}.values())
     found: dict[int, Edit] = {}
     began, count = time.monotonic(), 0
@@ -284,12 +303,6 @@ def found_edits(
     return found, count, len(edits), False
 
 
-def arrays_by_name(f: Any, given: Arguments) -> list[str]:
-    """The parameters that are arrays in this call."""
-    call = f.trace(*given[0], **given[1])[0]
-    return [n for n, v in zip(call.names, call.values) if n.isidentifier() and isinstance(v, np.ndarray) and v.ndim]
-
-
 def lines_of(entry: Entry) -> list[int]:
     """The lines that an entry names: its own first."""
     words = [entry.reason, *map(str, entry.conflicts)]
@@ -302,8 +315,9 @@ def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int]
     often = how_often(op, base.program, base.sizes)
     times = None if often is None else known(often, {} if as_formulas else base.sizes)
     conflict = entry.conflicts[0] if entry.conflicts else None
-    written, read, defined = places(entry)
-    rule = conflict.rule if conflict is not None else "read after write" if read else rule_of(entry)
+    written, read, defined = places(op, entry)
+    after = read is not None and WHOLE not in entry.reason and ELSEWHERE not in entry.reason
+    rule = conflict.rule if conflict is not None else "read after write" if after else rule_of(entry)
     kind = "allocation and copy" if len(group) == 2 else entry.kind
     proof = None if edit is not None else proof_of(base, entry, (written, read, defined), *tries)
     return Story(
@@ -313,7 +327,7 @@ def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int]
     )  # fmt: skip
 
 
-def places(entry: Entry) -> tuple[Location | None, Location | None, Location | None]:
+def places(op: Op, entry: Entry) -> tuple[Location | None, Location | None, Location | None]:
     """Of the write that it avoids, the read that wants what was there, and what made that."""
     file, name = entry.location.file, entry.location.function
     if entry.conflicts:
@@ -325,6 +339,14 @@ def places(entry: Entry) -> tuple[Location | None, Location | None, Location | N
     lines = [Location(file, int(n), function=name) for n in re.findall(r"\(line (\d+)\)", entry.reason)]
     if len(lines) == 2 and " overwrites " in entry.reason:
         return lines[0], lines[1], entry.location
+    if len(lines) == 2 and WHOLE in entry.reason:
+        return lines[0], lines[1], entry.location
+    if len(lines) == 1 and ELSEWHERE in entry.reason:
+        readers = accesses(op.result)[1] if isinstance(op, memref.Alloc) else []
+        others = [r.loc for r in readers if r.loc.line not in (0, lines[0].line)]
+        return lines[0], others[0] if others else None, entry.location
+    if len(lines) == 1 and "is computed in a loop before" in entry.reason:
+        return lines[0], None, entry.location
     if len(lines) == 1 and "stores over elements" in entry.reason:
         return lines[0], lines[0], None
     if len(lines) == 1 and "is overwritten before" in entry.reason:
@@ -338,6 +360,8 @@ def known_place(location: Location | None) -> Location | None:
 
 def rule_of(entry: Entry) -> str:
     """Of an entry without a conflict."""
+    if ELSEWHERE in entry.reason or "is computed in a loop before" in entry.reason:
+        return "a value stored later"
     return {"result": "a new array is returned", "host call": "the called function makes it"}.get(
         entry.lives, "a value needed as a whole")  # fmt: skip
 
@@ -394,45 +418,6 @@ def comes_of(op: Op, wanted: set[Op], but: set[Op]) -> bool:
             seen.add(maker)
             pending.append(maker)
     return False
-
-
-# -- how often
-def how_often(op: Op, func: Func, sizes: Iterable[Sym]) -> Dim | None:
-    """How many times a call makes it; None where no formula of the sizes says it, or it depends on a branch."""
-    names: dict[Value, Sym] = {}
-    for s, v in func.symbols.items():
-        names.setdefault(v, s)
-    by_name = {s.name: s for s in sizes}
-    for arg in func.args:
-        if arg.type is INDEX and arg.name in by_name:
-            names.setdefault(arg, by_name[arg.name])
-    total: Dim = 1
-    parent = op.parent_op
-    while parent is not None:
-        if isinstance(parent, scf.For):
-            first, end, step = (size_of(v, names) for v in parent.operands[:3])
-            if first is None or end is None or not isinstance(step, int) or step < 1:
-                return None
-            total = mul(total, dim_max(floordiv(add(sub(end, first), step - 1), step), 0))
-        elif parent.repetitive or isinstance(parent, scf.If):
-            return None
-        parent = parent.parent_op
-    return total
-
-
-def size_of(value: Value, names: Mapping[Value, Sym]) -> Dim | None:
-    """A number as an expression of the sizes of arguments."""
-    if value in names:
-        s = names[value]
-        return s.expr if s.name.isidentifier() or s.name.startswith("len(") or "." in s.name else None
-    if (n := constant_index(value)) is not None:
-        return n
-    op = value.defining_op
-    if op is None or op.regions:
-        return None
-    parts = [size_of(v, names) for v in op.operands]
-    found = None if None in parts else number(op, parts)
-    return found if isinstance(found, int | Expr) else None
 
 
 # -- what is gone

@@ -48,6 +48,8 @@ class Variant:
     entries: tuple[tuple[Op, Entry], ...]
     impure: str
     """The function that it calls and a trial must not."""
+    arrays: tuple[str, ...]
+    """The parameters that are arrays in this call."""
 
     def memory(self) -> MemoryUse:
         """What it takes, as formulas; made when it is asked for."""
@@ -69,24 +71,31 @@ class Reading:
     sizes: Mapping[Sym, int]
     meaning: Meaning | None
     impure: str
+    arrays: tuple[str, ...]
 
 
 Make = Callable[[FunctionType, Options], Any]
 
 
-def read(make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers) -> Reading:
-    """Raises what tracing raises."""
+def read(
+    make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers | None,
+    peeled: bool = False,
+) -> Reading:  # fmt: skip
+    """`numbers`: None where its meaning is not asked for. Raises what tracing raises."""
     plain = bare(options)
     f = make(function, plain)
     call, traced = f.trace(*given[0], **given[1])
     sizes = {s: b.value(call.values) for s, b in traced.bindings.items()}
     calls = [op for op in traced.func.walk() if isinstance(op, HostCall) and not is_pure_call(op)]
     impure = str(calls[0].callee) if calls else ""
-    return Reading(plain, traced, sizes, meaning(traced.func, numbers), impure)
+    named = zip(call.names, call.values)
+    arrays = tuple(n for n, v in named if n.isidentifier() and isinstance(v, np.ndarray) and v.ndim)
+    means = None if numbers is None else meaning(traced.func, numbers, peeled)
+    return Reading(plain, traced, sizes, means, impure, arrays)
 
 
 def variant(
-    make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers,
+    make: Make, function: FunctionType, options: Options, given: Arguments, numbers: Numbers | None,
     reading: Reading | None = None, observe: Callable[[str, Func], None] | None = None, keep: bool = False,
 ) -> Variant:  # fmt: skip
     """The program for these options, of a reading where there is one; the passes take that over, but for those that
@@ -96,13 +105,24 @@ def variant(
     if keep:
         taken = replace(r.traced, func=clone_func(r.traced.func)[0])
     func = stages.bufferized(taken, plain, observe).func
-    found = tuple(pair for pair in all_entries(func, r.sizes) if pair[1].bytes != 0 and pair[1].kind != "host call")
-    return Variant(make, function, plain, r.meaning, r.traced.func, func, r.sizes, found, r.impure)
+    found = tuple(entries_of(func, r.sizes))
+    return Variant(make, function, plain, r.meaning, r.traced.func, func, r.sizes, found, r.impure, r.arrays)
+
+
+def entries_of(func: Func, sizes: Mapping[Sym, int]) -> Iterator[tuple[Op, Entry]]:
+    """The allocations and copies of a memref program."""
+    return (pair for pair in all_entries(func, sizes) if pair[1].bytes != 0 and pair[1].kind != "host call")
 
 
 def bare(options: Options) -> Options:
     """Options without contracts, and without falling back."""
     return replace(options, max_allocations=None, max_copies=None, max_bytes=None, in_place=(), fallback="error")
+
+
+def with_options(options: Options, edit: Edit) -> Options:
+    """With those that an edit adds."""
+    added: dict[str, Any] = {n: (*getattr(options, n), *more) for n, more in edit.options.items()}
+    return replace(options, **added)
 
 
 def kept_by(base: Variant, given: Arguments) -> list[Any]:
@@ -119,9 +139,9 @@ def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Vari
     with edited(base.function, edit) as function:
         if function is None:
             return None
-        options = replace(base.options, **edit.options) if edit.options else base.options
+        options = with_options(base.options, edit)
         try:
-            found = read(base.make, function, options, given, numbers)
+            found = read(base.make, function, options, given, numbers, edit.runs_once)
             if found.meaning is None or found.meaning != base.meaning or found.impure != base.impure:
                 return None
             return variant(base.make, function, options, given, numbers, found)
@@ -195,13 +215,13 @@ def measured(base: Variant, edit: Edit, given: Arguments) -> Edit | None:
             return None
         options = replace(base.options, tier="quick", backend="llvm")
         first = base.make(base.function, options)
-        second = base.make(function, replace(options, **edit.options))
+        second = base.make(function, with_options(options, edit))
         kept = kept_by(base, given)
         try:
             eager, again = run(base.function, given, kept), run(function, given, kept)
         except Exception:  # of the user's function on these arguments
             return None
-        lost = edit.options.get("donate", ())
+        lost = edit.options.get("donate_optional", ())
         if not agree(eager, again, exact=True):
             return None
         one, two = (run(f.call_counted, given, kept, True) for f in (first, second))
@@ -213,7 +233,7 @@ def measured(base: Variant, edit: Edit, given: Arguments) -> Edit | None:
             return None
         several = sum(isinstance(a.type, MemRefType) for a in base.program.args) > 1
         apart = several and bool(edit.changes) and not edit.options
-        caveat = "for arrays that share no memory" if apart else edit.caveat
+        caveat = "; ".join(filter(None, (edit.caveat, "for arrays that share no memory" if apart else "")))
         fewer = {"allocations": a.allocations - b.allocations, "copies": a.copies - b.copies}
         return replace(edit, caveat=caveat, saves=saves, **fewer)
 

@@ -122,10 +122,18 @@ def _add_import(tree: ast.Module, lines: list[str], end: str, top: int) -> None:
     if count:
         before = tree.body[count - 1]
         gap = "" if isinstance(before, ast.Import | ast.ImportFrom) else end
-        lines.insert(before.end_lineno or before.lineno, f"{gap}{_IMPORT}{end}")
+        place = before.end_lineno or before.lineno
+        lines.insert(place, f"{gap}{_IMPORT}{end}{_blank_lines(lines[place:]) * end}")
     else:
         lines.insert(top - 1, f"{_IMPORT}{end}{end}{end}")
     tree.body.insert(count, ast.Import([ast.alias("tracebuf")]))
+
+
+def _blank_lines(following: list[str]) -> int:
+    """How many are missing between an import and these lines: two stand before a definition (PEP 8)."""
+    there = next((k for k, line in enumerate(following) if line.strip()), 2)
+    defines = following[there:] and following[there].startswith(("@", "def ", "class ", "async def "))
+    return max(0, 2 - there) if defines else 0
 
 
 def _imports(node: ast.Import) -> bool:

@@ -197,7 +197,7 @@ class _Trial:
         op = build(*(func.args[k] for k in (range(len(data)) if picked is None else picked)))
         func.block.append(op)
         func.block.append(Return.of(op.results, UNKNOWN))
-        func.forget_lost_uses()
+        func.forget_lost_uses([*func.values()])
         verify(func, "tensor")
         flow = Dataflow(func)
         trial = _Trial(build, data, func, op, flow, Storages(flow))

@@ -26,7 +26,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
-from functools import partialmethod
+from functools import partial, partialmethod
 from typing import Any
 from unittest import mock
 
@@ -102,6 +102,8 @@ class Rules:
 
     tolerance: float
     sharing: bool = True
+    order_is_open: Callable[[], bool] = lambda: False
+    """Whether the order of axes may be another (`Traced.order_is_open`)."""
     stored: frozenset[int] | None = field(default=None)
     """Arguments that may be stored to, unspecified after a raise (rule C3); None: not known, so all may be."""
     donated: frozenset[int] = frozenset()
@@ -159,6 +161,7 @@ def climb(
     tolerance = tolerance_of(tolerance, (*alike, *again), source)
     eager = [(values, with_variants(call(reference, values), traced, values, parts)) for values in alike]
     base = Rules(tolerance, donated=frozenset(f._names.index(name) for name in donate))
+    base = replace(base, order_is_open=partial(is_order_open, f, args[: len(args) - len(captured)]))
     stored, program = interpreters(traced, eager, parts, strategies, base, source)
     for values, expected in (*eager, *((values, call(reference, values)) for values in again)):
         with rung("native" if values is args else "native, again", source) as name:
@@ -167,6 +170,8 @@ def climb(
             if expected.beyond and not expected.variants:
                 anew = traced_call(f, values[: len(values) - len(captured)], source)
                 expected = with_variants(expected, anew, values, parts)
+            if values is not args:
+                rules = replace(rules, order_is_open=partial(is_order_open, f, values[: len(values) - len(captured)]))
             with compiling(f, traced, program if values is args else None, strategies):
                 native(f, values, len(captured), expected, rules, name, source)
             if quick and values is args:
@@ -174,6 +179,12 @@ def climb(
                 with rung("native, quick", source) as name, compiling(plainly, traced, program, strategies):
                     native(plainly, values, len(captured), expected, rules, name, source)
     return f
+
+
+def is_order_open(f: BufferizedFunction, args: Sequence[Any]) -> bool:
+    """Whether a call's program may give an array in another order of axes than eager's (rule C1)."""
+    traced = traced_call(f, args, "")
+    return isinstance(traced, tuple) and traced[1].order_is_open
 
 
 def tolerance_of(tolerance: float, calls: Sequence[Sequence[Any]], source: str) -> float:
@@ -564,7 +575,7 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
     for (p, x), (_, y), *known in zip(theirs, ours, *map(places, variants)):
         if not isinstance(p, int):
             wrong = different(x, settled(x, y, [v for _, v in known]), rules.tolerance, rules.least)
-            if wrong := wrong or (different_layout(x, y) if rules.sharing else ""):
+            if wrong := wrong or (different_layout(x, y, rules) if rules.sharing else ""):
                 differ(f"{place(p)}: {wrong}", p, (x, y))
     if wrong := different_sharing(theirs, ours, rules):
         differ(wrong)
@@ -662,13 +673,13 @@ def same_values(a: Array, b: Array, tolerance: float, least: float = 1.0) -> boo
     return bool((same | near).all())
 
 
-def different_layout(x: Any, y: Any) -> str:
+def different_layout(x: Any, y: Any, rules: Rules) -> str:
     """How two arrays differ in the order and signs of their strides, or in being read-only."""
     if not isinstance(x, np.ndarray):
         return ""
     if x.flags.writeable != y.flags.writeable:
         return f"writeable {x.flags.writeable} became {y.flags.writeable}"
-    if axes(x) != axes(y):
+    if axes(x) != axes(y) and not rules.order_is_open():
         return f"shape {x.shape} with strides {x.strides} became {y.strides}"
     return ""
 

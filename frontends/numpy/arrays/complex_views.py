@@ -1,7 +1,7 @@
 """`.real`, `.imag` and `.view(dtype)`: parts of complex arrays and other element types, as views of the same memory.
 
 `a.real` and `a.imag` of a complex array store through (rule S5); of a real one they are the array itself and read-only
-zeros. Also functions of the two parts: np.angle, np.conj, np.isreal.
+zeros. Also functions of the two parts: np.real, np.conj.
 """
 
 from __future__ import annotations
@@ -20,16 +20,14 @@ from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import Operand, is_operand, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import bool_as_int
-from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, View, in_turn, is_traced, stand_in
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import floordiv, mod, mul
-from tracebuf.ir.types import I1, ScalarType, scalar_type
+from tracebuf.ir.types import ScalarType, scalar_type
 from tracebuf.ops.scalars.complex import Create
 
 
@@ -88,19 +86,6 @@ def is_complex(x: Any) -> bool:
     return kind is complex or (isinstance(kind, np.dtype) and kind.kind == "c")
 
 
-@traces(np.iscomplexobj, of=True)
-@traces(np.isrealobj, of=False)
-def has_complex_type(wanted: bool, r: Recorder, x: Any) -> bool:
-    return is_complex(x) is wanted
-
-
-@traces(np.common_type)
-def common_type(r: Recorder, *arrays: Any) -> Any:
-    check_origin(r, *arrays)
-    empty = (np.empty(0, x.dtype) if isinstance(x, ArrayRef) else stand_in(x) if is_traced(x) else x for x in arrays)
-    return ask(np.common_type, *empty)
-
-
 def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
     """Applies a function of reals to the real and to the imaginary parts; the result is in C order, or in Fortran order
     where `a` is."""
@@ -112,33 +97,6 @@ def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
 
     into = filled(r, a.shape, element, None, c_or_fortran(r, a)) if isinstance(a, ArrayRef) and a.ndim else None
     return build(r, compute, parts, [element.component] * 2, element, into)
-
-
-@traces(np.angle)
-def angle(r: Recorder, z: Any, deg: Any = False) -> Any:
-    """np.angle: arctan2 of the parts; in degrees, multiplied by a factor."""
-    if not isinstance(deg, bool | int):
-        raise r.refuse("`deg` is not known at trace time", "use True or False")
-    ref = as_array(r, z)
-    imag: Any = part(r, ref, "imag") if ref.element.is_complex else 0
-    found = elementwise(r, np.arctan2, [imag, part(r, ref, "real")], called=True)
-    return elementwise(r, np.multiply, [found, 180 / np.pi]) if deg else found
-
-
-@traces(np.isreal)
-def is_real(r: Recorder, x: Any) -> Any:
-    """np.isreal: where the imaginary part is 0."""
-    return compare(r, "Eq", part_function("imag", r, x), 0)
-
-
-@traces(np.iscomplex)
-def not_real(r: Recorder, x: Any) -> Any:
-    """np.iscomplex: where the imaginary part is not 0."""
-    ref = as_array(r, x)
-    if ref.element.is_complex:
-        return elementwise(r, np.not_equal, [part(r, ref, "imag"), 0])
-    zeros = filled(r, ref.shape, I1, False)
-    return zeros if ref.ndim else NpScalar(r.constant(False, I1), I1)
 
 
 @traces(method="conj")

@@ -33,14 +33,12 @@ from tracebuf.frontends.numpy.arrays.reshape import (
 )
 from tracebuf.frontends.numpy.arrays.shapes import diag as diagonal_of
 from tracebuf.frontends.numpy.numbers.bodies import Body
-from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import on_all_paths, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
-from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary, concrete, float_value
-from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.numbers.scalars import binary, concrete, float_value
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.conditions import both
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, cannot_cast
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import (
@@ -287,17 +285,13 @@ def lower_triangle(r: Recorder, shape: Sequence[Dim], k: Dim, element: ScalarTyp
 def eye(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C") -> ArrayRef:
     """np.eye."""
     shape = (*shape_arg(r, N), *shape_arg(r, N if M is None else M))
+    if len(shape) != 2:
+        raise Raises(TypeError("'tuple' object cannot be interpreted as an integer"))
     element = element_of(r, float if dtype is None else dtype)
     offset = offset_of(r, k)
     if order_of(order, "CF") == "C":
         return below(r, shape, offset, element, "eq")
     return reversed_axes(below(r, shape[::-1], neg(offset), element, "eq"))
-
-
-@traces(np.identity)
-def identity(r: Recorder, n: Any, dtype: Any = None) -> ArrayRef:
-    """np.identity."""
-    return eye(r, as_int_value(whole_number(r, n)), dtype=dtype)
 
 
 @traces(np.tri)
@@ -306,22 +300,6 @@ def tri(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> A
     sizes = [whole_number(r, n) for n in (N, N if M is None else M)]
     shape = [one_or_more(r, at_least_zero(r, n)) for n in sizes]
     return lower_triangle(r, shape, offset_of(r, k), element_of(r, float if dtype is None else dtype))
-
-
-@traces(np.tril, of=True)
-@traces(np.triu, of=False)
-def triangle(lower: bool, r: Recorder, m: Any, k: Any = 0) -> Any:
-    ref = as_array(r, m)
-    if not ref.ndim:
-        raise Raises(TypeError("tri() missing 1 required positional argument: 'N'"))
-    shape = ref.shape[-2:] if ref.ndim > 1 else ref.shape * 2
-    mask = lower_triangle(r, shape, sub(offset_of(r, k), 0 if lower else 1), I1)
-    zero = NpScalar(r.constant(ref.dtype.type(0).item(), ref.element), ref.element)
-
-    def select(body: Body, args: list[Value]) -> Value:
-        return body.add(arith.Select.of(args[0], args[1 if lower else 2], args[2 if lower else 1]))
-
-    return build(r, select, [mask, ref, zero], [I1, ref.element, ref.element], ref.element)
 
 
 # -- arrays of items
@@ -400,36 +378,3 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
     result = filled(r, (size, size), ref.element, 0)
     r.for_each(0, n, lambda i: r.store_element(result, (add(i, down), add(i, across)), r.load(ref, (i,))))
     return result
-
-
-@traces(np.select)
-def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    """np.select: the choice of the first condition that holds."""
-    if not isinstance(condlist, (tuple, list)) or not isinstance(choicelist, (tuple, list)):
-        raise r.refuse("np.select of what is no list", "make lists of them: [a > 0, a < 0]")
-    if len(condlist) != len(choicelist):
-        raise Raises(ValueError("list of cases must be same length as list of conditions"))
-    if not len(condlist):
-        raise Raises(ValueError("select with an empty condition list is not possible"))
-    choices = [*choicelist, default]
-    examples = [concrete(x) for x in choices]
-    on_all_paths([x for x in choices if isinstance(x, NpScalar)], lambda *kinds: tuple(map(np.dtype, kinds)), r.loc)
-    kinds = [x if type(x) in (int, float, complex) else ask(np.asarray, x) for x in examples]
-    element = supported(ask(np.result_type, *kinds), "np.select", r.loc)
-    for i, c in enumerate(condlist):
-        if weak_type(c) != I1.dtype:
-            raise Raises(TypeError(f"invalid entry {i} in condlist: should be boolean ndarray"))
-    for x in choicelist:  # each is stored as an array is
-        if not np.can_cast(kind := np.asarray(concrete(x)).dtype, element.dtype, "same_kind"):
-            raise cannot_cast(kind, element.dtype, "same_kind")
-    n = len(condlist)
-
-    def pick(body: Body, args: list[Value]) -> Value:
-        value = body.cast(args[-1], element)
-        for condition, choice in reversed(list(zip(args[:n], args[n:-1]))):
-            value = body.add(arith.Select.of(condition, body.cast(choice, element), value))
-        return value
-
-    arrays = [x.shape for x in (*condlist, *choices) if isinstance(x, ArrayRef)]
-    result = filled(r, broadcast(r, arrays), element, None)
-    return build(r, pick, [*condlist, *choices], [I1] * n + [element] * (n + 1), element, result)

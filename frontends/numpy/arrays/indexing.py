@@ -122,7 +122,7 @@ def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
     if on_each_path(r, [target], [value], lambda to, of: store_view(r, to[0], of[0])):
         return
     if isinstance(value, ArrayRef):
-        value = drop_leading_ones(value, target.ndim)
+        value = drop_leading_ones(r, value, target.ndim, lambda: target.shape)
         source, source_values = shape_text([value.shape])
         wanted, wanted_values = shape_text([target.shape])
         message = f"could not broadcast input array from shape {source} into shape {wanted}"
@@ -163,9 +163,16 @@ def settled(r: Recorder, ref: ArrayRef) -> ArrayRef:
     return ArrayRef(ref.storage, replace(view, offsets=tuple(offsets), strides=tuple(strides), sizes=tuple(sizes)))
 
 
-def drop_leading_ones(value: ArrayRef, ndim: int) -> ArrayRef:
-    """The stored value without surplus leading axes of size 1, which a store ignores."""
-    while value.ndim > ndim and value.shape[0] == 1:
+def drop_leading_ones(
+    r: Recorder, value: ArrayRef, ndim: int, shape: Callable[[], Sequence[Dim]]
+) -> ArrayRef:  # fmt: skip
+    """The stored value without surplus leading axes of size 1, which a store into an array of that shape ignores."""
+    given, values = shape_text([value.shape])
+    while value.ndim > ndim and (one := r.ask_equal(size := value.shape[0], 1)) is not False:
+        if one is None:
+            wanted, more = shape_text([tuple(shape())])
+            message = f"could not broadcast input array from shape {given} into shape {wanted}"
+            r.require_equal(size, 1, "ValueError", message, values + more)
         value = value.derive(methodcaller("drop", 0))
     return value
 

@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, Scalar, in_turn
-from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
+from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mul, sub
 from tracebuf.ir.types import I32
 
 # -- axes moved, added, dropped
@@ -78,22 +78,6 @@ def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
     order = [k for k in range(ref.ndim) if k not in sources]
     for target, axis in sorted(zip(targets, sources)):
         order.insert(target, axis)
-    return ref.derive(methodcaller("transpose", order))
-
-
-@traces(np.rollaxis)
-def rollaxis(r: Recorder, a: Any, axis: Any, start: Any = 0) -> ArrayRef:
-    """np.rollaxis."""
-    ref = as_array(r, a)
-    at = axis_of(r, axis, ref.ndim, bools=True)
-    start = r.static_int(whole_number(r, start), "the start")
-    place = start + ref.ndim if start < 0 else start
-    if not 0 <= place <= ref.ndim:
-        raise Raises(
-            np.exceptions.AxisError(f"'start' arg requires {-ref.ndim} <= start < {ref.ndim + 1}, got {start}")
-        )
-    order = [k for k in range(ref.ndim) if k != at]
-    order.insert(place - (at < place), at)
     return ref.derive(methodcaller("transpose", order))
 
 
@@ -185,15 +169,6 @@ def flip(r: Recorder, m: Any, axis: Any = None) -> ArrayRef | Scalar:
     return read_item(r, ref, tuple(back if k in axes else whole for k in range(ref.ndim)))
 
 
-@traces(np.flipud, of=0)
-@traces(np.fliplr, of=1)
-def flip_along(axis: int, r: Recorder, m: Any) -> ArrayRef | Scalar:
-    ref = as_array(r, m)
-    if ref.ndim <= axis:
-        raise Raises(ValueError(f"Input must be >= {axis + 1}-d."))
-    return flip(r, ref, axis)
-
-
 @traces(np.rot90)
 def rot90(r: Recorder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayRef | Scalar:
     """np.rot90: a view."""
@@ -258,31 +233,6 @@ def place_in_shape(r: Recorder, axis: Any, ndim: int) -> int:
 def part(r: Recorder, a: ArrayRef, axis: int, start: Dim, size: Dim) -> ArrayRef:
     """The view of `size` indices of an axis, from `start`."""
     return a.derive(methodcaller("narrow", axis, r.facts.canon(start), 1, one_or_more(r, size)))
-
-
-@traces(np.split)
-def split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Any]:
-    """np.split: equal parts of an axis, or ValueError."""
-    indices_or_sections = numbers_in(r, indices_or_sections)
-    if not isinstance(indices_or_sections, (tuple, list, range)):
-        ref = as_array(r, ary)
-        n = ref.shape[place_in_shape(r, axis, ref.ndim)]
-        sections = r.static_int(whole_number(r, indices_or_sections), "the number of sections")
-        if sections <= 0:
-            raise Raises(ZeroDivisionError("integer modulo by zero") if sections == 0 else ValueError("sections"))
-        message = "array split does not result in an equal division"
-        r.require_equal(mod(n, sections), 0, "ValueError", message)
-    return array_split(r, ary, indices_or_sections, axis)
-
-
-@traces(np.hsplit, of=("hsplit", 1, 1))
-@traces(np.vsplit, of=("vsplit", 0, 2))
-@traces(np.dsplit, of=("dsplit", 2, 3))
-def split_along(which: tuple[str, int, int], r: Recorder, ary: Any, indices_or_sections: Any) -> list[Any]:
-    (name, axis, least), ref = which, as_array(r, ary)
-    if ref.ndim < least:
-        raise Raises(ValueError(f"{name} only works on arrays of {least} or more dimensions"))
-    return split(r, ref, indices_or_sections, 0 if name == "hsplit" and ref.ndim == 1 else axis)
 
 
 @traces(np.unstack)

@@ -156,6 +156,13 @@ def min_scalar_type(r: Recorder, a: Any, /) -> np.dtype:
     return ask(np.min_scalar_type, a)
 
 
+@traces(np.can_cast)
+def can_cast(r: Recorder, from_: Any, to: Any, casting: Any = "safe") -> bool:
+    """np.can_cast: of an array or a number, its dtype decides."""
+    kind = from_.dtype if isinstance(from_, ArrayRef) else stand_in(from_) if is_traced(from_) else from_
+    return ask(np.can_cast, kind, to, casting)
+
+
 # -- memory
 def made_here(r: Recorder, a: Any) -> bool:
     """Whether an array is certainly in memory that the function has asked for, by itself."""

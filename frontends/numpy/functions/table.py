@@ -31,7 +31,6 @@ from tracebuf.frontends.numpy.functions.formulas import (
     primitives,
     sequences,
     statistics,
-    transforms,
 )
 from tracebuf.frontends.numpy.functions.formulas import histograms as formula_histograms
 from tracebuf.frontends.numpy.functions.formulas import products as formula_products
@@ -92,7 +91,7 @@ MODULES = (
     as_strided, complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft,
     left_to_numpy, linalg, scipys, sorting, histograms, declared, convolutions, einsum, matmul, vectors, builtins,
     cmath_functions, math_functions, types, whole_arrays, as_written, joining, logic, lookup, mapping, padding,
-    primitives, formula_histograms, formula_products, formula_vectors, sequences, statistics, transforms, inspection,
+    primitives, formula_histograms, formula_products, formula_vectors, sequences, statistics, inspection,
     namespaces,
 )  # fmt: skip
 """The modules that fill the tables when they are imported; those that these import do too."""
@@ -107,7 +106,7 @@ class ScalarMethod:
 
 
 PURE = {
-    tuple, list, set, frozenset, range, slice, np.dtype, str, sorted, all, any, float.is_integer, np.can_cast,
+    tuple, list, set, frozenset, range, slice, np.dtype, str, sorted, all, any, float.is_integer,
     np.isdtype, np.issubdtype, np.promote_types, np.finfo, np.iinfo, np.lib.NumpyVersion,
     np.mintypecode, re.compile, re.escape, re.findall, re.fullmatch, re.match, re.search, re.split, re.sub,
 }  # fmt: skip
@@ -226,7 +225,9 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     if handler or is_pure(function):
         check_one_type(r, *args, *kwargs.values())
     odd = next((x for x in (*args, *kwargs.values()) if isinstance(x, FlatIterator)), None)
-    if handler is not None and odd is not None and function not in (len, isinstance):
+    if odd is not None and function in (np.array, np.asarray) and args[0] is odd:
+        args = [odd.item(slice(None)), *args[1:]]
+    elif handler is not None and odd is not None and function not in (len, isinstance):
         odd.refuse()
     if handler is None:
         return NotImplemented

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import (
     k_order,
     numeric,
     shape_arg,
+    strong,
 )
 from tracebuf.frontends.numpy.arrays.reshape import is_dense, is_fortran, order_of
 from tracebuf.frontends.numpy.functions.indices import picking
@@ -39,7 +40,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
 from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.each_path import stores
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
@@ -181,6 +182,8 @@ def clip(
         low, high = a_min, a_max
     into = out_of(r, out)
     a, low, high = (as_operand(r, v) for v in (a, low, high))
+    if any(isinstance(x, (ArrayRef, NpScalar, np.generic)) for x in (low, high)):
+        a = strong(r, a)  # a number becomes an array at first
     low, high = (clip_bound(r, a, bound, side) for side, bound in enumerate((low, high)))
     if low is None and high is None:
         return elementwise(r, np.positive, [a], into)
@@ -217,9 +220,8 @@ def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
 
 @traces(np.copyto)
 @stores
-def copyto(r: Recorder, dst: Any, src: Any, *, where: Any = True) -> None:
-    """np.copyto: a store that converts within a kind only; Python's ints may be stored into any integers that hold
-    them."""
+def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """np.copyto: a store that converts by a rule; Python's ints may be stored into any integers that hold them."""
     if not isinstance(dst, ArrayRef):
         raise Raises(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(concrete(dst)).__name__}"))
     if isinstance(weak_type(where), type):
@@ -233,8 +235,8 @@ def copyto(r: Recorder, dst: Any, src: Any, *, where: Any = True) -> None:
     source = creation.asarray(r, src) if isinstance(src, (list, tuple)) else src
     kind = weak_type(source)
     if kind is not int or not dst.element.is_integer:
-        if not np.can_cast(given := np.dtype(kind), dst.dtype, "same_kind"):
-            raise Raises(TypeError(f"Cannot cast {given!r} to {dst.dtype!r} according to the rule 'same_kind'"))
+        if not ask(np.can_cast, given := np.dtype(kind), dst.dtype, casting):
+            raise Raises(TypeError(f"Cannot cast {given!r} to {dst.dtype!r} according to the rule {casting!r}"))
         source = as_array(r, source)  # converted as arrays are: no check that numbers fit
     else:
         check_number(r, source, dst)
@@ -268,7 +270,7 @@ def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> A
     """np.round."""
     made = round_array(r, as_operand(r, a), decimals)
     if out is None:  # never a Python number
-        return NpScalar(made.value, made.element) if isinstance(made, NpScalar) else made
+        return made if isinstance(made, ArrayRef) else strong(r, made)
     if weak_type(made) is int or np.dtype(weak_type(made)).kind in "iub":
         raise r.refuse("np.round of integers with out=", "out[...] = np.round(a, n)")
     copyto(r, out, made)

@@ -90,6 +90,7 @@ from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, st
 from tracebuf.frontends.numpy.record.slices import SliceOf, as_slices, as_value
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
+    PLAIN,
     ArrayRef,
     Env,
     NpScalar,
@@ -288,6 +289,8 @@ class Expressions(Comprehensions):
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
+        if type(a) in PLAIN and type(b) in PLAIN and name != "MatMult":
+            return binary(self.r, name, a, b)
         node = ast.Pass()
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
         if name != "MatMult":
@@ -565,11 +568,11 @@ class Expressions(Comprehensions):
         return self.expr(node.value, env), as_slices(self.expr(node.slice, env))
 
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
-        check_steady(self.r, base)
         index = as_slices(index)
         if isinstance(base, ArrayRef):
-            index = self.in_array(node, index)
-        elif isinstance(base, (FlatIterator, tuple, list, str, range, Range)):
+            return subscripts.read(self.r, base, self.in_array(node, index))
+        check_steady(self.r, base)
+        if isinstance(base, (FlatIterator, tuple, list, str, range, Range)):
             index = self.as_index(node, index)
         if is_groups(base):
             return groups.read(self, node, base, index)
@@ -580,8 +583,6 @@ class Expressions(Comprehensions):
             return keyed.read(self, node, base, index)
         if is_growing(base):
             return growing.item(self, node, base, index)
-        if isinstance(base, ArrayRef):
-            return subscripts.read(self.r, base, index)
         if isinstance(base, FlatIterator):
             return base.item(index)
         if isinstance(base, inspection.Flags):
@@ -773,6 +774,8 @@ class Expressions(Comprehensions):
                 self.captures.setdefault((name, id(base)), (name, missing, NOTHING))
             raise
         if isinstance(base, types.ModuleType):
+            if self.is_fixed_here() and not is_users(value):
+                return value
             ours = base.__name__.partition(".")[0] in ("numpy", "scipy", "math", "cmath")
             if not ours or put_there(base, name, value):
                 return self.capture(name, Attribute(base, name), value, base)
@@ -883,6 +886,9 @@ class Expressions(Comprehensions):
 
     def dispatch(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A call, dispatched on the callee itself (rule X1)."""
+        if isinstance(function, np.ufunc) and not kwargs and PLAIN.issuperset(map(type, args)):
+            if table.is_numpys(function):
+                return table.call_known(self.r, function, args, kwargs)
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if function is len and len(args) == 1 and type(args[0]) in (list, tuple) and not kwargs:
@@ -1134,6 +1140,8 @@ class Expressions(Comprehensions):
 
     def in_array(self, node: ast.AST, index: Any) -> Any:
         """An index of an array, with the array of its ints in the place of each range."""
+        if type(index) in PLAIN:
+            return index
         if type(index) is tuple:
             return tuple(self.in_array(node, part) for part in index)
         if isinstance(index, range) or (isinstance(index, Range) and index.count is None):
@@ -1143,7 +1151,9 @@ class Expressions(Comprehensions):
     def as_index(self, node: ast.AST, index: Any) -> Any:
         """An index in which each object is replaced by what its `__index__` gives."""
         if isinstance(index, slice):
-            return slice(*(self.as_index(node, part) for part in (index.start, index.stop, index.step)))
+            parts = (index.start, index.stop, index.step)
+            plain = PLAIN.issuperset([type(part) for part in parts if part is not None])
+            return index if plain else slice(*(self.as_index(node, part) for part in parts))
         if type(index) is tuple:
             return tuple(self.as_index(node, part) for part in index)
         if not isinstance(index, Record):

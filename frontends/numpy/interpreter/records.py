@@ -162,7 +162,7 @@ def keeps(i: Evaluator, kind: type, name: str) -> None:
         for base in kind.__bases__:
             if base is not object and name not in vars(kind):
                 keeps(i, base, name)
-    elif kind is not types.SimpleNamespace:
+    elif kind is not types.SimpleNamespace and not kind.__module__.startswith("tracebuf."):
         fetch = OfClass(kind, name)
         i.captures.setdefault((name, id(kind)), (name, fetch, fetch()))
 

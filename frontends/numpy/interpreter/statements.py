@@ -46,7 +46,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     RETURN,
     check_one_type,
 )
-from tracebuf.frontends.numpy.numbers.operands import is_operand
+from tracebuf.frontends.numpy.numbers.operands import Operand, is_operand
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
@@ -76,6 +76,7 @@ from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
+    PLAIN,
     ArrayRef,
     Env,
     NpScalar,
@@ -412,6 +413,8 @@ class Statements(Expressions, Protected):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
+        if type(old) is ArrayRef and type(right) in PLAIN and name != "MatMult":
+            return self.changed(name, old, right)
         if isinstance(old, GroupRef) and name == "Add":
             groups.extend(self, ast.Pass(), old, right)
             return old
@@ -440,12 +443,14 @@ class Statements(Expressions, Protected):
             return inplace_matmul(self.r, old, right)
         if not (is_traced(right) or isinstance(right, NUMBERS)):
             raise self.in_place_of(name, old, right)
-        self.r.check_writable(old)
-        ufunc, operands = BINARY[name][1], [old, right]
-        if name == "Pow":
-            ufunc, operands = power_form(self.r, old, right)
-        elementwise(self.r, ufunc, operands, into=old)
-        return old
+        return self.changed(name, old, right)
+
+    def changed(self, name: str, array: ArrayRef, right: Operand) -> ArrayRef:
+        """The array, after `array OP= right`."""
+        self.r.check_writable(array)
+        ufunc, operands = power_form(self.r, array, right) if name == "Pow" else (BINARY[name][1], [array, right])
+        elementwise(self.r, ufunc, operands, into=array)
+        return array
 
     def in_place_of(self, name: str, old: ArrayRef, right: Any) -> Raises | UnsupportedError:
         """What `old OP= right` raises where the operand is neither array nor number."""

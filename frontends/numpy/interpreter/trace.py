@@ -47,6 +47,7 @@ from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.frontends.numpy.source.source import heading
 from tracebuf.frozen import frozen
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols
 from tracebuf.ir.func import Donation, Func
 from tracebuf.ir.types import TensorType
@@ -64,6 +65,9 @@ class Traced(CallPlan):
     loops: Loops = Loops()
     lists_grow: bool = False
     """Whether there are lists whose length only the run time knows."""
+    order_is_open: bool = False
+    """Whether arrays are joined whose order of axes hangs on a size that only the run time knows: whether a mask leaves
+    no row, one or more. It is that of more than one (rule C1)."""
 
     @property
     def call_plan(self) -> CallPlan:
@@ -293,20 +297,21 @@ def finish(
     entry.func.callees = called_from(entry.func, r.callees)
     refuse_growth(r, entry.func)
     for f in (entry.func, *entry.func.callees):
-        canonicalize_equal_sizes(f, r)
-        f.forget_lost_uses()
+        values = [*f.values()]
+        canonicalize_equal_sizes(f, r, values)
+        f.forget_lost_uses(values)
         f.forget_lost_symbols()
     under = assumed(entry, r, interpreter)
     return Traced(
         under.guards, under.bindings, under.captures, under.taken, tuple(entry.arguments), tuple(stored), plan, writes,
         entry.func, Loops(tuple(sorted(dict.fromkeys(r.loops), key=lambda report: report.location.line))),
-        r.growth.made,
+        r.growth.made, r.order_is_open,
     )  # fmt: skip
 
 
 def called_from(f: Func, callees: Sequence[Func]) -> tuple[Func, ...]:
     """Those of the functions that are called, directly or not: attempts that were dropped have made others."""
-    found, work = dict[str, Func](), [f]
+    found, work = dict[str, Func](), [f] if callees else []
     while work:
         for op in work.pop().walk():
             if isinstance(op, func.TracedCall) and op.callee not in found:
@@ -322,14 +327,14 @@ iterations of loops that are traced one by one, within one another, have multipl
 
 def refuse_growth(r: Recorder, f: Func) -> None:
     """Raises UnsupportedError where a program is too large for its source."""
-    ops = len([*f.walk()])
+    ops = sum(1 for _ in f.walk())
     if ops > MOST_OPS and ops > MOST_A_LINE * (lines := len({(op.loc.file, op.loc.line) for op in f.walk()})):
         text = f"{lines} lines become {ops} operations: paths and iterations that are traced one by one multiply"
         limits = f" (limits: {MOST_OPS} operations, and {MOST_A_LINE} a line)"
         raise r.refuse(text + limits, "keep names to one array or object each within the inner loops")
 
 
-def canonicalize_equal_sizes(f: Func, r: Recorder) -> None:
+def canonicalize_equal_sizes(f: Func, r: Recorder, values: Sequence[Value]) -> None:
     """Rewrites types and values so that equal sizes have one expression: guards that came late made sizes equal which
     earlier ops express in two ways."""
     if not any(g.kind == "zero" for g in r.guards):
@@ -342,7 +347,7 @@ def canonicalize_equal_sizes(f: Func, r: Recorder) -> None:
     for attrs in f.arg_attrs:
         if "strides" in attrs:
             attrs["strides"] = tuple(None if d is None else r.facts.canon(d) for d in attrs["strides"])
-    for v in f.values():
+    for v in values:
         if isinstance(v.type, TensorType) and (shape := tuple(map(r.facts.canon, v.type.shape))) != v.type.shape:
             v.type = TensorType(shape, v.type.element)
 

@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     from_values,
     is_container,
     leaves,
+    parts,
     same_value,
     shell,
     structure,
@@ -468,7 +469,17 @@ def references(x: Any) -> list[ArrayRef]:
 
 def anchored(r: Recorder, values: Iterable[Any]) -> set[Storage]:
     """The storages that live names, outer functions' names and arguments refer to: they cannot be replaced."""
-    return {s for v in (*values, *r.outer_values()) for ref in references(v) for s in storages_of(ref)}
+    found: set[Storage] = set()
+    work, seen = [*values, *r.outer_values()], dict[int, Any]()
+    while work:
+        if seen.setdefault(id(x := work.pop()), seen) is not seen:
+            continue  # what depends on the path may hold one value many times
+        seen[id(x)] = x
+        if isinstance(x, ArrayRef):
+            found.update(storages_of(x))
+        else:
+            work += held_by(x) if (inside := parts(x)) is None else inside
+    return found
 
 
 def bound_value(r: Recorder, name: str, x: Any) -> Any:

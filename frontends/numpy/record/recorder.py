@@ -79,6 +79,8 @@ class Recorder(Sizes):
         """The options of each `with np.printoptions(...)` that is being traced."""
         self.maps: Any = None
         """Which arguments are memmaps (arrays/memmaps); None where none is."""
+        self.order_is_open = False
+        """Whether only the run time knows the order in memory of an array that was joined (`Traced.order_is_open`)."""
         self.warns = False
         """Whether NumPy's floating-point warnings are to be given (`Options.warnings`)."""
         self.longlong = ""

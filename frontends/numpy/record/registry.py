@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import _lru_cache_wrapper, partial
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from tracebuf.frontends.numpy.record.each_path import WRITERS, stores
@@ -49,7 +49,10 @@ def traces(
             known = partial(handler, of)
             if handler in WRITERS:
                 stores(known)
-        HANDLERS.update(dict.fromkeys(functions, known))
+        for function in functions:
+            HANDLERS[function] = known
+            if isinstance(inner := getattr(function, "__wrapped__", None), BuiltinFunctionType):  # by NumPy's own code
+                PRIMITIVES[inner] = known
         if method is not None:
             METHODS[method] = known
         if number is not None:

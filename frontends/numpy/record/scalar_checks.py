@@ -9,7 +9,7 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.conditions import either, negation
-from tracebuf.frontends.numpy.record.raises import Raises, call_handler
+from tracebuf.frontends.numpy.record.raises import Raises, call_as
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import UNSURE_TYPES, NpScalar, PyBool
 from tracebuf.ir.core import Value
@@ -71,7 +71,7 @@ def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(handler)
     def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
         try:
-            return call_handler(handler, r, *args, **kwargs)
+            return call_as(None, handler, (r,), args, kwargs)
         except Raises as said:
             if said.placed:
                 raise

@@ -605,6 +605,8 @@ def is_traced(value: object) -> bool:
 
 NUMBERS = (bool, int, float, complex, np.generic)
 """Numbers of the program's own, known while tracing."""
+PLAIN = frozenset((ArrayRef, NpScalar, PyInt, PyFloat, PyComplex, PyBool, bool, int, float, complex))
+"""The classes of arrays and numbers whose operators are NumPy's or Python's own, whatever else the program holds."""
 
 
 def stand_in(x: Scalar) -> bool | int | float | complex | np.generic:

@@ -7,6 +7,7 @@ element, whatever the analysis decides. Offsets are compared as symbolic sizes; 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import gcd
 
 from tracebuf.analysis.one_shot.dataflow import Dataflow
@@ -57,6 +58,25 @@ def regrouped(path: tuple[Step, ...], op: Regrouping) -> tuple[Step, ...]:
     if path and isinstance(last := path[-1], Regrouped):
         path, before = path[:-1], last.before
     return path if before == after else (*path, Regrouped(before, after))
+
+
+def other_component(path: tuple[Step, ...], other: tuple[Step, ...]) -> bool:
+    """Whether of one tensor of complex numbers one path takes real parts alone and the other imaginary ones: whichever
+    numbers these are."""
+    return {component_of(path), component_of(other)} == {0, 1}
+
+
+def component_of(path: tuple[Step, ...]) -> int | None:
+    """0 or 1 where a path goes through the numbers as pairs and takes the real or the imaginary part of each."""
+    for step, after in pairwise(path):
+        if isinstance(step, Regrouped):
+            (*shape, element), (*pairs, _) = step.before, step.after
+            if not isinstance(element, ScalarType) or not element.is_complex or pairs != [*shape, 2]:
+                return None
+            if not isinstance(after, SliceOp) or len(shape) in (cut := after.slice).dims:
+                return None
+            return component if isinstance(component := cut.offsets[-1], int) else None
+    return None
 
 
 class Parts:
@@ -124,7 +144,8 @@ class Parts:
             return self.unrelated(base, other)
         for p, q in zip(path, others, strict=False):
             if not same_step(p, q):
-                return isinstance(p, SliceOp) and isinstance(q, SliceOp) and self._slices_disjoint(p, q)
+                apart = isinstance(p, SliceOp) and isinstance(q, SliceOp) and self._slices_disjoint(p, q)
+                return apart or other_component(path, others)
         return False
 
     def _path(self, value: Value) -> Path:

@@ -29,8 +29,12 @@ def fold_memref(func: Func) -> None:
         changed = _fold_flow(func.block, set(func.symbols.values()))
         if changed:
             func.forget_lost_symbols()
+        gone: dict[Value, Value] = {}
         for block in list(flow_blocks(func)):
-            changed |= _fold_views(func, block)
+            gone |= _fold_views(block)
+        if gone:
+            changed = True
+            func.symbols = {s: last_of(gone, v) for s, v in func.symbols.items()}
         changed |= _sweep(func)
         if not changed:
             return
@@ -138,13 +142,19 @@ def _discard(op: Op) -> None:
 
 
 # -- views and sizes
-def _fold_views(func: Func, block: Block) -> bool:
+def last_of(gone: dict[Value, Value], value: Value) -> Value:
+    """What stands for a value in the end."""
+    while value in gone:
+        value = gone[value]
+    return value
+
+
+def _fold_views(block: Block) -> dict[Value, Value]:
     """Equal views of one buffer become one, but for those whose shape lies in a buffer (it may change); sizes that are
-    known somewhere else are read there."""
+    known somewhere else are read there. The values that are gone, and what stands for each."""
     seen: dict[tuple[object, ...], Value] = {}
     gone: dict[Value, Value] = {}
     ops: list[Op] = []
-    changed = False
     for op in block.ops:
         if isinstance(op, (memref.Dim, *memref.VIEW_OPS)) and not isinstance(op, memref.Reshape):
             key = (type(op), tuple(op.operands), op.result.type, tuple(sorted(op.attrs.items())))
@@ -162,13 +172,11 @@ def _fold_views(func: Func, block: Block) -> bool:
                 op.result.replace_all_uses(value)
                 op.drop_uses()
                 gone[op.result] = value
-                changed = True
                 continue
         ops.append(op)
-    if changed:
+    if gone:
         block.replace_ops(ops)
-        func.symbols = {s: gone.get(v, v) for s, v in func.symbols.items()}
-    return changed
+    return gone
 
 
 def known_size(buffer: Value, dim: int) -> Mixed | None:

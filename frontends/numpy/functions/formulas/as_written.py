@@ -9,11 +9,15 @@ import numpy as np
 from tracebuf.frontends.numpy.record.registry import formula
 
 AS_WRITTEN = (
-    np.apply_over_axes, np.asarray_chkfinite, np.astype, np.bartlett, np.blackman, np.cumulative_prod,
-    np.cumulative_sum, np.diag_indices, np.diag_indices_from, np.fft.hfft,
-    np.fft.ihfft, np.fix, np.fromfunction, np.hamming, np.hanning, np.indices, np.isneginf, np.isposinf,
-    np.linalg.cross, np.polyder, np.polyval, np.sinc, np.trapezoid, np.tril_indices,
-    np.tril_indices_from, np.trim_zeros, np.triu_indices, np.triu_indices_from, np.vander,
+    np.allclose, np.angle, np.apply_over_axes, np.asarray_chkfinite, np.astype, np.bartlett, np.blackman,
+    np.column_stack, np.common_type, np.corrcoef, np.cumulative_prod, np.cumulative_sum, np.diag_indices,
+    np.diag_indices_from, np.dsplit, np.dstack, np.fft.fftshift, np.fft.hfft, np.fft.ifftshift, np.fft.ihfft,
+    np.fix, np.fliplr, np.flipud, np.fromfunction, np.geomspace, np.hamming, np.hanning, np.hsplit, np.hstack,
+    np.identity, np.indices, np.iscomplex, np.iscomplexobj, np.isfortran, np.isneginf, np.isposinf, np.isreal,
+    np.isrealobj, np.isscalar, np.iterable, np.ix_, np.linalg.cross, np.linalg.diagonal, np.linalg.matmul,
+    np.linalg.outer, np.linalg.tensordot, np.linalg.trace, np.meshgrid, np.nanstd, np.polyder, np.polyval, np.ptp,
+    np.rollaxis, np.select, np.sinc, np.split, np.trapezoid, np.tril, np.tril_indices, np.tril_indices_from,
+    np.trim_zeros, np.triu, np.triu_indices, np.triu_indices_from, np.vander, np.vsplit, np.vstack,
 )  # fmt: skip
 
 for function in AS_WRITTEN:

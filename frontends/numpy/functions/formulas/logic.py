@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.formulas.primitives import check_writable, is_array, order_of_memory, refuse
+from tracebuf.frontends.numpy.functions.formulas.primitives import check_writable, is_array, refuse
 from tracebuf.frontends.numpy.functions.host.left_to_numpy import isin_by_numpy
 from tracebuf.frontends.numpy.record.registry import formula
 
@@ -27,11 +27,6 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any =
         y = np.asanyarray(y, dtype=np.result_type(y.dtype, 1.0))
     near = np.less_equal(abs(x - y), atol + rtol * abs(y)) & np.isfinite(y) | np.equal(x, y)
     return near | np.isnan(x) & np.isnan(y) if equal_nan else near
-
-
-@formula(np.allclose)
-def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
-    return bool(np.all(isclose(a, b, rtol, atol, equal_nan)))
 
 
 @formula(np.array_equal)
@@ -64,7 +59,7 @@ def isin(
     element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None
 ) -> Any:
     if assume_unique or kind == "table":
-        return isin_by_numpy(element, test_elements, assume_unique, invert, kind)
+        return isin_by_numpy(element, test_elements, assume_unique, invert, kind=kind)
     x, items = np.asarray(element), np.ravel(test_elements)
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
@@ -159,13 +154,6 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any) -> Any:
         else:
             made[condition] = f(x[condition], *args) if callable(f) else f
     return made
-
-
-@formula(np.isfortran)
-def isfortran(a: Any) -> Any:
-    if not is_array(a) and not isinstance(a, np.generic):
-        refuse("np.isfortran of what is no array", "pass an array")
-    return is_array(a) and order_of_memory(a) == "F"
 
 
 # -- polynomials

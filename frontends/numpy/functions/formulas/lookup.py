@@ -12,10 +12,20 @@ from tracebuf.frontends.numpy.functions.host.left_to_numpy import interp_by_nump
 from tracebuf.frontends.numpy.record.registry import formula
 
 
+def check_safe(dtype: Any) -> None:
+    """TypeError where what NumPy computes with in float64 cannot be cast to it safely."""
+    if not np.can_cast(dtype, np.float64):
+        raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('float64') according to the rule 'safe'")
+
+
 @formula(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     if np.asarray(fp).dtype.kind == "c":
         return interp_by_numpy(x, xp, fp, left, right, period)
+    if period is None:  # with one, NumPy discards imaginary parts; of numbers it does
+        check_safe(np.asarray(xp).dtype)
+        if np.ndim(x):
+            check_safe(np.asarray(x).dtype)
     x, xp, fp = np.asarray(x, np.float64, order="C"), np.asarray(xp, np.float64), np.asarray(fp, np.float64)
     if period is not None:
         if period == 0:
@@ -48,8 +58,7 @@ def digitize(x: Any, bins: Any, right: Any = False) -> Any:
     x, bins = np.asarray(x), np.asarray(bins)
     if x.dtype.kind == "c":
         raise TypeError("x may not be complex")
-    if not np.can_cast(bins.dtype, np.float64):
-        raise TypeError(f"Cannot cast array data from {bins.dtype!r} to dtype('float64') according to the rule 'safe'")
+    check_safe(bins.dtype)
     edges = bins.astype(np.float64, copy=False)
     if edges.ndim != 1:
         raise ValueError(f"object {'too deep' if edges.ndim else 'of too small depth'} for desired array")

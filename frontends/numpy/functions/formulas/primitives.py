@@ -34,19 +34,16 @@ from tracebuf.ir.dims import add, sub
 from tracebuf.ir.types import C128, F16, F32, F64, I1, I64, ScalarType
 from tracebuf.running.host import Direct, HostFunction, Passed, put_nothing
 
-
-@primitive
-def divide_by_count(r: Recorder, total: Any, count: Any, out: Any = None) -> Any:
-    """total / count in the dtype of the total, as `np.divide(total, count, out=total, casting="unsafe")`."""
-    return divide(r, total, count, out)
-
-
-@primitive
-def linspace_of_numbers(
-    r: Recorder, start: Any, stop: Any, num: Any, endpoint: Any, retstep: Any, dtype: Any
-) -> Any:
-    """np.linspace between two numbers."""
-    return linspace(r, start, stop, num, endpoint, retstep, dtype)
+divide_by_count: Any = primitive(divide)
+linspace_of_numbers = primitive(linspace)
+pad_rows = primitive(padding.pad_rows)
+interpolated = primitive(interpolation.interpolated)
+counted_in_bins: Any = primitive(equal_bins.count_in_bins)
+histogram_by_numpy = primitive(histograms.HISTOGRAM)
+matrix_power_by_numpy = primitive(linalg.MATRIX_POWER)
+multi_dot_by_numpy = primitive(linalg.MULTI_DOT)
+complex_eigenvalues = primitive(linalg.EIGVALS)
+complex_eigenvectors = primitive(linalg.EIG)
 
 
 @primitive
@@ -65,30 +62,6 @@ def is_array(r: Recorder, x: Any) -> Any:
 def bits_of(r: Recorder, x: Any) -> Any:
     """The bits of a positive int that is the same in each call, the lowest first; none for what is not."""
     return tuple(map(int, f"{x:b}"[::-1])) if type(x) is int and x > 0 else ()
-
-
-@primitive
-def matrix_power_by_numpy(r: Recorder, a: Any, n: Any) -> Any:
-    """np.linalg.matrix_power, called."""
-    return linalg.MATRIX_POWER(r, a, n)
-
-
-@primitive
-def multi_dot_by_numpy(r: Recorder, arrays: Any, *, out: Any = None) -> Any:
-    """np.linalg.multi_dot, called."""
-    return linalg.MULTI_DOT(r, arrays, out=out)
-
-
-@primitive
-def complex_eigenvalues(r: Recorder, a: Any) -> Any:
-    """np.linalg.eigvals, called, as complex numbers."""
-    return linalg.EIGVALS(r, a)
-
-
-@primitive
-def complex_eigenvectors(r: Recorder, a: Any) -> Any:
-    """np.linalg.eig, called, as complex numbers."""
-    return linalg.EIG(r, a)
 
 
 def by_python(items: np.ndarray, reverse: bool) -> None:
@@ -143,12 +116,6 @@ def order_of_memory(r: Recorder, a: Any) -> Any:
 
 
 @primitive
-def pad_rows(r: Recorder, array: Any, pad_width: Any, mode: Any, constants: Any) -> Any:
-    """np.pad with constants, or with rows of the array."""
-    return padding.pad_rows(r, array, pad_width, mode, constants)
-
-
-@primitive
 def pad_pairs(r: Recorder, pad_width: Any, ndim: Any) -> Any:
     """The widths before and after each axis."""
     return tuple(tuple(map(as_int_value, pair)) for pair in padding.pad_widths(r, pad_width, ndim))
@@ -165,12 +132,6 @@ def broadcast_view(r: Recorder, a: Any, shape: Any) -> Any:
     """np.broadcast_to, except that the view may be stored to if the array may."""
     made = broadcast_to(r, a, shape)
     return made if isinstance(made, GuardedRef) else ArrayRef(made.storage, made.view, a.read_only)
-
-
-@primitive
-def interpolated(r: Recorder, x: Any, xp: Any, fp: Any, left: Any, right: Any, dense: Any) -> Any:
-    """np.interp of doubles among two points or more; `dense`: it is worth looking where the one before was."""
-    return interpolation.interpolated(r, x, xp, fp, left, right, dense)
 
 
 @primitive
@@ -203,18 +164,6 @@ def _is_end(r: Recorder, x: Any, element: ScalarType) -> bool:
 
 
 @primitive
-def counted_in_bins(r: Recorder, x: Any, weights: Any, counts: Any, edges: Any, ends: Any, width: Any) -> Any:
-    """Adds the elements between the ends to the counts of their bins."""
-    equal_bins.count_in_bins(r, x, weights, counts, edges, ends, width)
-
-
-@primitive
-def histogram_by_numpy(r: Recorder, a: Any, bins: Any, range: Any, density: Any, weights: Any) -> Any:
-    """np.histogram, called."""
-    return histograms.HISTOGRAM(r, a, bins, range, density, weights)
-
-
-@primitive
 def dtype_of(r: Recorder, x: Any) -> Any:
     """np.asarray(x).dtype; for a number that is Python's or NumPy's, depending on the path, where both have the
     same."""
@@ -239,16 +188,6 @@ def fresh_as(r: Recorder, arrays: Any, dtype: Any) -> Any:
 @traces(np.broadcast_shapes)
 def broadcast_shapes(r: Recorder, *shapes: Any) -> tuple[Any, ...]:
     return tuple(as_int_value(n) for n in broadcast(r, [shape_arg(r, s) for s in shapes]))
-
-
-@traces(np.isscalar)
-def is_scalar(r: Recorder, element: Any) -> bool:
-    return isinstance(element, Scalar) or np.isscalar(element)
-
-
-@traces(np.iterable)
-def is_iterable(r: Recorder, y: Any) -> bool:
-    return y.ndim > 0 if isinstance(y, ArrayRef) else np.iterable(concrete(y))
 
 
 @traces(np.result_type)

@@ -73,25 +73,6 @@ def logspace(
     return points if dtype is None else points.astype(dtype, copy=False)
 
 
-@formula(np.geomspace)
-def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = None, axis: Any = 0) -> Any:
-    start, stop = np.asanyarray(start), np.asanyarray(stop)
-    if np.any(start == 0) or np.any(stop == 0):
-        raise ValueError("Geometric sequence cannot include zero")
-    loop = np.result_type(start, stop, 1.0, np.dtype(np.float64 if dtype is None else dtype))
-    start, stop = start.astype(loop), stop.astype(loop)
-    sign = np.sign(start)
-    made = logspace(np.log10(start / sign), np.log10(stop / sign), num, endpoint, 10.0, loop)
-    if num > 0:
-        made[0] = start / sign
-        if num > 1 and endpoint:
-            made[-1] = stop / sign
-    made *= sign
-    if axis != 0:
-        made = np.moveaxis(made, 0, axis)
-    return made if dtype is None else made.astype(dtype, copy=False)
-
-
 # -- grids
 
 
@@ -107,24 +88,6 @@ def stacked(vectors: Any, sizes: Any, dtype: Any) -> Any:
     for k, x in enumerate(vectors):
         made[k] = laid(x, k, n)
     return made
-
-
-@formula(np.meshgrid)
-def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> Any:
-    if indexing not in ("xy", "ij"):
-        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    n = len(xi)
-    places = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
-    grids = [laid(np.asanyarray(x).reshape(-1), k, n) for x, k in zip(xi, places)]
-    if not sparse:
-        grids = broadcast_arrays(*grids)
-    elif not copy:
-        return SPARSE(grids)
-    return tuple([x.copy() for x in grids]) if copy else grids
-
-
-SPARSE: Any = type(np.meshgrid(copy=False, sparse=True))
-"""What np.meshgrid returns without copies: a list, from NumPy 2.5 on a tuple."""
 
 
 @formula(np.broadcast_arrays)
@@ -244,4 +207,3 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
         return
     for i in range(min(a.shape)):
         a[(i,) * a.ndim] = values[i % len(values)]
-

@@ -153,14 +153,6 @@ def nanvar(
     return made if is_array(found) else made[()]
 
 
-@formula(np.nanstd)
-def nanstd(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = _NoValue, *,
-    where: Any = _NoValue, mean: Any = _NoValue, correction: Any = _NoValue,
-) -> Any:  # fmt: skip
-    return np.sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction), out=out)
-
-
 @formula(np.nanargmax)
 def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
     a = np.asanyarray(a)
@@ -225,9 +217,6 @@ def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.
     later = along(axis, slice(1, None))
     made[later] = p[later] + np.cumsum(correction, axis)
     return made
-
-
-# -- np.gradient
 
 
 # -- np.gradient

@@ -164,10 +164,6 @@ def below(g: Any, n: Any) -> Any:
     return found
 
 
-def uniform(g: Any, a: Any, b: Any) -> Any:
-    return a + (b - a) * drawn(g)
-
-
 def randrange(g: Any, start: Any, stop: Any = None, step: Any = 1) -> Any:
     start = operator.index(start)
     if stop is None:
@@ -181,10 +177,6 @@ def randrange(g: Any, start: Any, stop: Any = None, step: Any = 1) -> Any:
     if n <= 0:
         raise ValueError("empty range for randrange()")
     return start + step * below(g, n)
-
-
-def randint(g: Any, a: Any, b: Any) -> Any:
-    return randrange(g, a, b + 1)
 
 
 def choice(g: Any, seq: Any) -> Any:
@@ -292,36 +284,6 @@ def place_among(sums: Any, x: Any) -> Any:
     return low
 
 
-def shuffle(g: Any, x: Any) -> Any:
-    for i in range(len(x) - 1, 0, -1):
-        j = below(g, i + 1)
-        x[i], x[j] = x[j], x[i]
-
-
-def normalvariate(g: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
-    while True:
-        u1 = drawn(g)
-        u2 = 1.0 - drawn(g)
-        z = MAGIC * (u1 - 0.5) / u2
-        if z * z / 4.0 <= -math.log(u2):
-            break
-    return mu + z * sigma
-
-
-def expovariate(g: Any, lambd: Any = 1.0) -> Any:
-    return -math.log(1.0 - drawn(g)) / lambd
-
-
-def triangular(g: Any, low: Any = 0.0, high: Any = 1.0, mode: Any = None) -> Any:
-    u = drawn(g)
-    if high == low:
-        return low
-    c = 0.5 if mode is None else (mode - low) / (high - low)
-    if u > c:
-        return high + (low - high) * math.sqrt((1.0 - u) * (1.0 - c))
-    return low + (high - low) * math.sqrt(u * c)
-
-
 def gauss(g: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
     """Random.gauss, of a generator that is made here: of two numbers that it makes the second is kept."""
     if g.kept[1] > 0:
@@ -380,18 +342,16 @@ def begin_module(g: Any) -> Any:
 
 FEW = 5
 """Results of fewer items are lists whose length is known while tracing."""
-MAGIC = 4 * math.exp(-0.5) / math.sqrt(2.0)
-FORMULAS = (
-    getrandbits, uniform, randrange, randint, choice, sample, choices, shuffle, normalvariate, expovariate, triangular,
-    gauss, seed,
-)  # fmt: skip
+
+
+FORMULAS = (getrandbits, randrange, choice, sample, choices, gauss, seed)
 TABLE = {"random": drawn, "_randbelow": below} | {formula.__name__: formula for formula in FORMULAS}
 """By method of a generator: what is traced in its place."""
 OF_MODULE = TABLE | {"gauss": gauss_of_module, "seed": seed_of_module}
 OF_OUTER = TABLE | {"gauss": gauss_of_outer, "seed": seed_of_outer}
 BY_PYTHON = (
-    "betavariate", "gammavariate", "lognormvariate", "paretovariate", "vonmisesvariate", "weibullvariate",
-    "binomialvariate",
+    "uniform", "triangular", "randint", "shuffle", "normalvariate", "expovariate", "betavariate", "gammavariate",
+    "lognormvariate", "paretovariate", "vonmisesvariate", "weibullvariate", "binomialvariate",
 )  # fmt: skip
 """The methods of random.Random that are traced as they are written."""
 

@@ -1,4 +1,4 @@
-"""Formulas of np.cross, np.kron, np.cov and np.corrcoef (numpy/_core/numeric.py, numpy/lib)."""
+"""Formulas of np.cross, np.kron and np.cov (numpy/_core/numeric.py, numpy/lib)."""
 
 from __future__ import annotations
 
@@ -133,19 +133,3 @@ def weights_of(x: Any, given: Any, name: str) -> Any:
     if np.any(w < 0):
         raise ValueError(f"{name} cannot be negative")
     return w
-
-
-@formula(np.corrcoef)
-def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
-    c = cov(x, y, rowvar, dtype=dtype)
-    if c.ndim < 2:
-        return c / c
-    spread = np.sqrt(np.diagonal(c).real)
-    if c.dtype.kind != "c":
-        c[...] = np.minimum(np.maximum(c / spread[:, None] / spread, -1), 1)
-        return c
-    c /= spread[:, None]
-    c /= spread
-    for part in (c.real, c.imag):
-        np.clip(part, -1, 1, out=part)
-    return c

@@ -1,5 +1,5 @@
-"""np.fft: transforms as host calls (pocketfft), and fftfreq as a loop; the others are formulas
-(functions/formulas/transforms)."""
+"""np.fft: transforms as host calls (pocketfft), and fftfreq as a loop; the others are NumPy's
+own code (functions/formulas/as_written)."""
 
 from __future__ import annotations
 

@@ -44,30 +44,8 @@ def poly_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
 
 ROOTS = HostEntry(complex_roots, ("p",), roots_shapes, counts=True, label="numpy.roots")
 POLY = HostEntry(complex_poly, ("seq_of_zeros",), poly_shapes, label="numpy.poly")
-
-
-@primitive
-def roots_by_numpy(r: Recorder, p: Any) -> Any:
-    """np.roots, called: `complex_roots`."""
-    return ROOTS(r, p)
-
-
-@primitive
-def poly_by_numpy(r: Recorder, seq_of_zeros: Any) -> Any:
-    """np.poly, called: `complex_poly`."""
-    return POLY(r, seq_of_zeros)
-
-
-@primitive
-def interp_by_numpy(r: Recorder, x: Any, xp: Any, fp: Any, left: Any, right: Any, period: Any) -> Any:
-    """np.interp, called."""
-    return INTERP(r, x, xp, fp, left, right, period)
-
-
-@primitive
-def isin_by_numpy(r: Recorder, element: Any, items: Any, assume_unique: Any, invert: Any, kind: Any) -> Any:
-    """np.isin, called."""
-    return ISIN(r, element, items, assume_unique, invert, kind=kind)
+roots_by_numpy, poly_by_numpy = primitive(ROOTS), primitive(POLY)
+interp_by_numpy, isin_by_numpy = primitive(INTERP), primitive(ISIN)
 
 
 @traces(np.arange)

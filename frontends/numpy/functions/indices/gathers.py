@@ -266,10 +266,10 @@ def stored_element(loops: Loops, value: Operand, base: ArrayRef, as_given: bool 
 def fitting(r: Recorder, value: ArrayRef, shape: Sequence[Dim], leading_ones: bool = True) -> ArrayRef:
     """An array that is stored: ValueError unless it broadcasts to the shape; `leading_ones`: it may have more axes, of
     size 1, which ufunc.at does not take."""
-    value = drop_leading_ones(value, len(shape)) if leading_ones else value
+    value = drop_leading_ones(r, value, len(shape), lambda: shape) if leading_ones else value
     given, values = shape_text([value.shape])
     wanted, more = shape_text([tuple(shape)])
-    message = f"shape mismatch: value array of shape {given} could not be broadcast to indexing result of {wanted}"
+    message = f"shape mismatch: value array of shape {given} could not be broadcast to indexing result of shape {wanted}"
     if value.ndim > len(shape):
         r.fail("ValueError", message, values + more)
     for a, b in zip(reversed(value.shape), reversed(shape)):

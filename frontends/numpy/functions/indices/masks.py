@@ -145,7 +145,7 @@ def store_masked(r: Recorder, at: Advanced, value: Operand) -> None:
         return select(r, at, value)
     given = value.shape
     if not is_whole(at):
-        value = drop_leading_ones(value, len(at.kept) + 1)
+        value = drop_leading_ones(r, value, len(at.kept) + 1, lambda: at.shape([count_of(r, at.arrays[0])]))
     if value.ndim <= after:
         return select(r, at, value)
     if value.ndim <= len(at.kept) + 1 and value.shape[value.ndim - after - 1] == 1:

@@ -391,19 +391,6 @@ def spread(r: Recorder, a: ArrayRef, mask: ArrayRef, given: ArrayRef, by_count: 
 
 
 # -- index arrays
-@traces(np.ix_)
-def ix_(r: Recorder, *args: Any) -> tuple[Any, ...]:
-    """np.ix_: each sequence along an axis of its own."""
-    out: list[Any] = []
-    for k, x in enumerate(args):
-        ref = arrays_in(r, x) if isinstance(x, list) else asarray(r, x)
-        if ref.ndim != 1:
-            raise Raises(ValueError("Cross index must be 1 dimensional"))
-        if ref.element is I1:
-            ref = nonzero(r, ref)[0]
-        index = tuple(slice(None) if a == k else None for a in range(len(args)))
-        out.append(read_item(r, ref, index))
-    return tuple(out)
 
 
 @traces(np.unravel_index)

@@ -115,15 +115,22 @@ def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], i
             raise r.refuse("np.concatenate into an array that it also reads", "out[...] = np.concatenate((a, b))")
         return out
     wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else ask(np.dtype, into.dtype)
-    element, ndim = supported(wanted, "the array", r.loc), len(shape)
-    order = order_in_memory(refs, ndim)
-    if order != tuple(range(ndim)):  # axes of size 1 do not matter
-        order = order_in_memory([known_ones(r, x) for x in refs], ndim, lambda n: r.ask_equal(n, 1) is True)
-    return filled(r, shape, element, None, order)
+    return filled(r, shape, supported(wanted, "the array", r.loc), None, order_of_joined(r, refs, len(shape)))
+
+
+def order_of_joined(r: Recorder, refs: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
+    """The axes of the arrays joined, outermost first. Those of size 1 do not matter, and an array that is made without
+    elements has no order; it is noted where only the run time knows which do (rule C1)."""
+    in_order = tuple(range(ndim))
+    if all(order_in_memory([x], ndim) == in_order for x in refs):
+        return in_order
+    if any(r.ask_equal(n, few) is None for x in refs for n in x.shape for few in (0, 1)):
+        r.order_is_open = True
+    return order_in_memory([known_ones(r, x) for x in refs], ndim, lambda n, few: r.ask_equal(n, few) is True)
 
 
 def order_in_memory(
-    refs: Sequence[ArrayRef], ndim: int, is_one: Callable[[Dim], bool] = lambda n: n == 1
+    refs: Sequence[ArrayRef], ndim: int, equal: Callable[[Dim, int], bool] = lambda n, few: n == few
 ) -> tuple[int, ...]:
     """The axes, outermost first, as PyArray_CreateMultiSortedStridePerm sorts them: repeated axes have stride 0, and so
     have all axes of what is made without elements; an empty part of an array has its strides."""
@@ -131,13 +138,14 @@ def order_in_memory(
     def further_in(ref: ArrayRef, k: int) -> tuple[float, ...]:
         first = ends(ref)[0]
         rank = ref.stride_rank(k)
-        if first.view.over is None and any(n == 0 for n in first.shape):
-            rank = None if any(n == 0 for n in first.storage.shape) or rank is None else (outer(first.storage, *rank),)
+        if first.view.over is None and any(equal(n, 0) for n in first.shape):
+            without = any(equal(n, 0) for n in first.storage.shape)
+            rank = None if without or rank is None else (outer(first.storage, *rank),)
         return (float("inf"),) if rank is None else rank
 
     def outer(storage: Storage, k: int) -> int:
         """The outermost axis with the stride of the k-th in memory: those of one element have that of the next one."""
-        while k and is_one(storage.shape[storage.order[k]]):
+        while k and equal(storage.shape[storage.order[k]], 1):
             k -= 1
         return k
 
@@ -180,36 +188,6 @@ def at_least(ref: ArrayRef, ndim: int) -> ArrayRef:
     while ref.ndim < ndim:
         ref = ref.derive(lambda view: view.new_axis(0))
     return ref
-
-
-@traces(np.hstack)
-def hstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
-    """np.hstack."""
-    refs = [at_least(x, 1) for x in arrays_of(r, tup)]
-    return joined(r, refs, 0 if refs[0].ndim == 1 else 1, Into(None, dtype, casting))
-
-
-@traces(np.vstack, getattr(np, "row_stack", np.vstack))
-def vstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
-    """np.vstack."""
-    return joined(r, [at_least(x, 2) for x in arrays_of(r, tup)], 0, Into(None, dtype, casting))
-
-
-@traces(np.dstack)
-def dstack(r: Recorder, tup: Any) -> Any:
-    """np.dstack: along the third axis."""
-    refs = [at_least(x, 2) for x in arrays_of(r, tup)]
-    return joined(r, [x if x.ndim > 2 else x.derive(lambda view: view.new_axis(2)) for x in refs], 2)
-
-
-@traces(np.column_stack)
-def column_stack(r: Recorder, tup: Any) -> Any:
-    """np.column_stack: vectors become columns."""
-    refs = []
-    for x in arrays_of(r, tup):
-        flat = at_least(x, 2)
-        refs.append(flat.derive(lambda view: view.transpose((1, 0))) if x.ndim < 2 else x)
-    return joined(r, refs, 1)
 
 
 @traces(np.append)

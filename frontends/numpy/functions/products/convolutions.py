@@ -38,12 +38,6 @@ MODES = {"valid": 0, "same": 1, "full": 2}
 
 
 @primitive
-def correlated(r: Recorder, longer: ArrayRef, shorter: ArrayRef, mode: Any, in_reverse: bool) -> ArrayRef:
-    """The sums of longer[n + k] times shorter[n]."""
-    return slide(r, longer, shorter, mode, in_reverse)
-
-
-@primitive
 def convolved(r: Recorder, longer: ArrayRef, shorter: ArrayRef, mode: Any) -> ArrayRef:
     """np.correlate with `shorter` reversed, without conjugation."""
     return slide(r, longer, backwards(shorter), mode)
@@ -111,6 +105,9 @@ def slide(r: Recorder, a: ArrayRef, v: ArrayRef, mode: Any, in_reverse: bool = F
     if kind:
         r.for_each(0, right, behind)
     return result if element is wanted else copy_of(r, result, wanted, (0,))
+
+
+correlated: Any = primitive(slide)
 
 
 def dense(r: Recorder, ref: ArrayRef, element: ScalarType) -> ArrayRef:

@@ -244,11 +244,6 @@ def tensordot(r: Recorder, a: Any, b: Any, axes: Any = 2) -> ArrayRef:
     return contract_pair(r, x, y, out, sizes, element, order) or by_copies(r, x, y, summed, sizes, element)
 
 
-@traces(np.linalg.tensordot)
-def tensordot_of_two(r: Recorder, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    return tensordot(r, x1, x2, axes)
-
-
 def by_copies(
     r: Recorder, a: Labelled, b: Labelled, summed: Sequence[str], sizes: Sizes, element: ScalarType
 ) -> ArrayRef:

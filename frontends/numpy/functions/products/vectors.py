@@ -1,4 +1,4 @@
-"""Products of vectors in arrays: np.vecdot, np.matvec, np.vecmat; np.linalg's names for products."""
+"""Products of vectors in arrays: np.vecdot, np.matvec, np.vecmat; np.linalg.vecdot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy._core import _exceptions
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, k_order
-from tracebuf.frontends.numpy.arrays.shapes import diagonal, moveaxis
+from tracebuf.frontends.numpy.arrays.shapes import moveaxis
 from tracebuf.frontends.numpy.functions.products.contractions import (
     Labelled,
     contract_pair,
@@ -18,8 +18,7 @@ from tracebuf.frontends.numpy.functions.products.contractions import (
     label_sizes,
     sum_of_products,
 )
-from tracebuf.frontends.numpy.functions.products.matmul import matmul, outer, put
-from tracebuf.frontends.numpy.functions.reductions.aggregates import trace
+from tracebuf.frontends.numpy.functions.products.matmul import matmul, put
 from tracebuf.frontends.numpy.functions.reductions.reduce import deliver
 from tracebuf.frontends.numpy.numbers.operands import Casting, supported, weak_type
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
@@ -102,14 +101,6 @@ def converted(r: Recorder, ufunc: np.ufunc, x: Any, k: int, wanted: np.dtype | N
 # -- np.linalg's names
 
 
-@traces(np.linalg.outer)
-def outer_of_vectors(r: Recorder, x1: Any, x2: Any) -> Any:
-    """np.linalg.outer."""
-    if any(as_array(r, x).ndim != 1 for x in (x1, x2)):
-        raise Raises(ValueError("Input arrays must be one-dimensional"))
-    return outer(r, x1, x2)
-
-
 @traces(np.linalg.vecdot)
 def vecdot_along(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef | Scalar:
     """np.linalg.vecdot."""
@@ -117,18 +108,3 @@ def vecdot_along(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef |
     refs = [as_array(r, x) for x in (x1, x2)]
     check_cores(np.vecdot, refs)
     return by_cores(r, np.vecdot, *(moveaxis(r, x, axis_of(r, axis, x.ndim), -1) for x in refs))
-
-
-@traces(np.linalg.matmul)
-def matmul_of_two(r: Recorder, x1: Any, x2: Any, /) -> Any:
-    return generalised(r, np.matmul, [x1, x2])
-
-
-@traces(np.linalg.trace)
-def trace_of_last(r: Recorder, x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
-    return trace(r, x, offset, -2, -1, dtype)
-
-
-@traces(np.linalg.diagonal)
-def diagonal_of_last(r: Recorder, x: Any, /, *, offset: Any = 0) -> ArrayRef:
-    return diagonal(r, x, offset, -2, -1)

@@ -119,14 +119,6 @@ def variance(
     return measure(r, ref, how, ddof, None if mean is NO_VALUE else mean)
 
 
-@traces(np.ptp)
-def ptp(r: Recorder, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Any:
-    """np.ptp: the largest minus the smallest element."""
-    ref, into = as_array(r, a), out_of(r, out)
-    high, low = (reduce(r, f, ref, Fold(axis, keepdims=keepdims)) for f in (np.maximum, np.minimum))
-    return elementwise(r, np.subtract, [high, low], into)
-
-
 @traces(np.trace, method="trace")
 def trace(
     r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None

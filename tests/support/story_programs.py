@@ -1,0 +1,285 @@
+"""Numerical programs as people write them, with a known needless or necessary allocation or copy, for
+tests/tools/test_story_programs.py.
+
+`# A` marks the line that allocates or copies, `# W` the write, `# R` the read that still wants the old value.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tracebuf import bufferize
+
+# fmt: off
+
+
+@bufferize
+def leapfrog(q, p, dt):
+    old = q.copy()  # A
+    q += dt * p  # W
+    p -= dt * old  # R
+
+
+@bufferize
+def momentum(w, g, v, rate):
+    previous = v.copy()  # A
+    v *= 0.9  # W
+    v -= rate * g
+    w += 1.9 * v - 0.9 * previous  # R
+
+
+@bufferize
+def heat(u, steps):
+    for _ in range(steps):
+        new = u.copy()  # A
+        new[1:-1] = u[1:-1] + 0.1 * (u[:-2] - 2 * u[1:-1] + u[2:])
+        u = new
+    return u
+
+
+@bufferize
+def heat_from_a_copy(u0, steps):
+    u = u0.copy()
+    for _ in range(steps):
+        new = np.empty_like(u)  # A
+        new[0] = u[0]
+        new[-1] = u[-1]
+        new[1:-1] = u[1:-1] + 0.1 * (u[:-2] - 2 * u[1:-1] + u[2:])
+        u = new
+    return u
+
+
+@bufferize
+def laplace(grid, steps):
+    u = grid.copy()
+    for _ in range(steps):
+        new = np.zeros_like(u)  # A
+        new[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+        u = new
+    return u
+
+
+@bufferize
+def power_iteration(a, x, most):
+    for _ in range(most):
+        y = a @ x  # A
+        size = np.abs(y).max()
+        if size < 1e-9:
+            break
+        x[:] = y / size
+    return x.sum()
+
+
+@bufferize
+def relaxed_until(u, most):
+    for k in range(most):
+        u[1:-1] = (u[:-2] + u[1:-1] + u[2:]) / 3  # A W R
+        if u.max() < 0.5:
+            return k
+    return most
+
+
+@bufferize
+def drained(u, rate):
+    rounds = 0
+    while rounds < 20:
+        flow = np.cumsum(u)  # A
+        if flow[-1] < 1:
+            return rounds
+        u -= rate * flow / flow[-1]
+        rounds += 1
+    return -1
+
+
+@bufferize
+def red_black(a):
+    red = a[::2].copy()
+    black = a[1::2].copy()  # A
+    red += 0.5 * black
+    black -= 0.5 * red
+    a[::2] = red
+    a[1::2] = black
+
+
+@bufferize
+def filtered_columns(a, rounds):
+    for k in range(rounds):
+        column = a[:, 1::2].copy()  # A
+        column += a[:, :-1:2] * k
+        a[:, 1::2] = column
+
+
+@bufferize
+def centred(x):
+    y = x - x.mean()  # A
+    return y / np.sqrt((y * y).mean())
+
+
+@bufferize
+def rank_one(a, u, v):
+    before = a.copy()  # A
+    a += np.outer(u, v)  # W
+    return np.abs(a - before).max()  # R
+
+
+@bufferize
+def pivoted(a, i, j):
+    row = a[i].copy()  # A
+    a[i] = a[j]
+    a[j] = row  # R
+
+
+@bufferize
+def horner(x, c):
+    y = np.zeros_like(x)  # A
+    for k in range(len(c)):
+        y = y * x + c[k]
+    return y
+
+
+@bufferize
+def prefix_in_place(u):
+    u[1:] = u[1:] + u[:-1]  # A W R
+
+
+@bufferize
+def mirrored(image):
+    image[:] = image[:, ::-1]  # A W R
+
+
+@bufferize
+def shifted(u):
+    u[1:] = u[:-1]
+    u[:1] = 0
+
+
+@bufferize
+def normal_equations(a, b):
+    m = a.T @ a  # A
+    r = a.T @ b
+    return m @ r
+
+
+@bufferize
+def clipped(u, low):
+    saved = np.array(u)  # A
+    np.maximum(u, low, out=u)  # W
+    return (u - saved).sum()  # R
+
+
+@bufferize
+def totals(u, v):
+    t = u.copy()  # A
+    u[:] = 0  # W
+    v += t  # R
+    return v.sum()
+
+
+@bufferize
+def windows(u, n):
+    best = 0.0
+    for k in range(n):
+        part = np.cumsum(u) * (k + 1)  # A
+        best = max(best, part.max())
+    return best
+
+
+@bufferize
+def jackknife(u):
+    out = np.empty(len(u))  # A
+    for k in range(len(u)):
+        rest = u.copy()
+        rest[k] = 0
+        out[k] = rest.sum()
+    return out
+
+
+@bufferize
+def scaled_copy(u, out):
+    t = u * 3  # A
+    u += 1  # W
+    np.subtract(t, u, out=out)  # R
+    return t.max()
+
+
+@bufferize
+def early(u, v):
+    t = u.copy()  # A
+    if u[0] < 0:
+        return 0.0
+    u *= 2  # W
+    v += t  # R
+    return v.sum()
+
+
+@bufferize
+def histogram(u, edges):
+    counts = np.zeros(len(edges))  # A
+    for k in range(len(edges)):
+        counts[k] = (u < edges[k]).sum()
+    return counts
+
+
+@bufferize
+def gram_schmidt(a):
+    for k in range(len(a)):
+        row = a[k].copy()  # A
+        for j in range(k):
+            row -= (a[j] * a[k]).sum() * a[j]
+        a[k] = row / np.sqrt((row * row).sum() + 1)
+
+
+@bufferize
+def softened(u, v, n):
+    for _ in range(n):
+        e = np.exp(u - u.max())  # A
+        e = e / e.sum()
+        v += e
+    return v
+
+
+@bufferize
+def sorted_then_used(u, v):
+    s = np.sort(u)  # A
+    u[:] = 0
+    v += s
+
+
+@bufferize
+def masked(u):
+    kept = u.copy()  # A
+    u[u < 0.5] = 0  # W
+    return kept - u  # R
+
+
+@bufferize
+def complex_step(z, c):
+    before = z.copy()  # A
+    z *= z  # W
+    z += c
+    return np.abs(z - before).max()  # R
+
+
+@bufferize
+def mixed_precision(u, v):
+    low = u.astype(np.float32)  # A
+    u *= 2  # W
+    v += low  # R
+
+
+class Oscillator:
+    def __init__(self, x, p):
+        self.x = x
+        self.p = p
+
+    @bufferize
+    def kick(self, dt):
+        old = self.x.copy()  # A
+        self.x += dt * self.p  # W
+        self.p -= dt * old  # R
+
+
+@bufferize(donate_optional="v")
+def already_donated(u, v):
+    d = np.cumsum(u)  # A
+    return d[::-1] + np.cumsum(v).max()
