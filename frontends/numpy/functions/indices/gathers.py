@@ -269,7 +269,8 @@ def fitting(r: Recorder, value: ArrayRef, shape: Sequence[Dim], leading_ones: bo
     value = drop_leading_ones(r, value, len(shape), lambda: shape) if leading_ones else value
     given, values = shape_text([value.shape])
     wanted, more = shape_text([tuple(shape)])
-    message = f"shape mismatch: value array of shape {given} could not be broadcast to indexing result of shape {wanted}"
+    message = f"shape mismatch: value array of shape {given} "
+    message += f"could not be broadcast to indexing result of shape {wanted}"
     if value.ndim > len(shape):
         r.fail("ValueError", message, values + more)
     for a, b in zip(reversed(value.shape), reversed(shape)):
