@@ -144,14 +144,14 @@ class Bufferized:
         """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one. Of the
         back end "numba": Python, whose loops Numba compiles; raises UnsupportedError for what that does not do."""
         with full_collections_later, honest(self.func):
+            with importing():
+                from tracebuf.backend.runtime.compiled import kernel_of
+
             if backend == "numba":
                 with importing():
                     from tracebuf.backend.numba.kernel import NumbaKernel
 
-                return NumbaKernel(self.func)
-            with importing():
-                from tracebuf.backend.runtime.compiled import kernel_of
-
+                return NumbaKernel(self.func, lambda: kernel_of(self.func, _symbol(name), self.func.callees, tier))
             return kernel_of(self.func, _symbol(name), self.func.callees, tier)
 
     def emit(self, name: str) -> KernelText:

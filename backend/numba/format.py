@@ -1,88 +1,171 @@
-"""Lines that are too long, broken as formatters of Python do it."""
+"""Lines of Python as a formatter leaves them: what is too long is broken, one item on each line.
+
+A broken call or display ends with a comma, so that formatters leave it broken whatever their lines may hold.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+import ast
+
+from tracebuf.backend.numba.render import arguments, head_and_value, shown
 
 WIDTH = 88
-
-
-_CALL = re.compile(r"\s*(?:return |raise |[\w, ]+ = )?(?:[A-Za-z_][\w.]*)?([(\[{])")
-"""A statement that is one call or display, up to its bracket."""
-_ASSIGNMENT = re.compile(r"(\s*[\w.]+(?:\[[^=]*\])? [-+*/]?= )(.*)")
+LONG = 120
+"""Characters of a line from which on a string is divided: formatters join the parts that fit a line of theirs."""
+_SUM, _PRODUCT = (ast.Add, ast.Sub), (ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 
 
 def fitted(line: str) -> list[str]:
-    """A line of Python as lines of at most `WIDTH` characters, where it can be broken so. Comments stay."""
-    if len(line) <= WIDTH or line.lstrip().startswith("#"):
+    """A line of Python (a statement, or the head of a block) as lines of at most `WIDTH` characters, where it can be
+    broken so."""
+    if len(line) <= WIDTH:
         return [line]
-    if (start := _CALL.match(line)) and closes(line, start.end() - 1) == len(line.rstrip(",")) - 1:
-        return _call(line, start.end() - 1)
-    if found := _ASSIGNMENT.fullmatch(line):
-        return _sum(found[1], found[2])
-    return [line]
+    text = line.lstrip()
+    indent = line[: len(line) - len(text)]
+    if text.startswith("#"):
+        return [f"{line[: WIDTH - 4].rstrip()} ..."]
+    if text.startswith("def "):
+        return _items(indent, text[: text.index("(") + 1], text[text.index("(") + 1 : -2].split(", "), "):")
+    if text.startswith(("except ", "else:", '"""')):
+        return [line]
+    try:
+        s = ast.parse(text + " pass" if text.endswith(":") else text).body[0]
+    except SyntaxError:  # a part of a statement
+        return [line]
+    head, value, tail = head_and_value(s)
+    if isinstance(s, ast.Delete):
+        return _deleted(indent, s)
+    return [line] if value is None else _top(indent, head, value, tail)
 
 
-def _call(line: str, start: int) -> list[str]:
-    """The items between brackets on a line of their own, or one on each."""
-    end = len(line.rstrip(",")) - 1
-    indent = line[: len(line) - len(line.lstrip())]
-    body, deeper = line[start + 1 : end], indent + "    "
-    called = line[start] == "(" and line[start - 1] not in " "
-    if line[start] == "(" and not called and len(split(body)) == 1 and not body.endswith(","):  # no tuple
-        terms = [body] if len(deeper + body) <= WIDTH else split(body, (" if ", " else "))
-        return [line[: start + 1], *(deeper + t for t in terms), indent + line[end:]]
-    if called and len(deeper + body) <= WIDTH:
-        return [line[: start + 1], deeper + body, indent + line[end:]]
-    lines, items = [line[: start + 1]], split(body)
-    for item in items:
-        lines += fitted(f"{deeper}{item}" + "," * (not called or len(items) > 1))
-    return [*lines, indent + line[end:]]
+def _items(indent: str, opening: str, items: list[str], closing: str) -> list[str]:
+    return [indent + opening, *(f"{indent}    {x}," for x in items), indent + closing]
 
 
-def _sum(head: str, value: str) -> list[str]:
-    """A value in brackets of its own, whole or by its terms."""
-    indent = head[: len(head) - len(head.lstrip())]
-    deeper = indent + "    "
-    if len(deeper + value) <= WIDTH:
-        return [f"{head}(", deeper + value, f"{indent})"]
-    for operators in (" and ", " or "), (" + ", " - "), (" * ", " / "):
-        terms = split(value, operators)
-        if len(terms) > 1:
-            return [f"{head}(", *(deeper + t for t in terms), f"{indent})"]
-    return [head + value]
+def _deleted(indent: str, s: ast.Delete) -> list[str]:
+    lines = [f"{indent}del"]
+    for x in map(shown, s.targets):
+        if len(lines[-1]) + len(x) + 2 > WIDTH:
+            lines.append(f"{indent}del")
+        lines[-1] += f" {x}" if lines[-1].endswith("del") else f", {x}"
+    return lines
 
 
-def closes(line: str, start: int) -> int:
-    """Where a bracket is closed."""
-    depth = 0
-    for k, c in _code(line):
-        depth += (c in "([{") - (c in ")]}") if k >= start else 0
-        if k >= start and not depth:
-            return k
-    return -1
+def _top(indent: str, head: str, value: ast.expr, tail: str) -> list[str]:
+    """A value that is no item: in brackets of its own where it has none to break at."""
+    if len(indent + head + shown(value) + tail) <= WIDTH:
+        return [indent + head + shown(value) + tail]
+    if _bracket(value) is not None:
+        return _broken(indent, head, value, tail)
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not) and _bracket(value.operand) is not None:
+        return _broken(indent, f"{head}not ", value.operand, tail)
+    if isinstance(value, ast.Constant | ast.JoinedStr):
+        return [indent + head + shown(value) + tail]
+    return [f"{indent}{head}(", *_broken(indent + "    ", "", value, ""), f"{indent}){tail}"]
 
 
-def _code(text: str) -> Iterator[tuple[int, str]]:
-    """The characters outside of strings."""
-    quote = ""
-    for k, c in enumerate(text):
-        if quote:
-            quote = "" if c == quote and text[k - 1] != "\\" else quote
-        elif c in "\"'":
-            quote = c
-        else:
-            yield k, c
+def _bracket(value: ast.expr) -> ast.expr | None:
+    """The call or display that an expression begins with, at whose items it is broken."""
+    match value:
+        case ast.Call(args=[], keywords=[]) | ast.Tuple(elts=[]) | ast.List(elts=[]):
+            return None
+        case ast.Call(func=ast.Attribute(value=inner)) if len(shown(value.func)) > 40:
+            return _bracket(inner)
+        case ast.Call() | ast.Tuple() | ast.List() | ast.Dict():
+            return value
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner) if (found := _bracket(inner)) is not None:
+            return found
+        case ast.Subscript(slice=ast.Tuple(elts=[_, _, *_])):
+            return value
+    return None
 
 
-def split(text: str, separators: tuple[str, ...] = (",",)) -> list[str]:
-    """The items of a text, outside of brackets; operators begin an item."""
-    found, depth, last = list[str](), 0, 0
-    for k, c in _code(text):
-        depth += (c in "([{") - (c in ")]}")
-        if not depth and (by := next((s for s in separators if text.startswith(s, k)), None)) is not None:
-            found.append(text[last:k].strip())
-            last = k + (1 if by == "," else 0)
-    rest = text[last:].strip()
-    return [*found, rest] if rest else found
+def _broken(indent: str, head: str, value: ast.expr, tail: str) -> list[str]:
+    """An expression by its items or terms, where it is too long."""
+    flat = indent + head + shown(value) + tail
+    if len(flat) <= WIDTH:
+        return [flat]
+    if (inner := _bracket(value)) is not None:
+        text, whole = shown(inner), shown(value)
+        assert whole.startswith(text)
+        rest = whole[len(text) :] + tail
+        opening, pairs, closing = _parts(inner)
+        lines = [indent + head + opening]
+        for before, x in pairs:
+            lines += _broken(indent + "    ", before, x, ",")
+        return [*lines, indent + closing + rest]
+    if isinstance(value, ast.Constant | ast.JoinedStr) and len(flat) > LONG and not head:
+        *strings, last = _strings(shown(value), WIDTH - len(indent) - len(tail))
+        return [*(f"{indent}{x}" for x in strings), f"{indent}{last}{tail}"]
+    terms = _terms(value)
+    if not terms:
+        return [flat]
+    lines = []
+    for k, (sign, x, level) in enumerate(terms):
+        end = tail if k == len(terms) - 1 else ""
+        lines.append(f"{indent}{head if k == 0 else ''}{sign}{shown(x, level)}{end}")
+    return lines
+
+
+def _strings(text: str, width: int) -> list[str]:
+    """A literal of a string as several, each of at most `width` characters, divided between words."""
+    begin = text[: 2 if text[0] == "f" else 1]
+    if text[len(begin) - 1 :][:3] == "'''" or text[0] not in "f\"'":
+        return [text]
+    inner, quote = text[len(begin) : -1], begin[-1]
+    found, rest = list[str](), inner
+    while len(begin) + len(rest) + 1 > width:
+        room = rest[: width - len(begin) - 1]
+        at = next((k + 1 for k in range(len(room) - 1, 0, -1) if room[k] == " " and _outside(room[:k])), 0)
+        if not at:
+            break
+        found.append(rest[:at])
+        rest = rest[at:]
+    return [f"{begin if '{' in x or '}' in x else quote}{x}{quote}" for x in [*found, rest]]
+
+
+def _outside(text: str) -> bool:
+    """Whether a part of a formatted string ends outside of its braces."""
+    return text.count("{") == text.count("}")
+
+
+def _parts(value: ast.expr) -> tuple[str, list[tuple[str, ast.expr]], str]:
+    """What opens a call or display, its items, each with what stands before it, and what closes it."""
+    match value:
+        case ast.Call(func=func):
+            return f"{shown(func, 14)}(", arguments(value), ")"
+        case ast.Subscript(value=inner, slice=ast.Tuple(elts=items)):
+            return f"{shown(inner, 14)}[", [("", x) for x in items], "]"
+        case ast.Dict(keys=keys, values=values):
+            return "{", [(f"{shown(k)}: ", v) for k, v in zip(keys, values, strict=True) if k is not None], "}"
+        case ast.Tuple(elts=items):
+            return "(", [("", x) for x in items], ")"
+        case ast.List(elts=items):
+            return "[", [("", x) for x in items], "]"
+    raise AssertionError(value)
+
+
+def _terms(value: ast.expr) -> list[tuple[str, ast.expr, int]]:
+    """The terms of a sum, a product or a condition, each with the sign before it."""
+    match value:
+        case ast.BoolOp(op=op, values=values):
+            word = "and " if isinstance(op, ast.And) else "or "
+            return [(word if k else "", x, 4 if word == "and " else 3) for k, x in enumerate(values)]
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return [("", body, 2), ("if ", test, 2), ("else ", orelse, 1)]
+        case ast.Compare(left=left, ops=[_], comparators=[right]):
+            sign = shown(value)[len(shown(left, 6)) :].split()
+            word = " ".join(sign[: 2 if sign[0] == "not" or sign[:2] == ["is", "not"] else 1])
+            return [("", left, 6), (f"{word} ", right, 6)]
+        case ast.BinOp(op=op):
+            kind = next((k for k in (_SUM, _PRODUCT) if isinstance(op, k)), (type(op),))
+            return _chain(value, kind)
+    return []
+
+
+def _chain(value: ast.expr, kind: tuple[type[ast.operator], ...]) -> list[tuple[str, ast.expr, int]]:
+    if not (isinstance(value, ast.BinOp) and isinstance(value.op, kind)):
+        return [("", value, 11 if kind is _SUM else 12)]
+    left = _chain(value.left, kind)
+    plain = ast.BinOp(ast.Name("a"), value.op, ast.Name("a"))
+    return [*left, (f"{shown(plain).split()[1]} ", value.right, 11 if kind is _SUM else 12)]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from tracebuf.backend.numba.coalesce import coalesced
 from tracebuf.backend.numba.expressions import ATOM, PRODUCT, SIGN, Expr, call, negation, number, quoted
 from tracebuf.backend.numba.format import fitted
+from tracebuf.backend.numba.hosted import direct_call, exception
 from tracebuf.backend.numba.liveness import first_read
-from tracebuf.backend.numba.names import hint_of, loop_name
+from tracebuf.backend.numba.names import hint_of, line_of, loop_name, targets
 from tracebuf.backend.numba.nests import Nest, spec_of
 from tracebuf.backend.numba.pieces import BEGIN, END, outlined
 from tracebuf.backend.numba.scalars import dtype_name, hard, literal
-from tracebuf.backend.numba.text import Text
+from tracebuf.backend.numba.text import Text, key_of
+from tracebuf.backend.numba.tidy import tidied
 from tracebuf.backend.numba.views import pieces, sliced
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.core import Block, Op, Use, Value
@@ -38,6 +40,11 @@ _VIEWS = (
 class Writer(Text):
     """Writes a function, op by op."""
 
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._given: set[Value] = set()
+        """Arrays that a call gives."""
+
     # -- the function
     def write(self) -> str:
         """The text of the function."""
@@ -55,13 +62,22 @@ class Writer(Text):
         if unbound := first_read(args, self.lines) & self.names.made - set(args):
             raise InternalError(f"variables that are read before they are assigned: {', '.join(sorted(unbound))}")
         self.lines, new = coalesced(args, self.lines)
-        self.returned = [re.sub(r"\w+", lambda m: new.get(m[0], m[0]), x) for x in self.returned]
+        arrays = {new.get(n, n) for n in (*self.arrays, *self._bound_arrays())}
+        taken, effects = self.names.taken - self.names.made, frozenset(self.functions.values())
+        self.lines, more = tidied(args, self.lines, self.names.bases, taken, effects, arrays)
+        self.returned = [renamed(renamed(x, new), more) for x in self.returned]
         name, pieces = self.functions[self.func.name], list[str]()
         if self.marks:
-            variables = self.names.made | set(args)
+            variables = {more.get(n, n) for n in self.names.made} | set(args)
             pieces, self.lines = outlined(name, args, self.lines, variables, set(self.functions.values()))
         lines = [f"def {name}({', '.join(args)}):", *(self.lines or ["    pass"])]
         return "\n\n\n".join([*pieces, "\n".join(part for line in lines for part in fitted(line))])
+
+    def _bound_arrays(self) -> Iterator[str]:
+        """The variables that arrays have."""
+        for v, x in self.exprs.items():
+            if isinstance(v.type, ShapedType) and v not in self.cells and x.text.isidentifier():
+                yield x.text
 
     def _mark(self, mark: str) -> None:
         """Where what may be a function of its own begins, or ends."""
@@ -70,7 +86,7 @@ class Writer(Text):
     def block(self, block: Block) -> None:
         """The ops of a block, but its end."""
         for op in block.ops:
-            if op in self.needed.ops or isinstance(op, memref.Dealloc):
+            if op in self.needed.ops:
                 self.op(op)
 
     def op(self, op: Op) -> None:
@@ -78,8 +94,6 @@ class Writer(Text):
         match op:
             case scf.Yield() | scf.Condition():
                 return
-            case memref.Dealloc():
-                return self._free(op)
             case arith.Select() if isinstance(op.result.type, ShapedType):
                 c, a, b = map(self.value, op.operands)
                 return self.bind(op.result, Expr(f"{a} if {c} else {b}", 0))
@@ -160,38 +174,28 @@ class Writer(Text):
         if order != tuple(range(type_.rank)):
             back = [order.index(d) for d in range(type_.rank)]
             made = Expr(f"{made}.T" if back == [1, 0] else f"{made}.transpose({', '.join(map(str, back))})")
-        name = self.names.new(hint_of(op.result) or "x")
-        self.line(f"{name} = {made}")
+        giver = self._giver(op) if self.plain and order == tuple(range(type_.rank)) else None
+        known = targets(giver.op.loc) if isinstance(giver, Use) and isinstance(giver.op, HostCall) else ()
+        place = giver.index - giver.op.n_ins if known and giver is not None else 0  # type: ignore[attr-defined]
+        name = self.names.new(hint_of(op.result) or (known[place] if place < len(known) else "x"))
         self.exprs[op.result] = Expr(name)
+        if giver is not None:
+            self._given.add(op.result)
+        else:
+            self.line(f"{name} = {made}")
         if op.block is not self.func.block:  # of which the names are bound wherever they are used
             return
         for axis, n in enumerate(type_.shape):
             if not isinstance(n, int) and re.fullmatch(r"[\w.]+(\.shape\[\d+\])?", sizes[axis].text):
                 self.size_names.setdefault(n, sizes[axis])
 
-    def _free(self, op: memref.Dealloc) -> None:
-        """Python frees what has no name any more."""
-        made, x = op.operand(0), self.exprs.get(op.operand(0))
-        if x is not None and isinstance(made.defining_op, memref.Alloc) and made not in self.cells:
-            if made.block is op.block and x.text.isidentifier():
-                self.delete([*self._views_of(made, op.block), x.text])
-
-    def _views_of(self, array: Value, block: Block) -> list[str]:
-        """The variables of a block that are views of an array, and keep it alive."""
-        found: list[str] = []
-        for use in array.uses:
-            if isinstance(view := use.op, (*_VIEWS, memref.Cast)) and view in self.needed.ops and view.block is block:
-                x = self.exprs.get(view.result)
-                own = x is not None and x.text.isidentifier() and not isinstance(view, memref.Cast)
-                found += [*self._views_of(view.result, block), *([x.text] if own and x is not None else [])]
-        return list(dict.fromkeys(found))
-
     def _dim(self, op: memref.Dim) -> None:
         source, axis = self.value(op.operand(0)), op.attrs["dim"]
         n = op.operand(0).memref_type.shape[axis]
         x = number(n) if isinstance(n, int) else Expr(f"{source.at(ATOM)}.shape[{axis}]", soft=True)
         if len(self.needed.uses(op.result)) > 2 and x.text[-1] == "]":
-            name = self.names.new(f"n_{source}" if source.text.isidentifier() else "n")
+            letter = "nmkpqr"[min(axis, 5)]
+            name = self.names.new(f"{letter}_{source}" if source.text.isidentifier() else letter)
             self.line(f"{name} = {x}")
             self.pure.add(name)
             x = Expr(name, soft=True)
@@ -237,6 +241,8 @@ class Writer(Text):
         x = self.value(buffer)
         if buffer in self.cells:
             return Expr(x.text, soft=True, reads=True)
+        if buffer in self._given and not indices:
+            return Expr(x.text, reads=True)
         return Expr(f"{x.at(ATOM)}[{', '.join(str(self.value(i)) for i in indices) or '()'}]", reads=True)
 
     def _load(self, op: memref.Load) -> None:
@@ -286,7 +292,28 @@ class Writer(Text):
         ins = [hard(self.value(u.value), u.value.type) if isinstance(u.value.type, ScalarType) else self.value(u.value)
                for u in op.in_uses]  # fmt: skip
         outs = [self.value(u.value) for u in op.out_uses]
+        if self.plain and (made := direct_call(name, callee.run, [str(x) for x in (*ins, *outs)])):
+            del self.objects[name]
+            places = [str(x) if u.value in self._given else f"{x.at(ATOM)}[...]" for x, u in zip(outs, op.out_uses)]
+            return self.line(f"{', '.join(places)} = {made[0]}")
         self.line(f"{name}([{', '.join(map(str, ins))}], [{', '.join(map(str, outs))}])")
+
+    def _giver(self, op: memref.Alloc) -> Use | None:
+        """Where a call of NumPy's gives this array, which nothing uses before."""
+        block, uses = op.block, self.needed.uses(op.result)
+        if block is None or any(isinstance(u.op, memref.CollapseShape) for u in uses):
+            return None
+        if not op.result.memref_type.rank and not all(isinstance(u.op, HostCall | memref.Load) for u in uses):
+            return None
+        first = min((top for u in uses if (top := _top(u.op, block.ops))), key=block.ops.index, default=None)
+        if not isinstance(first, HostCall) or isinstance(first.callee, str):
+            return None
+        if sum(v is op.result for v in first.operands) > 1:
+            return None
+        made = direct_call("call", first.callee.run, ["x"] * len(first.operands))
+        if made is None or not op.result.memref_type.rank and sum(isinstance(u.op, HostCall) for u in uses) > 1:
+            return None
+        return next((u for u in first.out_uses if u.value is op.result), None)
 
     def _object(self, hint: str, x: Any) -> str:
         """The name of an object from outside."""
@@ -326,18 +353,23 @@ class Writer(Text):
         results = [self.names.new(hint_of(r) or "x") for r in op.results]
         for r, n in zip(op.results, results):
             self.exprs[r] = Expr(n, soft=r.type in (INDEX, I1))
-        self.line(f"({', '.join(results)},) = {made}" if results else str(made))
+        self.line(f"{', '.join(results)} = {made}" if results else str(made))
 
     def _check(self, op: Check) -> None:
         condition = self.value(op.operand(0))
         kind, message = op.attrs["exception"], op.attrs["message"]
         values = [self.value(v) for v in op.operands[1:]]
+        if line := line_of(op.loc):
+            self.places[key_of(f"# line {op.loc.line}: {line}")] = op.loc  # of which the columns are those of the check
         always = condition.text == "False"
         if not always:
             self.open(f"if {negation(condition)}:")
         parts = _arguments(message, [str(v) for v in values])
-        if isinstance(kind, type) and kind.__module__ == "builtins" and parts is not None:
-            self.line(f"raise {kind.__name__}({', '.join(parts)})")
+        if self.plain and isinstance(kind, type) and issubclass(kind, UnsupportedError):
+            kind = NotImplementedError
+        builtin = isinstance(kind, type) and kind.__module__ == "builtins"
+        if parts is not None and isinstance(kind, type) and (builtin or self.plain):
+            self.line(f"raise {exception(kind)}({', '.join(parts)})")
         else:
             name = self._object("error", _Maker(kind, message))
             self.line(f"raise {name}({', '.join(map(str, values))})")
@@ -346,7 +378,8 @@ class Writer(Text):
     def _return(self, op: Return) -> None:
         values = [self._result(v) for v in op.operands]
         self.returned = [v.text for v in values]
-        self.line(f"return {pieces(values)}")
+        if values:
+            self.line(f"return {values[0] if len(values) == 1 else pieces(values)}")
 
     def _result(self, v: Value) -> Expr:
         x = self.value(v)
@@ -426,9 +459,19 @@ class Writer(Text):
         self.end_block(start)
         self._shown = None
 
+    def _counts(self, op: scf.While, k: int) -> bool:
+        """Whether a loop that may end early counts its rounds in this value."""
+        passed = op.yielded[k].value
+        if passed in op.after.args:
+            passed = op.passed[passed.index].value
+        step = passed.defining_op
+        return self.value(op.operand(k)).text == "0" and isinstance(step, arith.AddI) and step.loc.line == op.loc.line
+
     def _while(self, op: scf.While) -> None:
         live = [k for k, a in enumerate(op.before.args) if a in self.needed.values]
-        names = {k: self._carried(op.yielded[k].value, op.operand(k)) for k in live}
+        counter = next((k for k in live if self._counts(op, k)), -1) if loop_name(op.loc) else -1
+        names = {k: self.names.new(loop_name(op.loc)) if k == counter
+                 else self._carried(op.yielded[k].value, op.operand(k)) for k in live}  # fmt: skip
         self._passed([(names[k], op.operand(k)) for k in live])
         for k in live:
             self.exprs[op.before.args[k]] = Expr(names[k], soft=isinstance(op.before.args[k].type, ScalarType))
@@ -517,6 +560,10 @@ def _top(op: Op, ops: Sequence[Op]) -> Op | None:
     while found is not None and found not in inside:
         found = found.parent_op
     return found
+
+
+def renamed(text: str, new: Mapping[str, str]) -> str:
+    return re.sub(r"\w+", lambda m: new.get(m[0], m[0]), text)
 
 
 def _mentions(x: Expr, names: set[str]) -> bool:

@@ -43,18 +43,19 @@ _helper('''
 ''')
 _helper('''
     def as_int64(x):
-        """A float as an integer; what does not fit becomes the least one, as in NumPy on x86."""
+        """A float as an integer; what does not fit becomes the least one."""
         return np.int64(x) if x >= -(2.0**63) and x < 2.0**63 else np.int64(-(2**63))
 ''')
 _helper('''
     def as_int32(x):
-        """A float as an integer; what does not fit becomes the least one, as in NumPy on x86."""
+        """A float as an integer; what does not fit becomes the least one."""
         return np.int32(x) if x >= -(2.0**31) and x < 2.0**31 else np.int32(-(2**31))
 ''')
 _helper('''
     def unsigned(n):
         """The bits of an integer as unsigned."""
-        return np.uint64(n & 0xFFFFFFFF) | (np.uint64((n >> 32) & 0xFFFFFFFF) << np.uint64(32))
+        high = np.uint64((n >> 32) & 0xFFFFFFFF)
+        return np.uint64(n & 0xFFFFFFFF) | (high << np.uint64(32))
 ''')
 _helper('''
     def as_uint64(x):
@@ -131,7 +132,7 @@ _helper('''
 ''')
 _helper('''
     def part(x, offsets, sizes, strides, dims):
-        """The view of x that begins at `offsets`; axis k steps along axis dims[k] of x (None: a new axis)."""
+        """A view of x: its axis k steps along axis dims[k] of x (None: a new one)."""
         start = x[tuple([slice(max(o, 0), None) for o in offsets])]
         shape = [1 if d is None else sizes[d] for d in dims]
         steps = [0 if d is None else x.strides[d] * strides[d] for d in dims]
@@ -142,7 +143,8 @@ _helper('''
         """All runs of so many neighbours along an axis, as a new last axis."""
         shape = list(x.shape)
         shape[axis] += 1 - size
-        return np.lib.stride_tricks.as_strided(x, (*shape, size), (*x.strides, x.strides[axis]))
+        steps = (*x.strides, x.strides[axis])
+        return np.lib.stride_tricks.as_strided(x, (*shape, size), steps)
 ''')
 _helper('''
     def diagonal(x, a, b):
@@ -154,7 +156,7 @@ _helper('''
 ''')
 _helper('''
     def recast(x, dtype):
-        """The memory of x as elements of another type: complex numbers are pairs of floats."""
+        """The memory of x as another type: complex numbers are pairs of floats."""
         dtype = np.dtype(dtype)
         if dtype.itemsize < x.itemsize:
             return x[..., None].view(dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,11 @@ from tracebuf.running import host
 _MODULES: tuple[tuple[str, Any], ...] = (
     ("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft), ("np.ndarray", np.ndarray),
 )  # fmt: skip
+FRESH = frozenset({
+    "median", "argmax", "argmin", "argsort", "sort", "quantile", "percentile", "solve", "inv", "svd", "qr", "eigh",
+    "eig", "det", "cholesky", "pinv", "eigvalsh",
+})  # fmt: skip
+"""Functions whose results are arrays of their own, laid out in order."""
 
 
 def definition(name: str, x: Any) -> str:
@@ -53,7 +58,7 @@ def _by_ufunc(name: str, loop: host.CoreLoop) -> str:
     lines = [f"def {name}(ins, outs):"]
     if loop.odd:
         odd = f"{loop.module.replace('numpy.', 'np.')}.{loop.odd}"
-        lines += [f"    run = {odd} if ins[0].shape[-1] % 2 else (", f"        {ufunc}", "    )"]
+        lines += ["    if ins[0].shape[-1] % 2:", f"        run = {odd}", "    else:", f"        run = {ufunc}"]
         ufunc = "run"
     return "\n".join([*lines, f"    {ufunc}(*ins, out=tuple(outs), signature={quoted(loop.types)})"])
 
@@ -110,6 +115,32 @@ def _direct(name: str, run: host.Direct, put: Callable[..., Any]) -> str:
     return "\n".join(lines)
 
 
+def direct_call(name: str, run: Any, operands: Sequence[str]) -> tuple[str, int] | None:
+    """A call as text of one expression, with the number of its results, each of which is one out's; None where more is
+    to be done."""
+    put: Callable[..., Any] = host.put_converted
+    if isinstance(run, host.ByLoop) and run.call is not None:
+        run = run.call
+    elif isinstance(run, host.Direct):
+        put = run.put
+    else:
+        return None
+    if getattr(run.function, "__name__", "") not in FRESH:
+        return None
+    given = [_argument(name, a, operands) for a in run.arguments]
+    positional = len(given) - len(run.names)
+    words = [*given[:positional], *(f"{k}={v}" for k, v in zip(run.names, given[positional:]))]
+    function = _path(name, run.function)
+    if function.startswith("np.ndarray."):
+        function, words = f"{words[0]}.{run.function.__name__}", words[1:]
+    count = 1 if run.kind is None else len(getattr(run.kind, "_fields", ()))
+    places = put.places if isinstance(put, host.Put) else tuple(range(count))
+    plain = put in (host.put_there, host.put_converted)
+    if isinstance(put, host.Put):
+        plain = put.number is None and all(b is None for b in put.bounds)
+    return (f"{function}({', '.join(words)})", count) if plain and places == tuple(range(count)) else None
+
+
 def _path(name: str, function: Callable[..., Any]) -> str:
     short = getattr(function, "__name__", "")
     for module, where in _MODULES:
@@ -118,11 +149,12 @@ def _path(name: str, function: Callable[..., Any]) -> str:
     raise UnsupportedError(f"`{name}` calls {short or function!r}, which is no public function of NumPy's")
 
 
-def _argument(name: str, x: Any) -> str:
+def _argument(name: str, x: Any, operands: Sequence[str] = ()) -> str:
     if isinstance(x, host.Passed):
-        return f"operands[{x.place}]" if x.type is None else f"{x.type.__name__}(operands[{x.place}])"
+        operand = operands[x.place] if operands else f"operands[{x.place}]"
+        return operand if x.type is None else f"{x.type.__name__}({operand})"
     if isinstance(x, (tuple, list)) and type(x) in (tuple, list):
-        items = ", ".join(_argument(name, i) for i in x)
+        items = ", ".join(_argument(name, i, operands) for i in x)
         return f"[{items}]" if isinstance(x, list) else f"({items}{',' if len(x) == 1 else ''})"
     if x is None or type(x) in (int, float, bool):
         return repr(x)

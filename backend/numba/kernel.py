@@ -5,9 +5,10 @@ Python calls it, in this process alone: it is not kept in the cache on disk, and
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from tracebuf.backend.runtime.arena import Counters
 from tracebuf.backend.runtime.callback import Callback
 from tracebuf.backend.runtime.code import Code
 from tracebuf.backend.runtime.kernel import Kernel, Prepared, checked_for, unfit
-from tracebuf.errors import InternalError, UnsupportedError
+from tracebuf.errors import InternalError, UnsupportedError, note_location
 from tracebuf.ir.func import Func
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.running.host import HostFunction, read_only
@@ -29,8 +30,9 @@ _PREPARED = Prepared([], (), ())
 class NumbaKernel(Kernel):
     """A kernel whose code is a module of Python with its loops compiled by Numba, when they first run."""
 
-    def __init__(self, func: Func) -> None:
-        """Raises UnsupportedError for what this back end does not do, and where Numba is not installed."""
+    def __init__(self, func: Func, other: Callable[[], Kernel]) -> None:
+        """`other` makes the kernel of another back end for the program, which counts. Raises UnsupportedError for what
+        this back end does not do, and where Numba is not installed."""
         try:
             import numba  # noqa: F401
         except ImportError as error:
@@ -38,6 +40,8 @@ class NumbaKernel(Kernel):
             raise UnsupportedError(reason, location=func.loc, instead="python -m pip install numba") from None
         self.name, self.code, self.shared, self._idle = func.name, Code(), None, []
         self.notes_callbacks([_callback_of(op) for op in _host_calls(func)])
+        self._other = other
+        self._counted: Kernel | None = None
         self.module: Module = module_of(func, compiled=True)
         self._checked = checked_for(self.module.takes)
         objects = {name: _called(x) if name.startswith("call_") else x for name, x in self.module.objects.items()}
@@ -77,20 +81,20 @@ class NumbaKernel(Kernel):
         except Exception as error:
             if type(error).__module__.startswith("numba."):
                 raise InternalError(f"Numba does not compile {self.name}: {error}") from error
+            note_location(error, module.place_of(error))
             raise
         finally:
             _outside.reset(token)
-        return [as_given(t, x) for t, x in zip(module.gives, found, strict=True)]
+        return module.results(found)
 
     def run_counted(self, args: Sequence[Any]) -> tuple[list[Any], Counters]:
-        return _uncounted()
-
-
-def _uncounted() -> NoReturn:
-    raise UnsupportedError(
-        'what a program of backend="numba" allocates and copies is not counted',
-        instead="ask `explain`, or bufferize the function without backend=",
-    )
+        """The results, and what the program allocates and copies. That is counted while the other back end's code of
+        the same program runs, on copies of the arguments: Numba does not say it."""
+        if self._counted is None:
+            self._counted = self._other()
+        known: dict[int, Any] = {}
+        _, counters = self._counted.run_counted([copy.deepcopy(x, known) for x in args])
+        return self.run(args), counters
 
 
 def _host_calls(func: Func) -> Iterator[HostCall]:

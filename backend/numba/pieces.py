@@ -4,6 +4,7 @@ same bits (NumPy's transcendental functions, products, host calls) stays in the 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 
 from tracebuf.backend.numba.format import fitted
@@ -13,7 +14,7 @@ BEGIN, END = "#<", "#>"
 """Lines around an op that may be a function of its own."""
 DECORATOR = '@njit(error_model="numpy")'
 _SAME_BITS = (
-    "empty float64 float32 complex128 complex64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_ "
+    "empty zeros float64 float32 complex128 complex64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_ "
     "sqrt floor ceil trunc rint copysign fmod isnan isinf isfinite conj"
 ).split()
 _NOT_COMPILED = re.compile(
@@ -74,6 +75,8 @@ class _Outliner:
         code = "\n".join(x for x in lines if x.lstrip()[:1] != "#")
         if not re.search(r"^\s*(for|while) ", code, re.MULTILINE) or _NOT_COMPILED.search(code):
             return False
+        if "break" in code and not _ends_loops_of_its_own(lines):
+            return False
         called = set(re.findall(r"(\w+)\(", code))
         return not called & self.others and set(re.findall(r"\bnp\.(\w+)\(", code)) <= set(_SAME_BITS)
 
@@ -81,7 +84,8 @@ class _Outliner:
         """Makes a function of these lines; the call of it."""
         known = [k for k in range(start, end) if k in self.liveness.before]
         outer = [k for k in known if _indent(self.lines[k]) == _indent(self.lines[start])]
-        given = sorted(self.liveness.before[outer[0]] & self.variables)
+        used = {w for x in lines if x.lstrip()[:1] != "#" for w in re.findall(r"\w+", x)}
+        given = sorted(self.liveness.before[outer[0]] & self.variables & used)
         gives = sorted(_assigned(lines) & self.liveness.after[outer[-1]] & self.variables)
         indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
         name = f"{self.name}_{len(self.made) + 1}"
@@ -93,6 +97,15 @@ class _Outliner:
         comments = [x for x in lines[:1] if x.lstrip()[:1] == "#"]
         call = f"{name}({', '.join(given)})"
         return [*comments, f"{indent}{', '.join(gives)} = {call}" if gives else f"{indent}{call}"]
+
+
+def _ends_loops_of_its_own(lines: Sequence[str]) -> bool:
+    """Whether each `break` stands in a loop of these lines."""
+    try:
+        compile(textwrap.dedent("\n".join(lines)), "<lines>", "exec")
+    except SyntaxError:
+        return False
+    return True
 
 
 def _is_mark(line: str) -> bool:

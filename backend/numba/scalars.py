@@ -146,19 +146,30 @@ def comparison(op: arith.CmpI | arith.CmpF, args: Sequence[Expr]) -> Expr:
     a, b = args
     if a.is_number and b.is_number and predicate[-2:] in _CONSTANT:
         return Expr(str(_CONSTANT[predicate[-2:]](float(a.text), float(b.text))), soft=True)
+    operand = op.operand(0).type
+    assert isinstance(operand, ScalarType)
+    if a.text == b.text and (found := _with_itself(op, a, operand)) is not None:
+        return found
     if predicate in _COMPARE:
         return binary(_COMPARE[predicate], COMPARE, a, b)
     if predicate in ("true", "false"):
         return Expr(predicate.capitalize())
     if isinstance(op, arith.CmpI):
-        operand = op.operand(0).type
-        assert isinstance(operand, ScalarType)
         if predicate[0] == "u":
             a, b = (as_unsigned(x, operand) for x in (a, b))
         if predicate[0] == "s" and operand is I1:
             a, b = b, a
         return binary(_COMPARE[predicate[1:]], COMPARE, a, b)
     return _float_comparison(predicate, a, b)
+
+
+def _with_itself(op: arith.CmpI | arith.CmpF, a: Expr, operand: ScalarType) -> Expr | None:
+    """A number compared with itself: integers are equal, and of floats NaN alone differs."""
+    predicate: str = op.attrs["predicate"]
+    if isinstance(op, arith.CmpI):
+        return Expr(str(predicate[-2:] in ("eq", "le", "ge")), soft=True)
+    found = call("np.isnan", hard(a, operand))
+    return {"une": found, "ne": found, "oeq": negation(found), "eq": negation(found)}.get(predicate)
 
 
 def _float_comparison(predicate: str, a: Expr, b: Expr) -> Expr:

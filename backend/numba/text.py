@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.backend.numba.expressions import Expr, number
-from tracebuf.backend.numba.format import WIDTH, closes
+from tracebuf.backend.numba.format import WIDTH
 from tracebuf.backend.numba.helpers import HELPERS
 from tracebuf.backend.numba.names import Names, hint_of, line_of
 from tracebuf.backend.numba.needed import Needed
@@ -35,7 +35,13 @@ class Text:
     and the module must define."""
 
     def __init__(
-        self, func: Func, objects: dict[str, Any], helpers: set[str], functions: dict[str, str], marks: bool = False
+        self,
+        func: Func,
+        objects: dict[str, Any],
+        helpers: set[str],
+        functions: dict[str, str],
+        marks: bool = False,
+        plain: bool = False,
     ) -> None:
         self.func, self.objects, self.helpers, self.functions = func, objects, helpers, functions
         self.names = Names(func)
@@ -43,6 +49,12 @@ class Text:
         self.needed = Needed(func)
         self.marks = marks
         """Whether ops that may be functions of their own are marked."""
+        self.plain = plain
+        """Whether NumPy's functions are called by their names, under the error state that is set."""
+        self.arrays: set[str] = set()
+        """Variables of arrays."""
+        self.places: dict[str, Location] = {}
+        """Where the lines that are comments stand in the user's files."""
         self.lines: list[str] = []
         self.depth = 1
         self.exprs: dict[Value, Expr] = {}
@@ -61,15 +73,6 @@ class Text:
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
 
-    def delete(self, names: Sequence[str]) -> None:
-        """Deletes variables, on as many lines as they need."""
-        start = 0
-        for k in range(1, len(names) + 1):
-            text = f"del {', '.join(names[start:k])}"
-            if k == len(names) or 4 * self.depth + len(f"{text}, {names[k]}") > WIDTH:
-                self.line(text)
-                start = k
-
     @property
     def room(self) -> int:
         """Characters of an expression that is no variable of its own."""
@@ -86,16 +89,7 @@ class Text:
             self.exprs[v] = x
 
     def assign(self, place: Expr, value: Expr) -> None:
-        """`place = value`, or `place += value`."""
-        if value.text == place.text:
-            return
-        starts = value.text.startswith(place.text)
-        found = re.match(r"([-+*/]) ", value.text[len(place.text) + 1 :]) if starts else None
-        rest = value.text[len(place.text) + 3 :]
-        if found and (found[1] in "+*" or re.fullmatch(r"[\w.\[\]]+", rest)) and is_one_term(rest, found[1]):
-            inner = rest[1:-1] if rest[0] == "(" and closes(rest, 0) == len(rest) - 1 else rest
-            self.line(f"{place} {found[1]}= {inner}")
-        else:
+        if value.text != place.text:
             self.line(f"{place} = {value}")
 
     def end_block(self, start: int) -> None:
@@ -108,25 +102,19 @@ class Text:
         """The user's line, once."""
         if (text := line_of(loc)) and self._shown != (loc.file, loc.line):
             self._shown = (loc.file, loc.line)
-            self.line(f"# line {loc.line}: {text[:90].rstrip()}")
+            self.line(f"# line {loc.line}: {text}")
+            self.places.setdefault(key_of(self.lines[-1]), loc)
 
     def drop_unused(self) -> None:
         """Drops the lines of variables that nothing uses, such as sizes that are written otherwise."""
         while True:
-            code = [text for text in self.lines if text.lstrip()[:1] != "#" and not text.lstrip().startswith("del ")]
+            code = [text for text in self.lines if text.lstrip()[:1] != "#"]
             words = Counter(w for text in code for w in re.findall(r"\w+", text))
             kept = [text for text in self.lines if not self._is_unused(text, words)]
             if len(kept) == len(self.lines):
                 break
-            self.lines = [self._deleting(text, words) for text in kept]
+            self.lines = kept
         self.lines = [x for k, text in enumerate(self.lines) for x in self._with_pass(text, self.lines[k + 1 :])]
-
-    def _deleting(self, text: str, words: Counter[str]) -> str:
-        """A line that deletes variables, without those whose own lines are dropped."""
-        found = re.match(r"(\s*del )(.*)", text)
-        if not found:
-            return text
-        return found[1] + ", ".join(x for x in found[2].split(", ") if x not in self.pure or words[x] > 1)
 
     def _with_pass(self, text: str, after: Sequence[str]) -> list[str]:
         """A line, and a `pass` where a block begins with it that has lost its lines."""
@@ -154,6 +142,7 @@ class Text:
         name = self.names.new(hint_of(v) or "x")
         self.line(f"{name} = {x}")
         self.pure.add(name)
+        self._is_array(v, name)
         self._named.append((self.depth, v, x))
         self.exprs[v] = Expr(name, soft=x.soft)
         return self.exprs[v]
@@ -182,10 +171,17 @@ class Text:
         if trivial or (len(uses) == 1 and len(x.text) <= self.room and self._may_move(v, x, uses[0])):
             self.exprs[v] = x
             return
+        if isinstance(v.owner, Op):
+            self.comment(v.owner.loc)
         name = self.names.new(hint or hint_of(v) or ("n" if v.type is INDEX else "x"))
         self.line(f"{name} = {x}")
         self.pure.add(name)
+        self._is_array(v, name)
         self.exprs[v] = Expr(name, soft=x.soft)
+
+    def _is_array(self, v: Value, name: str) -> None:
+        if isinstance(v.type, ShapedType) and v not in self.cells:
+            self.arrays.add(name)
 
     def _may_move(self, v: Value, x: Expr, use: Use) -> bool:
         if isinstance(use.op, linalg.DestinationOp) and not isinstance(use.op, linalg.Fill | HostCall):
@@ -202,11 +198,6 @@ class Text:
         return not any(acts)
 
 
-def is_one_term(text: str, operator: str) -> bool:
-    """Whether `a operator= text` is `a operator text`: nothing in it binds more loosely."""
-    depth = 0
-    for c, before, after in zip(text, " " + text, text[1:] + " "):
-        depth += (c in "([") - (c in ")]")
-        if not depth and before == after == " " and (c in "+-<>|&^=" or operator == "*" and c in "/%@"):
-            return False
-    return not re.search(r"\b(if|or|and|not|in)\b|<<|>>|//|[<>=!]=", text)
+def key_of(comment: str) -> str:
+    """What a comment is known by: its beginning, for long ones are cut."""
+    return comment.strip()[:40]

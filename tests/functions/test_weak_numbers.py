@@ -63,6 +63,28 @@ def test_n1_numbers_beside_arrays(text: str) -> None:
                 agree(f, *args, ulp=16)
 
 
+def test_a_number_has_no_methods_that_only_arrays_have() -> None:
+    for text in ("a.sum().dot(2)", "np.subtract(a[0], 1).argpartition(0)", "a[0].partition(0)", "a.max().T.mT"):
+        agree(program(f"def f(a): return {text}"), np.arange(3.0))
+
+
+def test_an_int_that_fits_no_element_is_an_overflow_before_it_is_no_matrix() -> None:
+    for text in ("-1 @ a", "a @ -1", "300 @ a", "2 @ a", "np.dot(-1, a)"):
+        f = bufferize(program(f"def f(a, k):\n    a[k] += 1\n    return {text}"))
+        for dtype in (np.uint8, np.uint64, np.int16):
+            agree(f, np.arange(3, dtype=dtype), 1)
+            agree(f, np.arange(3, dtype=dtype), 5)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.complex128, np.int64])
+def test_products_with_a_number_and_zero(dtype: type) -> None:
+    """np.dot of a number adds to zeros: nothing is -0.0, as `a * b` is."""
+    for text in ("np.dot(-1, a)", "np.dot(a, k)", "a.dot(-1.0)", "np.inner(-1, a)", "np.inner(a, k)", "np.outer(-1, a)",
+                 "np.einsum('i,j', a, a - 3)", "np.einsum(',i', k, a)", "np.tensordot(a, a - 3, 0)",
+                 "np.dot(k, a[0])", "np.dot(a[:, None], -1)", "np.tensordot(-1, a, 0)", "np.kron(-1, a)"):  # fmt: skip
+        agree(program(f"def f(a, k): return {text}"), np.array([0, -0.0, 2]).astype(dtype), dtype(-1))
+
+
 def is_refused(f: BufferizedFunction, args: tuple[Any, ...]) -> bool:
     """Whether the number is none that tracebuf takes there (`np.clip(a, 1j, None)`)."""
     try:

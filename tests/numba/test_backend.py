@@ -69,14 +69,43 @@ def test_the_option(tmp_path: Path) -> None:
         f = tracebuf.bufferize(lambda a: a * 2)
     assert f.options == Options(backend="numba") != Options()
     np.testing.assert_array_equal(f(np.ones(3)), [2, 2, 2])
-    with pytest.raises(tracebuf.UnsupportedError, match="not counted"):
-        f.call_counted(np.ones(3))
     with pytest.raises(tracebuf.UnsupportedError, match='backend="numba"'):
         f.lower(np.ones(3)).compile().save(tmp_path / "f.tracebuf")
     assert "no copies" in str(f.explain(np.ones(3)))
     shown = tracebuf.bufferize(backend="numba")(lambda a: f"{a[0]:.2f}")
     with pytest.raises(tracebuf.UnsupportedError, match="which may keep what it gets"):
         shown(np.ones(3))
+
+
+def test_calls_are_counted() -> None:
+    """What the program allocates and copies, as of the other back end; the call has its effects once."""
+
+    def f(a: np.ndarray, n: int) -> np.ndarray:
+        a += 1
+        return np.concatenate([a[:n] * 2, a])
+
+    mine, other = np.arange(5.0), np.arange(5.0)
+    result, counters = tracebuf.bufferize(backend="numba")(f).call_counted(mine, 2)
+    want, counted = tracebuf.bufferize(f).call_counted(other, 2)
+    np.testing.assert_array_equal(result, want)
+    np.testing.assert_array_equal(mine, np.arange(1.0, 6.0))
+    assert counters == counted and counters.allocations == 1
+
+
+def test_exceptions_have_the_line() -> None:
+    def f(a: np.ndarray, k: float) -> np.ndarray:
+        for i in range(len(a)):
+            if a[i] > k:
+                raise ValueError("too large")
+        return np.linalg.inv(a.reshape(2, 2))
+
+    for given, line in ((np.arange(4.0), 'raise ValueError("too large")'), (np.zeros(4), "np.linalg.inv")):
+        notes = []
+        for g in (tracebuf.bufferize(backend="numba")(f), tracebuf.bufferize(f)):
+            with pytest.raises((ValueError, np.linalg.LinAlgError)) as error:
+                g(given, 2.0)
+            notes.append(error.value.__notes__)
+        assert notes[0] == notes[1] and line in notes[0][0]
 
 
 @pytest.mark.parametrize("name", slow_but(("seidel",), sorted(PROGRAMS)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -113,7 +114,9 @@ def test_files_are_formatted(here: Path) -> None:
     for name, (words, _) in CALLS.items():
         main([f"exported_here:{name}", *words, "-o", f"made_{name}.py"])
     files = [f"made_{name}.py" for name in CALLS]
-    for command in (["check", "--isolated"], ["format", "--isolated", "--check"]):
+    style = ["check", "--isolated", "--select=E,F,W,I,UP,B,SIM", "--line-length=120"]
+    wide = ["format", "--isolated", "--check", "--line-length=120"]
+    for command in (["check", "--isolated"], style, ["format", "--isolated", "--check"], wide):
         done = subprocess.run([ruff, *command, *files], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout
 
@@ -121,8 +124,106 @@ def test_files_are_formatted(here: Path) -> None:
 def test_what_no_file_can_hold_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exported_here:captured", "f8[n]"]) == 1
     assert "which is no parameter: pass it" in capsys.readouterr().err
-    with pytest.raises(tracebuf.TracebufError):
-        text_of(tracebuf.bufferize(lambda pair: pair[0] + pair[1]), ((np.ones(3), 2.0),), {})
+    with pytest.raises(tracebuf.TracebufError, match="what a list, dict or object of the caller's holds"):
+        text_of(tracebuf.bufferize(rebinds), ({"w": np.ones(3)},), {})
+    with pytest.raises(tracebuf.TracebufError, match="which no file can make: return a tuple"):
+        text_of(tracebuf.bufferize(lambda a: Pair(a, 2 * a)), (np.ones(3),), {})
+    with pytest.raises(tracebuf.TracebufError, match="it stores to `COUNTS`"):
+        text_of(tracebuf.bufferize(counted), (np.ones(3),), {})
+
+
+class Pair(NamedTuple):
+    a: np.ndarray
+    b: np.ndarray
+
+
+@dataclass
+class Body:
+    x: np.ndarray
+    mass: float
+
+    def moved(self, by: float) -> np.ndarray:
+        return self.x + by / self.mass
+
+
+WEIGHTS = np.array([[1.0, np.inf, 0.5], [2.0, -1.0, 3.0]]).T
+COUNTS = np.zeros(3)
+
+
+def rebinds(params: dict[str, np.ndarray]) -> None:
+    params["w"] = params["w"] * 2
+
+
+def counted(a: np.ndarray) -> np.ndarray:
+    COUNTS[0] += 1
+    return a + COUNTS
+
+
+def trained(params: dict[str, np.ndarray], rates: list[float], state: Any) -> Any:
+    params["w"] -= rates[1] * params["b"]
+    return params, [2.0 * state[0], state[1]["t"] + 1]
+
+
+def weighted(a: np.ndarray, pair: Pair) -> Any:
+    return a @ WEIGHTS + pair.b, [int(x) for x in a if x > 0], [x for x in a if x > 1]
+
+
+def pushed(body: Body, by: float) -> Any:
+    body.x *= 2
+    return body.moved(by)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (trained, lambda: ({"w": np.ones(4), "b": np.arange(4.0)}, [0.1, 0.5], (np.arange(3.0), {"t": 7}))),
+        (weighted, lambda: (np.arange(3.0), Pair(np.ones(4), np.ones(2)))),
+        (pushed, lambda: (Body(np.arange(3.0), 2.0), 0.5)),
+    ],
+)
+def test_parts_of_arguments_and_captured_arrays(function: Any, arguments: Any) -> None:
+    """A file takes lists, dicts, tuples and objects apart, and holds the arrays that a function captures."""
+    text, space = text_of(tracebuf.bufferize(function), arguments(), {}), dict[str, Any]()
+    exec(text, space)
+    mine, given = arguments(), arguments()
+    got, want = space[function.__name__](*mine), function(*given)
+    np.testing.assert_equal(got, want)
+    for x, y in zip(mine, given):
+        np.testing.assert_equal(vars(x) if isinstance(x, Body) else x, vars(y) if isinstance(y, Body) else y)
+    with pytest.raises((AssertionError, AttributeError, TypeError)):
+        space[function.__name__](*reversed(arguments()))
+
+
+def test_a_file_allocates_no_more_than_eager() -> None:
+    """A product or a call of NumPy's is the variable itself; what is not used any more is deleted, with its views."""
+
+    def f(a: np.ndarray, n: int) -> Any:
+        for _ in range(n):
+            q, r = np.linalg.qr(a)
+            a = r @ q + np.median(a, axis=0)
+        return a
+
+    args = np.random.default_rng(0).random((6, 6)), 5
+    space = dict[str, Any]()
+    exec(text_of(tracebuf.bufferize(f), args, {}), space)
+    np.testing.assert_array_equal(space["f"](*args), f(*args))
+    file, eager = (tracebuf.measure(x, *args, repeat=1).eager for x in (space["f"], f))
+    assert file.peak_bytes <= eager.peak_bytes + 64, (file, eager)
+
+
+def test_loops_end_where_the_users_do() -> None:
+    def f(a: np.ndarray, limit: float) -> int:
+        for i in range(len(a)):
+            if a[i] > limit:
+                break
+        else:
+            return -1
+        return i
+
+    space = dict[str, Any]()
+    exec(text := text_of(tracebuf.bufferize(f), (np.arange(5.0), 2.5), {}), space)
+    assert "if a[i] > limit:" in text and "break" in text, text
+    assert space["f"](np.arange(5.0), 2.5) == 3 and space["f"](np.arange(5.0), 7.0) == -1
 
 
 def test_reads_stay_before_frees_and_stores() -> None:

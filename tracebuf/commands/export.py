@@ -7,20 +7,32 @@ refused.
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tracebuf.backend.numba.expressions import quoted
-from tracebuf.backend.numba.format import WIDTH, fitted
+from tracebuf.backend.numba.folding import Folder
+from tracebuf.backend.numba.format import fitted
 from tracebuf.backend.numba.hosted import definition
 from tracebuf.backend.numba.module import Module, module_of
+from tracebuf.backend.numba.render import shown
+from tracebuf.commands.given import (
+    captured,
+    constant,
+    expressions,
+    has_test,
+    holders,
+    is_captured,
+    tree_tests,
+)
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, ScalarKey, StaticKey
 from tracebuf.frontends.numpy.call.call import Call
@@ -90,16 +102,48 @@ def text_of(f: Any, args: Sequence[Any], kwargs: dict[str, Any], compiled: bool 
     check(call, traced)
     function = f.__wrapped__
     name = function.__name__ if function.__name__.isidentifier() else "program"
-    module = module_of(bufferized(traced, f.options).func, f"{name}_loops", compiled)
+    module = module_of(bufferized(traced, f.options).func, f"{name}_loops", compiled, plain=True)
     parts = [definition(n, x) for n, x in module.objects.items()]
     head, body = module.text.split("\n\n\n", 1)
-    if any("math." in p for p in parts):
+    if any(re.search(r"(?<!\w)math\.", p) for p in parts):
         head = "import math\n\n" + head
-    title = f'"""{name}, compiled by tracebuf {__version__()}: loops over arrays allocated beforehand."""'
+    if held := list(captured(call, traced.stored, traced.func.loc)):
+        head += "\n\n" + "\n".join(part for line in held for part in fitted(line))
+    title = "\n".join(title_lines(name, function, call))
     entry = "\n".join(entry_lines(name, function, call, traced, module))
     if "another(" in entry:
         parts.append(ANOTHER)
     return "\n\n\n".join([f"{title}\n\n{head}", *parts, body.rstrip("\n"), entry]) + "\n"
+
+
+def title_lines(name: str, function: Any, call: Call) -> Iterator[str]:
+    """The docstring of the file."""
+    doc = (inspect.getdoc(function) or "").splitlines()[:1]
+    yield f'"""{doc[0]}' if doc and fits(doc[0]) else f'"""`{name}` as loops over arrays that are allocated beforehand.'
+    yield ""
+    yield f"Written by tracebuf {__version__()} from `{name}`, for"
+    yield ""
+    for k, (n, key) in enumerate(zip(expressions(call), call.keys)):
+        if not is_captured(call, k) and has_test(call, k):
+            yield f"    {n}: {kind_of(key)}"
+    yield '"""'
+
+
+def kind_of(key: Key) -> str:
+    """What the program takes for one argument, in words."""
+    match key:
+        case ArrayKey():
+            return f"an array of {np.dtype(key.dtype).name}, {len(key.dims)}-d"
+        case ScalarKey():
+            return str(key.kind)
+        case StaticKey():
+            return shown(ast.Constant(key.value))[:60]
+    return type(key).__name__
+
+
+def fits(doc: str) -> bool:
+    """Whether a line of the user's can begin a docstring."""
+    return bool(doc) and '"' not in doc and "\\" not in doc and len(doc) < 80
 
 
 def __version__() -> str:
@@ -111,22 +155,24 @@ def __version__() -> str:
 def check(call: Call, traced: Traced) -> None:
     """UnsupportedError for calls whose program is not of the parameters alone."""
     loc = traced.func.loc
-    if call.hidden:
-        raise UnsupportedError(f"it uses `{call.hidden[0].label}`, which is no parameter: pass it", location=loc)
-    if call.tree is not None or traced.writes:
-        raise UnsupportedError("an argument is a container; export takes arrays and numbers", location=loc)
+    list(captured(call, traced.stored, loc))
+    if traced.writes:
+        reason = "it changes what a list, dict or object of the caller's holds, which no file does: return the new one"
+        raise UnsupportedError(reason, location=loc)
     if call.out is not None and call.out != ():
         raise UnsupportedError("a call with `out=` cannot be exported", location=loc)
 
 
 def entry_lines(name: str, function: Any, call: Call, traced: Traced, module: Module) -> list[str]:
     """The function of the user's name."""
-    names = list(call.names)
-    lines = [f"def {name}({signature(function, names)}):"]
-    if (doc := inspect.getdoc(function)) and '"""' not in doc:
-        lines.append(f'    """{doc.splitlines()[0]}"""')
-    for n, key in zip(names, call.keys):
-        lines += [f"    assert {test}" for test in tests(n, key, traced)]
+    names = expressions(call)
+    lines = [f"def {name}({signature(function, call.tops)}):"]
+    if fits(doc := (inspect.getdoc(function) or "").split("\n")[0]):
+        lines.append(f'    """{doc}"""')
+    lines += [f"    assert {test}" for test in tree_tests(call, traced.func.loc)]
+    for k, (n, key) in enumerate(zip(names, call.keys)):
+        if not is_captured(call, k) and has_test(call, k):
+            lines += [f"    assert {test}" for test in tests(n, key, traced)]
     shared = call.related
     for i in traced.stored:
         lines.append(f"    assert {names[i]}.flags.writeable")
@@ -137,15 +183,17 @@ def entry_lines(name: str, function: Any, call: Call, traced: Traced, module: Mo
     signs = {"nonneg": ">= 0", "zero": "== 0", "nonzero": "!= 0"}
     for g in traced.guards:
         text = to_python(g.expr, lambda s: source(names, traced.bindings[s]))
-        lines.append(f"    assert {text} {signs[g.kind]}")
-    returned = result(traced.plan, names, traced, module)
-    given = ", ".join(number(names[i], call.keys[i]) for i in traced.arguments)
+        lines.append(f"    assert {compared(f'{text} {signs[g.kind]}')}")
+    ends = list(endings(traced.plan, names, traced, module, holders(call)))
+    passed = ", ".join(number(names[i], call.keys[i]) for i in traced.arguments)
     lines.append('    with np.errstate(all="ignore"):')
-    lines.append(f"        {'found = ' * ('found[' in returned)}{module.name}({given})")
-    if isinstance(traced.plan, ChosenResult) and len(returned) + 9 <= WIDTH:
-        returned = returned[1:-1]  # in brackets only where it is broken
-    if returned != "None":
-        lines.append(f"    return {returned}")
+    whole = f"return ({', '.join(given(k, module) for k in range(len(module.gives)))})"
+    if ends == ["return found"] or ends == [whole] and len(module.gives) > 1:
+        lines.append(f"        return {module.name}({passed})")
+    else:
+        kept = "found = " if re.search(r"\bfound\b", "\n".join(ends)) else ""
+        lines.append(f"        {kept}{module.name}({passed})")
+        lines += [f"    {line}" for line in ends if ends != ["return None"]]
     return [part for line in lines for part in fitted(line)]
 
 
@@ -206,38 +254,78 @@ def number(name: str, key: Key) -> str:
     return f"{kinds[key.kind]}({name})" if isinstance(key, ScalarKey) and key.kind in kinds else name
 
 
-def constant(x: Any) -> str:
-    """A plain constant as text."""
-    return quoted(x) if isinstance(x, str) else repr(x)
-
-
-def result(plan: Any, names: Sequence[str], traced: Traced, module: Module) -> str:
+def result(plan: Any, names: Sequence[str], traced: Traced, module: Module, containers: Sequence[str]) -> str:
     """What the function returns, of what the loops have given."""
     match plan:
         case ResultLeaf("const", value=value) if isinstance(value, (int, float, str, type(None))):
             return constant(value)
         case ResultLeaf("argument", index=k):
             return str(names[k])
+        case ResultLeaf("container", index=k):
+            return containers[k]
+        case NewContainer(kind=kind, keys=("*",), items=(ResultLeaf("items" | "rows") as i,)) if kind in (list, tuple):
+            return listed(i, module) if kind is list else f"tuple({listed(i, module)})"
         case ResultLeaf("array", read_only=False, index=k):
-            return f"found[{k}]" if module.is_new(k) else f"another(found[{k}], {', '.join([*arrays(k), *names])})"
+            if module.is_new(k):
+                return given(k, module)
+            others = [*(given(i, module) for i in range(k)), *names]
+            return f"another({', '.join([given(k, module), *others])})"
         case ResultLeaf(kind=kind, index=k) if kind in _PYTHON:
-            return f"{kind}(found[{k}])"
+            return f"{kind}({given(k, module)})"
         case ResultLeaf(kind=kind, index=k) if kind == "numpy":
-            return f"np.bool_(found[{k}])" if traced_type(traced, k) == "i1" else f"found[{k}]"
+            x = given(k, module)
+            return f"np.bool_({x})" if traced_type(traced, k) == "i1" else x
         case ChosenResult(index=k, then=a, orelse=b):
-            return f"({result(a, names, traced, module)} if found[{k}] else {result(b, names, traced, module)})"
+            then, orelse = (result(x, names, traced, module, containers) for x in (a, b))
+            return f"{then} if {given(k, module)} else {orelse}"
         case NewContainer(kind=kind, keys=None, items=items) if kind in (tuple, list):
-            shown = ", ".join(result(i, names, traced, module) for i in items)
+            shown = ", ".join(result(i, names, traced, module, containers) for i in items)
             return f"[{shown}]" if kind is list else f"({shown}{',' if len(items) == 1 else ''})"
         case NewContainer(kind=kind, keys=keys, items=items) if kind is dict and plain_keys(keys):
-            pairs = (f"{constant(k)}: {result(i, names, traced, module)}" for k, i in zip(keys or (), items))
+            shown_items = [result(i, names, traced, module, containers) for i in items]
+            pairs = (f"{constant(k)}: {x}" for k, x in zip(keys or (), shown_items))
             return f"{{{', '.join(pairs)}}}"
+    if isinstance(plan, NewContainer):
+        reason = f"it returns an object of {plan.kind.__name__}, which no file can make: return a tuple, list or dict"
+        raise UnsupportedError(reason, location=traced.func.loc)
     raise UnsupportedError("a result of this kind cannot be exported", location=traced.func.loc)
 
 
-def arrays(before: int) -> list[str]:
-    """The results before one."""
-    return [f"found[{k}]" for k in range(before)]
+def listed(items: ResultLeaf, module: Module) -> str:
+    """The list of what an array of the loops' holds."""
+    x = given(items.index, module)
+    if items.kind == "rows":
+        return f"[row.copy() for row in {x}]"
+    kind, flags = items.value
+    if flags != items.index:
+        raise UnsupportedError("a list whose items are of several kinds cannot be exported")
+    return f"list({x})" if kind == "np" else f"{x}.tolist()"
+
+
+def endings(
+    plan: Any, names: Sequence[str], traced: Traced, module: Module, containers: Sequence[str]
+) -> Iterator[str]:
+    """The lines that return the result."""
+    while isinstance(plan, ChosenResult):
+        yield f"if {given(plan.index, module)}:"
+        for line in endings(plan.then, names, traced, module, containers):
+            yield f"    {line}"
+        plan = plan.orelse
+    yield f"return {result(plan, names, traced, module, containers)}"
+
+
+def given(k: int, module: Module) -> str:
+    """Result k of the loops."""
+    return f"found[{k}]" if len(module.gives) > 1 else "found"
+
+
+def compared(test: str) -> str:
+    """A comparison of a difference with zero, as one of its operands."""
+    tree = ast.parse(test, mode="eval").body
+    match tree:
+        case ast.Compare(left=ast.BinOp(op=ast.Sub(), left=a, right=b), ops=[op]):
+            tree = ast.Compare(a, [op], [b])
+    return shown(Folder(frozenset()).visit(tree))
 
 
 def plain_keys(keys: Any) -> bool:

@@ -186,6 +186,8 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
         dtype = x.element.dtype
         of_size = {"size": 1, "itemsize": dtype.itemsize, "nbytes": dtype.itemsize, "strides": ()}
         return {"dtype": dtype, "ndim": 0, "shape": (), **of_size}[name]
+    if isinstance(x, NpScalar) and name == "T" and x.python is None:
+        return x
     if isinstance(x, Scalar) and hasattr(type(stand_in(x)), name):
         if isinstance(x, NpScalar) and x.python is not None and x.python.kind == "bool":
             raise unknown_origin(r.loc)  # a bool's parts are ints, a NumPy bool's are not

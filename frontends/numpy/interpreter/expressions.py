@@ -721,7 +721,7 @@ class Expressions(Comprehensions):
             return Method(base, name)
         if isinstance(base, ArrayRef) and name in METHODS:
             return Method(base, name)
-        if isinstance(base, NpScalar) and name in METHODS:
+        if isinstance(base, NpScalar) and name in METHODS and hasattr(np.generic, name):
             return Method(as_array(self.r, base), name, True)
         kind = np.ndarray if isinstance(base, ArrayRef) else type(stand_in(base))
         if hasattr(kind, name):

@@ -120,6 +120,8 @@ def sum_of_products(
     total = reduce(lambda a, b: apply_rule(np.multiply, body, [a, b], (wide.dtype,) * 3), factors)
     if summed:
         total = apply_rule(np.add, body, [before, total], (wide.dtype,) * 3)
+    elif len(operands) > 1 and not wide.is_integer:  # NumPy adds to zeros here too: no product is -0.0
+        total = apply_rule(np.add, body, [total, body.constant(0.0, wide)], (wide.dtype,) * 3)
     block.append(linalg.Yield.of([total], r.loc))
     start = zeros(r, wide, shape, order) if summed else r.empty(wide, shape, order)
     maps.append(linalg.AffineMap(len(loops), tuple(range(len(out)))))

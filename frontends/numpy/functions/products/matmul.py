@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import convert_to, input_of
 from tracebuf.frontends.numpy.numbers.operands import Operand, out_of
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.broadcasting import broadcast, shape_text
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -35,6 +36,9 @@ from tracebuf.ops.arrays import linalg
 def matmul(r: Recorder, a: Operand, b: Operand, spelling: str, into: ArrayRef | None = None) -> ArrayRef | Scalar:
     """`a @ b` or np.dot, of floats, integers and bools. `into`: their `out=`. ValueError for shapes that do not fit."""
     if not isinstance(a, ArrayRef) or not isinstance(b, ArrayRef) or not a.ndim or not b.ndim:
+        for x, y in ((a, b), (b, a)):
+            if isinstance(y, ArrayRef) and spelling != "dot":
+                check_weak_int(r, x, y.dtype)
         which = int(isinstance(a, ArrayRef) and a.ndim > 0)
         r.fail(
             "ValueError",
@@ -176,9 +180,11 @@ def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
         return r.number(into) if into is not None and not into.ndim else made
     only(r, "np.dot of a number", out=(out, None))
     product = elementwise(r, np.multiply, [strong(r, a), strong(r, b)])
-    in_order = isinstance(product, ArrayRef) and product.storage.order == tuple(range(product.ndim))
-    by_blas = isinstance(product, ArrayRef) and product.element in (F32, F64, C64, C128)
-    if not isinstance(product, ArrayRef) or in_order or not by_blas:
+    if not isinstance(product, ArrayRef) or product.element not in (F32, F64, C64, C128):
+        return product
+    product = elementwise(r, np.add, [product, 0.0])  # BLAS adds to zeros: no product is -0.0
+    assert isinstance(product, ArrayRef)
+    if product.storage.order == tuple(range(product.ndim)):
         return product
     if product.ndim > 2:
         raise r.refuse("np.dot of a number and a stack of matrices", "a * b")
