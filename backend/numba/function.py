@@ -21,7 +21,7 @@ from tracebuf.backend.numba.tidy import tidied
 from tracebuf.backend.numba.views import pieces, sliced
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.core import Block, Op, Use, Value
-from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, ShapedType
+from tracebuf.ir.types import F16, I1, INDEX, MemRefType, ScalarType, ShapedType
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.arrays.pick import Pick
@@ -69,7 +69,9 @@ class Writer(Text):
         name, pieces = self.functions[self.func.name], list[str]()
         if self.marks:
             variables = {more.get(n, n) for n in self.names.made} | set(args)
-            pieces, self.lines = outlined(name, args, self.lines, variables, set(self.functions.values()))
+            halves = {more.get(m := new.get(n, n), m) for n in self._halves()}
+            others = set(self.functions.values())
+            pieces, self.lines = outlined(name, args, self.lines, variables, others, halves)
         lines = [f"def {name}({', '.join(args)}):", *(self.lines or ["    pass"])]
         return "\n\n\n".join([*pieces, "\n".join(part for line in lines for part in fitted(line))])
 
@@ -77,6 +79,13 @@ class Writer(Text):
         """The variables that arrays have."""
         for v, x in self.exprs.items():
             if isinstance(v.type, ShapedType) and v not in self.cells and x.text.isidentifier():
+                yield x.text
+
+    def _halves(self) -> Iterator[str]:
+        """The variables that hold float16 numbers, or arrays of them: Numba has no such type."""
+        for v, x in self.exprs.items():
+            element = v.type.element if isinstance(v.type, ShapedType) else v.type
+            if element is F16 and x.text.isidentifier():
                 yield x.text
 
     def _mark(self, mark: str) -> None:

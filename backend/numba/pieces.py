@@ -26,19 +26,21 @@ _LOOP = re.compile(r"\s*for (\w+) in ")
 
 
 def outlined(
-    name: str, args: Sequence[str], lines: Sequence[str], variables: set[str], others: set[str]
-) -> tuple[list[str], list[str]]:
+    name: str, args: Sequence[str], lines: Sequence[str], variables: set[str], others: set[str],
+    without: set[str],
+) -> tuple[list[str], list[str]]:  # fmt: skip
     """The texts of the functions, and the lines that are left. `variables` are all that the function has, `others` the
-    functions of the program."""
-    return _Outliner(name, list(lines), Liveness(args, parsed(args, lines)), variables, others).run()
+    functions of the program; what uses variables of `without` is not compiled."""
+    return _Outliner(name, list(lines), Liveness(args, parsed(args, lines)), variables, others, without).run()
 
 
 class _Outliner:
     def __init__(
-        self, name: str, lines: list[str], liveness: Liveness, variables: set[str], others: set[str]
-    ) -> None:
+        self, name: str, lines: list[str], liveness: Liveness, variables: set[str], others: set[str],
+        without: set[str],
+    ) -> None:  # fmt: skip
         self.name, self.lines, self.liveness = name, lines, liveness
-        self.variables, self.others = variables, others
+        self.variables, self.others, self.without = variables, others, without
         self.made: list[str] = []
 
     def run(self) -> tuple[list[str], list[str]]:
@@ -76,6 +78,8 @@ class _Outliner:
         if not re.search(r"^\s*(for|while) ", code, re.MULTILINE) or _NOT_COMPILED.search(code):
             return False
         if "break" in code and not _ends_loops_of_its_own(lines):
+            return False
+        if not self.without.isdisjoint(re.findall(r"\w+", code)):
             return False
         called = set(re.findall(r"(\w+)\(", code))
         return not called & self.others and set(re.findall(r"\bnp\.(\w+)\(", code)) <= set(_SAME_BITS)

@@ -105,3 +105,17 @@ def test_loops_that_write_numbers_out_stay_pythons() -> None:
     assert plain == compiled
     with pytest.raises(ValueError, match=r"energy -1\.500 of cell 1"):
         both(checked_energies, np.array([1.0, -1.5]))
+
+
+def test_loops_over_halves_stay_pythons() -> None:
+    """Numba has no float16: a loop that moved elements of one array said nothing of its type."""
+
+    def shifted(c: np.ndarray, n: int) -> np.ndarray:
+        c[n] = c[-1]
+        for k in range(n):
+            c[k] = c[k + 1]
+        return c
+
+    plain, compiled = both(shifted, np.arange(12, dtype=np.float16).reshape(4, 3), 2)
+    for x, y in zip(plain, compiled):
+        np.testing.assert_array_equal(x, y)
