@@ -76,6 +76,13 @@ def test_an_int_that_fits_no_element_is_an_overflow_before_it_is_no_matrix() -> 
             agree(f, np.arange(3, dtype=dtype), 5)
 
 
+def test_numpys_numbers_that_are_known_stay_numbers() -> None:
+    for text in (
+        "np.transpose(np.trunc(2))", "np.squeeze(np.float32(2))", "np.reshape(np.trunc(2), ())", "np.ravel(np.trunc(2))",
+    ):  # fmt: skip
+        agree(program(f"def f(): return {text}"))
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.complex128, np.int64])
 def test_products_with_a_number_and_zero(dtype: type) -> None:
     """np.dot of a number adds to zeros: nothing is -0.0, as `a * b` is."""

@@ -64,7 +64,7 @@ def traces_numbers_too(function: Any) -> Callable[[HandlerT], HandlerT]:
         @wraps(handler)
         def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
             made = call_handler(handler, r, a, *args, **kwargs)
-            return a if isinstance(a, NpScalar) and isinstance(made, ArrayRef) and not made.ndim else made
+            return a if isinstance(a, (NpScalar, np.generic)) and isinstance(made, ArrayRef) and not made.ndim else made
 
         return handler
 
