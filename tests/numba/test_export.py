@@ -121,6 +121,16 @@ def test_files_are_formatted(here: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
+def test_a_function_need_not_be_bufferized(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "plain_here.py").write_text("def twice(a):\n    return 2 * a\n\n\nLIMIT = 3\n")
+    assert main(["plain_here:twice", "f8[n]", "-o", "twice.py"]) == 0
+    space: dict[str, Any] = {}
+    exec((here / "twice.py").read_text(), space)
+    assert space["twice"](np.arange(3.0)).tolist() == [0, 2, 4]
+    assert main(["plain_here:LIMIT", "f8[n]"]) == 1
+    assert "it is no function" in capsys.readouterr().err
+
+
 def test_what_no_file_can_hold_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exported_here:captured", "f8[n]"]) == 1
     assert "which is no parameter: pass it" in capsys.readouterr().err

@@ -15,10 +15,12 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from tracebuf.api import bufferize
 from tracebuf.backend.numba.folding import Folder
 from tracebuf.backend.numba.format import fitted
 from tracebuf.backend.numba.hosted import definition
@@ -50,6 +52,8 @@ An argument is written as for `python -m tracebuf precompile`: the text of a tra
 constant; NAME=ARGUMENT is one by keyword.
 
   python -m tracebuf export solvers:step "f8[n]" "f8[n]" dt=float -o step.py
+
+The function need not be bufferized.
 """
 ANOTHER = """def another(x, *others):
     return x.view() if any(x is y for y in others) else x"""
@@ -86,11 +90,14 @@ def exported(target: str, words: Sequence[str], compiled: bool = False) -> str:
         raise UsageError("a function is named MODULE:FUNCTION, as in solvers:step")
     import_module(module)
     try:
-        f = decorated(named(module, name))
+        found = named(module, name)
     except Stale as error:
         raise UsageError(str(error)) from None
+    f = decorated(found)
+    if f is None and isinstance(found, FunctionType):
+        f = bufferize(found)
     if f is None:
-        raise UsageError("it is not bufferized")
+        raise UsageError("it is no function")
     args, kwargs = arguments(words)
     return text_of(f, args, kwargs, compiled)
 
