@@ -135,3 +135,17 @@ def test_what_is_refused() -> None:
     agree(found, X, 30)
     refused(in_order, X, 30)
     refused(with_arrays, X, 40)
+
+
+def test_a_list_without_items_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a known length of 0, it was an internal error."""
+
+    def part_of(a, part):
+        found = a[part].tolist()
+        print(found)
+        return f"{found}"
+
+    for part in (slice(1, 1), slice(0, 2)):
+        agree(part_of, np.arange(3, dtype=np.int8), part)
+        eager, ours = capsys.readouterr().out.splitlines()
+        assert eager == ours

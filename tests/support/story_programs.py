@@ -344,3 +344,21 @@ def common_subsequence(a, b):
 def already_donated(u, v):
     d = np.cumsum(u)  # A
     return d[::-1] + np.cumsum(v).max()
+
+
+@bufferize
+def rotated(u, n):
+    for _ in range(n):
+        first = u[0].copy()  # A
+        u[0] = u[-1]
+        u[-1] = first
+    return u
+
+
+@bufferize
+def edges_swapped(u, n):
+    for _ in range(n):
+        row = u[0, 1:-1].copy()  # A
+        u[0, 1:-1] = u[1, 1:-1]
+        u[1, 1:-1] = row
+    return u

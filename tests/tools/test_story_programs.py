@@ -175,6 +175,14 @@ def test_an_array_made_before_a_loop_says_what_it_takes() -> None:
     assert edit is not None and "        u[1:-1] = scratch  # A W R\n" in edit.apply()
 
 
+def test_an_array_made_before_a_loop_picks_no_row() -> None:
+    """`np.empty_like(u[k])` raised where the loop does not run, and there is no such row."""
+    for name, made in (("rotated", "np.empty(u.shape[1:], u.dtype)"),
+                       ("edges_swapped", "np.empty(u[:, 1:-1].shape[1:], u.dtype)")):  # fmt: skip
+        edit = getattr(story_programs, name).stories(r(0, 5, 4), 3)[0].edit
+        assert edit is not None and f" = {made}\n" in edit.apply()
+
+
 def test_large_ones_first_and_small_ones_counted() -> None:
     def several(u: Any, v: Any) -> Any:
         few = np.cumsum(v)

@@ -195,3 +195,10 @@ def test_a_fault_of_native_code_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     found = validated()
     assert [said for _, said in found.rungs] == ["equal", "equal", "equal", "differs"]
     assert found.difference.stage == "native" and found.difference.blame.location.line == LINE + 1, str(found)
+
+
+def test_a_call_that_may_warn_runs_the_original() -> None:
+    f = tracebuf.bufferize(warnings="numpy")(lambda a: np.log(a))
+    assert f.validate(np.ones(3)).ok
+    found = f.validate(np.zeros(3))
+    assert found.ok and "NumPy may warn" in str(found)

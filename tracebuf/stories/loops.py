@@ -67,13 +67,8 @@ def kept(
     if name in reads(s.value) or occurrences(source.node, name) != occurrences(loop, name):
         return  # after a loop that did not run, it would be there
     if (of := copied(s.value)) is not None:
-        text = ast.unparse(of)
-        if not reads(of) & bound:
-            yield from before(source, loop, s, f"{name} = np.empty_like({text})", [f"{name}[:] = {text}"])
-        elif isinstance(of, ast.Subscript) and isinstance(of.slice, ast.Name) and not reads(of.value) & bound:
-            whole = ast.unparse(of.value)
-            made = f"{name} = np.empty({whole}.shape[1:], {whole}.dtype)"
-            yield from before(source, loop, s, made, [f"{name}[:] = {text}"])
+        if (made := empty_like(of, bound)) is not None:
+            yield from before(source, loop, s, f"{name} = {made}", [f"{name}[:] = {ast.unparse(of)}"])
         return
     value = source.text(s.value)
     if value is None or not isinstance(s.value, (ast.Call, ast.BinOp, ast.UnaryOp)):
@@ -84,9 +79,33 @@ def kept(
         if first is not None and second is not None:
             filled = [first, f"{name} {sign}= {second}"]
     there = [n for n in sorted(reads(s.value)) if occurrences(source.node, n) > occurrences(loop, n) or n in arrays]
-    parts = [source.text(n) for n in ast.walk(s.value) if isinstance(n, ast.Subscript) and not reads(n) & bound]
+    subscripts = [n for n in ast.walk(s.value) if isinstance(n, ast.Subscript) and not reads(n) & bound]
+    parts = [source.text(n) for n in subscripts if not picks(n)]
     for like in [n for n in [*parts[:1], *there, *arrays] if n not in ("np", "numpy", None)][:4]:
         yield from before(source, loop, s, f"{name} = np.empty_like({like})", filled)
+
+
+def empty_like(of: ast.expr, bound: set[str]) -> str | None:
+    """An empty array like an expression, made before a loop that binds these names: where the loop does not run, `u[k]`
+    may be no row. None where it cannot be told."""
+    if not reads(of) & bound and not picks(of):
+        return f"np.empty_like({ast.unparse(of)})"
+    if not isinstance(of, ast.Subscript) or reads(of.value) & bound or picks(of.value):
+        return None
+    whole, index = ast.unparse(of.value), of.slice
+    if not isinstance(index, ast.Tuple):
+        return f"np.empty({whole}.shape[1:], {whole}.dtype)"
+    rest = ast.Subscript(of.value, ast.Tuple([ast.Slice(), *index.elts[1:]]), of.ctx)
+    if reads(rest) & bound or picks(rest):
+        return None
+    return f"np.empty({ast.unparse(rest)}.shape[1:], {whole}.dtype)"
+
+
+def picks(of: ast.expr) -> bool:
+    """Whether elements are picked in an expression: what may be beyond an array."""
+    indices = [n.slice for n in ast.walk(of) if isinstance(n, ast.Subscript)]
+    parts = [part for index in indices for part in (index.elts if isinstance(index, ast.Tuple) else [index])]
+    return not all(isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value in (None, ...)) for p in parts)
 
 
 def filled_with(call: ast.expr) -> str | None:

@@ -184,7 +184,8 @@ def text_of_list(i: Evaluator, node: ast.AST, x: Record) -> Text:
     with i.r.at(replace(i.r.loc, text="shown")):  # not where lists of the user's are made
         items = i.own([])
         i.append_all(node, items, i.call_function(prelude.map_of, [repr, growing.iterator(i, x)], {}))
-        return listed("[", [i.call(node, ", ".join, [items], {})], "]")
+        found = i.call(node, ", ".join, [items], {})
+        return listed("[", [found if isinstance(found, Text) else text_of(i, node, found)], "]")
 
 
 def text_of_object(i: Evaluator, node: ast.AST, x: Record, quoted: bool) -> Text:

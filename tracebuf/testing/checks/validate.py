@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf import pipeline
-from tracebuf.api import BufferizedFunction, Specialization, handing_of
+from tracebuf.api import MAY_WARN, BufferizedFunction, Specialization, handing_of
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.call import Call
@@ -35,6 +35,7 @@ from tracebuf.interpret import Watch, memref, tensor
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.func import Func
 from tracebuf.measure import attributes_of, clone_arguments, kept_in_place, restored
+from tracebuf.optimize.tensors.check_finite import MayWarn
 from tracebuf.options import Options
 from tracebuf.testing.ladder import (
     Mismatch,
@@ -98,7 +99,10 @@ def validate(
         raise UnsupportedError(reason, instead="pass the object as an argument, or call the function in a test by hand")
     given = Given(f, args, kwargs, call.hidden, tuple(h.value() for h in outside), tolerance)
     donated = frozenset(call.donated)
-    found = Climb(given, given.eager(), donated).all(traced, stages)
+    try:
+        found = Climb(given, given.eager(), donated).all(traced, stages)
+    except MayWarn:
+        return original(f, MAY_WARN)
     if not found.ok and (copied := given.with_copies()) is not None:
         again = Climb(given, copied, donated).all(traced, stages)
         if again.ok:
@@ -367,6 +371,8 @@ class Climb:
         """How the program of a stage differs, faults of memory and bugs included."""
         try:
             outcome = self.given.program(traced, stage)
+        except MayWarn:
+            raise
         except TracebufError as error:
             return Mismatch(stage.name, f"{type(error).__name__}: {error}", "")
         return self.compared(outcome, stage.name, sharing=not stage.tensors)
