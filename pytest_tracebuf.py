@@ -11,7 +11,7 @@ import pytest
 MARKER = """tracebuf(max_allocations, max_copies, max_bytes, max_peak, validate=False): what each call of a bufferized
 function in this test may take (tracebuf.testing.assert_memory); validate: and that it is what NumPy gives"""
 VALIDATE = "run each call of a bufferized function beside eager NumPy and both interpreters; fail where one differs"
-MEMORY = "a table of what bufferized functions allocated at the end; with =FILE as JSON too"
+MEMORY = "a table of what bufferized functions allocated at the end; with =FILE.json as JSON too"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,6 +25,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER.replace("\n", " "))
+    if (file := config.getoption("tracebuf_memory")) and not file.endswith(".json"):  # it may be a test's, given behind
+        raise pytest.UsageError(f"--tracebuf-memory takes {file} as the file to write: name one that ends in .json, "
+                                "or write the option last")  # fmt: skip
     options = ("tracebuf_validate", "tracebuf_memory", "tracebuf_baseline", "tracebuf_update_baseline")
     if any(config.getoption(name) not in (None, False) for name in options):
         start(config)

@@ -97,8 +97,27 @@ def test_the_table_and_the_baseline(pytester: pytest.Pytester) -> None:
     result = ran(pytester, *writes, "-k", "nothing")
     result.stdout.fnmatch_lines(["base.json was not written: the run did not pass"])
     for wrong, said in ((("--tracebuf-baseline=no.json",), "*write it with --tracebuf-update-baseline"),
-                        (("--tracebuf-update-baseline",), "*wants --tracebuf-baseline=FILE")):  # fmt: skip
+                        (("--tracebuf-update-baseline",), "*wants --tracebuf-baseline=FILE"),
+                        (("--tracebuf-memory", "test_suite.py"), "*ends in .json*")):  # fmt: skip
         ran(pytester, *wrong).stderr.fnmatch_lines([said])
+    assert path.read_text().startswith(SUITE[:20])
+
+
+def test_what_is_counted_first_warns_in_the_call_itself(pytester: pytest.Pytester) -> None:
+    """A warning that is given once was given to the call that the plugin makes before."""
+    pytester.makepyfile(test_suite="""
+        import numpy as np, pytest, tracebuf
+
+        @tracebuf.bufferize(fallback="numpy")
+        def noisy(a):
+            return a + 0 * id(a)
+
+        def test_noisy():
+            with pytest.warns(tracebuf.TracebufWarning):
+                noisy(np.ones(3))
+            assert [s.calls for s in noisy.specializations()] == [1]
+        """)
+    ran(pytester, "--tracebuf-memory", "--tracebuf-validate").assert_outcomes(passed=1)
 
 
 @pytest.mark.slow

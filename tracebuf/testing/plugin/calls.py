@@ -87,12 +87,15 @@ class Watcher:
         if getattr(self._here, "busy", False):
             return
         self._here.busy = True
+        originals = dict(f._originals)
         try:
             if self.validates or self._asked:
                 self.compare(f, args, kwargs)
             if self.counts or self._limits:
                 self.count(f, args, kwargs)
         finally:
+            f._originals.clear()  # the call itself warns where it is the first one
+            f._originals.update(originals)
             self._here.busy = False
 
     def compare(self, f: BufferizedFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
