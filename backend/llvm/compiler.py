@@ -196,7 +196,7 @@ def optimized(text: str, name: str, speed_level: SpeedLevel) -> Iterator[tuple[A
             except RuntimeError as error:
                 raise RuntimeError(f"LLVM refuses {name!r}: {error}") from error
             if speed_level or "alwaysinline" in text:  # at level 0 there is nothing else to do
-                _run_passes(module, machine, speed_level)
+                _run_passes(module, speed_level)
             yield module, machine
 
 
@@ -225,7 +225,7 @@ def with_selects_of_bits(text: str) -> str:
     return _FLOAT_SELECT.sub(bits, text)
 
 
-def _run_passes(module: Any, machine: Any, speed_level: SpeedLevel) -> None:
+def _run_passes(module: Any, speed_level: SpeedLevel) -> None:
     """LLVM's own pipeline for the level, without its unroller and its vectoriser of straight code; for level 1, which
     programs have that only call others, SROA alone."""
     builder = _pass_builder(speed_level)
