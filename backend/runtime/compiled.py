@@ -127,11 +127,14 @@ class _NoInterpreter:
 
 
 def _perhaps_on_stack(op: DestinationOp) -> tuple[int, ...]:
-    """The operands that may be on the stack: of functions that native code calls only where NumPy's loop does not do.
-    What other functions get never is."""
-    if not isinstance(op, HostCall) or op.loop is None:
+    """The operands that may be on the stack: of functions that native code calls only where NumPy's loop does not do,
+    all; of other functions the numbers that they give."""
+    if not isinstance(op, HostCall):
         return ()
-    return tuple(k for k, v in enumerate(op.operands) if isinstance(v.type, MemRefType) and not _on_heap(base_of(v)))
+    bases = {k: base_of(v) for k, v in enumerate(op.operands) if isinstance(v.type, MemRefType)}
+    if op.loop is None:
+        return tuple(k for k, base in bases.items() if isinstance(base.owner, Alloca))
+    return tuple(k for k, base in bases.items() if not _on_heap(base))
 
 
 def _on_heap(base: Value) -> bool:
