@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, View, in_turn
 from tracebuf.frozen import frozen
-from tracebuf.ir.dims import Dim, add, evaluate, mul, sub
+from tracebuf.ir.dims import Dim, add, mul, sub
 
 INSTEAD = "slices, reshape, np.broadcast_to or np.lib.stride_tricks.sliding_window_view"
 
@@ -103,9 +103,9 @@ def walk(r: Recorder, ref: ArrayRef, place: int, size: Dim, stride: Dim) -> Walk
     for axis, own in enumerate(of):
         if ref.shape[axis] != 1 and r.facts.equal(r.facts.canon(stride), r.facts.canon(own)):
             return Walk(place, size, axis, 1)
-    if not all(map(r.entry_only, (stride, *of))):
+    numbers = [value for own in of if (value := r.in_this_call(own)) is not None]
+    if (number := r.in_this_call(stride)) is None or len(numbers) < len(of):
         return None
-    number, numbers = evaluate(stride, r.hints), [evaluate(own, r.hints) for own in of]
     for axis in sorted(range(ref.ndim), key=lambda k: -abs(numbers[k])):
         own = numbers[axis]
         if own == 0 or ref.shape[axis] == 1 or number % own or number // own < 1:
