@@ -398,7 +398,6 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
         else:
             message = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
             for d in x.shape:
-                if r.ask_equal(d, 1) is not True:
-                    r.fail("ValueError", message)
+                r.require_equal(d, 1, "ValueError", message)
             x = r.number(x, (0,) * x.ndim)
     return PyBool(Body(r.frame.block, r.loc).cast(x.value, I1))
