@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.backend.layout.abi import Frame
+from tracebuf.backend.layout.abi import ArgNumber, Frame
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.kernel_text import KernelText
 from tracebuf.backend.llvm.polls import work
@@ -143,10 +143,10 @@ def _on_heap(base: Value) -> bool:
     return isinstance(base.owner, Alloc) and not isinstance(base.owner, Alloca)
 
 
-def _argument_of(func: Func, value: Value) -> int | None:
+def _argument_of(func: Func, value: Value) -> ArgNumber | None:
     """The argument whose memory a result is a part of, where that is known."""
     base = base_of(value)
-    return base.index if base.owner is func.block else None
+    return ArgNumber(base.index) if base.owner is func.block else None
 
 
 def _is_refusal(exception: Raised) -> bool:

@@ -42,13 +42,11 @@ class Walk:
 
 
 @traces(np.lib.stride_tricks.as_strided)
-def as_strided(
-    r: Recorder, x: Any, shape: Any = None, strides: Any = None, subok: Any = False, writeable: Any = True
-) -> ArrayRef:
+def as_strided(r: Recorder, x: Any, shape: Any = None, strides: Any = None, *, writeable: Any = True) -> ArrayRef:
     """np.lib.stride_tricks.as_strided, within the array's own elements."""
     ref = as_array(r, x)
-    if subok is not False or not isinstance(writeable, bool):
-        raise r.refuse("np.lib.stride_tricks.as_strided with subok=, or writeable= that is no bool", INSTEAD)
+    if not isinstance(writeable, bool):
+        raise r.refuse("np.lib.stride_tricks.as_strided with writeable= that is no bool", INSTEAD)
     sizes = ref.shape if shape is None else shape_arg(r, tuple(shape) if isinstance(shape, (tuple, list)) else shape)
     steps = bytes_of(ref) if strides is None else [wanted(r, s) for s in strides]
     if len(steps) != len(sizes):
