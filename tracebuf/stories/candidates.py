@@ -54,14 +54,16 @@ def order_of(edit: Edit, told: set[int]) -> tuple[int, int]:
 
 
 def joined(found: Sequence[Edit], told: set[int]) -> Iterator[Edit]:
-    """A statement moves, and a copy is left out in other lines: those pairs first that touch most of what is told."""
-    moving, whole = ([(e, lines_of(e), size(e)) for e in found if e.kind == k] for k in ("move", "leave out a copy"))
+    """A statement moves or a part of one is computed before, and a copy is left out in other lines: those pairs first
+    that touch most of what is told."""
+    kinds = ("move", "compute before"), ("leave out a copy",)
+    moving, whole = ([(e, lines_of(e), size(e)) for e in found if e.kind in ks] for ks in kinds)
     pairs = ((-min(3, len((a | b) & told)), m + n, i, j)
              for i, (_, a, m) in enumerate(moving) for j, (_, b, n) in enumerate(whole) if not a & b)  # fmt: skip
     for _, _, i, j in nsmallest(MOST_JOINED, pairs):
         move, copy = moving[i][0], whole[j][0]
         changes = tuple(sorted((*move.changes, *copy.changes), key=lambda c: c.first))
-        yield Edit("move", f"{move.text}, and {copy.text}", move.file, changes)
+        yield Edit(move.kind, f"{move.text}, and {copy.text}", move.file, changes)
 
 
 def lines_of(edit: Edit) -> set[int]:
