@@ -257,6 +257,9 @@ def accesses(buffer: Value) -> tuple[list[Op], list[Op]]:
     for value in reached(buffer):
         for use in value.uses:
             done = {effect for effect, on in use.op.effects() or () if on is value}
+            if isinstance(use.op, HostCall):
+                done |= {Effect.READ} if use.op.reads(use) else set()
+                done |= {Effect.WRITE} if use in use.op.out_uses else set()
             writers += [use.op] if Effect.WRITE in done else []
             readers += [use.op] if Effect.READ in done else []
     return writers, readers

@@ -37,7 +37,7 @@ class Edit:
     the same, and takes so much less.
 
     `saves` is in bytes of a call (allocated and copied), `formula` the same for all sizes where it is known and
-    `condition` holds;
+    `condition` and `axes` hold;
     `allocations` and `copies` are how many fewer the program makes in a call. `options` are those of `bufferize` that
     it adds; `caveat` says what is not as before for the caller.
     """
@@ -53,6 +53,8 @@ class Edit:
     formula: str = ""
     condition: str = ""
     """Where `formula` holds: what the program of the call assumes of sizes and counts."""
+    axes: str = ""
+    """And of the axes of arrays: of those of one element, or of none, there are other programs."""
     allocations: int = 0
     copies: int = 0
     eager_bytes: int = 0
@@ -105,8 +107,8 @@ class Edit:
         """All of it as data for JSON."""
         changes = [{"first": c.first, "last": c.last, "after": list(c.after)} for c in self.changes]
         plain = {n: getattr(self, n) for n in (
-            "kind", "text", "file", "caveat", "saves", "formula", "condition", "allocations", "copies", "eager_bytes",
-            "eager_ratio")}  # fmt: skip
+            "kind", "text", "file", "caveat", "saves", "formula", "condition", "axes", "allocations", "copies",
+            "eager_bytes", "eager_ratio")}  # fmt: skip
         return {**plain, "changes": changes, "options": dict(self.options)}
 
 

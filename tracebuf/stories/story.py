@@ -13,14 +13,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TextIO
 
+import numpy as np
+
 from tracebuf.analysis.one_shot.base import read_at
 from tracebuf.explain.often import how_often
 from tracebuf.explain.report import Entry, accesses, and_more, call_bytes, first_read, human, known, large_first
 from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
+from tracebuf.ir.dims import symbols
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import TensorType
+from tracebuf.ir.types import MemRefType, TensorType
 from tracebuf.location import Location
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.memory import memref
@@ -182,6 +185,8 @@ class Stories:
         for story in shown:
             found += [("", ""), *story.told()]
         found += [("", ""), ("", and_more(small))] if small else []
+        if any(s.edit is not None and s.edit.axes for s in shown):
+            found += [("", ""), ("", "(formulas are of arrays with two elements or more along each axis)")]
         if self.out_of_time:
             found += [("", ""), ("", f"(in the time there was, {self.tried} of {self.proposed} edits were tried)")]
         return [*found, *self.told_saved(all)]
@@ -248,7 +253,8 @@ def stories(
             base = variant(type(f), f.__wrapped__, f.options, given, numbers, keep=True)
         groups = grouped(base)
         edits, tried_, all_, late = found_edits(f, base, groups, given, numbers, seconds)
-        tries, plain = (tried_, all_), named is not None
+        given_up = any(e.kind == "donate" for e in edits.values())
+        tries, plain = (tried_, all_, given_up), named is not None
         told = tuple(story(base, group, edits.get(k), tries, plain) for k, group in enumerate(groups))
         gone = saved_lines(f, base, given) if saved and named is None else ()
     return Stories(f.__wrapped__.__name__, told, gone, tried_, all_, late)
@@ -282,7 +288,7 @@ def found_edits(
     text = Source(source.node, source.file, linecache.getlines(source.file))
     donated = {*base.options.donate, *base.options.donate_optional}
     names = [n for n in base.arrays if n not in donated]
-    edits = list({e.text: e for e in proposed(text, told, names)}.values())
+    edits = list({e.text: e for e in proposed(text, told, names, shapes_of(base))}.values())
     found: dict[int, Edit] = {}
     began, count = time.monotonic(), 0
     for edit in edits:
@@ -301,15 +307,40 @@ def found_edits(
             entries = [e for _, e in groups[k]]
             lines = {n for e in entries for n in lines_of(e)[:1]}
             once = edit.kind in ("allocate once", "take turns") and entries[0].in_loop
-            once = once and once_is_less(base, made, edit, lines, entries[0].kind)
-            fewer = left[entries[0].kind] > 0 and removes(base, made, edit, lines, entries[0].kind)
+            once = once and once_is_less(base, made, edit, lines, entries[0])
+            fewer = left[entries[0].kind] > 0 and removes(base, made, edit, lines, entries[0])
             left[entries[0].kind] -= fewer
             if once or fewer:
                 sure = measured(base, edit, given)
                 if sure is not None:
                     formula = difference(base, made)
-                    found[k] = replace(sure, formula=formula, condition=condition(base, made) if formula else "")
+                    axes = " and ".join(f"{name} >= 2" for name in base.axes)
+                    found[k] = sure
+                    if formula:
+                        found[k] = replace(sure, formula=formula, condition=condition(base, made), axes=axes)
     return found, count, len(edits), False
+
+
+def shapes_of(base: Variant) -> dict[int, list[str]]:
+    """By line of a loop, the empty arrays that it makes, as text; of those whose sizes arguments tell."""
+    params = base.function.__code__.co_varnames[: base.function.__code__.co_argcount]
+    like = {a.type.element: f"{a.name}.dtype" for a in reversed(base.program.args)
+            if isinstance(a.type, MemRefType) and a.name in params}  # fmt: skip
+    found: dict[int, list[str]] = {}
+    for op, entry in base.entries:
+        if not isinstance(op, memref.Alloc) or not entry.in_loop:
+            continue
+        type_ = op.result.memref_type
+        named = {s.name: re.match(r"(?:len\()?(\w+)", s.name) for d in type_.shape for s in symbols(d)}
+        if not type_.shape or not all(m is not None and m[1] in params for m in named.values()):
+            continue
+        sizes = [re.sub(r"(\w+)\.(\d+)", r"\1.shape[\2]", str(d)) for d in type_.shape]
+        sizes = [f"max({text}, 0)" if "-" in text else text for text in sizes]
+        shape = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
+        kind = type_.element.dtype
+        dtype = like.get(type_.element) or ("bool" if kind == np.bool_ else f"np.{kind}")
+        found.setdefault(entry.location.line, []).append(f"np.empty({shape}, {dtype})")
+    return {line: list(dict.fromkeys(texts)) for line, texts in found.items()}
 
 
 def lines_of(entry: Entry) -> list[int]:
@@ -319,7 +350,7 @@ def lines_of(entry: Entry) -> list[int]:
     return list(dict.fromkeys([entry.location.line, *told]))
 
 
-def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int], as_formulas: bool) -> Story:
+def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int, bool], as_formulas: bool) -> Story:
     op, entry = group[0]
     often = how_often(op, base.program, base.sizes)
     times = None if often is None else known(often, {} if as_formulas else base.sizes)
@@ -374,7 +405,7 @@ def rule_of(entry: Entry) -> str:
 
 
 def proof_of(
-    base: Variant, entry: Entry, places: Sequence[Location | None], tried_: int, all_: int
+    base: Variant, entry: Entry, places: Sequence[Location | None], tried_: int, all_: int, donated: bool
 ) -> str:
     """Why the values themselves demand it, where that is known; that no edit was found, where it is not."""
     if base.impure:
@@ -384,7 +415,7 @@ def proof_of(
         return f"Line {entry.location.line} is of another function than {here}; edits are tried in {here} alone."
     if entry.lives == "result" and not entry.in_loop:
         why = "The value is returned in an array of its own"
-        why += ", and no argument's memory may take it" if tried_ == all_ else ""
+        why += ", and no argument's memory may take it" if tried_ == all_ and not donated else ""
     elif entry.lives == "host call":
         why = "The called function makes its result itself"
     elif written is not None and read is not None and written.line != read.line and not entry.in_loop and needs_both(

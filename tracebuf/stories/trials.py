@@ -57,6 +57,8 @@ class Variant:
     """The parameters that are arrays in this call."""
     guards: tuple[Guard, ...] = ()
     """What the program assumes of sizes and counts."""
+    axes: tuple[str, ...] = ()
+    """The sizes of arguments; of those of one element, or of none, there are other programs."""
 
     def memory(self) -> MemoryUse:
         """What it takes, as formulas; made when it is asked for."""
@@ -113,8 +115,9 @@ def variant(
         taken = replace(r.traced, func=clone_func(r.traced.func)[0])
     func = stages.bufferized(taken, plain, observe).func
     found, traced = tuple(entries_of(func, r.sizes)), r.traced
+    axes = tuple(s.name for s, b in traced.bindings.items() if b.axis is not None and not b.stride)
     return Variant(
-        make, function, plain, r.meaning, traced.func, func, r.sizes, found, r.impure, r.arrays, traced.guards
+        make, function, plain, r.meaning, traced.func, func, r.sizes, found, r.impure, r.arrays, traced.guards, axes
     )
 
 
@@ -158,25 +161,30 @@ def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Vari
             return None
 
 
-def removes(base: Variant, made: Variant, edit: Edit, lines: set[int], kind: str) -> bool:
-    """Whether an edit removes an allocation or a copy of these lines, and adds none."""
-    before, after = by_line(base, None, False), by_line(made, edit, False)
-    fewer = any(after[kind, n] < before[kind, n] for n in lines)
+def removes(base: Variant, made: Variant, edit: Edit, lines: set[int], entry: Entry) -> bool:
+    """Whether an edit removes an allocation or a copy of these lines, such as this one, and adds none."""
+    before, after, kind = by_line(base, None, False), by_line(made, edit, False), entry.kind
+    fewer = any(after[kind, n, amount(entry)] < before[kind, n, amount(entry)] for n in lines)
     cheaper = [made.count(k) <= base.count(k) for k in ("allocation", "copy")]
     return fewer and all(cheaper) and made.count(kind) < base.count(kind)
 
 
-def once_is_less(base: Variant, made: Variant, edit: Edit, lines: set[int], kind: str) -> bool:
+def once_is_less(base: Variant, made: Variant, edit: Edit, lines: set[int], entry: Entry) -> bool:
     """Whether an array that each iteration made in these lines is made once, and none more is."""
-    before, after = by_line(base, None, True), by_line(made, edit, True)
-    return any(after[kind, n] < before[kind, n] for n in lines) and after.total() < before.total()
+    before, after, kind = by_line(base, None, True), by_line(made, edit, True), entry.kind
+    fewer = any(after[kind, n, amount(entry)] < before[kind, n, amount(entry)] for n in lines)
+    return fewer and after.total() < before.total()
 
 
-def by_line(v: Variant, edit: Edit | None, in_loop: bool) -> Counter[tuple[str, int]]:
-    """How many entries there are by kind and line, the line before an edit; `in_loop`: of those in loops."""
+def by_line(v: Variant, edit: Edit | None, in_loop: bool) -> Counter[tuple[str, int, int | str]]:
+    """How many entries there are by kind, line and amount, the line before an edit; `in_loop`: of those in loops."""
     origins = edit.origins() if edit is not None and edit.changes else {}
     found = [e for _, e in v.entries if e.in_loop or not in_loop]
-    return Counter((e.kind, origins.get(e.location.line, e.location.line)) for e in found)
+    return Counter((e.kind, origins.get(e.location.line, e.location.line), amount(e)) for e in found)
+
+
+def amount(entry: Entry) -> int | str:
+    return entry.size if entry.bytes is None else entry.bytes
 
 
 def difference(base: Variant, made: Variant) -> str:
@@ -198,8 +206,15 @@ def difference(base: Variant, made: Variant) -> str:
 
 def condition(base: Variant, made: Variant) -> str:
     """Where the formulas hold: what both programs assume, but that sizes are equal."""
-    words = [words_of(g.kind, g.expr) for v in (base, made) for g in v.guards if g.kind != "zero"]
-    return " and ".join(dict.fromkeys(words))
+    words: dict[str, str] = {}
+    for g in sorted((g for v in (base, made) for g in v.guards if g.kind != "zero"), key=constant_of, reverse=True):
+        rest = sub(g.expr, constant_of(g))
+        words[f"{g.kind} {rest}" if g.kind == "nonneg" else str(g)] = words_of(g.kind, g.expr)  # the strictest last
+    return " and ".join(sorted(words.values()))
+
+
+def constant_of(guard: Guard) -> int:
+    return evaluate(guard.expr, dict.fromkeys(symbols(guard.expr), 0))
 
 
 def words_of(kind: str, expr: Expr) -> str:
