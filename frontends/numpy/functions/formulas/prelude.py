@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.formulas.primitives import check_no_nan, sort_by_python
+from tracebuf.frontends.numpy.functions.formulas.primitives import check_no_nan, check_room, sort_by_python
 from tracebuf.frontends.numpy.record.raises import NO_ITEMS
 
 T = TypeVar("T")
@@ -160,6 +160,15 @@ def prod_of(items: Any, total: Any) -> Any:
     for x in items:
         total = total * x
     return total
+
+
+def cached(memo: Any, most: Any, f: Any, *key: Any) -> Any:
+    """f(*key) of functools.lru_cache, of which no result is given up."""
+    if key not in memo:
+        found = f(*key)
+        check_room(len(memo), most)
+        memo[key] = found
+    return memo[key]
 
 
 # -- lists whose length only the run time knows

@@ -185,8 +185,8 @@ def values_in(item: Any, form: Form) -> Iterator[Any]:
         yield item
 
 
-def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
-    """An item as what the columns hold of it."""
+def into_columns(i: Evaluator, item: Any, form: Form, in_dict: bool = False) -> list[Any]:
+    """An item as what the columns hold of it: those of a list, or of a dict by run-time keys (`in_dict`)."""
     found: list[Any] = []
     for x, kind in zip(values_in(item, form), parts_of(form)):
         if isinstance(kind, (Lists, Dicts)):
@@ -196,7 +196,7 @@ def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
             assert i.r.held is not None
             if i.r.maps is not None:
                 raise i.r.refuse("a list of arrays of run-time length beside a memmap", "pass np.asarray(x)")
-            i.r.held.note_held(i.r, x)
+            i.r.held.note_held(i.r, x, in_dict)
             found.append(x)
             continue
         if isinstance(kind, Texts):
