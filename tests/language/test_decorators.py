@@ -62,7 +62,7 @@ def test_decorators_of_inner_functions() -> None:
 
 
 def steps(a, k):
-    @lru_cache(maxsize=None)
+    @lru_cache(None)
     def ways(n):
         print("ways", n)
         return 1 if n < 2 else ways(n - 1) + ways(n - 2)
@@ -155,12 +155,12 @@ def test_caches_that_are_refused(body: str) -> None:
 SCALE = [2.0]
 
 
-@lru_cache(maxsize=None)
+@lru_cache(None)
 def window(n: int, kind: str = "ramp") -> Any:
     return np.arange(float(n)) * SCALE[0] if kind == "ramp" else np.ones(n)
 
 
-@lru_cache(maxsize=None)
+@lru_cache(None)
 def factors(n: int) -> Any:
     return tuple(k for k in range(1, n + 1) if n % k == 0)
 

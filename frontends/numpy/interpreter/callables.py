@@ -23,6 +23,7 @@ from tracebuf.frontends.numpy.call.lookups import Attribute, Called
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
+from tracebuf.frontends.numpy.functions.formulas.nditer import NdIter
 from tracebuf.frontends.numpy.interpreter import folds, iterators, text_questions, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, SPECIAL, UNARY, as_int_value, truth, unary
@@ -51,6 +52,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if isinstance(function, np.vectorize):
         made = function.pyfunc, function.otypes, None, function.excluded, function.cache, function.signature
         return i.call(node, elementwise_function(*made), args, kwargs)
+    if function is np.nditer:
+        return i.call(node, NdIter, args, kwargs)
     if function is np.vectorize:
         return call_handler(elementwise_function, *args, **kwargs)
     if function in GETTERS and not any(map(is_traced, i.flat([*args, *kwargs.values()]))):
@@ -254,7 +257,10 @@ def called_once(i: Evaluator, node: ast.AST, memo: Any, most: Any, f: Any, *key:
 def from_cache(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a function of functools.lru_cache from outside. Of known arguments it is made at each call, as values
     from outside are fetched, for what it gives is kept there; of others it is traced, if it makes numbers only."""
-    known = lambda x: i.r.static_int(x.expr, "this") if isinstance(x, PyInt) and i.r.entry_only(x.expr) else x  # noqa: E731
+
+    def known(x: Any) -> Any:
+        return i.r.static_int(x.expr, "this") if isinstance(x, PyInt) and i.r.entry_only(x.expr) else x
+
     args, kwargs = [known(x) for x in args], {name: known(x) for name, x in kwargs.items()}
     if all(map(stays, (*args, *kwargs.values()))):
         fetch = Called(function, args, kwargs)

@@ -514,7 +514,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     of_same = getattr(by, "name", "") == "get" and first is not None and getattr(by, "of", None) is first[0]
     if of_same and first is not None and first[1] == "keys":  # each of them is there
         kwargs = {**kwargs, "key": type(by)(first[0], "__getitem__")}  # type: ignore[misc]
-    if function is sorted and isinstance(args[0], DictView) and args[0].sort == "items" and not kwargs.keys() - {"reverse"}:
+    of_items = function is sorted and isinstance(args[0], DictView) and args[0].sort == "items"
+    if of_items and not kwargs.keys() - {"reverse"}:
         return in_order(i, node, args[0].of, **kwargs)
     before = [(of, size(of), columns(of)) for x in args if (view := view_in(x)) is not None for of in view[:1]]
     given = [x if (view := view_in(x)) is None else listing(i, *view) for x in args]
