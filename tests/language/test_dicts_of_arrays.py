@@ -79,6 +79,7 @@ def said(y):
     return [d[k] for k in y], d[5]
 
 
+@pytest.mark.slow
 def test_factories_are_called_for_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     want = said(Y)
     text = capsys.readouterr().out

@@ -420,12 +420,12 @@ class Expressions(Comprehensions):
         if name in ("In", "NotIn"):
             found = self.contains(node, b, a)
             return found if name == "In" else self.negate(found) if isinstance(found, PyBool) else not found
-        if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
-            return self.call_function(prelude.in_order, [a, b, ORDERS[name]], {})
         return self.compared(node, name, a, b)
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
+        if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
+            return self.call_function(prelude.in_order, [a, b, ORDERS[name]], {})
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
         a, b = operators.as_sets(a, b)
         check_steady(self.r, a, b)

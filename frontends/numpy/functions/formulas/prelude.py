@@ -283,6 +283,42 @@ def rotated(column: Any, n: int, by: int) -> Any:
     return column
 
 
+def place_left(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> int:
+    """bisect.bisect_left."""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(items)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        y = items[middle]
+        if key is not None:
+            y = key(y)
+        if y < x:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+def place_right(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> int:
+    """bisect.bisect_right."""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(items)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        y = items[middle]
+        if key is not None:
+            y = key(y)
+        if x < y:
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo
+
+
 def count_of(items: Any, x: Any) -> int:
     """items.count(x)."""
     found = 0
