@@ -1,4 +1,5 @@
-"""Functions in LLVM's words, whole, which programs have beside their own: `remainders` has np.fmod.
+"""Functions in LLVM's words, whole, which programs have beside their own: `remainders` has np.fmod, `parallel` what
+threads share, `memory_handler` what counts the memory of NumPy's arrays.
 
 May import: nothing of tracebuf.
 """

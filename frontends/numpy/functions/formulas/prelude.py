@@ -202,13 +202,12 @@ def sums_of(items: Any, made: Any) -> None:
         made[x[0]] = x[1] + made[x[0]]
 
 
-def appended(column: Any, n: int, x: Any) -> Any:
-    """The elements of a list and one more, in the same memory while there is room."""
+def with_room(column: Any, n: int) -> Any:
+    """The n elements of a list, with room for one more: in the same memory while there is some."""
     if n == column.shape[0]:
         more = np.empty((2 * n + (16 if column.ndim == 1 else 4), *column.shape[1:]), column.dtype)
         more[:n] = column
         column = more
-    column[n] = x
     return column
 
 
