@@ -58,7 +58,7 @@ from tracebuf.location import Location
 
 MISSING = object()
 """Stands for an argument that is not given."""
-DICTS = "make the keys ints, texts or tuples of such, and the values numbers or tuples of numbers, of one type each"
+DICTS = "make the keys ints, texts or tuples of such, the values numbers, arrays or tuples of such, of one type each"
 ORDERLESS = (set, frozenset, sorted, len, sum, min, max, any, all)
 """Functions of a set whose results do not depend on the order of its items, which are ints."""
 SIMPLE = (int, float, bool)
