@@ -282,7 +282,7 @@ def rotated(column: Any, n: int, by: int) -> Any:
     return column
 
 
-def place_left(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> int:
+def place_left(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
     """bisect.bisect_left."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
@@ -300,7 +300,7 @@ def place_left(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> int:
     return lo
 
 
-def place_right(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> int:
+def place_right(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
     """bisect.bisect_right."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
