@@ -85,7 +85,7 @@ from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, moved_to, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import METHODS
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, static_flags, unknown_origin
@@ -1011,6 +1011,8 @@ class Expressions(Comprehensions):
             found = make(self.r, function, args, kwargs)
             if found is not NotImplemented:
                 return found
+        if function is sorted and "key" in kwargs:
+            return call_handler(list_order.sorted_by, self, node, *args, **kwargs)
         found = records.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
