@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import heapq
-from collections import deque
+from collections import defaultdict, deque
 
 import numpy as np
 import pytest
@@ -193,3 +193,30 @@ def padded(n, w):
 def test_widths_that_the_call_decides() -> None:
     agree(padded, 7, 3)
     agree(padded, 100, 9)
+
+
+def ranked(names, scores):
+    by_name = dict(zip(names, scores))
+    best = sorted(by_name, key=by_name.get, reverse=True)
+    worst = sorted(range(len(names)), key=lambda i: (scores[i], -i))
+    return best, by_name[best[0]], worst, sorted(by_name.items(), key=lambda item: item[1])
+
+
+def test_known_items_in_the_order_of_what_the_run_time_knows() -> None:
+    agree(ranked, ["ann", "bob", "cy"], np.array([2.0, 1.0, 3.0]))
+    agree(ranked, ["ann", "bob", "cy"], np.array([1, 1, 0]))
+    with pytest.raises(UnsupportedError, match="among which is a NaN"):
+        tracebuf.bufferize(ranked)(["a", "b"], np.array([np.nan, 1.0]))
+
+
+def duplicates(a):
+    where = defaultdict(list)
+    for i, v in enumerate(a):
+        where[int(v)].append(i)
+    return {k: places for k, places in where.items() if len(places) > 1}
+
+
+@pytest.mark.slow
+def test_lists_of_a_defaultdict_in_another_dict() -> None:
+    agree(duplicates, np.array([3, 1, 3, 2, 1, 3]))
+    agree(duplicates, np.array([3, 1]))

@@ -43,7 +43,8 @@ def begin(i: Evaluator, node: ast.AST, label: Location) -> Record:
     """defaultdict(list); what is appended to its lists is known from earlier tracings."""
     growth, made = i.r.growth, Record(Groups)
     form = common(i.r, growth.known[label]) if label in growth.known else NOTHING
-    if not isinstance(form, Several) or any(isinstance(k, (Elements, Lists, Dicts)) for k in parts_of(form)):
+    held = label in i.r.growth.rolled  # its lists become items of others
+    if held or not isinstance(form, Several) or any(isinstance(k, (Elements, Lists, Dicts)) for k in parts_of(form)):
         return keyed.begin_with_default(i, node, replace(label, text="lists"), list)
     i.r.heap.own(made, i.r)
     i.r.heap.known[made].label = label

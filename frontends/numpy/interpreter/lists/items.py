@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.record.growing import (
     Form,
     Lists,
     OneOf,
+    Regrow,
     Several,
     Texts,
     Unfilled,
@@ -31,7 +32,7 @@ from tracebuf.frontends.numpy.record.growing import (
     one_of,
     parts_of,
 )
-from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.heap import GroupRef, Record
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
@@ -160,6 +161,9 @@ def check_item(i: Evaluator, node: ast.AST, item: Any) -> Form:
     """The form of an item; refuses what such a list does not hold."""
     if (found := i.r.growth.form_of(item)) is None:
         for x in parts_in(item):
+            if isinstance(x, GroupRef):  # its dict is one of lists in lists in the next tracing
+                i.r.growth.long.add(i.r.heap.known[x.of].label)  # type: ignore[arg-type]
+                raise Regrow
             check_one_type(i.r, x)
         reason = f"a list whose length is only known at run time gets a {name_of(item)}"
         instead = "append numbers or arrays (in C order) of one type, or store into an array that is made before"
