@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.interpreter.trace import Traced
 from tracebuf.frozen import frozen
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Op
-from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, sub, substitute, symbols
+from tracebuf.ir.dims import Dim, Expr, Sym, constant_part, sub, substitute, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType
 from tracebuf.measure import clone_arguments, kept_in_place, restored
@@ -207,19 +207,16 @@ def difference(base: Variant, made: Variant) -> str:
 def condition(base: Variant, made: Variant) -> str:
     """Where the formulas hold: what both programs assume, but that sizes are equal."""
     words: dict[str, str] = {}
-    for g in sorted((g for v in (base, made) for g in v.guards if g.kind != "zero"), key=constant_of, reverse=True):
-        rest = sub(g.expr, constant_of(g))
+    guards = [g for v in (base, made) for g in v.guards if g.kind != "zero"]
+    for g in sorted(guards, key=lambda g: constant_part(g.expr), reverse=True):
+        rest = sub(g.expr, constant_part(g.expr))
         words[f"{g.kind} {rest}" if g.kind == "nonneg" else str(g)] = words_of(g.kind, g.expr)  # the strictest last
     return " and ".join(sorted(words.values()))
 
 
-def constant_of(guard: Guard) -> int:
-    return evaluate(guard.expr, dict.fromkeys(symbols(guard.expr), 0))
-
-
 def words_of(kind: str, expr: Expr) -> str:
     """A condition on sizes as a reader has it: `n >= 1`."""
-    known = evaluate(expr, dict.fromkeys(symbols(expr), 0))
+    known = constant_part(expr)
     rest, sign = sub(expr, known), {"nonneg": ">=", "nonzero": "!="}[kind]
     if str(rest).startswith("-"):
         return f"{sub(0, rest)} {sign.replace('>', '<')} {known}"

@@ -536,6 +536,13 @@ def place_in(n: int, k: int, message: str) -> int:
     return k
 
 
+def picked(items: Any, k: int) -> Any:
+    """Item k of a few."""
+    if len(items) == 1 or k == 0:
+        return items[0]
+    return picked(items[1:], k - 1)
+
+
 def place_to_pop(n: int, k: int, message: str) -> int:
     """The number of the item that `pop` takes."""
     if n == 0:
