@@ -165,7 +165,8 @@ def check_item(i: Evaluator, node: ast.AST, item: Any) -> Form:
                 i.r.growth.long.add(i.r.heap.known[x.of].label)  # type: ignore[arg-type]
                 raise Regrow
             check_one_type(i.r, x)
-        reason = f"a list whose length is only known at run time gets a {name_of(item)}"
+        odd = next((x for x in parts_in(item) if i.r.growth.form_of(x) is None), item)
+        reason = f"a list or dict whose length is only known at run time gets a {name_of(odd)}"
         instead = "append numbers or arrays (in C order) of one type, or store into an array that is made before"
         raise i.refuse(node, reason, instead)
     return found
