@@ -162,7 +162,7 @@ def check_item(i: Evaluator, node: ast.AST, item: Any) -> Form:
     if (found := i.r.growth.form_of(item)) is None:
         for x in parts_in(item):
             if isinstance(x, GroupRef):  # its dict is one of lists in lists in the next tracing
-                i.r.growth.long.add(i.r.heap.known[x.of].label)  # type: ignore[arg-type]
+                i.r.growth.long.add(i.r.heap.known[x.of].label)
                 raise Regrow
             check_one_type(i.r, x)
         odd = next((x for x in parts_in(item) if i.r.growth.form_of(x) is None), item)
