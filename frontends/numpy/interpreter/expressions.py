@@ -85,7 +85,7 @@ from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import Form, is_growing, is_inner, is_keyed, moved_to, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import METHODS
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, static_flags, unknown_origin
@@ -420,12 +420,12 @@ class Expressions(Comprehensions):
         if name in ("In", "NotIn"):
             found = self.contains(node, b, a)
             return found if name == "In" else self.negate(found) if isinstance(found, PyBool) else not found
-        if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
-            return self.call_function(prelude.in_order, [a, b, ORDERS[name]], {})
         return self.compared(node, name, a, b)
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
+        if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
+            return self.call_function(prelude.in_order, [a, b, ORDERS[name]], {})
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
         a, b = operators.as_sets(a, b)
         check_steady(self.r, a, b)
@@ -1015,6 +1015,8 @@ class Expressions(Comprehensions):
             found = make(self.r, function, args, kwargs)
             if found is not NotImplemented:
                 return found
+        if function is sorted and "key" in kwargs:
+            return call_handler(list_order.sorted_by, self, node, *args, **kwargs)
         found = records.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found

@@ -170,6 +170,12 @@ def check_size(now: int, before: int, goes_on: Any) -> None:
             raise RuntimeError("dictionary changed size during iteration")
 
 
+def made_if_missing(x: Any, key: Any, make: Any) -> None:
+    """What a defaultdict puts under a key that is missing."""
+    if key not in x:
+        x[key] = make()
+
+
 def missing(shown: Any) -> Any:
     """Raises the KeyError that shows a key."""
     raise KeyError(shown)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.formulas.primitives import check_no_nan, sort_by_python
+from tracebuf.frontends.numpy.functions.formulas.primitives import check_no_nan, check_room, sort_by_python
 from tracebuf.frontends.numpy.record.raises import NO_ITEMS
 
 T = TypeVar("T")
@@ -162,6 +162,15 @@ def prod_of(items: Any, total: Any) -> Any:
     return total
 
 
+def cached(memo: Any, most: Any, f: Any, *key: Any) -> Any:
+    """f(*key) of functools.lru_cache, of which no result is given up."""
+    if key not in memo:
+        found = f(*key)
+        check_room(len(memo), most)
+        memo[key] = found
+    return memo[key]
+
+
 # -- lists whose length only the run time knows
 def list_of(items: Any, made: Any) -> None:
     """list(items)."""
@@ -271,6 +280,42 @@ def rotated(column: Any, n: int, by: int) -> Any:
         if k < n:
             column[:n] = np.concatenate((column[k:n], column[:k]))
     return column
+
+
+def place_left(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
+    """bisect.bisect_left."""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(items)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        y = items[middle]
+        if key is not None:
+            y = key(y)
+        if y < x:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+def place_right(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
+    """bisect.bisect_right."""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(items)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        y = items[middle]
+        if key is not None:
+            y = key(y)
+        if x < y:
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo
 
 
 def count_of(items: Any, x: Any) -> int:

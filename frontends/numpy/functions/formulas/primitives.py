@@ -90,6 +90,16 @@ def check_no_nan(r: Recorder, x: Any) -> None:
 
 
 @primitive
+def check_room(r: Recorder, n: Any, most: Any) -> None:
+    """Raises UnsupportedError where a cache of `most` results, or of any number (None), has n of them and gets more."""
+    if most is not None:
+        reason = f"a cache of functools.lru_cache for {most} results gets more, and drops some"
+        if isinstance(n, int):
+            return r.fail(UnsupportedError, reason) if n >= most else None
+        r.check(r.compare("slt", n.expr, most), UnsupportedError, reason)
+
+
+@primitive
 def hash_bits(r: Recorder, x: Any) -> NpScalar:
     """What an int, or a float without its sign if it is 0, is as an int of 64 bits."""
     if kind_of(x) is not None and kind_of(x).element.is_float:  # type: ignore[union-attr]
