@@ -225,7 +225,7 @@ def digits(x):
 @bufferize
 def newton_until(x, tol):
     for k in range(50):
-        step = (x * x - 2) / (2 * x)
+        step = (x * x - 2) / (2 * x)  # A
         x -= step
         if np.abs(step).max() < tol:
             return k
