@@ -129,3 +129,30 @@ def test_some_elements_are_stored_under_a_condition() -> None:
 def test_no_more_memory() -> None:
     taken = tracebuf.measure(tracebuf.bufferize(weighted), *arguments(5000), repeat=1).native
     assert taken.allocations == 0
+
+
+def counted(image, table):
+    counts = np.bincount(image.ravel(), minlength=256)
+    return counts, np.zeros(256)[image], table[image], counts.cumsum()[image[0]]
+
+
+def few(image, table):
+    return np.bincount(image.ravel(), minlength=255), np.zeros(255)[image]
+
+
+def test_bytes_are_within_a_table_of_256() -> None:
+    """Of a histogram of bytes the size is known, and of a table that the function makes no index is checked."""
+    r = np.random.default_rng(0)
+    image, table = r.integers(0, 256, (40, 50)).astype(np.uint8), r.random(256)
+    f = tracebuf.bufferize(counted)
+    text = f.lower(image, table).as_text("fuse")
+    assert text.count("tracebuf.checked_index") == 1 and "maxui" not in text  # table[image], whose size is an argument's
+    agree(f, image, table)
+    assert isinstance(agree(f, image, table[:255]), IndexError)
+    agree(f, image[:0, :0].reshape(1, 0), table)
+    for low in (0, 200):
+        agree(tracebuf.bufferize(few), r.integers(low, 255, (5, 6)).astype(np.uint8), table)
+    assert isinstance(agree(tracebuf.bufferize(few), np.full((2, 2), 255, np.uint8), table), IndexError)
+    for dtype in (np.uint16, np.int8, np.int64):
+        agree(f, r.integers(0, 100, (5, 6)).astype(dtype), table)
+    agree(tracebuf.bufferize(lambda a, w: np.bincount(a, w, 300)), image[0], r.random(50))
