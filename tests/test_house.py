@@ -94,6 +94,7 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.backend": Rooms(
         (frozenset({"objects", "layout"}), "llvm", "runtime"), beside={"numba": frozenset({"runtime"})}
     ),
+    "tracebuf.backend.numba": Rooms(("style", "")),
     "tracebuf.backend.llvm": Rooms(("texts", "", "entries")),
     "tracebuf.testing": Rooms(
         ("", frozenset({"strategies", "validation"}), "checks", "plugin",

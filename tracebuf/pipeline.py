@@ -128,11 +128,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     `shared_by_threads` of backend/llvm/nests.py and llvm/texts/parallel.py; Numba's
                                     threads, backend/runtime/threads.py; docs/threads.md; tests/native/test_threads.py
     a program as Python             backend/numba/: module.py puts it together, function.py walks the ops, nests.py has
-                                    the loops, pieces.py makes functions of them for Numba; coalesce.py makes one
-                                    variable of those that hand a value on, tidy.py (folding.py) the lines plainer,
-                                    frees.py deletes arrays, format.py lays out; a rung of testing/ladder.py; as a
-                                    file: commands/export.py, its arguments: commands/given.py; docs/numba.md;
-                                    tests/numba/
+                                    the loops, pieces.py makes functions of them for Numba; style/ makes the lines
+                                    those of a person (tidy.py; patterns, peepholes.py), deletes arrays and lays out;
+                                    a rung of testing/ladder.py; as a file: commands/export.py, its arguments:
+                                    commands/given.py; docs/numba.md; tests/numba/
     calls by Numba's code           njit/: extension.py is what Numba finds, sites.py has the programs of a place that
                                     calls; backend/llvm/entries/jit_entries.py their code; tests/numba/test_called.py
     calls of Numba's functions      frontends/numpy/functions/host/jitted.py traces them, running/jitted.py makes the

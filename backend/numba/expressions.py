@@ -75,9 +75,3 @@ def total(a: Expr, b: Expr) -> Expr:
 def chosen(condition: Expr, a: Expr, b: Expr) -> Expr:
     text = f"{a.at(OR)} if {condition.at(OR)} else {b.at(CHOICE)}"
     return Expr(text, CHOICE, a.soft or b.soft, a.reads or b.reads or condition.reads)
-
-
-def quoted(text: str) -> str:
-    """A string as a literal, in double quotes where that needs no other escapes."""
-    found = repr(text)
-    return f'"{found[1:-1]}"' if found[0] == "'" and '"' not in found else found

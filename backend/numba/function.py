@@ -7,17 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from tracebuf.backend.numba.coalesce import coalesced
-from tracebuf.backend.numba.expressions import ATOM, PRODUCT, SIGN, Expr, call, negation, number, quoted
-from tracebuf.backend.numba.format import fitted
-from tracebuf.backend.numba.hosted import direct_call, exception
-from tracebuf.backend.numba.liveness import first_read
+from tracebuf.backend.numba.expressions import ATOM, PRODUCT, SIGN, Expr, call, negation, number
+from tracebuf.backend.numba.hosted import FRESH, direct_call, exception
 from tracebuf.backend.numba.names import hint_of, line_of, loop_name, targets
 from tracebuf.backend.numba.nests import Nest, spec_of
 from tracebuf.backend.numba.pieces import BEGIN, END, outlined
 from tracebuf.backend.numba.scalars import dtype_name, hard, literal
+from tracebuf.backend.numba.style.coalesce import coalesced
+from tracebuf.backend.numba.style.format import fitted
+from tracebuf.backend.numba.style.liveness import first_read
+from tracebuf.backend.numba.style.render import quoted
+from tracebuf.backend.numba.style.tidy import tidied
 from tracebuf.backend.numba.text import Text, key_of
-from tracebuf.backend.numba.tidy import tidied
 from tracebuf.backend.numba.views import pieces, sliced
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.core import Block, Op, Use, Value
@@ -63,7 +64,7 @@ class Writer(Text):
             raise InternalError(f"variables that are read before they are assigned: {', '.join(sorted(unbound))}")
         self.lines, new = coalesced(args, self.lines)
         arrays = {new.get(n, n) for n in (*self.arrays, *self._bound_arrays())}
-        taken, effects = self.names.taken - self.names.made, frozenset(self.functions.values())
+        taken, effects = self.names.taken - self.names.made, frozenset(self.functions.values()) | FRESH
         self.lines, more = tidied(args, self.lines, self.names.bases, taken, effects, arrays)
         self.returned = [renamed(renamed(x, new), more) for x in self.returned]
         name, pieces = self.functions[self.func.name], list[str]()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.backend.numba.expressions import quoted
+from tracebuf.backend.numba.style.render import quoted
 from tracebuf.errors import UnsupportedError
 from tracebuf.running import host
 

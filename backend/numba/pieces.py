@@ -7,8 +7,8 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-from tracebuf.backend.numba.format import fitted
-from tracebuf.backend.numba.liveness import Liveness, parsed
+from tracebuf.backend.numba.style.format import fitted
+from tracebuf.backend.numba.style.liveness import Liveness, parsed
 
 BEGIN, END = "#<", "#>"
 """Lines around an op that may be a function of its own."""

@@ -132,6 +132,9 @@ def arithmetic(op: Scalar, element: ScalarType, args: Sequence[Expr]) -> Expr:
 def by_function(op: Scalar, element: ScalarType, args: Sequence[Expr]) -> Expr:
     kind = _kind(op, _FUNCTIONS)
     name = _FUNCTIONS[kind]
+    if kind in (arith.MaxUI, arith.MinUI) and not element.is_unsigned:
+        a, b = (as_unsigned(x, element) for x in args)
+        return chosen(binary(">=" if name == "max" else "<=", COMPARE, a, b), *args)
     python = name in ("max", "min") or (name[:3] != "np." and name not in ("divide", "remainder", "bit_length"))
     if name.startswith("np."):
         operand = op.operand(0).type

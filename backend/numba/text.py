@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.backend.numba.expressions import Expr, number
-from tracebuf.backend.numba.format import WIDTH
 from tracebuf.backend.numba.helpers import HELPERS
 from tracebuf.backend.numba.names import Names, hint_of, line_of
 from tracebuf.backend.numba.needed import Needed
 from tracebuf.backend.numba.scalars import Scalar, expression, libm_name
+from tracebuf.backend.numba.style.format import WIDTH
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Mixed, Op, Use, Value
 from tracebuf.ir.dims import Dim

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.backend.layout.abi import Frame
+from tracebuf.backend.layout.abi import ArgNumber, Frame
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.kernel_text import KernelText
 from tracebuf.backend.llvm.polls import work
@@ -127,11 +127,14 @@ class _NoInterpreter:
 
 
 def _perhaps_on_stack(op: DestinationOp) -> tuple[int, ...]:
-    """The operands that may be on the stack: of functions that native code calls only where NumPy's loop does not do.
-    What other functions get never is."""
-    if not isinstance(op, HostCall) or op.loop is None:
+    """The operands that may be on the stack: of functions that native code calls only where NumPy's loop does not do,
+    all; of other functions the numbers that they give."""
+    if not isinstance(op, HostCall):
         return ()
-    return tuple(k for k, v in enumerate(op.operands) if isinstance(v.type, MemRefType) and not _on_heap(base_of(v)))
+    bases = {k: base_of(v) for k, v in enumerate(op.operands) if isinstance(v.type, MemRefType)}
+    if op.loop is None:
+        return tuple(k for k, base in bases.items() if isinstance(base.owner, Alloca))
+    return tuple(k for k, base in bases.items() if not _on_heap(base))
 
 
 def _on_heap(base: Value) -> bool:
@@ -140,10 +143,10 @@ def _on_heap(base: Value) -> bool:
     return isinstance(base.owner, Alloc) and not isinstance(base.owner, Alloca)
 
 
-def _argument_of(func: Func, value: Value) -> int | None:
+def _argument_of(func: Func, value: Value) -> ArgNumber | None:
     """The argument whose memory a result is a part of, where that is known."""
     base = base_of(value)
-    return base.index if base.owner is func.block else None
+    return ArgNumber(base.index) if base.owner is func.block else None
 
 
 def _is_refusal(exception: Raised) -> bool:

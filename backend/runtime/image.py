@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tracebuf.backend.layout.abi import Frame
+from tracebuf.backend.layout.abi import ArgNumber, Frame
 from tracebuf.frozen import frozen
 from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.location import Location
@@ -29,7 +29,7 @@ class Result:
 
     type: MemRefType | ScalarType
     at: int
-    argument: int | None
+    argument: ArgNumber | None
 
 
 @frozen(slots=False)

@@ -33,9 +33,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from tracebuf.backend.llvm.jit import Library, compile_module
+from tracebuf.backend.llvm.texts.memory_handler import memory_handler
 from tracebuf.backend.runtime.arena import WINDOW
 from tracebuf.frozen import frozen
 
@@ -58,13 +59,16 @@ class Handler(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("allocator", Allocator)]
 
 
-class _Block(ctypes.Structure):
-    """A handler, what it hands on to, and its counters; `handler.allocator.ctx` is the block's own address."""
+class Block(ctypes.Structure):
+    """A handler, what it hands on to, and what follows; `handler.allocator.ctx` is the block's own address."""
+
+    _fields_ = [("handler", Handler), ("below", Allocator), ("below_capsule", ctypes.c_void_p)]
+
+
+class _Block(Block):
+    """A handler and its counters."""
 
     _fields_ = [
-        ("handler", Handler),
-        ("below", Allocator),
-        ("below_capsule", ctypes.c_void_p),
         ("knows_sizes", ctypes.c_int64),
         *[(name, ctypes.c_int64) for name in _COUNTERS],
         ("twice", ctypes.c_int64),
@@ -75,17 +79,8 @@ class _Block(ctypes.Structure):
 
 # Field numbers in %block: 0 handler, 1 below, 2 below_capsule, 3 knows_sizes, 4..9 the counters; 10 what both this and
 # a kernel count, 11 zero, 12 where the bytes are that a kernel's buffers take (at field 11 where none runs).
-_IR = """
-%allocator = type { ptr, ptr, ptr, ptr, ptr }
-%handler = type { [127 x i8], i8, %allocator }
-%block = type { %handler, %allocator, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
-
-@capsule_name = constant [12 x i8] c"mem_handler\\00"
-
+_IR = memory_handler(["i64"] * 9 + ["ptr"]) + """
 declare i64 @usable_size(ptr)
-declare ptr @PyCapsule_GetPointer(ptr, ptr)
-declare void @PyMem_RawFree(ptr)
-declare void @Py_DecRef(ptr)
 
 define internal void @count(ptr %block, i64 %field, i64 %by) alwaysinline nounwind {
   %counters = getelementptr %block, ptr %block, i32 0, i32 4
@@ -110,7 +105,7 @@ define internal void @lives(ptr %block, i64 %by) alwaysinline nounwind {
   %was = atomicrmw max ptr %whole, i64 %both monotonic
   ret void
 }
-define internal ptr @born(ptr %block, ptr %memory, i64 %size, i64 %more) nounwind {
+define internal void @counted(ptr %block, ptr %memory, i64 %size, i64 %more) nounwind {
   %failed = icmp eq ptr %memory, null
   br i1 %failed, label %done, label %counted
 counted:
@@ -119,57 +114,29 @@ counted:
   call void @lives(ptr %block, i64 %more)
   br label %done
 done:
-  ret ptr %memory
+  ret void
 }
-define internal { ptr, ptr } @below(ptr %block, i32 %function) alwaysinline nounwind {
-  %c = getelementptr %block, ptr %block, i32 0, i32 1
-  %p = getelementptr ptr, ptr %c, i32 %function
-  %ctx = load ptr, ptr %c
-  %f = load ptr, ptr %p
-  %r = insertvalue { ptr, ptr } poison, ptr %ctx, 0
-  %s = insertvalue { ptr, ptr } %r, ptr %f, 1
-  ret { ptr, ptr } %s
+define internal void @born(ptr %block, ptr %memory, i64 %size) alwaysinline nounwind {
+  call void @counted(ptr %block, ptr %memory, i64 %size, i64 %size)
+  ret void
 }
-define ptr @counting_malloc(ptr %block, i64 %size) nounwind {
-  %b = call { ptr, ptr } @below(ptr %block, i32 1)
-  %ctx = extractvalue { ptr, ptr } %b, 0
-  %f = extractvalue { ptr, ptr } %b, 1
-  %memory = call ptr %f(ptr %ctx, i64 %size)
-  %r = call ptr @born(ptr %block, ptr %memory, i64 %size, i64 %size)
-  ret ptr %r
-}
-define ptr @counting_calloc(ptr %block, i64 %count, i64 %item) nounwind {
-  %b = call { ptr, ptr } @below(ptr %block, i32 2)
-  %ctx = extractvalue { ptr, ptr } %b, 0
-  %f = extractvalue { ptr, ptr } %b, 1
-  %memory = call ptr %f(ptr %ctx, i64 %count, i64 %item)
-  %size = mul i64 %count, %item
-  %r = call ptr @born(ptr %block, ptr %memory, i64 %size, i64 %size)
-  ret ptr %r
-}
-define ptr @counting_realloc(ptr %block, ptr %old, i64 %size) nounwind {
+define internal i64 @moving(ptr %block, ptr %old) nounwind {
   %k = getelementptr %block, ptr %block, i32 0, i32 3
   %known = load i64, ptr %k
   %unknown = icmp eq i64 %known, 0
-  br i1 %unknown, label %go, label %ask
+  br i1 %unknown, label %none, label %ask
 ask:
   %usable = call i64 @usable_size(ptr %old)
-  br label %go
-go:
-  %released = phi i64 [ 0, %0 ], [ %usable, %ask ]
-  %b = call { ptr, ptr } @below(ptr %block, i32 3)
-  %ctx = extractvalue { ptr, ptr } %b, 0
-  %f = extractvalue { ptr, ptr } %b, 1
-  %memory = call ptr %f(ptr %ctx, ptr %old, i64 %size)
-  %more = sub i64 %size, %released
-  %r = call ptr @born(ptr %block, ptr %memory, i64 %size, i64 %more)
-  ret ptr %r
+  ret i64 %usable
+none:
+  ret i64 0
 }
-define void @counting_free(ptr %block, ptr %memory, i64 %size) nounwind {
-  %b = call { ptr, ptr } @below(ptr %block, i32 4)
-  %ctx = extractvalue { ptr, ptr } %b, 0
-  %f = extractvalue { ptr, ptr } %b, 1
-  call void %f(ptr %ctx, ptr %memory, i64 %size)
+define internal void @moved(ptr %block, ptr %old, ptr %memory, i64 %size, i64 %moving) alwaysinline nounwind {
+  %more = sub i64 %size, %moving
+  call void @counted(ptr %block, ptr %memory, i64 %size, i64 %more)
+  ret void
+}
+define internal void @gone(ptr %block, ptr %memory, i64 %size) nounwind {
   %nothing = icmp eq ptr %memory, null
   br i1 %nothing, label %done, label %counted
 counted:
@@ -178,14 +145,6 @@ counted:
   call void @lives(ptr %block, i64 %negative)
   br label %done
 done:
-  ret void
-}
-define void @destroy(ptr %capsule) nounwind {
-  %block = call ptr @PyCapsule_GetPointer(ptr %capsule, ptr @capsule_name)
-  %p = getelementptr %block, ptr %block, i32 0, i32 2
-  %below = load ptr, ptr %p
-  call void @PyMem_RawFree(ptr %block)
-  call void @Py_DecRef(ptr %below)
   ret void
 }
 """
@@ -317,22 +276,40 @@ def by_handler(handler: Any) -> Iterator[None]:
 
 def _new_handler(below: Any) -> tuple[Any, _Block]:
     """A counting handler over the handler `below`: the capsule that owns it, and its block."""
-    api, native = numpy_api(), _native()
-    under = Handler.from_address(api.capsule_pointer(below, b"mem_handler"))
-    ctypes.pythonapi.PyMem_RawMalloc.restype = ctypes.c_void_p
-    address = ctypes.pythonapi.PyMem_RawMalloc(ctypes.c_size_t(ctypes.sizeof(_Block)))
-    if address is None:
-        raise MemoryError("no memory for a memory handler")
-    functions = (native.address(f"counting_{name}") for name in ("malloc", "calloc", "realloc", "free"))
-    block = _Block.from_address(address)
+    under = handler_of(below)
     knows_sizes = under.name == b"default_allocator"
     if under.name == _NAME:
         knows_sizes = bool(_Block.from_address(under.allocator.ctx).knows_sizes)
-    handler = Handler(_NAME, 1, Allocator(address, *functions))
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(below))
-    ctypes.pointer(block)[0] = _Block(handler, under.allocator, id(below), knows_sizes)
+    capsule, block = new_handler(_native(), _NAME, below, _Block)
+    block.knows_sizes = knows_sizes
     block.buffers = _where_nothing_is(block)
-    return api.new_capsule(address, native.address("capsule_name"), native.address("destroy")), block
+    return capsule, block
+
+
+def handler_of(capsule: Any) -> Handler:
+    """The handler in a capsule of NumPy's."""
+    return Handler.from_address(numpy_api().capsule_pointer(capsule, b"mem_handler"))
+
+
+B = TypeVar("B", bound=Block)
+
+
+def new_handler(native: Library, name: bytes, below: Any, kind: type[B]) -> tuple[Any, B]:
+    """A handler over another, of the functions of `memory_handler`: the capsule that owns it, and its block, of which
+    the further fields are 0."""
+    api = numpy_api()
+    ctypes.pythonapi.PyMem_RawCalloc.restype = ctypes.c_void_p
+    address = ctypes.pythonapi.PyMem_RawCalloc(ctypes.c_size_t(1), ctypes.c_size_t(ctypes.sizeof(kind)))
+    if address is None:
+        raise MemoryError("no memory for a memory handler")
+    functions = (native.address(f"handler_{name}") for name in ("malloc", "calloc", "realloc", "free"))
+    head = Block.from_address(address)
+    head.handler = Handler(name, 1, Allocator(address, *functions))
+    head.below = handler_of(below).allocator
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(below))
+    head.below_capsule = id(below)
+    capsule = api.new_capsule(address, native.address("capsule_name"), native.address("destroy"))
+    return capsule, kind.from_address(address)
 
 
 def _where_nothing_is(block: _Block) -> int:

@@ -328,6 +328,22 @@ def test_guards_that_divide(source: str, values: list[tuple[int, int]]) -> None:
     assert taken(f) >= len(values)
 
 
+@pytest.mark.parametrize("first", (0, 3))
+def test_guards_whose_divisor_is_zero(first: int) -> None:
+    """In a loop over range(1, n) n is 2 or more: `n * (len(a) // n)` has lost what guards it. ZeroDivisionError came
+    from the guard, and from tracing."""
+
+    def rows(a: Any, n: int) -> Any:
+        s = 0.0
+        for _ in range(1, n):
+            s += a.reshape(n, -1).sum() + a.reshape(n, -1).shape[1]
+        return s
+
+    f = bufferize(rows)
+    for n in (first, 2, 0, 1, -3, 4, 0):
+        assert f(np.arange(12.0), n) == rows(np.arange(12.0), n)
+
+
 class Mode(Enum):
     """Two ways."""
 

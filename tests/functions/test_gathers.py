@@ -558,3 +558,9 @@ def test_nothing_is_put_into_an_empty_array() -> None:
     for n in (0, 2):
         agree(put_nothing, np.ones((3, 2)), n)
         agree(put_nothing, np.ones((3, 1)), n)
+
+
+def test_bincount_of_negative_numbers_raises_on_every_rung() -> None:
+    """The largest number without sign is negative where one is: interpreters and Python took the largest with sign."""
+    for numbers in ([-2], [3, -1, 4], [0], [2, 5]):
+        climb(program("def f(x): return max(np.bincount(x))"), (np.array(numbers, np.int16),))

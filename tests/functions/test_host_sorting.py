@@ -320,3 +320,12 @@ def test_places_out_of_bounds(source: str) -> None:
             assert type(error) is type(eager) and str(error) == str(eager)
             if eager is None:
                 assert repr(mine) == repr(its)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "complex64", "bool"])
+def test_how_many_a_called_function_gives_takes_no_memory(dtype: str) -> None:
+    """The number is on the stack (eager makes two arrays)."""
+    f = bufferize(program("def f(a): return np.unique(a)"))
+    a = np.array([3, 1, 3, 2, 1]).astype(dtype)
+    assert f.call_counted(a)[1].allocations == 2
+    agree(program("def f(a): return np.unique(a)"), a[::2])

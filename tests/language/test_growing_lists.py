@@ -790,3 +790,10 @@ def test_a_list_times_a_number_of_numpys_is_no_array() -> None:
 def test_lists_of_the_rows_of_an_array(text: str) -> None:
     a = np.arange(6.0).reshape(3, 2)
     agree(program(f"def f(a, b):\n    return {text}"), a, np.arange(8).reshape(2, 4))
+
+
+@pytest.mark.parametrize("put", ["out.extend([v] * int(n))", "out += [v] * int(n)", "out += [v, v] * int(n)"])
+def test_extended_by_lists_of_run_time_length(put: str) -> None:
+    text = f"def f(ns, vs):\n    out = []\n    for n, v in zip(ns, vs):\n        {put}\n    return out, len(out)"
+    for ns in ([1, 2, 0, 3], [0, 0], [], [-1, 4]):
+        agree(program(text), np.array(ns, int), np.arange(float(len(ns))))

@@ -12,7 +12,7 @@ from tests.programs.textbook import matrix_power_by_squaring
 from tests.support.agreement import agree
 from tests.support.corpus import PROGRAMS
 from tests.support.params import one_in
-from tracebuf.backend.numba.format import fitted
+from tracebuf.backend.numba.style.format import fitted
 from tracebuf.options import Options
 from tracebuf.testing import ladder
 

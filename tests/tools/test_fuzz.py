@@ -29,6 +29,7 @@ from tracebuf.testing.fuzz import (
     peaks,
     talk,
     threads,
+    untyped,
 )
 from tracebuf.testing.fuzz.driver import MODULE, Drawn, drive, in_a_child, smaller
 from tracebuf.testing.fuzz.patience import Patience, finished, within
@@ -63,6 +64,12 @@ def test_calls_in_turn_do_what_they_do_in_numpy(seed: int) -> None:
 @pytest.mark.parametrize("seed", slow_but(range(1), range(20)))
 def test_programs_of_libraries_climb_the_ladder(seed: int) -> None:
     check(libraries.generate(random.Random(f"libraries {seed}")))
+
+
+@pytest.mark.parametrize("seed", slow_but(range(3), range(60)))
+def test_programs_without_types_climb_the_ladder(seed: int) -> None:
+    """What NumPy raises is raised, whatever meets."""
+    check(untyped.generate(random.Random(f"untyped {seed}")))
 
 
 @pytest.mark.parametrize("seed", slow_but(range(2), range(40)))

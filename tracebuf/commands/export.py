@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from tracebuf.api import bufferize
-from tracebuf.backend.numba.folding import Folder
-from tracebuf.backend.numba.format import fitted
 from tracebuf.backend.numba.hosted import definition
 from tracebuf.backend.numba.module import Module, module_of
-from tracebuf.backend.numba.render import shown
+from tracebuf.backend.numba.style.folding import Folder
+from tracebuf.backend.numba.style.format import fitted
+from tracebuf.backend.numba.style.render import shown
 from tracebuf.commands.given import (
     captured,
     constant,

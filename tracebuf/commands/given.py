@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.backend.numba.expressions import quoted
-from tracebuf.backend.numba.render import shown
+from tracebuf.backend.numba.style.render import quoted, shown
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import ArrayKey
 from tracebuf.frontends.numpy.call.call import Call

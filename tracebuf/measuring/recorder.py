@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.llvm.jit import Library, compile_module
-from tracebuf.backend.runtime.memory_hook import Allocator, Handler, numpy_api
+from tracebuf.backend.llvm.texts.memory_handler import memory_handler
+from tracebuf.backend.runtime.memory_hook import Block, new_handler, numpy_api
 from tracebuf.frozen import frozen
 
 __all__ = ["EVENT", "Log", "recording"]
@@ -46,13 +47,10 @@ _WORDS = 2 * DEPTH + 1
 """Of a stack: the number of frames, then code and instruction of each."""
 
 
-class _Block(ctypes.Structure):
-    """A handler, what it hands on to, and its log."""
+class _Block(Block):
+    """A handler and its log."""
 
     _fields_ = [
-        ("handler", Handler),
-        ("below", Allocator),
-        ("below_capsule", ctypes.c_void_p),
         ("open", ctypes.c_int64),
         ("log", ctypes.c_void_p),
         ("used", ctypes.c_int64),
@@ -67,13 +65,8 @@ class _Block(ctypes.Structure):
 
 # Field numbers in %block: 0 handler, 1 below, 2 below_capsule, 3 open, 4 log, 5 used, 6 room, 7 lost, 8 stacks,
 # 9 stack_count, 10 table, 11 base.
-_IR = """
-%allocator = type { ptr, ptr, ptr, ptr, ptr }
-%handler = type { [127 x i8], i8, %allocator }
-%block = type { %handler, %allocator, ptr, i64, ptr, i64, i64, i64, ptr, i64, ptr, ptr }
+_IR = memory_handler(["i64", "ptr", "i64", "i64", "i64", "ptr", "i64", "ptr", "ptr"]) + """
 %event = type { ptr, i64, i64, i64 }
-
-@capsule_name = constant [12 x i8] c"mem_handler\\00"
 
 declare ptr @realloc(ptr, i64)
 declare i32 @clock_gettime(i32, ptr)
@@ -84,10 +77,7 @@ declare ptr @PyEval_GetFrame()
 declare ptr @PyFrame_GetBack(ptr)
 declare ptr @PyFrame_GetCode(ptr)
 declare i32 @PyFrame_GetLasti(ptr)
-declare ptr @PyCapsule_GetPointer(ptr, ptr)
-declare void @PyMem_RawFree(ptr)
 declare void @Py_IncRef(ptr)
-declare void @Py_DecRef(ptr)
 
 define internal i64 @now() nounwind {
   %spec = alloca [2 x i64]
@@ -279,7 +269,7 @@ define internal i1 @is_noted(ptr %block, ptr %memory) alwaysinline nounwind {
   %both = and i1 %is_open, %is_memory
   ret i1 %both
 }
-define internal ptr @born(ptr %block, ptr %memory, i64 %size) nounwind {
+define internal void @born(ptr %block, ptr %memory, i64 %size) nounwind {
   %noted = call i1 @is_noted(ptr %block, ptr %memory)
   br i1 %noted, label %write, label %done
 write:
@@ -287,9 +277,9 @@ write:
   call void @note(ptr %block, ptr %memory, i64 %size, i64 %stack)
   br label %done
 done:
-  ret ptr %memory
+  ret void
 }
-define internal void @gone(ptr %block, ptr %memory) nounwind {
+define internal void @gone(ptr %block, ptr %memory, i64 %size) nounwind {
   %noted = call i1 @is_noted(ptr %block, ptr %memory)
   br i1 %noted, label %write, label %done
 write:
@@ -298,60 +288,17 @@ write:
 done:
   ret void
 }
-define internal { ptr, ptr } @below(ptr %block, i32 %function) alwaysinline nounwind {
-  %c = getelementptr %block, ptr %block, i32 0, i32 1
-  %p = getelementptr ptr, ptr %c, i32 %function
-  %ctx = load ptr, ptr %c
-  %f = load ptr, ptr %p
-  %r = insertvalue { ptr, ptr } poison, ptr %ctx, 0
-  %s = insertvalue { ptr, ptr } %r, ptr %f, 1
-  ret { ptr, ptr } %s
+define internal i64 @moving(ptr %block, ptr %old) alwaysinline nounwind {
+  ret i64 0
 }
-define ptr @recording_malloc(ptr %block, i64 %size) nounwind {
-  %b = call { ptr, ptr } @below(ptr %block, i32 1)
-  %ctx = extractvalue { ptr, ptr } %b, 0
-  %f = extractvalue { ptr, ptr } %b, 1
-  %memory = call ptr %f(ptr %ctx, i64 %size)
-  %r = call ptr @born(ptr %block, ptr %memory, i64 %size)
-  ret ptr %r
-}
-define ptr @recording_calloc(ptr %block, i64 %count, i64 %item) nounwind {
-  %b = call { ptr, ptr } @below(ptr %block, i32 2)
-  %ctx = extractvalue { ptr, ptr } %b, 0
-  %f = extractvalue { ptr, ptr } %b, 1
-  %memory = call ptr %f(ptr %ctx, i64 %count, i64 %item)
-  %size = mul i64 %count, %item
-  %r = call ptr @born(ptr %block, ptr %memory, i64 %size)
-  ret ptr %r
-}
-define ptr @recording_realloc(ptr %block, ptr %old, i64 %size) nounwind {
-  %b = call { ptr, ptr } @below(ptr %block, i32 3)
-  %ctx = extractvalue { ptr, ptr } %b, 0
-  %f = extractvalue { ptr, ptr } %b, 1
-  %memory = call ptr %f(ptr %ctx, ptr %old, i64 %size)
+define internal void @moved(ptr %block, ptr %old, ptr %memory, i64 %size, i64 %moving) nounwind {
   %failed = icmp eq ptr %memory, null
   br i1 %failed, label %done, label %moved
 moved:
-  call void @gone(ptr %block, ptr %old)
-  %r = call ptr @born(ptr %block, ptr %memory, i64 %size)
+  call void @gone(ptr %block, ptr %old, i64 0)
+  call void @born(ptr %block, ptr %memory, i64 %size)
   br label %done
 done:
-  ret ptr %memory
-}
-define void @recording_free(ptr %block, ptr %memory, i64 %size) nounwind {
-  call void @gone(ptr %block, ptr %memory)
-  %b = call { ptr, ptr } @below(ptr %block, i32 4)
-  %ctx = extractvalue { ptr, ptr } %b, 0
-  %f = extractvalue { ptr, ptr } %b, 1
-  call void %f(ptr %ctx, ptr %memory, i64 %size)
-  ret void
-}
-define void @destroy(ptr %capsule) nounwind {
-  %block = call ptr @PyCapsule_GetPointer(ptr %capsule, ptr @capsule_name)
-  %p = getelementptr %block, ptr %block, i32 0, i32 2
-  %below = load ptr, ptr %p
-  call void @PyMem_RawFree(ptr %block)
-  call void @Py_DecRef(ptr %below)
   ret void
 }
 """
@@ -417,25 +364,16 @@ class recording:
 
     def _handler(self, below: Any) -> tuple[Any, _Block]:
         """A handler over another: the capsule that owns it, and its block."""
-        api, native = numpy_api(), _native()
-        raw = ctypes.pythonapi.PyMem_RawMalloc
-        raw.restype = ctypes.c_void_p
-        address = raw(ctypes.c_size_t(ctypes.sizeof(_Block)))
         libc = ctypes.CDLL(None)
         libc.malloc.restype = ctypes.c_void_p
         log = libc.malloc(ctypes.c_size_t(FIRST * EVENT.itemsize))
-        if address is None or log is None:
-            raise MemoryError("no memory for a memory handler")
-        under = Handler.from_address(api.capsule_pointer(below, b"mem_handler"))
-        functions = (native.address(f"recording_{name}") for name in ("malloc", "calloc", "realloc", "free"))
-        handler = Handler(b"tracebuf_recording", 1, Allocator(address, *functions))
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(below))
-        block = _Block.from_address(address)
-        ctypes.pointer(block)[0] = _Block(
-            handler, under.allocator, id(below), 0, log, 0, FIRST, 0, self._stacks.ctypes.data, 1,
-            self._table.ctypes.data, 0 if self._base is None else id(self._base),
-        )  # fmt: skip
-        return api.new_capsule(address, native.address("capsule_name"), native.address("destroy")), block
+        if log is None:
+            raise MemoryError("no memory for a log of allocations")
+        capsule, block = new_handler(_native(), b"tracebuf_recording", below, _Block)
+        block.log, block.room, block.stack_count = log, FIRST, 1
+        block.stacks, block.table = self._stacks.ctypes.data, self._table.ctypes.data
+        block.base = 0 if self._base is None else id(self._base)
+        return capsule, block
 
 
 def _frames(words: list[int]) -> tuple[tuple[CodeType, int], ...]:

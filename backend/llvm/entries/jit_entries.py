@@ -13,6 +13,7 @@ before it, in a list until the call ends; blocks are the C library's.
 from __future__ import annotations
 
 from tracebuf.backend.layout import abi
+from tracebuf.backend.layout.abi import Slot
 from tracebuf.backend.layout.entry_words import SMALL_INT, Guarded, Layout
 from tracebuf.backend.llvm.writer import Writer
 from tracebuf.frozen import frozen
@@ -44,7 +45,7 @@ class ArrayIn:
     axes outermost first, its `Layout`. `known`: that need not be looked at; `loose`: it is only read."""
 
     word: int
-    slot: int
+    slot: Slot
     itemsize: int
     dims: tuple[int, ...]
     order: tuple[int, ...]
@@ -62,7 +63,7 @@ class NumberIn:
     """A number: its first word, its slot, how many words it has, whether it is an int of Python's."""
 
     word: int
-    slot: int
+    slot: Slot
     words: int
     is_int: bool
 
@@ -72,7 +73,7 @@ class FixedIn:
     """A value from outside: its first slot in the frame and its words; of an array the range of its memory, and whether
     it is only read."""
 
-    slot: int
+    slot: Slot
     words: tuple[int, ...]
     low: int = 0
     high: int = 0
@@ -91,7 +92,7 @@ class EqualIn:
 class ArrayOut:
     """A result that is an array: its slot, rank, item size, first word."""
 
-    slot: int
+    slot: Slot
     rank: int
     itemsize: int
     word: int
@@ -101,7 +102,7 @@ class ArrayOut:
 class NumberOut:
     """A result that is a number: its slot, how many words, its first word."""
 
-    slot: int
+    slot: Slot
     words: int
     word: int
 
@@ -128,7 +129,7 @@ class ConstantOut:
 class ChosenOut:
     """Results of which the flag in a slot says which there are."""
 
-    slot: int
+    slot: Slot
     then: tuple[Out, ...]
     orelse: tuple[Out, ...]
 

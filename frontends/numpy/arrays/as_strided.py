@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, View, in_turn
 from tracebuf.frozen import frozen
-from tracebuf.ir.dims import Dim, add, evaluate, mul, sub
+from tracebuf.ir.dims import Dim, add, mul, sub
 
 INSTEAD = "slices, reshape, np.broadcast_to or np.lib.stride_tricks.sliding_window_view"
 
@@ -42,13 +42,11 @@ class Walk:
 
 
 @traces(np.lib.stride_tricks.as_strided)
-def as_strided(
-    r: Recorder, x: Any, shape: Any = None, strides: Any = None, subok: Any = False, writeable: Any = True
-) -> ArrayRef:
+def as_strided(r: Recorder, x: Any, shape: Any = None, strides: Any = None, *, writeable: Any = True) -> ArrayRef:
     """np.lib.stride_tricks.as_strided, within the array's own elements."""
     ref = as_array(r, x)
-    if subok is not False or not isinstance(writeable, bool):
-        raise r.refuse("np.lib.stride_tricks.as_strided with subok=, or writeable= that is no bool", INSTEAD)
+    if not isinstance(writeable, bool):
+        raise r.refuse("np.lib.stride_tricks.as_strided with writeable= that is no bool", INSTEAD)
     sizes = ref.shape if shape is None else shape_arg(r, tuple(shape) if isinstance(shape, (tuple, list)) else shape)
     steps = bytes_of(ref) if strides is None else [wanted(r, s) for s in strides]
     if len(steps) != len(sizes):
@@ -103,9 +101,9 @@ def walk(r: Recorder, ref: ArrayRef, place: int, size: Dim, stride: Dim) -> Walk
     for axis, own in enumerate(of):
         if ref.shape[axis] != 1 and r.facts.equal(r.facts.canon(stride), r.facts.canon(own)):
             return Walk(place, size, axis, 1)
-    if not all(map(r.entry_only, (stride, *of))):
+    numbers = [value for own in of if (value := r.in_this_call(own)) is not None]
+    if (number := r.in_this_call(stride)) is None or len(numbers) < len(of):
         return None
-    number, numbers = evaluate(stride, r.hints), [evaluate(own, r.hints) for own in of]
     for axis in sorted(range(ref.ndim), key=lambda k: -abs(numbers[k])):
         own = numbers[axis]
         if own == 0 or ref.shape[axis] == 1 or number % own or number // own < 1:

@@ -12,6 +12,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import INT, Operand, on_all_paths, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
+from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -68,22 +69,11 @@ def element_of(r: Recorder, dtype: Any) -> ScalarType:
     return supported(wanted, "the array", r.loc)
 
 
-INSTEAD = {
-    "out": "store the result: out[...] = f(a, b)",
-    "where": "np.where(c, f(a), b)",
-    "dtype": "convert first: a.astype(dtype)",
-    "initial": "combine the result with it afterwards",
-    "order": "leave it out, and transpose with .T",
-    "mode": "join the parts: np.concatenate((a[:1], a, a[-1:]))",
-}
-"""By optional parameter: what to write instead of it."""
-
-
 def only(r: Recorder, what: str, **given: Any) -> None:
     """Refuses optional parameters that are not supported, when they are given."""
     for name, (value, default) in given.items():
         if value is not default and not (isinstance(value, type(default)) and value == default):
-            raise r.refuse(f"{what} with {name}= is not supported", INSTEAD.get(name, f"leave `{name}` out"))
+            raise r.refuse(*refusals.parameters(what, [name]))
 
 
 def filled(

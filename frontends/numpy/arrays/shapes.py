@@ -276,13 +276,9 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
 
 
 @traces(np.lib.stride_tricks.sliding_window_view)
-def sliding_window_view(
-    r: Recorder, x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: Any = False
-) -> ArrayRef:
+def sliding_window_view(r: Recorder, x: Any, window_shape: Any, axis: Any = None) -> ArrayRef:
     """np.lib.stride_tricks.sliding_window_view: a read-only view of all windows, which overlap."""
     ref = as_array(r, x)
-    if writeable is not False:
-        raise r.refuse("windows that are stored to", "store to the array")
     items = window_shape if isinstance(window_shape, (tuple, list)) else (window_shape,)
     if any(isinstance(n, (bool, PyBool)) for n in items):
         raise Raises(TypeError("an integer is required"))

@@ -38,6 +38,8 @@ of `out=`, the captured values."""
 Leaf = NewType("Leaf", int)
 """The number of an array, number or static value among the arguments or in a container of theirs: of `f((a, b), x)`, x
 is at position 1, and leaf 2."""
+ContainerNumber = NewType("ContainerNumber", int)
+"""The number of a container among the arguments, in the order in which `flatten` meets them."""
 
 
 @frozen()

@@ -26,7 +26,7 @@ class Conditions:
     later one looks whether it is the same there."""
 
     def guard_function(self) -> Callable[[Sequence[Any]], bool]:
-        """The guards as one compiled predicate over the call's arguments."""
+        """The guards as one compiled predicate over the call's arguments. A division by zero counts as no."""
         if not self.guards:
             return lambda args: True
 
@@ -34,7 +34,16 @@ class Conditions:
         exprs = (to_python(g.expr, lambda s: self.bindings[s].source()) for g in self.guards)
         text = " and ".join(f"{e} {tests[g.kind]}" for e, g in zip(exprs, self.guards))
         predicate: Callable[[Sequence[Any]], bool] = eval(compile(f"lambda args: {text}", "<guards>", "eval"), {})
-        return predicate
+        if " // " not in text:
+            return predicate
+
+        def holds(args: Sequence[Any]) -> bool:
+            try:
+                return predicate(args)
+            except ZeroDivisionError:
+                return False
+
+        return holds
 
     @property
     def guard_texts(self) -> tuple[str, ...]:

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NewType
 
 import numpy as np
 
-from tracebuf.frontends.numpy.call.arguments import Leaf
+from tracebuf.frontends.numpy.call.arguments import ContainerNumber, Leaf
 from tracebuf.frontends.numpy.call.conditions import Conditions
 from tracebuf.frontends.numpy.call.containers import blank, made_of
 from tracebuf.frozen import frozen, plain
+
+ResultNumber = NewType("ResultNumber", int)
+"""The number of a result of the compiled function."""
+NO_RESULT = ResultNumber(-1)
 
 
 @frozen(slots=False)
 class ResultLeaf:
     """The plan of one result.
 
-    `kind` is "argument" (the very object passed as `index`), "container" (the caller's container of that number),
+    `kind` is "argument" (the very object that is leaf `index`), "container" (the caller's container of that number),
     "array" or a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity`
     are one object; `read_only` arrays are views that must not be stored to. "items" are those of a list of run-time
     length: the elements of result `index`; `value` holds their kind, and the result with the flags where that depends
@@ -33,7 +37,7 @@ class ResultLeaf:
     """
 
     kind: str
-    index: int = -1
+    index: Leaf | ContainerNumber | ResultNumber = NO_RESULT
     value: Any = None
     identity: int = -1
     read_only: bool = False
@@ -60,7 +64,7 @@ ALL_POOLED = ("*", "*", "*", "*", "*", "*")
 class ChosenResult:
     """The plan of a path-dependent result: `then` where result `index` (an i1) is True, else `orelse` (rule S8)."""
 
-    index: int
+    index: ResultNumber
     then: Any
     orelse: Any
 
@@ -81,7 +85,7 @@ class ContainerWrite:
     """The contents of the caller's container of a number after the call: all of them (`whole`), or these items (plans;
     traced values before). With `SPREAD` for keys they are those that one plan gives."""
 
-    number: int
+    number: ContainerNumber
     keys: tuple[Any, ...] | None
     items: tuple[Any, ...]
     whole: bool

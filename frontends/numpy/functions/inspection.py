@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces, traces_late
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, is_traced, stand_in
 from tracebuf.frozen import frozen
-from tracebuf.ir.dims import evaluate, mul, sub, symbols
+from tracebuf.ir.dims import mul, sub, symbols
 from tracebuf.ir.types import I1
 
 OWN_MEMORY = frozenset(("owndata", "num", "OWNDATA", "O"))
@@ -110,7 +110,7 @@ def strides(r: Recorder, a: ArrayRef) -> tuple[Any, ...]:
     for stride in a.strides:
         e = r.facts.canon(mul(stride, a.dtype.itemsize))
         if not r.stride_symbols.isdisjoint(symbols(e)):
-            known = evaluate(e, r.hints) if r.entry_only(e) else None
+            known = r.in_this_call(e)
             if known is None or r.ask_strides(e, known) is not True:
                 raise r.refuse("`.strides` of a part that is computed, of an array that is not contiguous", "copy it")
             e = known

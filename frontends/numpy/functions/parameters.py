@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from tracebuf.frontends.numpy.arrays.new_arrays import INSTEAD
+from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.judged import numpys_error
 from tracebuf.frontends.numpy.record.raises import Raises, bind
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -62,9 +62,7 @@ def taken_arguments(
     strange = [k for k, x in given.items() if named is not None and k not in named and not is_default(numpys, k, x)]
     if not strange and len(by_name) == len(args) - place:
         return args[:place], {k: x for k, x in given.items() if named is None or k in named}
-    of, strange = "np.ndarray." if bound else "np.", strange or [*by_name]
-    what = f"{of}{getattr(function, '__name__', 'function')} with {', '.join(f'{name}=' for name in strange)}"
-    raise r.refuse(f"{what} is not supported", INSTEAD.get(strange[0], f"leave `{strange[0]}` out"))
+    raise r.refuse(*refusals.parameters(refusals.spelled(function, bound), strange or [*by_name]))
 
 
 def is_default(signature: inspect.Signature, name: str, value: Any) -> bool:

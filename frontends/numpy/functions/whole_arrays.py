@@ -130,11 +130,18 @@ def copy_function(r: Recorder, a: Any, order: str = "K", subok: bool = False) ->
 
 
 @traces(method="astype")
-def astype(r: Recorder, a: ArrayRef, dtype: Any, *, subok: bool = True, copy: bool = True) -> ArrayRef:
-    element = element_of(r, dtype)
+def astype(
+    r: Recorder, a: ArrayRef, dtype: Any, order: Any = "K", casting: Any = "unsafe", *, copy: Any = True
+) -> ArrayRef:
+    """a.astype: a new array in an order of its own, or in that of `a`; without `copy`, `a` where it serves."""
+    element, order = element_of(r, dtype), order_of(order, "CFAK")
+    ways = {"C": range(a.ndim), "F": range(a.ndim)[::-1]}
     if copy is False and element is a.element:
-        return a
-    return copy_of(r, a, element, k_order(a))
+        if order == "K" or any(is_dense(r, a, ways[way]) for way in ("CF" if order == "A" else order)):
+            return a
+    if not ask(np.can_cast, a.dtype, element.dtype, casting):
+        raise Raises(TypeError(f"Cannot cast array data to {element.dtype!r} according to the rule {casting!r}"))
+    return copy_of(r, a, element, axes_in(r, order, a.ndim, a))
 
 
 @traces(np.where)

@@ -44,7 +44,7 @@ from tracebuf.frontends.numpy.interpreter import (
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed, references
+from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed, picked, references
 from tracebuf.frontends.numpy.interpreter.lists import order as list_order
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
@@ -82,7 +82,7 @@ from tracebuf.frontends.numpy.record.callees import (
 )
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import negation
-from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, moved_to, python_of
+from tracebuf.frontends.numpy.record.growing import Form, is_growing, is_inner, is_keyed, moved_to, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
@@ -631,6 +631,8 @@ class Expressions(Comprehensions):
                     return found
             if isinstance(index, NpScalar) and not base and index.element.is_integer:
                 ask(operator.getitem, base, 0)  # raises what Python raises
+            if isinstance(base, tuple) and (found := picked.item(self, node, base, index)) is not NotImplemented:
+                return found
             if isinstance(index, (PyInt, PyBool)):
                 if not base and not self.r.entry_only(whole_number(self.r, index)):
                     ask(operator.getitem, base, 0)  # raises what Python raises
@@ -690,12 +692,14 @@ class Expressions(Comprehensions):
         """Puts items into a container, in a loop of the prelude's."""
         folds.fold(self, by, growing.iterator(self, items), [made])
 
-    def note_growth(self, x: Any, more: Sequence[Any] = ()) -> None:
-        """Notes that a list, which gets more items, is indexed by what only the run time knows."""
+    def note_growth(self, x: Any, more: Sequence[Any] = (), form: Form | None = None) -> None:
+        """Notes that a list, which gets more items, or some of a form, is indexed by what only the run time knows."""
         if type(x) is list:
             known = self.r.heap.find(x)
             label = self.r.heap.stand_ins.get(x) if known is None else known.label
             self.r.growth.note(label, [*x, *more])
+            if form is not None:
+                self.r.growth.note_form(label, form)
 
     def known_int(self, x: PyInt | PyBool, what: str) -> int:
         """The value that an int or a bool has in the traced call."""

@@ -16,7 +16,15 @@ import numpy as np
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.arrays.held import HeldArrays
 from tracebuf.frontends.numpy.arrays.memmaps import Maps
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Leaf, RunOriginal, ScalarKey, StaticKey, is_generator
+from tracebuf.frontends.numpy.call.arguments import (
+    ArrayKey,
+    ContainerNumber,
+    Leaf,
+    RunOriginal,
+    ScalarKey,
+    StaticKey,
+    is_generator,
+)
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.conditions import Conditions
@@ -103,7 +111,7 @@ def arranged(
             new.update(zip(container, items))
         elif isinstance(container, tuple):
             made[n] = new = made_of(kind, items)
-        heap.given(new, n)
+        heap.given(new, ContainerNumber(n))
         return new
 
     return [build(node, path) for node, path in zip(tree, paths)]
@@ -303,11 +311,12 @@ def finish(
         canonicalize_equal_sizes(f, r, values)
         f.forget_lost_uses(values)
         f.forget_lost_symbols()
+    loops = tuple(sorted(dict.fromkeys(r.loops), key=lambda report: report.location.line))
     under = assumed(entry, r, interpreter)
     return Traced(
-        under.guards, under.bindings, under.captures, under.taken, tuple(entry.arguments), tuple(stored), plan, writes,
-        entry.func, Loops(tuple(sorted(dict.fromkeys(r.loops), key=lambda report: report.location.line))),
-        r.growth.made, r.order_is_open,
+        guards=under.guards, bindings=under.bindings, captures=under.captures, taken=under.taken,
+        arguments=tuple(entry.arguments), stored=tuple(stored), plan=plan, writes=writes, func=entry.func,
+        loops=Loops(loops), lists_grow=r.growth.made, order_is_open=r.order_is_open,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, Storage, storages_of
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, add, evaluate, mul, sub
+from tracebuf.ir.dims import Dim, add, mul, sub
 from tracebuf.ops.arrays.pick import Pick
 
 LEAST = 9
@@ -132,4 +132,5 @@ def _equal_now(r: Recorder, a: Dim, b: Dim) -> bool:
     difference = r.facts.canon(sub(a, b))
     if isinstance(difference, int):
         return difference == 0
-    return evaluate(difference, r.hints) == 0 if r.entry_only(difference) else r.facts.equal(a, b)
+    value = r.in_this_call(difference)
+    return r.facts.equal(a, b) if value is None else value == 0

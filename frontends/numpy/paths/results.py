@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tuple
 from tracebuf.frontends.numpy.call.results import (
     ALL_POOLED,
@@ -28,6 +29,7 @@ from tracebuf.frontends.numpy.call.results import (
     ContainerWrite,
     NewContainer,
     ResultLeaf,
+    ResultNumber,
     ResultPlan,
 )
 from tracebuf.frontends.numpy.call.talk import texts_of
@@ -91,8 +93,8 @@ class Results:
         """What holds the lists that are items of lists, by the form of their items."""
         self.pooled: dict[Any, NewContainer] = {}
         """The plans of those."""
-        self.given = [(g, i) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
-        self.numbers = ByIdentity((g, i) for i, g in enumerate(given) if isinstance(g, Scalar))
+        self.given = [(g, Leaf(i)) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
+        self.numbers = ByIdentity((g, Leaf(i)) for i, g in enumerate(given) if isinstance(g, Scalar))
         self.values: list[Value] = []
         self.seen: defaultdict[ArmPath, ByIdentity[ArrayRef, ResultLeaf]] = defaultdict(ByIdentity)
         self.made: defaultdict[ArmPath, PairsByIdentity[NewContainer]] = defaultdict(PairsByIdentity)
@@ -112,10 +114,10 @@ class Results:
         self.held_containers: ByIdentity[Any, int] = ByIdentity()
         """In how many of the results' containers a container stands."""
 
-    def add(self, value: Value) -> int:
-        """Adds a value to the results of the compiled function; its index."""
+    def add(self, value: Value) -> ResultNumber:
+        """Adds a value to the results of the compiled function; its number."""
         self.values.append(value)
-        return len(self.values) - 1
+        return ResultNumber(len(self.values) - 1)
 
     def leaf(self, x: Any, taken: ArmPath = ()) -> ResultPlan:
         """The plan of one value; on a path, each array is read only where that path is taken (rule S8)."""
@@ -347,7 +349,7 @@ class Results:
         self.arrays_seen[x] = None
         if x not in arrays:
             value = self.read_where(x, taken)
-            arrays[x] = ResultLeaf("array", self.add(value), x.storage.arg, read_only=x.read_only)
+            arrays[x] = ResultLeaf("array", self.add(value), value=x.storage.arg, read_only=x.read_only)
         return replace(arrays[x], identity=self.objects.setdefault(found, len(self.objects)))
 
     def known(self, found: Any) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.sizes import USUAL, Sizes
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, evaluate, mul, sub, symbols
+from tracebuf.ir.dims import Dim, mul, sub, symbols
 from tracebuf.ir.types import F64, I64, ScalarType
 from tracebuf.ops.scalars import arith, casts
 
@@ -46,9 +46,9 @@ def require_memory(
         return
     if fits is None:
         require_at_run_time(r, sizes, itemsize, most)
-    elif all(r.entry_only(d) for d in shape):
+    elif None not in (known := [r.in_this_call(d) for d in shape]):
         try:
-            ask(make, [evaluate(d, r.hints) for d in shape], element.dtype)
+            ask(make, known, element.dtype)
         except Raises as said:
             error = said.error
             r.fail(*((error, None) if r.certain else (base_of(error), str(error))))

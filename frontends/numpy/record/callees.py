@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.call import talk
+from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.regions import Kept, Regions, Site
@@ -91,7 +92,7 @@ class Buffer:
     itself in the call that is traced, and how it is fetched, if it stands in no container."""
 
     kind: type
-    leaf: int
+    leaf: Leaf
     of: Any
     path: Any
 

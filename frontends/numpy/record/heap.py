@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeGuard
 
+from tracebuf.frontends.numpy.call.arguments import ContainerNumber
 from tracebuf.frontends.numpy.call.containers import attributes_of, made_of
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
@@ -164,7 +165,7 @@ class Heap:
 
     def __init__(self) -> None:
         self.known: ByIdentity[Any, HeapEntry] = ByIdentity()
-        self.numbers: ByIdentity[Any, int] = ByIdentity()
+        self.numbers: ByIdentity[Any, ContainerNumber] = ByIdentity()
         self.originals: list[tuple[Any, Any]] = []
         self.journals: dict[Frame, ByIdentity[Any, Any]] = {}
         self.fixed: ByIdentity[Any, Fixed] = ByIdentity()
@@ -178,7 +179,7 @@ class Heap:
         """An attribute of the caller's object as it is at the start; the heap itself where there is none."""
 
     # -- which is which
-    def given(self, x: Any, number: int) -> None:
+    def given(self, x: Any, number: ContainerNumber) -> None:
         """Registers a container of the caller's."""
         self.numbers[x] = number
 
@@ -195,7 +196,7 @@ class Heap:
         self.known[made].label = ("argument", number)
         self.originals = [(made, contents(made)) if one is x else (one, before) for one, before in self.originals]
 
-    def number(self, x: Any) -> int | None:
+    def number(self, x: Any) -> ContainerNumber | None:
         """The number of the caller's container that `x` is; None for any other object."""
         return self.numbers.get(x)
 

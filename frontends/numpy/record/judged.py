@@ -54,10 +54,10 @@ def example_of(r: Recorder, x: Any) -> Any:
     """A value of NumPy's or Python's like a traced one: of its shape and dtype, or its own where it is known."""
     if isinstance(x, ArrayRef):
         return example_of_array(r, x)
-    if isinstance(x, PyInt) and r.entry_only(x.expr):
-        return evaluate(x.expr, r.hints)
-    if isinstance(x, PyBool) and x.nonneg is not None and r.entry_only(x.nonneg):
-        return evaluate(x.nonneg, r.hints) >= 0
+    if isinstance(x, PyInt) and (value := r.in_this_call(x.expr)) is not None:
+        return value
+    if isinstance(x, PyBool) and x.nonneg is not None and (value := r.in_this_call(x.nonneg)) is not None:
+        return value >= 0
     if isinstance(x, (PyFloat, PyComplex)):
         return 1.0 if isinstance(x, PyFloat) else 1j
     if isinstance(x, NpScalar) and not x.maybe_python:
@@ -84,10 +84,8 @@ def uncalled(*args: Any, **kwargs: Any) -> Any:
 
 def example_of_array(r: Recorder, x: ArrayRef) -> np.ndarray:
     """An array of ones, of the same shape and strides."""
-    if not all(r.entry_only(d) for d in x.shape):
-        raise NoExample
-    shape = [evaluate(d, r.hints) for d in x.shape]
-    if min(shape, default=0) < 0 or np.prod(shape, dtype=float) > MOST:
+    shape = [value for d in x.shape if (value := r.in_this_call(d)) is not None]
+    if len(shape) < x.ndim or min(shape, default=0) < 0 or np.prod(shape, dtype=float) > MOST:
         raise NoExample
     try:
         strides = [evaluate(s, r.hints) * x.dtype.itemsize for s in x.strides]

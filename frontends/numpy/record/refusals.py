@@ -7,6 +7,8 @@ name that the user reads (`numpy.sort`, `print`); what is not listed gets a gene
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +47,15 @@ ATTRIBUTES = {
 CONTAINS = "np.any(a == x) for an array, x == y or x == z for numbers"
 ATTRIBUTE_SET = ("an attribute is set in a traced function", "return the value, and set it outside")
 """Reason and rewrite for a store to an attribute."""
+PARAMETERS = {
+    "out": "store the result: out[...] = f(a, b)",
+    "where": "np.where(c, f(a), b)",
+    "dtype": "convert first: a.astype(dtype)",
+    "initial": "combine the result with it afterwards",
+    "order": "leave it out, and transpose with .T",
+    "mode": "join the parts: np.concatenate((a[:1], a, a[-1:]))",
+}
+"""By name of a parameter that is not supported: what to write instead of it."""
 OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
 
 
@@ -89,6 +100,19 @@ def expression(node: ast.expr) -> tuple[str, str]:
 def call(where: str) -> str:
     """What to write instead of a call, by the callee's qualified name."""
     return CALLS.get(where) or MODULES.get(where.rpartition(".")[0]) or OUTSIDE
+
+
+def spelled(function: Callable[..., Any], bound: bool = False) -> str:
+    """A function of NumPy's or SciPy's as the user writes it: `np.linalg.svd`. `bound`: a method of arrays."""
+    module = "np.ndarray" if bound else getattr(function, "__module__", None) or "np"
+    public = [part for part in module.replace("numpy", "np", 1).split(".") if part[:1] != "_" and part != "builtins"]
+    return ".".join([*public, function.__name__])
+
+
+def parameters(function: str, names: Sequence[str]) -> tuple[str, str]:
+    """The reason and the rewrite for parameters that a function is not traced with, but for one value."""
+    given = ", ".join(f"{name}=" for name in names)
+    return f"{function} with {given} is not supported", PARAMETERS.get(names[0], f"leave `{names[0]}` out")
 
 
 def of_object(kind: type) -> str:

@@ -197,6 +197,17 @@ class Sizes(Landings):
     def entry_only(self, e: Dim) -> bool:
         return symbols(e) <= self.hints.keys()
 
+    def in_this_call(self, e: Dim) -> int | None:
+        """What an expression of sizes and ints of the call is in the call that is traced; None where only the run time
+        knows. So it is where a divisor is 0: what is known where the call does not come has simplified the expression
+        (`max(n, 1)` in a loop over range(1, n))."""
+        if not self.entry_only(e):
+            return None
+        try:
+            return evaluate(e, self.hints)
+        except ZeroDivisionError:
+            return None
+
     def ask_nonneg(self, e: Dim, guard: bool = True) -> bool | None:
         """Whether e >= 0: proved, or assumed by a guard on entry values; None where only the run time knows."""
         if isinstance(e, int):
@@ -204,15 +215,14 @@ class Sizes(Landings):
         known = self.facts.decide_nonneg(e := self.facts.canon(e))
         if known is not None or isinstance(e, int) or not guard:
             return known
-        if self.entry_only(e):
-            holds = evaluate(e, self.hints) >= 0
-            self._guard("nonneg", e if holds else add(neg(e), -1))
-            return holds
+        if (value := self.in_this_call(e)) is not None:
+            self._guard("nonneg", e if value >= 0 else add(neg(e), -1))
+            return value >= 0
         bound = self.facts.hoist(e)
-        if bound is not None and self.entry_only(bound) and evaluate(bound, self.hints) >= 0:
-            self._guard("nonneg", bound)
-            return True
-        return None
+        if bound is None or (value := self.in_this_call(bound)) is None or value < 0:
+            return None
+        self._guard("nonneg", bound)
+        return True
 
     def ask_equal(self, a: Dim, b: Dim) -> bool | None:
         """Whether a == b: proved either way, or guarded; None where only the run time knows."""
@@ -223,11 +233,10 @@ class Sizes(Landings):
             return True
         if self.facts.nonneg(add(difference, -1)) or self.facts.nonneg(add(neg(difference), -1)):
             return False
-        if not self.entry_only(difference):
+        if (value := self.in_this_call(difference)) is None:
             return self._tie(self.facts.canon(a), self.facts.canon(b))
-        holds = evaluate(difference, self.hints) == 0
-        self._guard("zero" if holds else "nonzero", difference)
-        return holds
+        self._guard("nonzero" if value else "zero", difference)
+        return not value
 
     def _tie(self, a: Dim, b: Dim) -> bool | None:
         """True if sizes that occur on one side only, guarded to be equal where they are in this call, make both equal
@@ -248,24 +257,22 @@ class Sizes(Landings):
         """Whether a == b for expressions over sizes and strides of arguments, as `ask_equal`; no fact follows, for
         strides have no value in the program."""
         difference = self.facts.canon(sub(a, b))
-        if isinstance(difference, int) or self.facts.equal(a, b) or not self.entry_only(difference):
+        if isinstance(difference, int) or self.facts.equal(a, b) or (value := self.in_this_call(difference)) is None:
             return self.facts.equal(a, b) or (False if isinstance(difference, int) else None)
         if self.stride_symbols.isdisjoint(symbols(difference)):
             return self.ask_equal(a, b)
-        holds = evaluate(difference, self.hints) == 0
-        guard = Guard("zero" if holds else "nonzero", difference)
+        guard = Guard("nonzero" if value else "zero", difference)
         if guard not in self.guards:
             self.guards.append(guard)
-        return holds
+        return not value
 
     def static_int(self, e: Dim, what: str) -> int:
         """The int that an entry expression has in the traced call; a guard makes it part of the key."""
         e = self.facts.canon(e)
         if isinstance(e, int):
             return e
-        if not self.entry_only(e):
+        if (value := self.in_this_call(e)) is None:
             raise self.refuse(f"{what} depends on computed values", "use a constant, or an argument that is an int")
-        value = evaluate(e, self.hints)
         self._guard("zero", sub(e, value))
         return value
 
@@ -320,10 +327,9 @@ class Sizes(Landings):
     ) -> NoReturn:
         """Records that the program raises here: tracing raises at once if this is always reached, else the program does
         when it is reached (an earlier error wins, rule F3)."""
-        known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
-        if self.certain and len(known) == len(values):
-            numbers = [evaluate(v, self.hints) for v in known]
-            error = ask(make_error, exception, message, numbers)  # TypeError where the class takes more
+        known = [None if isinstance(v, Value) else self.in_this_call(v) for v in values]
+        if self.certain and None not in known:
+            error = ask(make_error, exception, message, known)  # TypeError where the class takes more
             raise Raises(note_location(error, self.loc), True, self.loc)
         if (sure := bare(exception) if self.certain else None) is not None:
             note_location(sure, self.loc)

@@ -311,13 +311,15 @@ class Generic(DestinationOp):
             axes = tuple(d for d in range(len(shape)) if d not in map_.results)
             order = [d for d in range(len(shape)) if d not in axes]
             reference = type(op).reference  # type: ignore[attr-defined]
+            if isinstance(op, (arith.MaxUI, arith.MinUI)):
+                full, out = arith.as_unsigned(full), arith.as_unsigned(out)
             with np.errstate(all="ignore"):
                 reduced = full if not axes else reduce_exactly(reference, full, axes)
                 kept = [r for r in map_.results if r is not None]
                 if kept and reduced is not None:
                     reduced = np.asarray(reduced).transpose([order.index(d) for d in kept])
                 target = out if reduced is None else reference(out, np.reshape(reduced, out.shape))
-            results.append(np.asarray(target, dtype=out.dtype).copy())
+            results.append(np.asarray(target).astype(args[use.index].dtype))
         return results
 
     def _evaluate_one_by_one(self, interpreter: Interpreter, args: list[Any], shape: tuple[int, ...]) -> list[Any]:

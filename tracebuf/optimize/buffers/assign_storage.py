@@ -78,8 +78,15 @@ def fits_stack(op: memref.Alloc, room: int) -> bool:
     size = op.result.memref_type.byte_size
     if not isinstance(size, int) or size > ON_STACK or size > room:
         return False
-    # what a function may keep must be memory that can be kept
-    return not any(isinstance(user, HostCall) and user.loop is None for user in users(op.result))
+    return not any(isinstance(user, HostCall) and may_keep(user, op.result) for user in users(op.result))
+
+
+def may_keep(call: HostCall, value: Value) -> bool:
+    """Whether a called function, or the frames of what it raises, may keep a buffer, which must be memory that can be
+    kept then. Nobody but us has the buffer of a number that a library's function gives."""
+    given = [use for use in value.uses if use.op is call]
+    is_number = value.memref_type.rank == 0 and given and not any(map(call.reads, given))
+    return call.loop is None and (call.may_keep or not is_number)
 
 
 def on_stack(op: memref.Alloc) -> memref.Alloca:

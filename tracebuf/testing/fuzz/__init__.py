@@ -11,6 +11,7 @@ Kinds of programs, and what is compared:
   same, and what is said
 - `lists`: lists whose length only the run time knows (`fuzz/lists.py`); the ladder
 - `libraries`: SciPy's functions between NumPy's (`fuzz/libraries.py`); the ladder
+- `untyped`: any function of any expression, whatever dtypes and shapes meet there (`fuzz/untyped.py`); the ladder
 - `threads`: calls from threads, captured values rebound meanwhile (`fuzz/threads.py`); each answer is one that eager
   gives for some of the values
 - `exits`: a script that ends while threads call or compile (`fuzz/exits.py`); return code, stdout, stderr

@@ -193,13 +193,12 @@ def sums_of(items: Any, made: Any) -> None:
         made[x[0]] = x[1] + made[x[0]]
 
 
-def appended(column: Any, n: int, x: Any) -> Any:
-    """The elements of a list and one more, in the same memory while there is room."""
+def with_room(column: Any, n: int) -> Any:
+    """The n elements of a list, with room for one more: in the same memory while there is some."""
     if n == column.shape[0]:
         more = np.empty((2 * n + (16 if column.ndim == 1 else 4), *column.shape[1:]), column.dtype)
         more[:n] = column
         column = more
-    column[n] = x
     return column
 
 
@@ -490,6 +489,13 @@ def place_in(n: int, k: int, message: str) -> int:
     if k < 0 or k >= n:
         raise IndexError(message)
     return k
+
+
+def picked(items: Any, k: int) -> Any:
+    """Item k of a few."""
+    if len(items) == 1 or k == 0:
+        return items[0]
+    return picked(items[1:], k - 1)
 
 
 def place_to_pop(n: int, k: int, message: str) -> int:

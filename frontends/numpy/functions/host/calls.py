@@ -8,7 +8,7 @@ NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cache
 from itertools import takewhile
 from typing import Any, NoReturn
@@ -33,6 +33,7 @@ from tracebuf.frontends.numpy.functions.host.kinds import (
 )
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
+from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.judged import judged
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -110,6 +111,8 @@ class HostEntry:
     values: tuple[str, ...] = ()
     stand_ins: Mapping[str, Any] | None = None
     into: Callable[[Given], bool] | None = None
+    only: Mapping[str, Any] = field(default_factory=dict)
+    """The parameters that are taken with one value only, on which the results' shapes depend."""
     refuses: Callable[[Recorder, Given], None] | None = None
     counts: bool = False
     """Whether a size in the result may be `UpTo`."""
@@ -146,6 +149,10 @@ class HostEntry:
     def __call__(self, r: Recorder, *args: Any, **kwargs: Any) -> Any:
         """Records a call: the handler of the function."""
         given = self.bind(r, args, kwargs)
+        for name, value in self.only.items():
+            found = given.get(name, signature(self.function).parameters[name].default)
+            if found is not value and not (isinstance(found, (int, np.bool_)) and found == value):
+                raise r.refuse(*refusals.parameters(self.name.replace("numpy.", "np.", 1), [name]))
         if self.refuses is not None:
             self.refuses(r, given)
         out = given.pop(self.out, None) if self.out == "out" or is_out(given.get(self.out)) else None

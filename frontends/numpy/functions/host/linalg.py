@@ -9,7 +9,6 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
-from tracebuf.frontends.numpy.arrays.new_arrays import only
 from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, Shapes, UpTo, dims, reduced
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import Raises
@@ -135,11 +134,6 @@ def polyfit_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     return [(add(degree, 1), *given["y"].shape[1:])]
 
 
-def only_coefficients(r: Recorder, given: Given) -> None:
-    """Refuses np.polyfit with full=True or cov=True: the sizes of its other results depend on the rank."""
-    only(r, "np.polyfit", full=(given.get("full", False), False), cov=(given.get("cov", False), False))
-
-
 UMATH = "numpy.linalg._umath_linalg"
 
 
@@ -224,7 +218,8 @@ ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(la.tensorsolve, ("a", "b"), tensorsolve_shapes),
     HostEntry(la.vector_norm, ("x",), norm_shapes, values=("ord",)),
     HostEntry(la.matrix_norm, ("x",), matrix_norm_shapes, values=("ord",)),
-    HostEntry(np.polyfit, ("x", "y", "w"), polyfit_shapes, values=("deg", "rcond"), refuses=only_coefficients),
+    HostEntry(np.polyfit, ("x", "y", "w"), polyfit_shapes, values=("deg", "rcond"),
+              only={"full": False, "cov": False}),
 )  # fmt: skip
 """The functions that run on the host."""
 NORM = HostEntry(la.norm, ("x",), norm_shapes, values=("ord",))

@@ -77,12 +77,6 @@ def of_reduced(name: str = "a") -> Shapes:
     return shapes
 
 
-def not_over_the_input(r: Recorder, given: Given) -> None:
-    """Refuses overwrite_input=True."""
-    if given.get("overwrite_input"):
-        raise r.refuse("overwrite_input=True", "leave it out")
-
-
 def unique_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
     """Shapes of np.unique: the distinct elements, or parts along `axis`; then first indices, inverse indices,
     counts."""
@@ -203,6 +197,7 @@ def medians(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | NpS
     return made if made.ndim else number(r, made)
 
 
+NOT_OVER = {"overwrite_input": False}
 ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(np.sort, ("a",), along_axis, parts=in_place("sort")),
     HostEntry(np.argsort, ("a",), along_axis, parts=sorting_indices, method=True),
@@ -220,10 +215,10 @@ ENTRIES: tuple[HostEntry, ...] = (
             (np.unique_all, ("index", "inverse", "counts")),
         )
     ),
-    HostEntry(np.median, ("a",), of_reduced(), refuses=not_over_the_input, parts=medians),
-    HostEntry(np.nanmedian, ("a",), of_reduced(), refuses=not_over_the_input),
+    HostEntry(np.median, ("a",), of_reduced(), only=NOT_OVER, parts=medians),
+    HostEntry(np.nanmedian, ("a",), of_reduced(), only=NOT_OVER),
     *(
-        HostEntry(f, ("a", "q", "weights"), of_reduced(), ("q",), refuses=not_over_the_input)
+        HostEntry(f, ("a", "q", "weights"), of_reduced(), ("q",), only=NOT_OVER)
         for f in (np.percentile, np.quantile, np.nanpercentile, np.nanquantile)
     ),
     *(

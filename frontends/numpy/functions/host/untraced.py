@@ -279,9 +279,10 @@ def free(r: Recorder, given: Sequence[Any]) -> bool:
 def known_ints(r: Recorder, given: Sequence[Any], only: Sequence[int] | None = None) -> bool:
     """Makes ints of the caller's part of the key, which may be axes; whether there are any. `only`: those that are one
     of these in the call, as flags are."""
-    found = [x.expr for x in values_in(tuple(given)) if isinstance(x, PyInt) and r.entry_only(x.expr)]
-    for e in found:
-        if only is None or evaluate(r.facts.canon(e), r.hints) in only:
+    ints = [r.facts.canon(x.expr) for x in values_in(tuple(given)) if isinstance(x, PyInt)]
+    found = {e: value for e in ints if (value := r.in_this_call(e)) is not None}
+    for e, value in found.items():
+        if only is None or value in only:
             r.static_int(e, "an int that a library's function is given")
     return bool(found)
 
@@ -290,7 +291,7 @@ def short_sizes(r: Recorder, given: Sequence[Any], most: int = SHORT) -> bool:
     """Makes short sizes part of the key, as those of points and of rows of coefficients; whether there are any."""
     found = False
     for d in dict.fromkeys(r.facts.canon(d) for x in arrays_in(tuple(given)) for d in x.shape):
-        if not isinstance(d, int) and r.entry_only(d) and evaluate(d, r.hints) <= most:
+        if not isinstance(d, int) and (value := r.in_this_call(d)) is not None and value <= most:
             r.static_int(d, "a size of what a library's function is given")
             found = True
     return found

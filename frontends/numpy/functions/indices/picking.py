@@ -49,7 +49,7 @@ from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.sizes import INT_MAX
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, evaluate, neg, product, sub
+from tracebuf.ir.dims import Dim, neg, product, sub
 from tracebuf.ir.types import I1, I64, ScalarType, scalar_type
 from tracebuf.ops.arrays import gather
 from tracebuf.ops.scalars import arith, division
@@ -407,7 +407,8 @@ def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tu
     if not sizes and isinstance(rest, ArrayRef) and rest.ndim:
         raise Raises(ValueError("multiple indices are not supported for 0d arrays"))
     rest = converted(r, rest, I64)
-    if all(map(r.entry_only, sizes)) and abs(math.prod(evaluate(n, r.hints) for n in sizes)) > INT_MAX:
+    known = [value for n in sizes if (value := r.in_this_call(n)) is not None]
+    if len(known) == len(sizes) and abs(math.prod(known)) > INT_MAX:
         text = "dimensions are too large; arrays and shapes with a total size greater than 'intp' are not supported."
         raise Raises(ValueError(text))
     total = as_int_value(product(sizes))

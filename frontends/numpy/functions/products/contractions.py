@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Value
-from tracebuf.ir.dims import Dim, evaluate, mul
+from tracebuf.ir.dims import Dim, mul
 from tracebuf.ir.types import C64, C128, F16, F32, F64, ScalarType
 from tracebuf.ops.arrays import linalg
 
@@ -238,4 +238,5 @@ def choose_axes(r: Recorder, pair: ContractedPair) -> tuple[str | None, str | No
 
 def typical(r: Recorder, size: Dim) -> int:
     """The value of a size in the traced call, for choices that do not change results."""
-    return evaluate(size, r.hints) if r.entry_only(size) else 1000
+    value = r.in_this_call(size)
+    return 1000 if value is None else value

@@ -51,7 +51,7 @@ from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import is_number
 from tracebuf.frontends.numpy.record.values import EITHER, INT, ArrayRef, Env, Kind, NpScalar, PyBool, PyInt, is_traced
-from tracebuf.ir.dims import Dim
+from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import F64, I64, UI64
 from tracebuf.location import Location
 
@@ -239,10 +239,11 @@ def put(i: Evaluator, node: ast.AST, x: Record, item: tuple[Any, ...], replaces:
     if form_in(x) is NOTHING:
         note_item(i, node, x, item)
     new = parts(i, node, x, item)
-    key, n, count = hashed(i, node, x, item[0]), growing.length(x), len(key_form(x).types)
+    key, n, count = hashed(i, node, x, item[0]), growing.length_in_memory(i, x), len(key_form(x).types)
     held = growing.change(i, node, x)
     table, x.fields[TABLE] = x.fields[TABLE], None
-    held = [growing.on_column(i, hashing.with_room, c, n) for c in held]
+    i.r.facts.assume_nonneg(sub(4 * growing.LONGEST, table.shape[0]))
+    held = [growing.with_room(i, c, n) for c in held]
     keys = key_columns(x, held)
     table = growing.on_column(i, hashing.table_with_room, table, keys, n)
     given = [held[:count], keys, held[count:], table, n, key, new[:count], new[count:], replaces]

@@ -58,7 +58,7 @@ from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import INT, ArrayRef, Env, GuardedRef, PyBool, PyInt, kind_of, storages_of
 from tracebuf.frozen import frozen
-from tracebuf.ir.dims import Dim, Sym, add, evaluate, floordiv, mul, sub, sym
+from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
 
 UNROLLED = 32
@@ -111,7 +111,8 @@ def trace_loop(
 
 def is_short(r: Recorder, n: Dim) -> bool:
     """Whether a number of iterations that sizes and ints of the call decide is small in the traced call."""
-    return r.entry_only(n) and evaluate(n, r.hints) <= UNROLLED
+    value = r.in_this_call(n)
+    return value is not None and value <= UNROLLED
 
 
 def attempt(

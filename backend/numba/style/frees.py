@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from tracebuf.backend.numba.liveness import NOTHING, Liveness, read, statements
+from tracebuf.backend.numba.style.liveness import NOTHING, Liveness, read, statements
 
 __all__ = ["freed"]
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from operator import eq, ge, gt, le, lt, ne
 
-from tracebuf.backend.numba.render import shown
+from tracebuf.backend.numba.style.render import shown
 
 __all__ = ["Folder", "extreme", "opposite"]
 
@@ -81,7 +81,7 @@ class Folder(ast.NodeTransformer):
                 left=ast.IfExp(test, ast.Constant(value=int(a)), ast.Constant(value=int(b))),
                 ops=[op],
                 comparators=[ast.Constant(value=int(c))],
-            ) if (holds := _HOLDS.get(type(op))):
+            ) if holds := _HOLDS.get(type(op)):
                 return self.visit_IfExp(ast.IfExp(test, ast.Constant(holds(a, c)), ast.Constant(holds(b, c))))
         if len(node.ops) == 1 and (flipped := _FLIPPED.get(type(node.ops[0]))):
             if _is_constant(node.left) and not _is_constant(node.comparators[0]):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from tracebuf.backend.numba.expressions import quoted
-
 __all__ = ["head_and_value", "shown", "statement"]
 
 _BINARY: dict[type[ast.operator], tuple[str, int]] = {
@@ -24,6 +22,12 @@ _COMPARE: dict[type[ast.cmpop], str] = {
 _BITS = (ast.BitOr, ast.BitXor, ast.BitAnd, ast.LShift, ast.RShift)
 """Operators that stand in brackets where they are mixed."""
 CHOICE, OR, AND, NOT, COMPARE, BIT_OR, SIGN, POWER, ATOM = 1, 2, 3, 4, 5, 6, 12, 13, 14
+
+
+def quoted(text: str) -> str:
+    """A string as a literal, in double quotes where that needs no other escapes."""
+    found = repr(text)
+    return f'"{found[1:-1]}"' if found[0] == "'" and '"' not in found else found
 
 
 def shown(node: ast.expr, level: int = 0) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from tracebuf.backend.numba.render import arguments, head_and_value, shown
+from tracebuf.backend.numba.style.render import arguments, head_and_value, shown
 
 WIDTH = 88
 LONG = 120

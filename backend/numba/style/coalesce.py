@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from tracebuf.backend.numba.liveness import Liveness, assigned, parsed, read, statements
+from tracebuf.backend.numba.style.liveness import Liveness, assigned, parsed, read, statements
 
 __all__ = ["coalesced"]
 
