@@ -146,7 +146,7 @@ def test_bytes_are_within_a_table_of_256() -> None:
     image, table = r.integers(0, 256, (40, 50)).astype(np.uint8), r.random(256)
     f = tracebuf.bufferize(counted)
     text = f.lower(image, table).as_text("fuse")
-    assert text.count("tracebuf.checked_index") == 1 and "maxui" not in text  # table[image], whose size is an argument's
+    assert text.count("tracebuf.checked_index") == 1 and "maxui" not in text  # of an argument
     agree(f, image, table)
     assert isinstance(agree(f, image, table[:255]), IndexError)
     agree(f, image[:0, :0].reshape(1, 0), table)
