@@ -35,7 +35,8 @@ CHEAP = 4
 """A strided loop of so few ops gains nothing from gathered vectors, which take twice the time to compile."""
 
 GATHERED = 12
-"""Bodies of more ops gain from vectors though their elements are gathered, which takes longer than to load each."""
+"""Bodies of more ops gain from vectors though their elements are gathered, which takes longer than to load each; so do
+folds, whose sums side by side wait for memory longer."""
 SHORT = 24
 """Elements of a row, up to which several are one block: a call of NumPy's loop costs as much as some ten elements."""
 CHAINS = 8
@@ -745,7 +746,7 @@ class NestWriter:
                 outside = code.inst(f"or i64 {outside}, {more}")
             loop.next = [outside]
         within, other, end = code.new_label(), code.new_label(), code.new_label()
-        row = replace(row, vectorize=len(stage.scalars) > GATHERED)
+        row = replace(row, vectorize=bool(self.fold_of) or len(stage.scalars) > GATHERED)
         code.branch(code.icmp("ne", loop.carried[0], "0"), other, within, code.rarely())
         code.place(within)
         self.within = frozenset(checked)
