@@ -53,6 +53,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.choices import narrowed
+from tracebuf.frontends.numpy.paths.container_joins import apart
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.paths.iteration import (
     Iterable,
@@ -102,7 +103,7 @@ from tracebuf.frontends.numpy.record.values import (
     is_traced,
     stand_in,
 )
-from tracebuf.frontends.numpy.source.liveness import stored
+from tracebuf.frontends.numpy.source.liveness import CHANGING, stored
 from tracebuf.frontends.numpy.source.source import make_source
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import sub
@@ -587,10 +588,15 @@ class Expressions(Comprehensions):
     def place(self, node: ast.Subscript, env: Env) -> tuple[Any, Any]:
         """What is indexed, and the index, which may be one or another key of a dict."""
         base, index = self.expr(node.value, env), as_slices(self.any_expr(node.slice, env))
+        base = self.apart(node.value, base, env)
         if type(index) is Cond and not isinstance(base, dict) and not (takes_texts(base) and is_text(index)):
             self.at(node)
             check_one_type(self.r, index)
         return base, index
+
+    def apart(self, node: ast.expr, x: Any, env: Env) -> Any:
+        """What is changed, of the value of an expression that no name holds yet; the statement did it for names."""
+        return x if isinstance(node, ast.Name) else apart(self.r, x, env)
 
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
         index = as_slices(index)
@@ -862,6 +868,8 @@ class Expressions(Comprehensions):
     # -- calls
     def expr_Call(self, node: ast.Call, env: Env) -> Any:
         base = self.any_expr(node.func.value, env) if isinstance(node.func, ast.Attribute) else None
+        if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
+            base = self.apart(node.func.value, base, env)
         of_several = type(base) is Cond
         function = None if of_several else self.callee(node.func, base, env)
         if function is zip and len(node.args) == 1 and isinstance(star := node.args[0], ast.Starred):

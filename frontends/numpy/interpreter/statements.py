@@ -52,6 +52,7 @@ from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, power_form
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, names_in, to_split
+from tracebuf.frontends.numpy.paths.container_joins import apart
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.iteration import (
     UNROLLED,
@@ -115,6 +116,8 @@ class Statements(Expressions, Protected):
                 raise self.refuse(statement, *refusals.statement(statement))
             place = self.at(statement)
             rest = body[k + 1 :]
+            for name in self.scope.source.live.changes(statement) if self.r.heap.joined_in else ():
+                apart(self.r, env.get(name), env)
             try:
                 with cycles_refused(self.r):
                     if isinstance(statement, ast.If):
@@ -245,8 +248,8 @@ class Statements(Expressions, Protected):
         elif isinstance(target, ast.Subscript):
             base, index = self.place(target, env)
             self.at(target)
-            if isinstance(base, dict):
-                self.by_type(target, (index,), env, lambda key: self.store_into(target, base, key, value))
+            if type(base) is Cond or isinstance(base, dict):
+                self.by_type(target, (base, index), env, lambda x, key: self.store_into(target, x, key, value))
                 return None
             if not isinstance(base, ArrayRef):
                 return self.store_into(target, base, index, value)
@@ -259,9 +262,9 @@ class Statements(Expressions, Protected):
                 return self.set_attribute(target, base, target.attr, value)
             set_shape(self.r, base, value)
         elif isinstance(target, ast.Attribute):
-            base = self.expr(target.value, env)
+            base = self.apart(target.value, self.expr(target.value, env), env)
             self.at(target)
-            self.set_attribute(target, base, target.attr, value)
+            self.by_type(target, (base,), env, lambda x: self.set_attribute(target, x, target.attr, value))
         else:
             raise self.refuse(target, *refusals.ATTRIBUTE_SET)
 
@@ -367,20 +370,25 @@ class Statements(Expressions, Protected):
         elif isinstance(target, ast.Subscript):
             base, index = self.place(target, env)
             self.at(target)
-            if isinstance(base, dict):
-                self.by_type(node, (index,), env, lambda key: self.augment_subscript(node, target, base, key, env))
+            if type(base) is Cond or isinstance(base, dict):
+                augment = partial(self.augment_subscript, node, target, env=env)
+                self.by_type(node, (base, index), env, augment)
             else:
                 self.augment_subscript(node, target, base, index, env)
         else:
-            base = self.expr(target.value, env)
-            self.at(target)
-            old = self.attribute(target, base, target.attr)
-            right = self.expr(node.value, env)
-            self.at(node)
-            new = self.augmented(name, old, right)
-            if target.attr == "shape" and isinstance(base, ArrayRef):
-                raise self.refuse(node, *refusals.ATTRIBUTE_SET)
-            self.set_attribute(target, base, target.attr, new)
+            base = self.apart(target.value, self.expr(target.value, env), env)
+            self.by_type(node, (base,), env, lambda x: self.augment_attribute(node, target, x, env))
+
+    def augment_attribute(self, node: ast.AugAssign, target: ast.Attribute, base: Any, env: Env) -> None:
+        """`base.name OP= ...`."""
+        self.at(target)
+        old = self.attribute(target, base, target.attr)
+        right = self.expr(node.value, env)
+        self.at(node)
+        new = self.augmented(type(node.op).__name__, old, right)
+        if target.attr == "shape" and isinstance(base, ArrayRef):
+            raise self.refuse(node, *refusals.ATTRIBUTE_SET)
+        self.set_attribute(target, base, target.attr, new)
 
     def augment_subscript(
         self, node: ast.AugAssign, target: ast.Subscript, base: Any, index: Any, env: Env
@@ -829,8 +837,8 @@ class Statements(Expressions, Protected):
             if isinstance(target, ast.Subscript):
                 base, index = self.place(target, env)
                 self.at(target)
-                if isinstance(base, dict):
-                    self.by_type(target, (index,), env, partial(dicts.delete, self, target, base))
+                if type(base) is Cond or isinstance(base, dict):
+                    self.by_type(target, (base, index), env, partial(dicts.delete, self, target))
                 else:
                     dicts.delete(self, target, base, index)
                 continue

@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.source.liveness import nodes
 from tracebuf.ir.core import Value
 
 SIMPLE = (ast.Raise, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert,
-          ast.For)  # fmt: skip
+          ast.Delete, ast.For)  # fmt: skip
 """Statements that are traced once for each type of a value: of a loop, what it iterates over."""
 
 

@@ -6,12 +6,43 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
+from tracebuf.frontends.numpy.paths.holders import held_by
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
-from tracebuf.frontends.numpy.record.callees import is_text
+from tracebuf.frontends.numpy.record.callees import NestedFunction, is_text
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import Moved, mark_in
 from tracebuf.frontends.numpy.record.heap import Record, contents, set_contents
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import Env, kinds_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, Scalar, kinds_of
+
+
+def may_hold(leaf: Any) -> bool:
+    """Whether a value may hold containers that are not seen: an iterator, a bound method."""
+    known = isinstance(leaf, (ArrayRef, Scalar, NestedFunction)) or bool(held_by(leaf))
+    return not known and type(leaf).__module__.startswith("tracebuf.")
+
+
+def apart(r: Recorder, x: Any, env: Env) -> Any:
+    """What is changed, of a container that stands for one or another since paths met: a choice of the two themselves,
+    which its names hold from now on; itself for any other container, or where more than names of this region hold it.
+    """
+    found = r.heap.origins.get(x)
+    if not isinstance(found, Cond) or r.heap.joined_in.get(x) is not r.frame:
+        return x
+    objects = distinct(ends(found))
+    others = [*(v for v in env.values() if v is not x), *r.outer_values()]
+    others += [h for v in others for leaf in leaves(v) for h in held_by(leaf)]
+    held = distinct(y for v in others for y in containers_in(v))
+    shared = (o for y in held if y not in objects for o in ends(r.heap.origins.get(y)))
+    if x in held or any(o in objects for o in shared) or not all(r.heap.outlives(o, r) for o in objects):
+        return x
+    if any(may_hold(leaf) for v in others for leaf in leaves(v)):
+        return x
+    for o in objects:
+        r.heap.merged.pop(o, None)
+    env.update({name: found for name, v in env.items() if v is x})
+    return found
 
 
 class OtherLength(UnsupportedError):

@@ -168,7 +168,7 @@ class Join:
                 def made() -> Any:
                     new, (first, second) = self.new_container(a, b, [p() for p in parts]), (o() for o in origins)
                     one = first if first is second else Cond(self.condition.value, first, second)
-                    self.r.heap.origins[new] = one
+                    self.r.heap.origins[new], self.r.heap.joined_in[new] = one, self.r.frame
                     return new
 
                 self.containers_made[a, b] = once(made)

@@ -174,6 +174,8 @@ class Heap:
         """Containers that another may represent from now on: they may not be changed any more."""
         self.origins: ByIdentity[Any, Any] = ByIdentity()
         """Of a container that stands for one or another where paths met: which object it is (paths/identity)."""
+        self.joined_in: ByIdentity[Any, Frame] = ByIdentity()
+        """Of such a container: the region where they met."""
         self.joins = 0
         self.read: Callable[[Record, str], Any] = lambda x, name: x.known.get(name, self)
         """An attribute of the caller's object as it is at the start; the heap itself where there is none."""

@@ -29,6 +29,13 @@ _LEAVES = {
 """The fields in which there are none, or only contexts and operators."""
 
 
+CHANGING = frozenset((
+    "append", "appendleft", "add", "clear", "discard", "extend", "insert", "pop", "popitem", "popleft", "remove",
+    "reverse", "setdefault", "sort", "update",
+))  # fmt: skip
+"""The names of the methods that change a container."""
+
+
 @plain(eq=True)
 class Liveness:
     """Names, per compound statement: live after it, live at a loop's head, assigned by it.
@@ -50,12 +57,23 @@ class Liveness:
     floats: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     read: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
     bound: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
-    """What has been asked of expressions, and of statements without others inside: the names that they read, and surely
-    bind. A loop's body is gone through twice or more often, those inside of it again each time."""
+    changed: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
+    """What has been asked of expressions, and of statements without others inside: the names that they read, surely
+    bind, and change in place. A loop's body is gone through twice or more often, those inside of it again each time."""
 
     def reads(self, node: ast.AST) -> frozenset[str]:
         if (found := self.read.get(node)) is None:
             found = self.read[node] = frozenset(loaded(node))
+        return found
+
+    def changes(self, node: ast.AST) -> frozenset[str]:
+        """The names of containers that a node changes in place, by a store or by a method of such a name."""
+        if (found := self.changed.get(node)) is None:
+            places = (n for n in nodes(node) if isinstance(n, (ast.Subscript, ast.Attribute)))
+            changed = [n.value for n in places if isinstance(n.ctx, (ast.Store, ast.Del))
+                       or (isinstance(n, ast.Attribute) and n.attr in CHANGING)]  # fmt: skip
+            changed += [n.target for n in nodes(node) if isinstance(n, ast.AugAssign)]
+            found = self.changed[node] = frozenset(n.id for n in changed if isinstance(n, ast.Name))
         return found
 
     def binds(self, node: ast.AST) -> frozenset[str]:
