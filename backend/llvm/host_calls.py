@@ -26,6 +26,7 @@ from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
 from tracebuf.ir.emitter import join_components, llvm_type
 from tracebuf.ir.types import ScalarType, Type
+from tracebuf.lower.networks import comparisons
 from tracebuf.running.host import ROW, CoreLoop, ExtremeLoop, Loop, MedianLoop, NativeLoop, SortLoop
 
 SMALL = 2**14
@@ -35,6 +36,11 @@ LONG_ROW = 2**18
 """Elements that are searched between two polls."""
 SHORT_ROW = 24
 """Elements of a row that are compared one by one, in less time than a call takes."""
+FEW = 16
+"""Elements of a row, up to which a network of comparisons finds the median: of as many rows at a time as a vector has
+elements."""
+ROWS = 4096
+"""Rows between two polls."""
 _SLOTS = 3000
 
 
@@ -280,8 +286,10 @@ class HostWriter:
             call_back()
             return None
         code, (source, out) = self.code, buffers
-        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
         n, element, result = source.sizes[-1], source.type.element, out.type.element
+        if n.isdigit() and 1 <= int(n) <= FEW:
+            return self._medians_of_few(source, out, int(n), call_back)
+        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
         limits = [(n, str(ROW)), (code.product(out.sizes), str(SMALL))]
         wanted = [code.icmp("sle", size, most) for size, most in limits] + [code.icmp("sge", n, "1")]
         code.branch(code.every(wanted), fast, slow)
@@ -324,6 +332,78 @@ class HostWriter:
         code.jump(end)
         code.place(end)
         return f"medians of rows of at most {ROW} elements, by sorting copies"
+
+    def _medians_of_few(self, source: Buffer, out: Buffer, n: int, call_back: Callable[[], None]) -> str:
+        """Medians of rows of so few elements that comparisons without branches find them, in a loop that LLVM
+        vectorises across rows. The function is called where there is something for which it is needed."""
+        code, odd_one = self.code, self.code.slot("i64", _SLOTS + 1)
+        code.do(f"store i64 0, ptr {odd_one}")
+        with ExitStack() as loops:
+            indices = [loops.enter_context(self._plain_loop(size)).index for size in out.sizes[:-1]]
+            if not out.sizes:
+                self._note(odd_one, self._median_of_few(source, out, n, indices, ""))
+            for size in out.sizes[-1:]:
+                part = loops.enter_context(code.loop(size, step=str(ROWS), metadata=self._as_it_stands()))
+                count = code.least(code.sub(size, part.index), str(ROWS))
+                group, back = code.parallel_group()
+                with code.loop(count, carried=[("i64", "0")], metadata=back) as each:
+                    here = [*indices, code.add(part.index, each.index)]
+                    found = self._median_of_few(source, out, n, here, group)
+                    each.next = [code.inst(f"or i64 {each.carried[0]}, {found}")]
+                self._note(odd_one, each.carried[0])
+                self.polls.poll(code.mul(count, str(4 * n)))
+        slow, end = code.new_label(), code.new_label()
+        code.branch(code.icmp("ne", code.inst(f"load i64, ptr {odd_one}"), "0"), slow, end, code.rarely())
+        code.place(slow)
+        call_back()
+        code.jump(end)
+        code.place(end)
+        return f"medians of rows of {n} elements, by comparisons"
+
+    def _note(self, slot: str, found: str) -> None:
+        """Notes in a slot what is not 0."""
+        before = self.code.inst(f"load i64, ptr {slot}")
+        self.code.do(f"store i64 {self.code.inst(f'or i64 {before}, {found}')}, ptr {slot}")
+
+    def _median_of_few(self, source: Buffer, out: Buffer, n: int, indices: Sequence[str], group: str) -> str:
+        """Stores the median of the row at these indices; as an i64 whether the function has to say what it is."""
+        code, element, result = self.code, source.type.element, out.type.element
+        type_, kind = llvm_type(element), llvm_type(result)
+        row = [code.load(element, self._at(source, [*indices, str(k)]), group) for k in range(n)]
+        given, middle = list(row), sorted({(n - 1) // 2, n // 2})
+        less = "fcmp olt" if element.is_float else "icmp ult" if element.is_unsigned else "icmp slt"
+        for a, b in comparisons(n, middle):
+            exchanged = code.inst(f"{less} {type_} {row[b]}, {row[a]}")
+            row[a], row[b] = (code.select(exchanged, type_, row[y], row[x]) for x, y in ((a, b), (b, a)))
+        cast = "" if element.is_float else "uitofp" if element.is_unsigned else "sitofp"
+        found = [code.inst(f"{cast} {type_} {row[k]} to {kind}") if cast else row[k] for k in middle]
+        median = found[0]
+        if len(found) == 2:
+            sum_ = code.inst(f"fadd {kind} {found[0]}, {found[1]}")
+            median = code.inst(f"fdiv {kind} {sum_}, {literal(result, 2)}")
+        code.store(result, median, self._at(out, indices), group)
+        return self._is_odd(element, given, found, median) if element.is_float else "0"
+
+    def _is_odd(self, element: ScalarType, row: Sequence[str], middle: Sequence[str], median: str) -> str:
+        """As an i64, whether a float is NaN, the median infinite, or a zero in the middle, whose sign hangs on how it
+        is found, where a zero of the row is negative."""
+        code, type_, whole = self.code, llvm_type(element), f"i{element.bits}"
+        size = code.intrinsic(f"llvm.fabs.{element.name}", type_, [(type_, median)])
+        found = [code.inst(f"fcmp uge {type_} {size}, {literal(element, float('inf'))}")]
+        found += [code.inst(f"fcmp uno {type_} {v}, {v}") for v in row]
+        negative = [
+            code.icmp("eq", code.inst(f"bitcast {type_} {v} to {whole}"), str(-(2 ** (element.bits - 1))), whole)
+            for v in row
+        ]
+        zero = [code.inst(f"fcmp oeq {type_} {v}, {literal(element, 0)}") for v in middle]
+        found.append(code.inst(f"and i1 {self._any(negative)}, {self._any(zero)}"))
+        return code.inst(f"zext i1 {self._any(found)} to i64")
+
+    def _any(self, conditions: Sequence[str]) -> str:
+        first, *others = conditions
+        for other in others:
+            first = self.code.inst(f"or i1 {first}, {other}")
+        return first
 
     def _sort_function(self, loop: SortLoop) -> tuple[str, str]:
         """NumPy's sort, and the array to pass to it."""

@@ -34,6 +34,9 @@ TINY = 16
 CHEAP = 4
 """A strided loop of so few ops gains nothing from gathered vectors, which take twice the time to compile."""
 
+GATHERED = 12
+"""Bodies of more ops gain from vectors though their elements are gathered, which takes longer than to load each; so do
+folds, whose sums side by side wait for memory longer."""
 SHORT = 24
 """Elements of a row, up to which several are one block: a call of NumPy's loop costs as much as some ten elements."""
 CHAINS = 8
@@ -240,6 +243,8 @@ class NestWriter:
         self.stored = [o for o in nest.operands if o.written]
         self.failures: dict[CheckedIndex, str] = {}
         """For each op that raises after the loops, the slot that says whether it will."""
+        self.within = frozenset[CheckedIndex]()
+        """Those of them that are known to be within bounds where the text is written."""
         self.polled = 0, "0"
         """How many loops are around a poll in each iteration (0: none), and the units between two of them."""
         self.lookup, self.running = _lookup_of(nest), _running_of(nest)
@@ -684,6 +689,76 @@ class NestWriter:
         if self.running is not None:
             self._run_on(self.running, stage, row, count)
             return
+        if not gathered and (checked := self._checked_first(stage, row, count)):
+            self._by_checked_blocks(checked, stage, row, count, last)
+            return
+        self._loop_over(stage, row, count, last, gathered)
+
+    def _checked_first(self, stage: Stage, row: Row, count: str) -> list[CheckedIndex]:
+        """The checked indices that all follow from elements of the row that stay as they are until they are used."""
+        if not row.vectorize or _is_short(count) or self.nest.spec.ordered and not self.nest.spec.scatters:
+            return []
+        found = [op for op in stage.scalars if isinstance(op, CheckedIndex)]
+        return found if all(self._varies_alone(op, row) for op in found) else []
+
+    def _varies_alone(self, op: CheckedIndex, row: Row) -> bool:
+        """Whether an index is computed, cheaply, of elements of the row that lie side by side and of nothing stored."""
+        ops = computing(op.operand(0))
+        if any(isinstance(o, CheckedIndex | SortedPlace | Element | arith.Ufunc) or o.may_raise for o in ops):
+            return False
+        read = {v for o in ops for v in o.operands} | {op.operand(0)}
+        places = [self.memory[v] for v in read if v in self.memory and v not in row.values]
+        beside = all(row.strides[o.index] == "1" and not o.written for o in places)
+        return bool(places) and beside and self._stay(places) and op.operand(1) not in self.memory
+
+    def _stay(self, places: Sequence[Operand]) -> bool:
+        """Whether operands have the same elements until their iteration has come."""
+        return True
+
+    def _by_checked_blocks(
+        self, checked: Sequence[CheckedIndex], stage: Stage, row: Row, count: str, last: bool
+    ) -> None:
+        """Block by block, of which all indices are compared first, in vectors: where they are what NumPy takes as they
+        are, as nearly always, a loop without checks; else one that counts from the end and notes failures."""
+        code = self.code
+        if self.nest.blocked or count.isdigit() and int(count) <= BLOCK:
+            self._checked_block(checked, stage, row, count, last)
+            return
+        with code.loop(count, step=str(BLOCK), metadata=code.loop_metadata(*code.as_it_stands())) as loop:
+            left = code.least(code.sub(count, loop.index), str(BLOCK))
+            inside = self._advance(row.pointers, row.strides, loop.index)
+            one = replace(row, pointers=inside, start=code.add(row.start, loop.index))
+            self._checked_block(checked, stage, one, left, last)
+
+    def _checked_block(
+        self, checked: Sequence[CheckedIndex], stage: Stage, row: Row, count: str, last: bool
+    ) -> None:
+        code, ops = self.code, computing(*(op.operand(0) for op in checked))
+        group, back = code.parallel_group(short=True)
+        with code.loop(count, carried=[("i64", "0")], metadata=back) as loop:
+            values, outside = dict(row.values), loop.carried[0]
+            for op in stage.scalars:
+                if op in ops and op.result not in values:
+                    values[op.result] = self._compute(op, row, loop.index, values, group)
+            for one in checked:
+                index, size = (self._read(v, row, loop.index, values, group) for v in one.operands)
+                more = code.inst(f"zext i1 {code.icmp('uge', index, size)} to i64")
+                outside = code.inst(f"or i64 {outside}, {more}")
+            loop.next = [outside]
+        within, other, end = code.new_label(), code.new_label(), code.new_label()
+        row = replace(row, vectorize=bool(self.fold_of) or len(stage.scalars) > GATHERED)
+        code.branch(code.icmp("ne", loop.carried[0], "0"), other, within, code.rarely())
+        code.place(within)
+        self.within = frozenset(checked)
+        self._loop_over(stage, row, count, last)
+        self.within = frozenset()
+        code.jump(end)
+        code.place(other)
+        self._loop_over(stage, replace(row, vectorize=False), count, last)
+        code.jump(end)
+        code.place(end)
+
+    def _loop_over(self, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value] = ()) -> None:
         code = self.code
         group, back = "", ""
         states = list(self.fold_of.values()) if last else []
@@ -947,7 +1022,7 @@ class NestWriter:
             return self._bisect(op, self._read(op.operand(1), row, index, values, group))
         operands = [self._read(v, row, index, values, group) for v in op.operands]
         if isinstance(op, CheckedIndex):
-            return self._place(op, *operands)
+            return operands[0] if op in self.within else self._place(op, *operands)
         assert isinstance(op, arith.ScalarOp)
         return op.emit(self.scalars, operands)
 

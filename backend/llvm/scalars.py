@@ -14,7 +14,7 @@ import numpy as np
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.hosted import call_python
 from tracebuf.backend.llvm.numpy_loops import halves_are_roots, inner_loop
-from tracebuf.backend.llvm.texts import remainders
+from tracebuf.backend.llvm.texts import remainders, squares
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import llvm_type
 from tracebuf.ir.types import ScalarType, scalar_type
@@ -59,11 +59,20 @@ class Scalars:
     def libm(self, function: str, signature: str, args: Sequence[tuple[str, str]], result: str) -> str:
         """A call that LLVM must not replace by its own idea of the name (nobuiltin); errno is not read."""
         name = symbol_of(function, signature)
+        if (function, signature) == ("pow", "dd->d") and args[1][1] == squares.TWO and squares.known():
+            return self._square(args[0])
         if function in HOSTED:
             name = call_python(self.code, function, signature)
         else:
             self.code.declare(name, f"{result} @({', '.join(t for t, _ in args)})")
         return self.code.call(result, name, args, " nobuiltin nounwind willreturn memory(none)")
+
+    def _square(self, x: tuple[str, str]) -> str:
+        """pow(x, 2.0)."""
+        for name, signature in squares.NEEDED.items():
+            self.code.declare(name, signature)
+        self.code.define(squares.NAME, squares.TEXT)
+        return self.code.call("double", squares.NAME, [x])
 
     def call_loop(self, ufunc: np.ufunc, types: str, operands: Sequence[tuple[str, str]], count: str) -> None:
         """NumPy's loop on `count` elements; operands (the out last) are (pointer, step in bytes)."""

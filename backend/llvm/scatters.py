@@ -63,6 +63,13 @@ class ScatterWriter(NestWriter):
         code.jump(after)
         code.place(after)
 
+    def _stay(self, places: Sequence[Operand]) -> bool:
+        """Only what is stored to certainly no part of."""
+        roots = self.buffers[self.nest.spec.n_ins].roots
+        near = frozenset[int]().union(*(self.scopes.near[r] for r in roots)) if len(self.scopes) > 1 else roots
+        others = [self.buffers[o.index].roots for o in places]
+        return bool(roots) and len(self.scopes) > 1 and all(o and near.isdisjoint(o) for o in others)
+
     def _flags(self, row: Row) -> Operand | None:
         """The bools that say of each step whether it stores and counts, if they lie side by side and no store is to
         them."""

@@ -166,7 +166,7 @@ def cell_energy_init(n):
 
 program(
     cell_energy, cell_energy_init, (200, 8_000), loops=cell_energy, pythran=True,
-    reason="numbers are checked before they become ints, indices before they are used; `** 2` of a float calls pow",
+    reason="numbers are checked before they become ints, indices before they are used; `** 2` is made sure to be pow's",
 )  # fmt: skip
 
 

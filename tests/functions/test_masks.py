@@ -336,3 +336,19 @@ def test_runs_of_a_mask(step):
         for share in (0.0, 0.02, 0.5, 1.0):
             m = np.repeat(rng.random(n * abs(step)) < share, rng.integers(1, 20))[: n * abs(step)][::step]
             agree(chosen, rng.integers(0, 99, len(m)).astype(float), m, 0.5)
+
+
+def test_the_truth_of_what_a_mask_leaves_is_asked_where_the_run_comes() -> None:
+    """One element has a truth; it was taken for an error, so that each call was traced anew, and in a branch it
+    raised."""
+
+    def truth(a: Any, c: Any) -> Any:
+        if c[0] > 0:
+            return 1 if a[c > 0] else 2
+        return a[c < 0] or 3
+
+    a = np.array([0.0, 5.0, 0.0])
+    for c in ([1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, -1.0, 2.0]):
+        climb(truth, (a, np.array(c)), again=[(a[::-1], np.array(c)[::-1])])
+    f = bufferize(truth)
+    assert f(a, np.array([1.0, -1.0, 0.0])) == 2 and len(f.specializations()) == 1

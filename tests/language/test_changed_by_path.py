@@ -1,4 +1,4 @@
-"""A list, dict or object that is one or another by the path is changed: the one that it is (rules S8, S3)."""
+"""A list, dict or object that is one or another, by the path, is changed: the one that it is (rules S8, S3)."""
 
 from __future__ import annotations
 

@@ -538,7 +538,8 @@ def test_parts_of_lists_are_replaced() -> None:
 # -- what is refused
 REFUSED = {
     "changes in a loop over it": "for v in out:\n    if v > 1:\n        out.append(0.0 * v)\nreturn out",
-    "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n    chosen.append(v)",
+    "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n"
+    "    kept = (chosen, 1)\n    chosen.append(v)",
     "operator on a list": "return out * 2.5",
     "np.block of a list": "return np.block([out[k:] for k in range(2)] if len(x) < 0 else out)",
     "a part of a list": "return [int(v) for v in out if v > 0].index(1, 2)",
@@ -790,3 +791,10 @@ def test_a_list_times_a_number_of_numpys_is_no_array() -> None:
 def test_lists_of_the_rows_of_an_array(text: str) -> None:
     a = np.arange(6.0).reshape(3, 2)
     agree(program(f"def f(a, b):\n    return {text}"), a, np.arange(8).reshape(2, 4))
+
+
+@pytest.mark.parametrize("put", ["out.extend([v] * int(n))", "out += [v] * int(n)", "out += [v, v] * int(n)"])
+def test_extended_by_lists_of_run_time_length(put: str) -> None:
+    text = f"def f(ns, vs):\n    out = []\n    for n, v in zip(ns, vs):\n        {put}\n    return out, len(out)"
+    for ns in ([1, 2, 0, 3], [0, 0], [], [-1, 4]):
+        agree(program(text), np.array(ns, int), np.arange(float(len(ns))))

@@ -166,3 +166,11 @@ def test_whole_powers_of_what_may_be_pythons_float(e: str) -> None:
     text = f"def f(a, n):\n    {loop}\n    return {e}"
     for n in (0, 1, 3):
         agree(program(text), np.arange(1.0, 5.0), n)
+
+
+@pytest.mark.parametrize("e", ["r + z", "z + r", "r == z", "z == r", "r + [1, ()]", "r == 'text'", "r != None"])
+@pytest.mark.parametrize("d", [np.int64(0), np.int64(3), np.float32(0)])
+def test_beside_a_list_it_makes_a_difference_whose_number_it_is(e: str, d: object) -> None:
+    """NumPy's takes a list for an array, Python's does not: the array was made whoever's it was."""
+    f = bufferize(program(f"def f(a, z, d):\n    r = a\n    if d:\n        r = d\n    return {e}"))
+    refused(f, 1, [1, 2], d)

@@ -57,8 +57,8 @@ def gathered_then_cleared(u, idx):
 @bufferize
 def exchanged(u, i, j):
     t = u[i].copy()  # A
-    u[i] = u[j]
-    u[j] = t  # W R
+    u[i] = u[j]  # W
+    u[j] = t  # R
 
 
 @bufferize

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support import story_functions
+from tests.support import story_functions, story_programs
 from tracebuf import bufferize
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +55,15 @@ def test_what_a_report_holds(tmp_path: Path) -> None:
     assert rows["as it is"]["allocations"] == 1 < rows["strategy: copy-before-write"]["allocations"]
     assert not any(" loc(" in line for s in data["stages"] for line, _ in s["lines"])
     np.testing.assert_array_equal(u, 1)
+
+
+def test_a_loop_is_shown_once(tmp_path: Path) -> None:
+    """The chart of NumPy's memory showed all iterations: nothing could be read."""
+    made = story_programs.heat.report(None, np.random.default_rng(0).random(1000), 50)
+    first = story_programs.heat.__wrapped__.__code__.co_firstlineno + 2
+    rows = [(row["line"], row["times"], row.get("loop")) for row in made.data["eager"]]
+    assert rows == [(first, 51, first), *((first + k, 50, first) for k in (1, 2, 3)), (first + 4, 1, None)]
+    assert max(row["live"] for row in made.data["eager"]) == 16000
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -274,9 +274,9 @@ def test_statements_of_one_line_move_in_it(tmp_path: Path) -> None:
 
 
 def test_a_proof_is_one() -> None:
-    """Both values are needed only where what reads the old one is computed from the new one."""
+    """Both values are there at once only where what takes the old one whole is computed from the new one."""
     story = story_functions.steps.stories(U, V)[0]
-    assert story.proof is not None and "both are needed at once" in story.proof
+    assert story.proof is not None and "both are there at once in every order of these lines" in story.proof
     for name in ("smoothed", "reversed_in_place", "product_in_place", "exchanged"):
         args = {case[0]: case[1] for case in CASES}[name]
         for story in getattr(story_functions, name).stories(*args):

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from typing import TypeVar
 
 from tracebuf.analysis.cost.certificate import Certificate
-from tracebuf.analysis.one_shot.base import Conflict, describe
+from tracebuf.analysis.one_shot.base import Conflict, describe, read_at
 from tracebuf.explain.often import how_often
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Effect, Op, Use, Value
@@ -212,27 +212,36 @@ def needed_whole(op: memref.Alloc) -> str:
     """Why a value that conflicts with nothing has memory: what writes it, and what reads it then."""
     writers, readers = accesses(op.result)
     writer = next((w for w in writers if w.loc.line), op)
-    after = [r for r in readers if r not in writers and r.loc.line] or [r for r in readers if r.loc.line]
-    reader = next((r for r in after if r.loc != writer.loc), after[0] if after else None)
-    if reader is None or not writer.loc.line:
+    places = {r: first_read(r, op.result) for r in readers}
+    after = [r for r in readers if r not in writers and places[r].line] or [r for r in readers if places[r].line]
+    first = next((r for r in after if places[r] != writer.loc), after[0] if after else None)
+    if first is None or not writer.loc.line:
         return WHOLE
-    if (over := overwriting(writer, reader)) is not None:
-        return f"{describe(over.loc)} overwrites what the value is computed from before {describe(reader.loc)} reads it"
-    if reader.loc.line != writer.loc.line and reader in written_to(writer):
-        return f"{describe(reader.loc)} stores over elements that the value is computed from"
+    read = describe(places[first])
+    if (over := overwriting(writer, places[first])) is not None:
+        return f"{describe(over.loc)} overwrites what the value is computed from before {read} reads it"
+    if places[first].line != writer.loc.line and first in written_to(writer):
+        return f"{describe(first.loc)} stores over elements that the value is computed from"
     whole = f"{describe(writer.loc)} is needed as a whole before"
-    if reader.loc == writer.loc or describe(reader.loc) == describe(writer.loc):
-        return f"{whole} the rest of it (line {reader.loc.line}) reads it"
-    return f"{whole} {describe(reader.loc)} reads it"
+    if places[first] == writer.loc or read == describe(writer.loc):
+        return f"{whole} the rest of it (line {places[first].line}) reads it"
+    return f"{whole} {read} reads it"
 
 
-def overwriting(writer: Op, reader: Op) -> Op | None:
-    """What writes, in a line between, to something that a value is computed from."""
-    first, last = writer.loc, reader.loc
+def first_read(op: Op, buffer: Value) -> Location:
+    """Where the source first reads a buffer that an op reads."""
+    through = reached(buffer)
+    places = [loc for u in op.uses if u.value in through and (loc := read_at(u)).line]
+    return min(places, key=lambda loc: (loc.line, loc.column), default=op.loc)
+
+
+def overwriting(writer: Op, last: Location) -> Op | None:
+    """What writes, in a line before the last one, to something that a value is computed from: what does so first."""
+    first, found = writer.loc, list[Op]()
     for op in written_to(writer):
         if op.loc.file == first.file == last.file and first.line < op.loc.line < last.line:
-            return op
-    return None
+            found.append(op)
+    return min(found, key=lambda op: op.loc.line, default=None)
 
 
 def written_to(op: Op) -> list[Op]:
@@ -245,17 +254,26 @@ def written_to(op: Op) -> list[Op]:
 def accesses(buffer: Value) -> tuple[list[Op], list[Op]]:
     """The ops that write to a buffer, and those that read it, through views of it, loops and branches too."""
     writers, readers = list[Op](), list[Op]()
-    pending, seen = [buffer], {buffer}
-    while pending:
-        value = pending.pop(0)
+    for value in reached(buffer):
         for use in value.uses:
-            through = use.op.results if isinstance(use.op, memref.VIEW_OPS) else received(use)
-            pending += [v for v in through if v not in seen]
-            seen.update(through)
             done = {effect for effect, on in use.op.effects() or () if on is value}
+            if isinstance(use.op, HostCall):
+                done |= {Effect.READ} if use.op.reads(use) else set()
+                done |= {Effect.WRITE} if use in use.op.out_uses else set()
             writers += [use.op] if Effect.WRITE in done else []
             readers += [use.op] if Effect.READ in done else []
     return writers, readers
+
+
+def reached(buffer: Value) -> dict[Value, None]:
+    """A buffer, and what it is called in views, loops and branches."""
+    pending, seen = [buffer], {buffer: None}
+    while pending:
+        for use in pending.pop(0).uses:
+            through = use.op.results if isinstance(use.op, memref.VIEW_OPS) else received(use)
+            pending += [v for v in through if v not in seen]
+            seen.update(dict.fromkeys(through))
+    return seen
 
 
 def received(use: Use) -> list[Value]:

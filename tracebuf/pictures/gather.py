@@ -3,6 +3,8 @@ conflicts, and other decisions. All of it plain data."""
 
 from __future__ import annotations
 
+import ast
+import itertools
 import linecache
 import os
 import re
@@ -15,6 +17,7 @@ from tracebuf import pipeline, stages
 from tracebuf.errors import TracebufError
 from tracebuf.explain.memory import memory_of
 from tracebuf.explain.report import known, large_first
+from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.frozen import frozen
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.dims import Sym, symbols
@@ -70,7 +73,7 @@ class Report:
         above, below = made.subplots(2, 1)
         steps = self.data["eager"]
         above.step(range(len(steps)), [s["live"] for s in steps], where="post")
-        above.set(title="NumPy", ylabel="bytes alive", xlabel="lines as they run")
+        above.set(title="NumPy", ylabel="bytes alive", xlabel="lines as they run, of a loop one iteration")
         for b in self.data["ours"]["buffers"]:
             below.broken_barh([(b["from"], b["to"] - b["from"])], (b["at"], b["bytes"]), edgecolor="black")
         below.set(title="compiled", ylabel="bytes", xlabel="operations")
@@ -105,7 +108,7 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
             "stories": stories_of(told),
             "saved": [s.to_dict() for s in told.saved],
             "source": source_of(f, [s.line for s in told]),
-            "eager": [{"line": s.line, "live": s.live} for s in thinned(steps)],
+            "eager": thinned(folded(steps, loops_of(f))),
             "ours": {"buffers": buffers(base.program, base.sizes), "ops": sum(1 for _ in base.program.walk())},
             "stages": list(programs(texts)),
             "whatif": whatif(f, base, reading, given),
@@ -126,10 +129,46 @@ def source_of(f: Any, told: Sequence[int]) -> list[dict[str, Any]]:
     return [{"line": code.co_firstlineno + k, "text": line.rstrip("\n")} for k, line in enumerate(lines)]
 
 
-def thinned(steps: Sequence[Step]) -> list[Step]:
+def loops_of(f: Any) -> dict[str, list[tuple[int, int]]]:
+    """By file the outermost loops of a function and of those that it wraps, as their first and last lines."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for code in codes_of(f.__wrapped__):
+        source = read_source(code, code.co_filename, code.co_firstlineno)
+        pending: list[ast.AST] = [source.node] if source is not None else []
+        while pending:
+            node = pending.pop()
+            if isinstance(node, ast.For | ast.While):
+                found.setdefault(code.co_filename, []).append((node.lineno, node.end_lineno or node.lineno))
+            else:
+                pending += ast.iter_child_nodes(node)
+    return found
+
+
+def folded(steps: Sequence[Step], loops: Mapping[str, Sequence[tuple[int, int]]]) -> list[dict[str, Any]]:
+    """The lines that eager runs, with the bytes alive after each; of a loop one iteration, each line once, with the
+    most bytes of all its `times`."""
+    found: list[dict[str, Any]] = []
+    for at, group in itertools.groupby(steps, lambda s: loop_at(s, loops)):
+        if at is None:
+            found += [{"line": s.line, "live": s.live, "times": 1} for s in group]
+            continue
+        rows: dict[int, dict[str, Any]] = {}
+        for s in group:
+            row = rows.setdefault(s.line, {"line": s.line, "live": 0, "times": 0, "loop": at[1]})
+            row["live"], row["times"] = max(row["live"], s.live), row["times"] + 1
+        found += [rows[line] for line in sorted(rows)]
+    return found
+
+
+def loop_at(s: Step, loops: Mapping[str, Sequence[tuple[int, int]]]) -> tuple[str, int] | None:
+    """The outermost loop that a line is in, by its file and first line."""
+    return next(((s.file, first) for first, last in loops.get(s.file, ()) if first <= s.line <= last), None)
+
+
+def thinned(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Not more than can be seen."""
-    width = -(-len(steps) // MOST_STEPS) or 1
-    return [max(steps[k : k + width], key=lambda s: s.live) for k in range(0, len(steps), width)]
+    width = -(-len(rows) // MOST_STEPS) or 1
+    return [max(rows[k : k + width], key=lambda r: r["live"]) for k in range(0, len(rows), width)]
 
 
 def buffers(func: Func, sizes: Any) -> list[dict[str, Any]]:

@@ -63,13 +63,19 @@ function chart(title, peak, draw, note) {
 function box(s, x, y, w, h, line, text, strong) { const r = svg('rect', {x, y, width: Math.max(w, 1), height: Math.max(h, 1),
     fill: colour(line), 'fill-opacity': .75, stroke: 'var(--bg)', 'stroke-width': strong ? 1 : 0});
   r.dataset.line = line; r.onclick = () => choose(line); r.append(svg('title', {}, text)); s.append(r);
-  if (strong && w > 60 && h > 14) s.append(svg('text', {x: x + 4, y: y + 13}, 'line ' + line)); }
+  if (strong && w > 22 && h > 14) s.append(svg('text', {x: x + (w > 60 ? 4 : 1), y: y + 13}, w > 60 ? 'line ' + line : line)); }
 function lifetimes() {
   const E = D.eager, O = D.ours, top = Math.max(0, ...E.map(e => e.live)), mine = Math.max(0, ...O.buffers.map(b => b.at + b.bytes));
   const peak = Math.max(top, mine);
-  chart('NumPy: bytes alive after each line', peak, (s, W, H, p) => E.forEach((e, k) => box(s, 70 + W * k / E.length,
-    H - H * .95 * e.live / p, W / E.length, H * .95 * e.live / p, e.line, 'line ' + e.line + ': ' + bytes(e.live))),
-    E.length ? 'Across: the lines as they run. Temporaries within one line are gone when it ends.' : 'It was not run.');
+  chart('NumPy: bytes alive after each line', peak, (s, W, H, p) => { const wide = W / E.length;
+    E.forEach((e, k) => box(s, 70 + wide * k, H - H * .95 * e.live / p, wide, H * .95 * e.live / p, e.line, 'line ' + e.line + ': ' +
+    bytes(e.live) + (e.times > 1 ? ' at most, ' + e.times + ' times' : ''), wide > 22));
+    E.forEach((e, k) => { if (!e.loop || (k && E[k - 1].loop === e.loop)) return;
+      let end = k; while (end < E.length && E[end].loop === e.loop) end++;
+      s.append(svg('line', {x1: 70 + wide * k + 2, x2: 70 + wide * end - 2, y1: H + 6, y2: H + 6, stroke: '#888', 'stroke-width': 2}),
+        svg('text', {x: 70 + wide * k + 2, y: H + 21}, 'loop in line ' + e.loop)); }); },
+    E.length ? 'Across: the lines as they run; of a loop one iteration, with the most of all. Temporaries within one line are ' +
+    'gone when it ends.' : 'It was not run.');
   chart('Compiled: buffers', peak, (s, W, H, p) => O.buffers.forEach(b => box(s, 70 + W * b.from / O.ops, H - H * .95 * (b.at +
     b.bytes) / p, W * (b.to - b.from) / O.ops, H * .95 * b.bytes / p, b.line, 'line ' + b.line + ': ' + b.type + ', ' +
     (b.known ? bytes(b.bytes) : b.size + ' bytes') + ' [' + b.lives + ']', true)), O.buffers.length ? 'Across: the operations of the ' +

@@ -12,6 +12,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from heapq import nsmallest
+from types import MappingProxyType
 
 from tracebuf.stories.edits import Change, Edit
 from tracebuf.stories.lines import (
@@ -26,7 +27,7 @@ from tracebuf.stories.lines import (
     stands_alone,
     taken_out,
 )  # fmt: skip
-from tracebuf.stories.loops import made_once
+from tracebuf.stories.loops import Shapes, made_once
 from tracebuf.stories.names import binds, copied, names_of, reads, rebinds, written
 
 REACH = 12
@@ -38,11 +39,13 @@ MOST_JOINED = 40
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Assert)
 
 
-def proposed(source: Source, told: Collection[int], arrays: Sequence[str]) -> Iterator[Edit]:
+def proposed(
+    source: Source, told: Collection[int], arrays: Sequence[str], shapes: Shapes = MappingProxyType({})
+) -> Iterator[Edit]:
     """All edits, those first that leave out a copy in lines that are `told`, then those that touch such lines, the
-    small ones first; `arrays` are the parameters that may be donated."""
+    small ones first; `arrays` are the parameters that may be donated, `shapes` what arrays the lines of loops make."""
     found = [*copies_left_out(source), *returns_before(source), *moves(source), *parts_before(source)]
-    found += made_once(source, arrays)
+    found += made_once(source, arrays, shapes)
     yield from sorted(found, key=lambda e: order_of(e, {*told}))
     yield from donations(source, arrays)
     yield from joined(found, {*told})
@@ -54,14 +57,16 @@ def order_of(edit: Edit, told: set[int]) -> tuple[int, int]:
 
 
 def joined(found: Sequence[Edit], told: set[int]) -> Iterator[Edit]:
-    """A statement moves, and a copy is left out in other lines: those pairs first that touch most of what is told."""
-    moving, whole = ([(e, lines_of(e), size(e)) for e in found if e.kind == k] for k in ("move", "leave out a copy"))
+    """A statement moves or a part of one is computed before, and a copy is left out in other lines: those pairs first
+    that touch most of what is told."""
+    kinds = ("move", "compute before"), ("leave out a copy",)
+    moving, whole = ([(e, lines_of(e), size(e)) for e in found if e.kind in ks] for ks in kinds)
     pairs = ((-min(3, len((a | b) & told)), m + n, i, j)
              for i, (_, a, m) in enumerate(moving) for j, (_, b, n) in enumerate(whole) if not a & b)  # fmt: skip
     for _, _, i, j in nsmallest(MOST_JOINED, pairs):
         move, copy = moving[i][0], whole[j][0]
         changes = tuple(sorted((*move.changes, *copy.changes), key=lambda c: c.first))
-        yield Edit("move", f"{move.text}, and {copy.text}", move.file, changes)
+        yield Edit(move.kind, f"{move.text}, and {copy.text}", move.file, changes)
 
 
 def lines_of(edit: Edit) -> set[int]:

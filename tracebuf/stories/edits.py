@@ -13,10 +13,13 @@ from operator import or_
 from types import CodeType, FunctionType
 from typing import Any
 
+from tracebuf.explain.report import human
 from tracebuf.frozen import frozen
 
 _FEATURES = reduce(or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
 _serial = itertools.count(1)
+SLOWER = 1.3
+"""What takes so much longer is told."""
 
 
 @frozen()
@@ -33,7 +36,8 @@ class Edit:
     """An edit that removes an allocation or a copy, found by trying: with it the program was traced again, computes
     the same, and takes so much less.
 
-    `saves` is in bytes of a call (allocated and copied), `formula` the same for all sizes where it is known;
+    `saves` is in bytes of a call (allocated and copied), `formula` the same for all sizes where it is known and
+    `condition` and `axes` hold;
     `allocations` and `copies` are how many fewer the program makes in a call. `options` are those of `bufferize` that
     it adds; `caveat` says what is not as before for the caller.
     """
@@ -47,10 +51,25 @@ class Edit:
     caveat: str = ""
     saves: int = 0
     formula: str = ""
+    condition: str = ""
+    """Where `formula` holds: what the program of the call assumes of sizes and counts."""
+    axes: str = ""
+    """And of the axes of arrays: of those of one element, or of none, there are other programs."""
     allocations: int = 0
     copies: int = 0
+    eager_bytes: int = 0
+    """What NumPy takes more with it, of the same call; less where negative."""
+    eager_ratio: float | None = None
+    """How much longer NumPy takes with it; None where that is too short to be told."""
     runs_once: bool = False
     """Whether it computes the same by what it is where loops do not run; it is compared where they run."""
+
+    @property
+    def eager_worse(self) -> str:
+        """What it costs where the function runs as NumPy does: more memory, or time; "" for neither."""
+        more = f"takes {human(self.eager_bytes)} more in a call with it" if self.eager_bytes > 0 else ""
+        slow = f"takes {self.eager_ratio:.1f} times as long" if (self.eager_ratio or 0) > SLOWER else ""
+        return f"{more}, and {slow}" if more and slow else more or (slow and f"{slow} with it")
 
     def apply(self, source: str | None = None) -> str:
         """The text of the file with the edit made.
@@ -88,7 +107,8 @@ class Edit:
         """All of it as data for JSON."""
         changes = [{"first": c.first, "last": c.last, "after": list(c.after)} for c in self.changes]
         plain = {n: getattr(self, n) for n in (
-            "kind", "text", "file", "caveat", "saves", "formula", "allocations", "copies")}  # fmt: skip
+            "kind", "text", "file", "caveat", "saves", "formula", "condition", "axes", "allocations", "copies",
+            "eager_bytes", "eager_ratio")}  # fmt: skip
         return {**plain, "changes": changes, "options": dict(self.options)}
 
 

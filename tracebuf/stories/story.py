@@ -13,13 +13,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TextIO
 
+import numpy as np
+
+from tracebuf.analysis.one_shot.base import read_at
 from tracebuf.explain.often import how_often
-from tracebuf.explain.report import Entry, accesses, and_more, call_bytes, human, known, large_first, overwriting
+from tracebuf.explain.report import Entry, accesses, and_more, call_bytes, first_read, human, known, large_first
 from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.frozen import frozen
-from tracebuf.ir.core import Op
+from tracebuf.ir.core import Op, Value
+from tracebuf.ir.dims import symbols
 from tracebuf.ir.func import Func
+from tracebuf.ir.types import MemRefType, TensorType
 from tracebuf.location import Location
+from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.memory import memref
 from tracebuf.process.display import preformatted
 from tracebuf.process.progress import step
@@ -27,11 +33,12 @@ from tracebuf.stages import examples
 from tracebuf.stories.candidates import proposed
 from tracebuf.stories.edits import Edit
 from tracebuf.stories.lines import Source
-from tracebuf.stories.meaning import Numbers
+from tracebuf.stories.meaning import Numbers, passes_on
 from tracebuf.stories.saved import Saved, Step, by_line, eager_steps
 from tracebuf.stories.trials import (
     Arguments,
     Variant,
+    condition,
     difference,
     kept_by,
     measured,
@@ -118,8 +125,11 @@ class Story:
             saved = human(self.edit.saves) + (f" = {self.edit.formula}" if self.edit.formula else "")
             saved = f"{self.edit.formula} bytes" if self.bytes is None and self.edit.formula else saved
             found.append(("edit", f"  edit: {self.edit.text}"))
+            holds = f", for {self.edit.condition}" if self.edit.condition else ""
             caveat = f"; {self.edit.caveat}" if self.edit.caveat else ""
-            found.append(("edit", f"        saves {saved} in a call{caveat}"))
+            found.append(("edit", f"        saves {saved} in a call{holds}{caveat}"))
+            if (worse := self.edit.eager_worse) != "":
+                found.append(("proof", f"        eager NumPy {worse}"))
         elif self.proof is not None:
             found.append(("proof", f"  edit: none. {self.proof}"))
         return found
@@ -175,6 +185,8 @@ class Stories:
         for story in shown:
             found += [("", ""), *story.told()]
         found += [("", ""), ("", and_more(small))] if small else []
+        if any(s.edit is not None and s.edit.axes for s in shown):
+            found += [("", ""), ("", "(formulas are of arrays with two elements or more along each axis)")]
         if self.out_of_time:
             found += [("", ""), ("", f"(in the time there was, {self.tried} of {self.proposed} edits were tried)")]
         return [*found, *self.told_saved(all)]
@@ -241,7 +253,8 @@ def stories(
             base = variant(type(f), f.__wrapped__, f.options, given, numbers, keep=True)
         groups = grouped(base)
         edits, tried_, all_, late = found_edits(f, base, groups, given, numbers, seconds)
-        tries, plain = (tried_, all_), named is not None
+        given_up = any(e.kind == "donate" for e in edits.values())
+        tries, plain = (tried_, all_, given_up), named is not None
         told = tuple(story(base, group, edits.get(k), tries, plain) for k, group in enumerate(groups))
         gone = saved_lines(f, base, given) if saved and named is None else ()
     return Stories(f.__wrapped__.__name__, told, gone, tried_, all_, late)
@@ -275,7 +288,7 @@ def found_edits(
     text = Source(source.node, source.file, linecache.getlines(source.file))
     donated = {*base.options.donate, *base.options.donate_optional}
     names = [n for n in base.arrays if n not in donated]
-    edits = list({e.text: e for e in proposed(text, told, names)}.values())
+    edits = list({e.text: e for e in proposed(text, told, names, shapes_of(base))}.values())
     found: dict[int, Edit] = {}
     began, count = time.monotonic(), 0
     for edit in edits:
@@ -294,14 +307,40 @@ def found_edits(
             entries = [e for _, e in groups[k]]
             lines = {n for e in entries for n in lines_of(e)[:1]}
             once = edit.kind in ("allocate once", "take turns") and entries[0].in_loop
-            once = once and once_is_less(base, made, edit, lines, entries[0].kind)
-            fewer = left[entries[0].kind] > 0 and removes(base, made, edit, lines, entries[0].kind)
+            once = once and once_is_less(base, made, edit, lines, entries[0])
+            fewer = left[entries[0].kind] > 0 and removes(base, made, edit, lines, entries[0])
             left[entries[0].kind] -= fewer
             if once or fewer:
                 sure = measured(base, edit, given)
                 if sure is not None:
-                    found[k] = replace(sure, formula=difference(base, made))
+                    formula = difference(base, made)
+                    axes = " and ".join(f"{name} >= 2" for name in base.axes)
+                    found[k] = sure
+                    if formula:
+                        found[k] = replace(sure, formula=formula, condition=condition(base, made), axes=axes)
     return found, count, len(edits), False
+
+
+def shapes_of(base: Variant) -> dict[int, list[str]]:
+    """By line of a loop, the empty arrays that it makes, as text; of those whose sizes arguments tell."""
+    params = base.function.__code__.co_varnames[: base.function.__code__.co_argcount]
+    like = {a.type.element: f"{a.name}.dtype" for a in reversed(base.program.args)
+            if isinstance(a.type, MemRefType) and a.name in params}  # fmt: skip
+    found: dict[int, list[str]] = {}
+    for op, entry in base.entries:
+        if not isinstance(op, memref.Alloc) or not entry.in_loop:
+            continue
+        type_ = op.result.memref_type
+        named = {s.name: re.match(r"(?:len\()?(\w+)", s.name) for d in type_.shape for s in symbols(d)}
+        if not type_.shape or not all(m is not None and m[1] in params for m in named.values()):
+            continue
+        sizes = [re.sub(r"(\w+)\.(\d+)", r"\1.shape[\2]", str(d)) for d in type_.shape]
+        sizes = [f"max({text}, 0)" if "-" in text else text for text in sizes]
+        shape = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
+        kind = type_.element.dtype
+        dtype = like.get(type_.element) or ("bool" if kind == np.bool_ else f"np.{kind}")
+        found.setdefault(entry.location.line, []).append(f"np.empty({shape}, {dtype})")
+    return {line: list(dict.fromkeys(texts)) for line, texts in found.items()}
 
 
 def lines_of(entry: Entry) -> list[int]:
@@ -311,7 +350,7 @@ def lines_of(entry: Entry) -> list[int]:
     return list(dict.fromkeys([entry.location.line, *told]))
 
 
-def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int], as_formulas: bool) -> Story:
+def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int, bool], as_formulas: bool) -> Story:
     op, entry = group[0]
     often = how_often(op, base.program, base.sizes)
     times = None if often is None else known(often, {} if as_formulas else base.sizes)
@@ -333,7 +372,7 @@ def places(op: Op, entry: Entry) -> tuple[Location | None, Location | None, Loca
     file, name = entry.location.file, entry.location.function
     if entry.conflicts:
         c = entry.conflicts[0]
-        read = c.read.op.loc if c.read is not None else None
+        read = read_at(c.read) if c.read is not None else None
         made = c.definition
         owner = None if made is None else made.owner if isinstance(made.owner, Op) else made.owner.parent_op
         return known_place(c.write.op.loc), known_place(read), known_place(None if owner is None else owner.loc)
@@ -344,23 +383,13 @@ def places(op: Op, entry: Entry) -> tuple[Location | None, Location | None, Loca
         return lines[0], lines[1], entry.location
     if len(lines) == 1 and ELSEWHERE in entry.reason:
         readers = accesses(op.result)[1] if isinstance(op, memref.Alloc) else []
-        others = [r.loc for r in readers if r.loc.line not in (0, lines[0].line)]
+        others = [at for r in readers if (at := first_read(r, op.result)).line not in (0, lines[0].line)]
         return lines[0], others[0] if others else None, entry.location
     if len(lines) == 1 and "is computed in a loop before" in entry.reason:
         return lines[0], None, entry.location
     if len(lines) == 1 and "stores over elements" in entry.reason:
         return lines[0], lines[0], entry.location if entry.location.line != lines[0].line else None
-    if len(lines) == 1 and "is overwritten before" in entry.reason:
-        over = overwritten_before(op, lines[0].line) if isinstance(op, memref.Alloc) else None
-        return None if over is None else over.loc, lines[0], entry.location
     return None, None, None
-
-
-def overwritten_before(op: memref.Alloc, line: int) -> Op | None:
-    """What overwrites, before a line, what a buffer's value is computed from."""
-    writers, readers = accesses(op.result)
-    found = (overwriting(w, r) for w in writers for r in readers if r.loc.line == line)
-    return next((o for o in found if o is not None), None)
 
 
 def known_place(location: Location | None) -> Location | None:
@@ -376,7 +405,7 @@ def rule_of(entry: Entry) -> str:
 
 
 def proof_of(
-    base: Variant, entry: Entry, places: Sequence[Location | None], tried_: int, all_: int
+    base: Variant, entry: Entry, places: Sequence[Location | None], tried_: int, all_: int, donated: bool
 ) -> str:
     """Why the values themselves demand it, where that is known; that no edit was found, where it is not."""
     if base.impure:
@@ -385,48 +414,63 @@ def proof_of(
     if entry.location.function not in ("", here) and tried_:
         return f"Line {entry.location.line} is of another function than {here}; edits are tried in {here} alone."
     if entry.lives == "result" and not entry.in_loop:
-        why = "The value is returned in an array of its own, and no argument's memory may take it"
+        why = "The value is returned in an array of its own"
+        why += ", and no argument's memory may take it" if tried_ == all_ and not donated else ""
     elif entry.lives == "host call":
         why = "The called function makes its result itself"
-    elif written is not None and read is not None and written.line != read.line and needs_both(
+    elif written is not None and read is not None and written.line != read.line and not entry.in_loop and needs_both(
         base.traced, written, read, defined
     ):
-        why = (f"Line {read.line} reads the old values, and what line {written.line} makes of them: "
-               "both are needed at once")  # fmt: skip
+        why = (f"Line {read.line} reads the old values beside what line {written.line} makes of them: "
+               "both are there at once in every order of these lines")  # fmt: skip
     number = f"{tried_} {'was' if tried_ == 1 else 'were'} tried" if tried_ else "there was none to try"
     number = f"in the time there was {tried_} of {all_:,} were tried" if tried_ < all_ else number
     return f"{why}; no edit was found ({number})." if why else f"No edit was found ({number})."
 
 
 def needs_both(traced: Func, written: Location, read: Location, defined: Location | None) -> bool:
-    """Whether what reads the old values is computed from what the write makes of them too: then no order of these
-    statements does without both."""
-    by_line: dict[tuple[str, int], list[Op]] = {}
-    for op in traced.walk():
-        by_line.setdefault((op.loc.file, op.loc.line), []).append(op)
+    """Whether an operation of the line that reads takes the whole of the old value, and what it takes besides is
+    computed from the whole of what the write makes: then it comes after the write in every order, and the old value is
+    there till then. Not told of loops, where a value may be that of another iteration."""
+    by_line: dict[tuple[str, int], set[Op]] = {}
+    for op in traced.block.ops:
+        by_line.setdefault((op.loc.file, op.loc.line), set()).add(op)
 
     def at(place: Location | None) -> set[Op]:
-        return set() if place is None else set(by_line.get((place.file, place.line), ()))
+        return set() if place is None else by_line.get((place.file, place.line), set())
 
     write, old = at(written), at(defined)
-    return any(comes_of(op, write, set()) and comes_of(op, old, write) for op in at(read))
+    if old & write:
+        return False
+    return any(not old.isdisjoint(taken_whole(op)) and comes_of(op, write) for op in at(read))
 
 
-def comes_of(op: Op, wanted: set[Op], but: set[Op]) -> bool:
-    """Whether an op is computed from one of others, on a way past those that are left out."""
-    pending, seen = [op], {op}
+def comes_of(op: Op, wanted: set[Op]) -> bool:
+    """Whether an operation is computed from the whole of what one of others makes."""
+    pending, seen = taken_whole(op), {op}
     while pending:
         one = pending.pop()
-        values = [*one.operands, *(v for inner in (one.walk() if one.regions else ()) for v in inner.operands)]
-        for value in values:
-            maker = value.owner if isinstance(value.owner, Op) else value.owner.parent_op
-            if maker is None or maker in seen or maker in but:
-                continue
-            if maker in wanted:
-                return True
-            seen.add(maker)
-            pending.append(maker)
+        if one in wanted:
+            return True
+        if one not in seen:
+            seen.add(one)
+            pending += taken_whole(one)
     return False
+
+
+def taken_whole(op: Op) -> list[Op]:
+    """What makes the arrays that an operation on arrays takes whole."""
+    if not isinstance(op, linalg.DestinationOp):
+        return []
+    read = [u.value for u in op.uses[: op.n_ins] if isinstance(u.value.type, TensorType) and u.value.tensor_type.shape]
+    return [maker for v in read if isinstance(maker := stored(v).defining_op, linalg.DestinationOp)]
+
+
+def stored(value: Value) -> Value:
+    """What is stored, of an array that is stored to as a whole."""
+    while isinstance(op := value.defining_op, tensor.InsertSlice) and (same := passes_on(op)) is not None:
+        value = same
+    return value
 
 
 # -- what is gone
@@ -457,8 +501,6 @@ def saved_lines(f: Any, base: Variant, given: Arguments) -> tuple[Saved, ...]:
         more = None if times is None or entry.bytes is None else times * entry.bytes
         left[place] = None if before is None or more is None else before + more
     return tuple(Saved(*place, *eager[place], left.get(place, 0)) for place in sorted(eager))
-
-
 
 
 __all__ = ["Stories", "Story", "stories"]

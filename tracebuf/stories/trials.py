@@ -4,6 +4,7 @@ takes; then both run on copies of the arguments, and the counters of compiled co
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,13 +14,15 @@ from typing import Any
 import numpy as np
 
 from tracebuf import stages
+from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.explain.memory import MemoryUse, memory_of
 from tracebuf.explain.report import Entry, all_entries
+from tracebuf.frontends.numpy.call.conditions import Guard
 from tracebuf.frontends.numpy.interpreter.trace import Traced
 from tracebuf.frozen import frozen
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Op
-from tracebuf.ir.dims import Dim, Sym, sub, substitute, symbols
+from tracebuf.ir.dims import Dim, Expr, Sym, constant_part, sub, substitute, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType
 from tracebuf.measure import clone_arguments, kept_in_place, restored
@@ -29,6 +32,8 @@ from tracebuf.stories.edits import Edit, edited
 from tracebuf.stories.meaning import Meaning, Numbers, is_pure_call, meaning
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+SHORTEST, LONGEST = 1e-3, 1.0
+"""In seconds: shorter calls of NumPy are not told apart, longer ones not repeated."""
 
 
 @frozen(slots=False)
@@ -50,6 +55,10 @@ class Variant:
     """The function that it calls and a trial must not."""
     arrays: tuple[str, ...]
     """The parameters that are arrays in this call."""
+    guards: tuple[Guard, ...] = ()
+    """What the program assumes of sizes and counts."""
+    axes: tuple[str, ...] = ()
+    """The sizes of arguments; of those of one element, or of none, there are other programs."""
 
     def memory(self) -> MemoryUse:
         """What it takes, as formulas; made when it is asked for."""
@@ -105,8 +114,11 @@ def variant(
     if keep:
         taken = replace(r.traced, func=clone_func(r.traced.func)[0])
     func = stages.bufferized(taken, plain, observe).func
-    found = tuple(entries_of(func, r.sizes))
-    return Variant(make, function, plain, r.meaning, r.traced.func, func, r.sizes, found, r.impure, r.arrays)
+    found, traced = tuple(entries_of(func, r.sizes)), r.traced
+    axes = tuple(s.name for s, b in traced.bindings.items() if b.axis is not None and not b.stride)
+    return Variant(
+        make, function, plain, r.meaning, traced.func, func, r.sizes, found, r.impure, r.arrays, traced.guards, axes
+    )
 
 
 def entries_of(func: Func, sizes: Mapping[Sym, int]) -> Iterator[tuple[Op, Entry]]:
@@ -149,25 +161,30 @@ def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Vari
             return None
 
 
-def removes(base: Variant, made: Variant, edit: Edit, lines: set[int], kind: str) -> bool:
-    """Whether an edit removes an allocation or a copy of these lines, and adds none."""
-    before, after = by_line(base, None, False), by_line(made, edit, False)
-    fewer = any(after[kind, n] < before[kind, n] for n in lines)
+def removes(base: Variant, made: Variant, edit: Edit, lines: set[int], entry: Entry) -> bool:
+    """Whether an edit removes an allocation or a copy of these lines, such as this one, and adds none."""
+    before, after, kind = by_line(base, None, False), by_line(made, edit, False), entry.kind
+    fewer = any(after[kind, n, amount(entry)] < before[kind, n, amount(entry)] for n in lines)
     cheaper = [made.count(k) <= base.count(k) for k in ("allocation", "copy")]
     return fewer and all(cheaper) and made.count(kind) < base.count(kind)
 
 
-def once_is_less(base: Variant, made: Variant, edit: Edit, lines: set[int], kind: str) -> bool:
+def once_is_less(base: Variant, made: Variant, edit: Edit, lines: set[int], entry: Entry) -> bool:
     """Whether an array that each iteration made in these lines is made once, and none more is."""
-    before, after = by_line(base, None, True), by_line(made, edit, True)
-    return any(after[kind, n] < before[kind, n] for n in lines) and after.total() < before.total()
+    before, after, kind = by_line(base, None, True), by_line(made, edit, True), entry.kind
+    fewer = any(after[kind, n, amount(entry)] < before[kind, n, amount(entry)] for n in lines)
+    return fewer and after.total() < before.total()
 
 
-def by_line(v: Variant, edit: Edit | None, in_loop: bool) -> Counter[tuple[str, int]]:
-    """How many entries there are by kind and line, the line before an edit; `in_loop`: of those in loops."""
+def by_line(v: Variant, edit: Edit | None, in_loop: bool) -> Counter[tuple[str, int, int | str]]:
+    """How many entries there are by kind, line and amount, the line before an edit; `in_loop`: of those in loops."""
     origins = edit.origins() if edit is not None and edit.changes else {}
     found = [e for _, e in v.entries if e.in_loop or not in_loop]
-    return Counter((e.kind, origins.get(e.location.line, e.location.line)) for e in found)
+    return Counter((e.kind, origins.get(e.location.line, e.location.line), amount(e)) for e in found)
+
+
+def amount(entry: Entry) -> int | str:
+    return entry.size if entry.bytes is None else entry.bytes
 
 
 def difference(base: Variant, made: Variant) -> str:
@@ -187,6 +204,25 @@ def difference(base: Variant, made: Variant) -> str:
     return str(total)
 
 
+def condition(base: Variant, made: Variant) -> str:
+    """Where the formulas hold: what both programs assume, but that sizes are equal."""
+    words: dict[str, str] = {}
+    guards = [g for v in (base, made) for g in v.guards if g.kind != "zero"]
+    for g in sorted(guards, key=lambda g: constant_part(g.expr), reverse=True):
+        rest = sub(g.expr, constant_part(g.expr))
+        words[f"{g.kind} {rest}" if g.kind == "nonneg" else str(g)] = words_of(g.kind, g.expr)  # the strictest last
+    return " and ".join(sorted(words.values()))
+
+
+def words_of(kind: str, expr: Expr) -> str:
+    """A condition on sizes as a reader has it: `n >= 1`."""
+    known = constant_part(expr)
+    rest, sign = sub(expr, known), {"nonneg": ">=", "nonzero": "!="}[kind]
+    if str(rest).startswith("-"):
+        return f"{sub(0, rest)} {sign.replace('>', '<')} {known}"
+    return f"{rest} {sign} {-known}"
+
+
 def _plus(a: Dim, b: Dim) -> Dim:
     return sub(a, sub(0, b))
 
@@ -198,20 +234,24 @@ class Outcome:
     result: Any
     arguments: Arguments
     counters: Any = None
+    seconds: float = 0.0
+    """Of CPU time."""
 
 
 def run(call: Callable[..., Any], given: Arguments, kept: Sequence[Any], counted: bool = False) -> Outcome:
     args, kwargs = clone_arguments(*given, kept)
     with restored(kept), np.errstate(all="ignore"):
+        began = time.process_time()
         result = call(*args, **kwargs)
+        seconds = time.process_time() - began
     if counted:
-        return Outcome(result[0], (args, kwargs), result[1])
-    return Outcome(result, (args, kwargs))
+        return Outcome(result[0], (args, kwargs), result[1], seconds)
+    return Outcome(result, (args, kwargs), seconds=seconds)
 
 
 def measured(base: Variant, edit: Edit, given: Arguments) -> Edit | None:
     """The edit with what it saves, if a call of the function that it gives has the same results and does as much to
-    its arguments, and saves something."""
+    its arguments, and saves something; and what it makes of a call of NumPy's."""
     with edited(base.function, edit) as function:
         if function is None:
             return None
@@ -220,7 +260,10 @@ def measured(base: Variant, edit: Edit, given: Arguments) -> Edit | None:
         second = base.make(function, with_options(options, edit))
         kept = kept_by(base, given)
         try:
-            eager, again = run(base.function, given, kept), run(function, given, kept)
+            with counting() as first_takes:
+                eager = run(base.function, given, kept)
+            with counting() as then_takes:
+                again = run(function, given, kept)
         except Exception:  # of the user's function on these arguments
             return None
         lost = edit.options.get("donate_optional", ())
@@ -237,7 +280,26 @@ def measured(base: Variant, edit: Edit, given: Arguments) -> Edit | None:
         apart = several and bool(edit.changes) and not edit.options
         caveat = "; ".join(filter(None, (edit.caveat, "for arrays that share no memory" if apart else "")))
         fewer = {"allocations": a.allocations - b.allocations, "copies": a.copies - b.copies}
-        return replace(edit, caveat=caveat, saves=saves, **fewer)
+        if edit.options:  # which change nothing of what NumPy does
+            return replace(edit, caveat=caveat, saves=saves, **fewer)
+        more = then_takes.allocated_bytes - first_takes.allocated_bytes
+        ratio = slower((base.function, function), (eager.seconds, again.seconds), given, kept)
+        return replace(edit, caveat=caveat, saves=saves, **fewer, eager_bytes=more, eager_ratio=ratio)
+
+
+def slower(
+    functions: Sequence[Callable[..., Any]], first: Sequence[float], given: Arguments, kept: Sequence[Any]
+) -> float | None:
+    """How much longer the second of two functions takes than the first, whose first calls took so long; None where
+    that is too short to be told, or too long to be called again."""
+    if not SHORTEST <= min(first) or sum(first) > LONGEST:
+        return None
+    times = [[s] for s in first]
+    for _ in range(2):
+        for mine, f in zip(times, functions):
+            mine.append(run(f, given, kept).seconds)
+    one, two = map(min, times)
+    return two / one
 
 
 def agree(a: Outcome, b: Outcome, exact: bool, lost: Sequence[str] = ()) -> bool:

@@ -16,6 +16,7 @@ from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.regions import Frame, Regions
 from tracebuf.frontends.numpy.record.values import ArrayRef, Storage
 from tracebuf.frozen import frozen
+from tracebuf.ir.core import Value
 from tracebuf.location import Location
 
 OWN = "append a copy, which the list alone has: items.append(x.copy())"
@@ -23,12 +24,17 @@ OWN = "append a copy, which the list alone has: items.append(x.copy())"
 
 @frozen(eq=False)
 class Event:
-    """A store to an array, or its way into or out of a list: when, where, and in which loops."""
+    """A store to an array, or its way into or out of a list: when, where, in which loops, and on which path."""
 
     storage: Storage
     turn: int
     place: Location | None
     loops: frozenset[Frame]
+    path: frozenset[tuple[Value, bool]] = frozenset()
+
+    def excludes(self, other: Event) -> bool:
+        """Whether the two are in the two branches of a condition."""
+        return any((condition, not holds) in other.path for condition, holds in self.path)
 
 
 class HeldArrays:
@@ -45,6 +51,8 @@ class HeldArrays:
         """Of those held: copies that were read from lists."""
         self.shared = False
         """Whether a list may hold an array that something else holds too, or twice."""
+        self.shared_in_dicts = False
+        """Whether a dict by run-time keys may."""
         self.copied = False
         """Whether arrays of one list are in another too."""
         self.paused = 0
@@ -53,7 +61,9 @@ class HeldArrays:
     def event(self, r: Regions, storage: Storage) -> Event:
         """What happens now."""
         self.turn += 1
-        return Event(storage, self.turn, r.loc, frozenset(f for f in r.frames() if f.kind == "loop"))
+        frames = list(r.frames())
+        loops = frozenset(f for f in frames if f.kind == "loop")
+        return Event(storage, self.turn, r.loc, loops, frozenset(f.taken for f in frames if f.taken is not None))
 
     def note_made(self, r: Regions, storage: Storage) -> None:
         """Notes a new array."""
@@ -66,13 +76,15 @@ class HeldArrays:
             for one in self.held:
                 self.check(one, now)
 
-    def note_held(self, r: Regions, ref: ArrayRef) -> None:
-        """Notes that a list gets an array; refuses one that may be stored to later."""
+    def note_held(self, r: Regions, ref: ArrayRef, in_dict: bool = False) -> None:
+        """Notes that a list, or a dict, gets an array; refuses one that may be stored to later."""
         for end in ends(ref):
-            now, made = self.event(r, end.storage), self.made.get(end.storage)
-            known = any(one.storage is end.storage for one in self.held)
-            if made is None or known or not end.is_whole or end is not ref or now.loops - made.loops:
+            now, made = self.event(r, end.storage), self.origins(end.storage) or []
+            known = any(self.may_be_now(one.storage, end.storage) and not one.excludes(now) for one in self.held)
+            new = all(self.made.get(one.storage) is one and not now.loops - one.loops for one in made)
+            if not made or not new or known or not end.is_whole or end is not ref:
                 self.shared = True
+                self.shared_in_dicts |= in_dict
             self.held.append(now)
             for store in self.stores:
                 self.check(now, store)

@@ -392,13 +392,21 @@ def slice_range(r: Recorder, s: slice, n: Dim) -> tuple[Dim, Dim, Dim]:
     if rising:
         start = 0 if s.start is None else clamp(r, bound(r, s.start), 0, n, n)
         stop = n if s.stop is None else clamp(r, bound(r, s.stop), 0, n, n)
-        length, pace = sub(stop, start), step
+        length, pace = sub(stop, start) if s.stop is not None else rest_of(r, start, s.start, n), step
     else:
         start = sub(n, 1) if s.start is None else clamp(r, bound(r, s.start), -1, sub(n, 1), n)
         stop = -1 if s.stop is None else clamp(r, bound(r, s.stop), -1, sub(n, 1), n)
         length, pace = sub(start, stop), neg(step)
     size = at_least_zero(r, length if pace == 1 else floordiv(add(length, sub(pace, 1)), pace))
     return (0 if size == 0 else start), (1 if size == 1 else step), size
+
+
+def rest_of(r: Recorder, start: Dim, item: Any, n: Dim) -> Dim:
+    """How many of n elements there are from the start on. Where that is the lesser of `item` and n, in the form that
+    the size of `a[:-item]` has: `a[1:] + a[:-1]` has operands of one size."""
+    if item is None or r.ask_nonneg(i := bound(r, item)) is not True or start in (i, n):
+        return sub(n, start)
+    return r.facts.simplify(dim_max(sub(n, i), 0))
 
 
 def at_least_zero(r: Recorder, e: Dim) -> Dim:

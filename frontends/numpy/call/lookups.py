@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 Place = (
@@ -72,6 +72,18 @@ class Attribute(Lookup):
             type(self.x) is types.ModuleType and self.name in vars(self.x) and not hasattr(types.ModuleType, self.name)
         )
         return (vars(self.x), self.name) if found else None
+
+
+class Called(Lookup):
+    """What a function of `functools.lru_cache` gives for these arguments, which it keeps."""
+
+    __slots__ = ("args", "function", "named")
+
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]) -> None:
+        self.function, self.args, self.named = function, tuple(args), dict(named)
+
+    def __call__(self) -> Any:
+        return self.function(*self.args, **self.named)
 
 
 class Absent(Lookup):

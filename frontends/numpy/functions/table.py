@@ -32,6 +32,7 @@ from tracebuf.frontends.numpy.functions.formulas import (
     primitives,
     sequences,
     statistics,
+    transforms,
 )
 from tracebuf.frontends.numpy.functions.formulas import histograms as formula_histograms
 from tracebuf.frontends.numpy.functions.formulas import products as formula_products
@@ -92,7 +93,7 @@ MODULES = (
     as_strided, complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft,
     left_to_numpy, linalg, scipys, sorting, histograms, declared, convolutions, einsum, matmul, vectors, builtins,
     cmath_functions, math_functions, types, whole_arrays, as_written, bits, joining, logic, lookup, mapping, padding,
-    primitives, formula_histograms, formula_products, formula_vectors, sequences, statistics, inspection,
+    primitives, formula_histograms, formula_products, formula_vectors, sequences, statistics, transforms, inspection,
     namespaces,
 )  # fmt: skip
 """The modules that fill the tables when they are imported; those that these import do too."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import math
 import operator
 import types
@@ -18,9 +19,11 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
-from tracebuf.frontends.numpy.call.lookups import Attribute
+from tracebuf.frontends.numpy.call.lookups import Attribute, Called
 from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
+from tracebuf.frontends.numpy.functions.formulas.nditer import NdIter
 from tracebuf.frontends.numpy.interpreter import folds, iterators, text_questions, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, SPECIAL, UNARY, as_int_value, truth, unary
@@ -49,10 +52,14 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if isinstance(function, np.vectorize):
         made = function.pyfunc, function.otypes, None, function.excluded, function.cache, function.signature
         return i.call(node, elementwise_function(*made), args, kwargs)
+    if function is np.nditer:
+        return i.call(node, NdIter, args, kwargs)
     if function is np.vectorize:
         return call_handler(elementwise_function, *args, **kwargs)
     if function in GETTERS and not any(map(is_traced, i.flat([*args, *kwargs.values()]))):
         return ask(function, *args, **kwargs)
+    if isinstance(function, functools._lru_cache_wrapper):
+        return from_cache(i, node, function, args, kwargs)
     if isinstance(function, GETTERS):
         return call_handler(getter, i, node, function, *args)
     found = text_questions.call(i, node, function, args, kwargs)
@@ -217,8 +224,67 @@ def deeply_copied(i: Evaluator, node: ast.AST, x: Any, memo: Any = None) -> Any:
     return made[x]
 
 
+def cache_of(i: Evaluator, node: ast.AST, maxsize: Any = 128, typed: Any = False) -> Any:
+    """functools.lru_cache as a decorator of an inner function: its results are kept in a dict. Without its argument
+    list it is given the function."""
+    if isinstance(maxsize, NestedFunction):
+        return with_cache(i, node, 128, maxsize)
+    if typed or not (maxsize is None or type(maxsize) is int):
+        raise i.refuse(node, "functools.lru_cache with typed=, or of no inner function", "functools.lru_cache(None)")
+    return Partial(cache_of_function, (maxsize,), {})
+
+
+def cache_of_function(most: Any, f: Any) -> None:
+    """What functools.lru_cache(most) gives, called with a function: `with_cache`."""
+
+
+def with_cache(i: Evaluator, node: ast.AST, most: int | None, f: Any) -> Partial:
+    """An inner function that keeps up to `most` results."""
+    if not isinstance(f, NestedFunction):
+        raise i.refuse(node, "a cache of a function from outside", "decorate that function")
+    return Partial(prelude.cached, (i.own({}), most, f), {})
+
+
+def called_once(i: Evaluator, node: ast.AST, memo: Any, most: Any, f: Any, *key: Any, **named: Any) -> Any:
+    """A call of an inner function with a cache."""
+    if named:
+        raise i.refuse(node, "a function of functools.lru_cache called with keywords", "pass them by their places")
+    if (odd := next((x for x in key if isinstance(x, (ArrayRef, list, dict))), None)) is not None:
+        raise Raises(TypeError(f"unhashable type: '{refusals.name_of(odd)}'"))
+    return i.call_function(prelude.cached, [memo, most, f, *key], {})
+
+
+def from_cache(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a function of functools.lru_cache from outside. Of known arguments it is made at each call, as values
+    from outside are fetched, for what it gives is kept there; of others it is traced, if it makes numbers only."""
+
+    def known(x: Any) -> Any:
+        return i.r.static_int(x.expr, "this") if isinstance(x, PyInt) and i.r.entry_only(x.expr) else x
+
+    args, kwargs = [known(x) for x in args], {name: known(x) for name, x in kwargs.items()}
+    if all(map(stays, (*args, *kwargs.values()))):
+        fetch = Called(function, args, kwargs)
+        name = f"{function.__name__}({', '.join([*map(repr, args), *(f'{k}={x!r}' for k, x in kwargs.items())])})"
+        return i.capture(name, fetch, ask(fetch), function)
+    found = i.call(node, function.__wrapped__, args, kwargs)
+    if not all(isinstance(x, (Scalar, *NUMBERS)) for x in (found if type(found) is tuple else (found,))):
+        reason = "a function of functools.lru_cache, of what only the run time knows, gives more than numbers"
+        raise i.refuse(node, reason, "leave out the cache")
+    return found
+
+
+def stays(x: Any) -> bool:
+    """Whether a value is a constant."""
+    if type(x) is tuple:
+        return all(map(stays, x))
+    return x is None or (isinstance(x, (str, np.dtype, type, *NUMBERS)) and not is_traced(x))
+
+
 HANDLERS: dict[Any, Callable[..., Any]] = {
     getattr: get_attribute, hasattr: has_attribute, callable: is_callable, copy.copy: copied,
     copy.deepcopy: lambda i, node, x, memo=None: deeply_copied(i, node, x, memo),
+    functools.lru_cache: cache_of, cache_of_function: with_cache, prelude.cached: called_once,
+    functools.cache: lambda i, node, user_function, /: with_cache(i, node, None, user_function),
+    functools.update_wrapper: lambda i, node, wrapper, wrapped, assigned=(), updated=(): wrapper,
 }  # fmt: skip
 """By callee: its handler, whose first arguments are the interpreter and the node."""

@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, 
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.paths.iteration import in_order
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, is_row, python_of
+from tracebuf.frontends.numpy.record.growing import form_in, is_growing, is_inner, is_keyed, is_row, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -264,6 +264,8 @@ def changing(name: str, places: int = 0) -> Callable[..., Any]:
 
 def extend(i: Evaluator, node: ast.AST, x: list[Any], more: Any) -> None:
     """x.extend(more)."""
+    if is_growing(more):
+        i.note_growth(x, form=form_in(more))
     items = i.iterate_static(node, more)
     i.change(node, x)
     x.extend(items)

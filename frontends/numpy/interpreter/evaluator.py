@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, Range
 from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, LoopSpec
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction, Progress
+from tracebuf.frontends.numpy.record.growing import Form
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
@@ -241,8 +242,8 @@ class Evaluator(ABC):
         """Appends items to a list, in a loop."""
 
     @abstractmethod
-    def note_growth(self, x: Any, more: Sequence[Any] = ()) -> None:
-        """Notes that a list, which gets more items, is indexed by what only the run time knows."""
+    def note_growth(self, x: Any, more: Sequence[Any] = (), form: Form | None = None) -> None:
+        """Notes that a list, which gets more items, or some of a form, is indexed by what only the run time knows."""
 
     @abstractmethod
     def number_of_list(self, x: Any, item: Any) -> Any:

@@ -44,7 +44,7 @@ from tracebuf.frontends.numpy.interpreter import (
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed, references
+from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed, picked, references
 from tracebuf.frontends.numpy.interpreter.lists import order as list_order
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
@@ -83,10 +83,10 @@ from tracebuf.frontends.numpy.record.callees import (
 )
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import negation
-from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, moved_to, python_of
+from tracebuf.frontends.numpy.record.growing import Form, is_growing, is_inner, is_keyed, moved_to, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import METHODS
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, static_flags, unknown_origin
@@ -421,12 +421,12 @@ class Expressions(Comprehensions):
         if name in ("In", "NotIn"):
             found = self.contains(node, b, a)
             return found if name == "In" else self.negate(found) if isinstance(found, PyBool) else not found
-        if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
-            return self.call_function(prelude.in_order, [a, b, ORDERS[name]], {})
         return self.compared(node, name, a, b)
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
+        if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
+            return self.call_function(prelude.in_order, [a, b, ORDERS[name]], {})
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
         a, b = operators.as_sets(a, b)
         check_steady(self.r, a, b)
@@ -637,6 +637,8 @@ class Expressions(Comprehensions):
                     return found
             if isinstance(index, NpScalar) and not base and index.element.is_integer:
                 ask(operator.getitem, base, 0)  # raises what Python raises
+            if isinstance(base, tuple) and (found := picked.item(self, node, base, index)) is not NotImplemented:
+                return found
             if isinstance(index, (PyInt, PyBool)):
                 if not base and not self.r.entry_only(whole_number(self.r, index)):
                     ask(operator.getitem, base, 0)  # raises what Python raises
@@ -696,12 +698,14 @@ class Expressions(Comprehensions):
         """Puts items into a container, in a loop of the prelude's."""
         folds.fold(self, by, growing.iterator(self, items), [made])
 
-    def note_growth(self, x: Any, more: Sequence[Any] = ()) -> None:
-        """Notes that a list, which gets more items, is indexed by what only the run time knows."""
+    def note_growth(self, x: Any, more: Sequence[Any] = (), form: Form | None = None) -> None:
+        """Notes that a list, which gets more items, or some of a form, is indexed by what only the run time knows."""
         if type(x) is list:
             known = self.r.heap.find(x)
             label = self.r.heap.stand_ins.get(x) if known is None else known.label
             self.r.growth.note(label, [*x, *more])
+            if form is not None:
+                self.r.growth.note_form(label, form)
 
     def known_int(self, x: PyInt | PyBool, what: str) -> int:
         """The value that an int or a bool has in the traced call."""
@@ -1021,6 +1025,8 @@ class Expressions(Comprehensions):
             found = make(self.r, function, args, kwargs)
             if found is not NotImplemented:
                 return found
+        if function is sorted and "key" in kwargs:
+            return call_handler(list_order.sorted_by, self, node, *args, **kwargs)
         found = records.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found

@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.record.callees import Drawer, NestedFunction, Text
 from tracebuf.frontends.numpy.record.growing import is_growing, is_inner
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups
 from tracebuf.frontends.numpy.record.raises import ask
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Env,
@@ -72,6 +73,7 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     if name == "Mult" and any(isinstance(x, (list, tuple)) for x in (a, b)):
         a, b = (list_calls.times_numpys(i, node, x) if isinstance(x, NpScalar) else x for x in (a, b))
     if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)) and any(isinstance(x, (list, tuple)) for x in (a, b)):
+        check_origin(i.r, a, b)  # Python's numbers do not take a list for an array
         return i.operate(name, *(asarray(i.r, x) if isinstance(x, (list, tuple)) else x for x in (a, b)))
     if name == "Mult" and isinstance(a, PyInt) and isinstance(b, (list, tuple, str)):
         a, b = b, a
@@ -144,6 +146,7 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     """a == b, a < b ...; NotImplemented where no operand is a container or an object."""
     sequences = [isinstance(x, (list, tuple)) for x in (a, b)]
     if any(sequences) and any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)):
+        check_origin(i.r, a, b)
         return compare(i.r, name, *(asarray(i.r, x) if sequence else x for sequence, x in zip(sequences, (a, b))))
     if not any(isinstance(x, (Record, dict, DictView)) for x in (a, b)):
         return NotImplemented

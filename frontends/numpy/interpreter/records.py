@@ -609,8 +609,6 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if isinstance(function, types.MethodType) or getattr(type(function), "__tracebuf_bound__", False):
         owner = i.capture("__self__", Attribute(function, "__self__"), function.__self__, function)
         return i.call(node, function.__func__, [owner, *args], kwargs)
-    if function is sorted and "key" in kwargs:
-        return call_handler(sorted_by, i, node, *args, **kwargs)
     if function is dict:
         return dicts.make(i, node, *args, **kwargs)
     if any(function is f for f in FUNCTIONS):
@@ -672,17 +670,6 @@ def asked_of(kind: type) -> str | None:
     """A special method of a class that numbers, containers or arrays have; None if it has none."""
     names = (name for c in kind.__mro__[:-1] for name in vars(c) if name in ASKED and vars(c)[name] is not None)
     return next(names, None)
-
-
-def sorted_by(i: Evaluator, node: ast.AST, items: Any, /, *, key: Any, reverse: Any = False) -> Any:
-    """sorted(items, key=...), where the keys are known."""
-    found = i.iterate_static(node, items)
-    keys = found if key is None else [i.call(node, key, [x], {}) for x in found]
-    if any(map(is_traced, i.flat([*keys, reverse]))):
-        i.note_growth(items)
-        raise i.refuse(node, "sorted() by keys that are only known at run time", "np.sort or np.argsort of an array")
-    order = ask(sorted, range(len(found)), key=keys.__getitem__, reverse=reverse)
-    return i.own([found[k] for k in order])
 
 
 def itself(i: Evaluator, node: ast.AST, x: Record) -> Any:

@@ -794,9 +794,12 @@ class Statements(Expressions, Protected):
         return escaped(parts[0]) if len(parts) == 1 and isinstance(parts[0], str) else tuple(parts), values
 
     def stmt_FunctionDef(self, node: ast.FunctionDef, env: Env) -> None:
-        if node.decorator_list:
-            raise self.refuse(node, "a decorator of an inner function", "leave it out")
-        env[node.name] = self.make_nested(node, node.name, env)
+        decorators = [self.any_expr(d, env) for d in node.decorator_list]
+        made: Any = self.make_nested(node, node.name, env)
+        for expression, decorator in zip(node.decorator_list[::-1], decorators[::-1]):
+            self.at(expression)
+            made = self.call(expression, decorator, [made], {})
+        env[node.name] = made
 
     def stmt_ClassDef(self, node: ast.ClassDef, env: Env) -> None:
         env[node.name] = records.define_class(self, node, env)

@@ -139,10 +139,12 @@ def made(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
             return joined_text([text_of(i, node, x) for k, item in enumerate(items) for x in (text, item)[not k :]])
         return NotImplemented
     if isinstance(function, types.MethodDescriptorType) and isinstance(args[0] if args else None, Text):
-        known = all(type(x) in (str, int) for x in args[1:]) and not kwargs
+        known = all(type(x) in (str, int) or (name in PADDED and isinstance(x, PyInt)) for x in args[1:]) and not kwargs
         if name in (*PADDED, *CHANGED) and known:
-            ask(function, "", *args[1:])
+            ask(function, "", *(0 if isinstance(x, PyInt) else x for x in args[1:]))
             return made_text(function, args)
+    if isinstance(of, str) and name in PADDED and any(isinstance(x, PyInt) for x in args) and not kwargs:
+        return made(i, node, getattr(str, name), [Text((of,)), *args], {})
     if function in OF_ARRAYS and args and isinstance(args[0], ArrayRef) and not i.r.printing:
         rest = [*args[1:], *kwargs.values()]
         check_shown(i.r)

@@ -126,6 +126,7 @@ def trace(
     """
     growth = Growth()
     why: tuple[str, str, Location | None] = ("", "", None)
+    of_any: UnsupportedError | None = None
     while True:
         try:
             if not warns:
@@ -144,6 +145,11 @@ def trace(
                     growth = Growth()
                     growth.patient = True
                     continue
+                if growth.assume_items():
+                    of_any = refusal
+                    continue
+                if of_any is not None:
+                    raise of_any from None
                 if growth.known or not growth.rolled:
                     raise
                 made = UnsupportedError(why[0], instead=why[1], location=why[2])  # no loop makes its lists

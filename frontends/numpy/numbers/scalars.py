@@ -43,7 +43,13 @@ from tracebuf.frontends.numpy.record.conditions import both, negation
 from tracebuf.frontends.numpy.record.heap import Record, without_methods
 from tracebuf.frontends.numpy.record.raises import BY_ZERO, ask, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import as_reached, choose, compare_floats, require_nonzero
+from tracebuf.frontends.numpy.record.scalar_checks import (
+    as_reached,
+    check_origin,
+    choose,
+    compare_floats,
+    require_nonzero,
+)
 from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -253,6 +259,7 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
             if name in ("Eq", "NotEq") and isinstance(x, (str, type(None))) and not arrays:
+                check_origin(r, a, b)
                 return ask(function, concrete(a), concrete(b))  # no number equals these
             return unsupported_operand(r, function, a, b)
     if is_python_number(a) and is_python_number(b):
@@ -398,7 +405,6 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
         else:
             message = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
             for d in x.shape:
-                if r.ask_equal(d, 1) is not True:
-                    r.fail("ValueError", message)
+                r.require_equal(d, 1, "ValueError", message)
             x = r.number(x, (0,) * x.ndim)
     return PyBool(Body(r.frame.block, r.loc).cast(x.value, I1))

@@ -96,6 +96,7 @@ def trace_branch(
     """Traces one branch in its own region; its names afterwards, None where its end cannot be reached, and the sites
     that may raise in it. Adds to `changed` the containers that it changes, with their contents at its end."""
     with r.region("branch", Block()) as frame:
+        frame.taken = condition.value, positive
         try:
             if condition.nonneg is not None:
                 r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)

@@ -40,7 +40,7 @@ from tracebuf.frontends.numpy.paths.leaving import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
-from tracebuf.frontends.numpy.record.callees import Buffer, Made, Text, Untold
+from tracebuf.frontends.numpy.record.callees import Buffer, Made, NestedFunction, Text, Untold
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
     Dicts,
@@ -55,6 +55,7 @@ from tracebuf.frontends.numpy.record.growing import (
     form_in,
     is_growing,
     is_inner,
+    is_keyed,
     is_row,
     moved_to,
     python_of,
@@ -101,8 +102,8 @@ class Results:
         self.places: PairsByIdentity[bool | PyBool] = PairsByIdentity()
         """By an array or an identity, and what it may be: where it is that."""
         self.arrays_seen: ByIdentity[ArrayRef, None] = ByIdentity()
-        self.arrays_returned = False
-        """Whether a list of run-time length is returned that holds arrays."""
+        self.arrays_returned: list[Any] = []
+        """The lists of run-time length, and dicts, that are returned and hold arrays."""
         self.lists_returned = 0
         """How many lists are, and lists of lists."""
         self.new: ByIdentity[Any, int] = ByIdentity()
@@ -232,6 +233,8 @@ class Results:
     def spread(self, x: Record, taken: ArmPath) -> tuple[ResultPlan, ...]:
         """The plan of the items of a container whose length only the run time knows, and of a defaultdict's default."""
         default = x.kind.default  # type: ignore[attr-defined]
+        if isinstance(default, NestedFunction):
+            raise self.r.refuse("a defaultdict is returned with its factory, an inner function", "return dict(d)")
         more = () if python_of(x) is not defaultdict else (ResultLeaf("const", value=default),)
         return (self.items_of(x, taken), *more)
 
@@ -251,7 +254,7 @@ class Results:
                 pool = self.pool(form.item if isinstance(form, Lists) else form)
                 return NewContainer(list, ALL_POOLED, place, (numbers, pool))
             if isinstance(form, Elements):
-                self.arrays_returned = True
+                self.arrays_returned.append(x)
                 return ResultLeaf("rows", next(read))
             if isinstance(form, Texts):
                 held = [self.as_taken(column, taken) for column in islice(columns, len(form.types))]
@@ -296,7 +299,8 @@ class Results:
         touched = [x for x in self.arrays_seen if held.is_touched(x, held.held)]
         read = any(held.is_touched(x, held.read) for x in touched)
         several = len({id(end.storage) for x in touched for end in ends(x)}) > 1
-        if (self.arrays_returned and (held.shared or held.copied or touched)) or (read and (held.shared or several)):
+        twice = any(held.shared_in_dicts if is_keyed(x) else held.shared for x in self.arrays_returned)
+        if twice or (self.arrays_returned and (held.copied or touched)) or (read and (held.shared or several)):
             reason = "an array is returned that may be an item of a list of run-time length, and an argument or"
             reason += " another result too"
             raise self.r.refuse(reason, "return np.array(items), or copies: x.copy()")

@@ -433,6 +433,11 @@ class Growth:
         """By number of a list of the caller's that is one whose items the run time picks or changes: their forms."""
         self.found_arguments: dict[int, frozenset[Form]] = {}
         """From the next tracing on."""
+        self.forked = False
+        """Whether there is an array of a list that has another type where the list is empty."""
+        self.assumes_items = False
+        """Whether such lists are taken to have items, for what works with either type cannot be traced; the program
+        refuses one without."""
         self.untraced: dict[Any, UnsupportedError] = {}
         """The functions of SciPy that are called as they are, and why they cannot be traced."""
 
@@ -442,6 +447,14 @@ class Growth:
             raise refusal
         self.untraced[function] = refusal.with_traceback(None)
         raise Regrow
+
+    def assume_items(self) -> bool:
+        """Begins a tracing for lists that have items, after one that was refused; whether there is a point in that."""
+        if self.assumes_items or not self.forked:
+            return False
+        self.assumes_items, self.found = True, {}
+        self.begin()
+        return True
 
     def enter(self, bindings: Mapping[Sym, Any], canon: Callable[[Dim], Dim]) -> bool:
         """Begins a tracing, with symbols of its own; whether arrays are known to be in such lists."""
@@ -574,6 +587,8 @@ class Growth:
         changed, self.unrolled = self.has_news, 0
         if self.found_nested and not self.nested:
             self.nested, self.found = True, {}
+        if any(isinstance(old, Unfilled) for old in self.found_widened.keys() - self.widened.keys()):
+            self.found = {}  # what lists were found to get of one that seemed to have no items
         self.widened, self.arguments = dict(self.found_widened), dict(self.found_arguments)
         self.found = {place: frozenset(map(self.settled, forms)) for place, forms in self.found.items()}
         self.known, self.rolled, self.stuck = self.news, self.rolled | self.long, False

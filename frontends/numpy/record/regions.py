@@ -23,7 +23,7 @@ from tracebuf.running.raised import Message, Raised, raised
 class Frame:
     """A region being recorded: the values of storages inside it, and (for loops) the carried arguments made so far."""
 
-    __slots__ = ("block", "cache", "kind", "locals", "parent", "phis", "values")
+    __slots__ = ("block", "cache", "kind", "locals", "parent", "phis", "taken", "values")
 
     def __init__(self, kind: Literal["func", "loop", "branch"], block: Block, parent: Frame | None) -> None:
         self.kind, self.block, self.parent = kind, block, parent
@@ -31,6 +31,8 @@ class Frame:
         self.phis: dict[Storage, Value] = {}
         self.cache: dict[object, Value] = {}
         self.locals: set[Storage] = set()
+        self.taken: tuple[Value, bool] | None = None
+        """Of a branch: its condition, and whether it is the one where that holds."""
 
 
 ENDED = (

@@ -16,6 +16,7 @@ from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Use, Value
 from tracebuf.location import Location
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
+from tracebuf.ops.arrays.linalg import Generic
 
 
 class AnalysisError(TracebufError):
@@ -52,14 +53,15 @@ class Conflict:
     def locations(self) -> tuple[Location, ...]:
         """The user's lines: of the write, of the read, and of what would be overwritten or is read-only."""
         values = (v for v in (self.definition, self.read_only) if v is not None)
-        ops = (u.op.loc for u in (self.write, self.read) if u is not None)
+        ops = [self.write.op.loc, *([read_at(self.read)] if self.read is not None else [])]
         return (*ops, *(loc for v in values if (loc := made_at(v)) is not None))
 
     def __str__(self) -> str:
         write = describe_op(self.write.op)
         if self.read is not None:
-            read, why = describe_op(self.read.op), f": {self.because}" if self.because else ""
-            if self.read.op is self.write.op or read == write:
+            op, why = self.read.op, f": {self.because}" if self.because else ""
+            read = describe_op(op) if op is self.write.op else describe_read(self.read)
+            if op is self.write.op or read == write:
                 return f"{write} reads elements that it also overwrites{why}"
             what = "what" if self.definition is None else describe_contents(self.definition, (write, read))
             return f"{write} would overwrite {what} {read} reads afterwards{why}"
@@ -80,6 +82,20 @@ def describe_op(op: Op) -> str:
     if isinstance(op, MaterializeInDestination) and op.operand(1).name:
         return f"the final store to `{op.operand(1).name}`"
     return describe(op.loc)
+
+
+def describe_read(use: Use) -> str:
+    """What reads an operand, in the user's terms."""
+    return describe_op(use.op) if isinstance(use.op, MaterializeInDestination) else describe(read_at(use))
+
+
+def read_at(use: Use) -> Location:
+    """Where the source reads an operand: a nest has what several lines compute."""
+    if not isinstance(use.op, Generic):
+        return use.op.loc
+    users = (u.op for u in use.op.body.args[use.index].uses)
+    found = [op.loc for op in users if not op.terminator and op.loc.line]
+    return min(found, key=lambda loc: (loc.line, loc.column)) if found else use.op.loc
 
 
 def store_within(op: Op, stored: Value) -> Op:

@@ -256,11 +256,25 @@ def why_kept(chain: Chain, known: ChainFacts, place: int) -> str:
     store = describe(chain.store.loc)
     if not is_stored_only(chain):
         return f"the value that {store} stores is used elsewhere too"
+    if (over := overwriting(chain, known, place)) is not None:
+        return f"{describe(over.loc)} overwrites what the value is computed from before {store} stores it"
     if not reads_only_its_own_elements(chain, known):
         return f"{store} stores over elements that the value is computed from"
-    if not passes_no_new_version(chain, known.versions, place):
-        return f"what the value is computed from is overwritten before {store} stores it"
     return f"the value is computed in a loop before {store} stores it"
+
+
+def overwriting(chain: Chain, known: ChainFacts, place: int) -> Op | None:
+    """What makes, between a link and the store, the next version of a storage that the link reads."""
+    versions = known.versions
+    for link in chain.links:
+        for use in link.op.tensor_uses():
+            if use is link:
+                continue
+            for op in versions.writers_between(use.value, chain.block, versions.place(link.op), place):
+                written = op.uses[1] if isinstance(op, tensor.Insert | tensor.InsertSlice) else None
+                if op.loc != chain.store.loc and (written is None or not known.parts.disjoint(use, written)):
+                    return op
+    return None
 
 
 def is_straight(chain: Chain) -> bool:

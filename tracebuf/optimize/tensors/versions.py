@@ -133,6 +133,11 @@ class Versions:
         places = self._writes.get(self.storage(value), {}).get(block, [])
         return next((p for p in places if first < p < last), None)
 
+    def writers_between(self, value: Value, block: Block, first: int, last: int) -> Iterator[Op]:
+        """The ops of `block` strictly between the two indices that make a next version of the value's storage."""
+        wanted = {p for p in self._writes.get(self.storage(value), {}).get(block, []) if first < p < last}
+        return (op for op in block.ops if wanted and self._places.get(op) in wanted)
+
     def used_between(self, value: Value, block: Block, first: int, last: float) -> bool:
         """Whether an op of `block` strictly between the two indices has a value of the storage as an operand."""
         return self._between(self._uses, value, block, first, last)

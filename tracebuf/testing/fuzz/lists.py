@@ -2,7 +2,8 @@
 
 Drawn are two lists and a stack, from statements within one another: loops over ranges, arrays and the lists themselves,
 `while` loops with a bound, branches on data, calls of a helper that changes its argument. Items are floats, mostly
-NumPy's; some programs have a list of tuples too, or one of arrays, lists or dicts, or of texts with a dict by such.
+NumPy's; some programs have a list of tuples too, or one of arrays, lists or dicts, or of texts with a dict by such,
+or dicts of arrays and lists.
 Loops over a list take no more than its first items, so that no list grows exponentially. Some programs are refused,
 and some raise, as eager does.
 """
@@ -65,6 +66,14 @@ TEXTS = (
     "k = k + ('hi' in e)", "u = max(c, key=c.get)", "u = e.pop()", "del c[u]",
 )  # fmt: skip
 """Statements of the list of texts, and the dict by such."""
+MAPS = (
+    "m[k % 3] = w * {n}", "m[k % 3] = v + t", "m[len({a}) % 4] = z * 2", "m[k % 3] = m.get(k % 3, w) + {n}",
+    "z = m.get(k % 4, w) * 2", "z = m.pop(k % 3, w) + t", "t = t + m[0][k % 7]", "k = len(m)", "z = z + {n}",
+    "q.setdefault(k % 3, []).append({n})", "q.setdefault(k % 3, []).append({n})", "t = t + sum(q.get(k % 3, [0.5]))",
+    "z[k % 7] = {n}", "bisect.insort(o, {n})", "k = bisect.bisect(o, {n})", "k = bisect.bisect_left(o, t, 0)",
+    "{a} = [p[0] for p in m.values()]", "t = t + once(k % 5)", "t = once(k % 2) - t", "m.update([(k % 3, v * t)])",
+)  # fmt: skip
+"""Statements of a dict of arrays, a dict of lists, a list in order, and a function with a cache."""
 PROGRESS = {"while len(a)": ["a.append(t)"], "while len(b)": ["b.append(t)"], "while s:": ["x = v[s.pop() % 7]"],
             "while a and ": ["b.append(a.pop())"], "while b and ": ["a.append(b.pop())"],
             "while p and ": ["k, t = p.pop()"]}  # fmt: skip
@@ -84,6 +93,8 @@ TABLE_BLOCKS = ("for row in g[:4]:", "for y in list(g[k % 3]):", "if g[k % 3][0]
                 "if len(g[0]) < 5:", "for k, row in enumerate(g[:3]):")  # fmt: skip
 RECORD_BLOCKS = ("for r in d[:5]:", "if d and d[-1]['x'] > t:", "if r is d[0]:", "for k, q in enumerate(d[:4]):",
                  "if r['x'] > 0:")  # fmt: skip
+MAP_BLOCKS = ("for k, p in m.items():", "if k % 3 in m:", "for k, e in sorted(q.items()):", "for k in sorted(m):",
+              "if len(o) < 9:", "for k in y:", "if m.get(k % 4) is None:")  # fmt: skip
 TEXT_BLOCKS = ("if u == 'lo':", "for u in e[:4]:", "if u in c:", "for u, t in sorted(c.items()):", "if 'mid' in c:")
 RESULTS = ("a", "a, b, s", "np.array(a), b", "np.array(b).sum(), len(a)", "np.sum(a) + t, s", "a[1:], b[-1], v",
            "a, a, b",
@@ -93,14 +104,15 @@ ARRAY_RESULTS = ("np.array(h)", "h", "h, {a}", "h[-1]", "np.stack(h), z", "sum(h
 TABLE_RESULTS = ("g", "g, row", "g, {a}", "len(g), g[0]", "np.array(g[k % 3]), g", "[len(r) for r in g], row")
 RECORD_RESULTS = ("d", "d, r", "d, {a}", "len(d), d[0]", "[q['k'] for q in d], r", "d, d[-1], r['x']")
 TEXT_RESULTS = ("c, e", "sorted(c), e", "c, u, {a}", "e, e.index('mid')", "list(c), len(c), c.get(u)")
+MAP_RESULTS = ("m", "m, {a}", "q, o", "sorted(q.items()), len(m)", "z, t, k", "o, sorted(m)", "sum(m.values(), z)")
 KINDS = {
     "tuples": (TUPLES, TUPLE_BLOCKS, TUPLE_RESULTS), "arrays": (ARRAYS, ARRAY_BLOCKS, ARRAY_RESULTS),
     "tables": (TABLES, TABLE_BLOCKS, TABLE_RESULTS), "records": (RECORDS, RECORD_BLOCKS, RECORD_RESULTS),
-    "texts": (TEXTS, TEXT_BLOCKS, TEXT_RESULTS),
+    "texts": (TEXTS, TEXT_BLOCKS, TEXT_RESULTS), "maps": (MAPS, MAP_BLOCKS, MAP_RESULTS),
 }  # fmt: skip
 """By kind of program: more statements, blocks and results."""
-OFTEN = {"numbers": 2, "tuples": 3, "arrays": 2, "tables": 3, "records": 3, "texts": 2}
-"""How often each kind is drawn, of 15."""
+OFTEN = {"numbers": 2, "tuples": 3, "arrays": 2, "tables": 3, "records": 3, "texts": 2, "maps": 3}
+"""How often each kind is drawn, of 18."""
 HELPER = "def push(items, x):\n    if x > 0:\n        items.append(x)\n    else:\n        items.append(-x)"
 
 
@@ -142,9 +154,13 @@ def generate(draw: random.Random) -> Program:
         begin += ["r = dict(k=2, x=w[1])", f"d = {draw.choice(('[]', '[dict(k=0, x=v[0])]', '[dict(k=1, x=0.5)]'))}"]
     if kind == "texts":
         begin += ["u = 'lo'", f"c, e = {draw.choice(('{}', 'dict(lo=0.5)'))}, {draw.choice(('[]', '[u]'))}"]
+    if kind == "maps":
+        begin += ["z, q, o = v * 2, {}, []", f"m = {draw.choice(('{}', '{0: w * 2}', '{k: v + 1}'))}",
+                  "y = np.argsort(v)[:4]", "@functools.cache", "def once(j):", "    return j * 0.5 + w[j % 7]"]
     result = filled(draw.choice(results)) if results and draw.random() < 0.7 else draw.choice(RESULTS).format()
     lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {result}"]
-    text = [HEADER, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, "def program(v, w, n):\n    " + "\n    ".join(lines)]
+    head = "import bisect\nimport functools\n" + HEADER
+    text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, "def program(v, w, n):\n    " + "\n    ".join(lines)]
     for name, seed in (("arguments", 0), ("arguments_again", 5)):
         made = ", ".join(f'array("float64", ({SMALL},), {seed + k}, "C")' for k in range(2))
         text.append(f"def {name}():\n    return {made}, {4 + seed}")

@@ -56,7 +56,7 @@ GROWING = (
 """What is larger than its operands: not in loops, where sizes would grow without end."""
 GRAMMAR: dict[str, tuple[str, ...]] = {
     "e": (
-        *("<name>",) * 7, *("<number>",) * 2, *("(<e> <operator> <e>)",) * 3, *("<unary>(<e>)",) * 4,
+        *("<name>",) * 14, *("<number>",) * 2, *("(<e> <operator> <e>)",) * 3, *("<unary>(<e>)",) * 4,
         *("<reduction>(<e><axis>)",) * 3, *("<binary>(<e>, <e>)",) * 3, *("<name>[<index>]",) * 4,
         *("<name>.<attribute>",) * 3, "<made>", "<composed>", "<growing>",
     ),

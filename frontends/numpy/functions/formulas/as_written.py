@@ -11,7 +11,7 @@ from tracebuf.frontends.numpy.record.registry import formula
 AS_WRITTEN = (
     np.allclose, np.angle, np.apply_over_axes, np.asarray_chkfinite, np.astype, np.bartlett, np.blackman,
     np.column_stack, np.common_type, np.corrcoef, np.cumulative_prod, np.cumulative_sum, np.diag_indices,
-    np.diag_indices_from, np.dsplit, np.dstack, np.fft.fftshift, np.fft.hfft, np.fft.ifftshift, np.fft.ihfft,
+    np.diag_indices_from, np.dsplit, np.dstack, np.fft.hfft, np.fft.ihfft,
     np.fix, np.fliplr, np.flipud, np.fromfunction, np.geomspace, np.hamming, np.hanning, np.hsplit, np.hstack,
     np.identity, np.indices, np.iscomplex, np.iscomplexobj, np.isfortran, np.isneginf, np.isposinf, np.isreal,
     np.isrealobj, np.isscalar, np.iterable, np.ix_, np.linalg.cross, np.linalg.diagonal, np.linalg.matmul,

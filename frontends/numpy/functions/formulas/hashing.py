@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.formulas.primitives import hash_bits
+from tracebuf.frontends.numpy.functions.formulas.primitives import hash_bits, slot_of, within
 
 FIRST = 32
 """The number of places at first: a power of 2."""
@@ -42,6 +42,7 @@ def mixed(x: Any) -> Any:
 
 def differs(keys: Any, key: Any, k: Any) -> Any:
     """Whether item k has another key."""
+    k = within(k, keys[0].shape[0])
     other = keys[0][k] != key[0]
     for column, x in zip(keys[1:], key[1:]):
         other = other | (column[k] != x)
@@ -50,13 +51,18 @@ def differs(keys: Any, key: Any, k: Any) -> Any:
 
 def place_of(table: Any, keys: Any, key: Any) -> Any:
     """The place of a key in the table, or the free one where it would be."""
-    last = table.shape[0] - 1
-    place = hash_of(key) & last
+    size = table.shape[0]
+    place = slot_of(hash_of(key), size)
     k = table[place]
     while k >= 0 and differs(keys, key, k):
-        place = (place + 1) & last
+        place = next_place(place, size)
         k = table[place]
-    return place
+    return within(place, size)
+
+
+def next_place(place: Any, size: int) -> Any:
+    """The place behind one in a table, and the first behind the last."""
+    return slot_of(within(place, size) + 1, size)
 
 
 def number_of(table: Any, keys: Any, key: Any) -> int:
@@ -72,15 +78,6 @@ def number_to_read(table: Any, keys: Any, key: Any, shown: Any) -> int:
     return k
 
 
-def with_room(column: Any, n: int) -> Any:
-    """A column of n elements that has room for one more."""
-    if n == column.shape[0]:
-        more = np.empty((2 * n + 16, *column.shape[1:]), column.dtype)
-        more[:n] = column
-        column = more
-    return column
-
-
 def table_with_room(table: Any, keys: Any, n: int) -> Any:
     """The table of n items, with a place for one more."""
     if 2 * n + 2 > table.shape[0]:
@@ -92,11 +89,11 @@ def table_with_room(table: Any, keys: Any, n: int) -> Any:
 
 def enter(table: Any, keys: Any, k: int) -> None:
     """Enters item k, whose key is new, into the table."""
-    last = table.shape[0] - 1
-    place = hash_of([column[k] for column in keys]) & last
-    while table[place] >= 0:
-        place = (place + 1) & last
-    table[place] = k
+    size = table.shape[0]
+    place = slot_of(hash_of([column[k] for column in keys]), size)
+    while table[within(place, size)] >= 0:
+        place = next_place(place, size)
+    table[within(place, size)] = k
 
 
 def added(
@@ -115,26 +112,27 @@ def added(
         n = n + 1
     elif replaces:
         for column, x in zip(more, value):
-            column[k] = x
+            column[within(k, column.shape[0])] = x
     return n
 
 
 def removed(columns: Any, keys: Any, table: Any, n: int, key: Any, k: int, ordered: bool) -> None:
     """Takes item k, which has a key, out of n: those behind it move on, or, where their order does not matter, the last
     one takes its place."""
-    last = table.shape[0] - 1
+    size = table.shape[0]
     hole = place_of(table, keys, key)
-    place = (hole + 1) & last
-    while table[place] >= 0:
-        home = hash_of([column[table[place]] for column in keys]) & last
-        if ((place - home) & last) >= ((place - hole) & last):
-            table[hole] = table[place]
+    place = next_place(hole, size)
+    while table[within(place, size)] >= 0:
+        moves = within(table[within(place, size)], keys[0].shape[0])
+        home = slot_of(hash_of([column[moves] for column in keys]), size)
+        if slot_of(place - home, size) >= slot_of(place - hole, size):
+            table[within(hole, size)] = moves
             hole = place
-        place = (place + 1) & last
-    table[hole] = -1
+        place = next_place(place, size)
+    table[within(hole, size)] = -1
     if k < n - 1:
         if ordered:
-            for j in range(table.shape[0]):
+            for j in range(size):
                 if table[j] > k:
                     table[j] -= 1
             for column in columns:
@@ -149,7 +147,7 @@ def value_or(items: Any, k: int, default: Any) -> Any:
     """Item k, or a default where k is -1."""
     if k < 0:
         return default
-    return items[k]
+    return items[within(k, len(items))]
 
 
 def discarded(x: Any, key: Any) -> None:
@@ -170,6 +168,12 @@ def check_size(now: int, before: int, goes_on: Any) -> None:
     if goes_on:
         if now != before:
             raise RuntimeError("dictionary changed size during iteration")
+
+
+def made_if_missing(x: Any, key: Any, make: Any) -> None:
+    """What a defaultdict puts under a key that is missing."""
+    if key not in x:
+        x[key] = make()
 
 
 def missing(shown: Any) -> Any:

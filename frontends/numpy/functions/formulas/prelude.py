@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.formulas.primitives import check_no_nan, sort_by_python
+from tracebuf.frontends.numpy.functions.formulas.primitives import check_no_nan, check_room, sort_by_python
 from tracebuf.frontends.numpy.record.raises import NO_ITEMS
 
 T = TypeVar("T")
@@ -162,6 +162,15 @@ def prod_of(items: Any, total: Any) -> Any:
     return total
 
 
+def cached(memo: Any, most: Any, f: Any, *key: Any) -> Any:
+    """f(*key) of functools.lru_cache, of which no result is given up."""
+    if key not in memo:
+        found = f(*key)
+        check_room(len(memo), most)
+        memo[key] = found
+    return memo[key]
+
+
 # -- lists whose length only the run time knows
 def list_of(items: Any, made: Any) -> None:
     """list(items)."""
@@ -193,13 +202,12 @@ def sums_of(items: Any, made: Any) -> None:
         made[x[0]] = x[1] + made[x[0]]
 
 
-def appended(column: Any, n: int, x: Any) -> Any:
-    """The elements of a list and one more, in the same memory while there is room."""
+def with_room(column: Any, n: int) -> Any:
+    """The n elements of a list, with room for one more: in the same memory while there is some."""
     if n == column.shape[0]:
         more = np.empty((2 * n + (16 if column.ndim == 1 else 4), *column.shape[1:]), column.dtype)
         more[:n] = column
         column = more
-    column[n] = x
     return column
 
 
@@ -272,6 +280,42 @@ def rotated(column: Any, n: int, by: int) -> Any:
         if k < n:
             column[:n] = np.concatenate((column[k:n], column[:k]))
     return column
+
+
+def place_left(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
+    """bisect.bisect_left."""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(items)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        y = items[middle]
+        if key is not None:
+            y = key(y)
+        if y < x:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+def place_right(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
+    """bisect.bisect_right."""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(items)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        y = items[middle]
+        if key is not None:
+            y = key(y)
+        if x < y:
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo
 
 
 def count_of(items: Any, x: Any) -> int:
@@ -490,6 +534,13 @@ def place_in(n: int, k: int, message: str) -> int:
     if k < 0 or k >= n:
         raise IndexError(message)
     return k
+
+
+def picked(items: Any, k: int) -> Any:
+    """Item k of a few."""
+    if len(items) == 1 or k == 0:
+        return items[0]
+    return picked(items[1:], k - 1)
 
 
 def place_to_pop(n: int, k: int, message: str) -> int:

@@ -29,9 +29,11 @@ from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import PRIMITIVES, primitive, traces
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, unknown_origin
+from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyFloat, PyInt, Scalar, kind_of
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import add, sub
-from tracebuf.ir.types import C128, F16, F32, F64, I1, I64, ScalarType
+from tracebuf.ir.types import C128, F16, F32, F64, I1, I64, INDEX, ScalarType
 from tracebuf.ops.scalars import arith, casts
 from tracebuf.running.host import Direct, HostFunction, Passed, put_nothing
 
@@ -88,12 +90,42 @@ def check_no_nan(r: Recorder, x: Any) -> None:
 
 
 @primitive
+def check_room(r: Recorder, n: Any, most: Any) -> None:
+    """Raises UnsupportedError where a cache of `most` results, or of any number (None), has n of them and gets more."""
+    if most is not None:
+        reason = f"a cache of functools.lru_cache for {most} results gets more, and drops some"
+        if isinstance(n, int):
+            return r.fail(UnsupportedError, reason) if n >= most else None
+        r.check(r.compare("slt", n.expr, most), UnsupportedError, reason)
+
+
+@primitive
 def hash_bits(r: Recorder, x: Any) -> NpScalar:
     """What an int, or a float without its sign if it is 0, is as an int of 64 bits."""
     if kind_of(x) is not None and kind_of(x).element.is_float:  # type: ignore[union-attr]
         whole = r.emit(arith.AddF.of(scalar_value(r, x, F64), r.constant(0.0, F64)))
         return NpScalar(r.emit(casts.Bitcast.of(whole, I64)), I64)
     return NpScalar(scalar_value(r, x, I64), I64)
+
+
+@primitive
+def within(r: Recorder, k: Any, size: Any) -> Any:
+    """An int that is known to be one of 0 .. size - 1, however it was computed: no index is looked at."""
+    return k if isinstance(k, int) else _below(r, scalar_value(r, k, I64), size)
+
+
+@primitive
+def slot_of(r: Recorder, h: Any, size: Any) -> Any:
+    """The slot of a hash in a table of `size` slots, a power of 2."""
+    last = scalar_value(r, as_int_value(sub(whole_number(r, size), 1)), I64)
+    return _below(r, r.emit(arith.AndI.of(scalar_value(r, h, I64), last)), size)
+
+
+def _below(r: Recorder, value: Value, size: Any) -> Any:
+    """An i64 as an int of which is known that it is one of 0 .. size - 1."""
+    found = r.symbol(r.emit(arith.IndexCast.of(value, INDEX)), f"k{len(r.func.symbols)}", 0, USUAL)
+    r.facts.assume_nonneg(sub(sub(whole_number(r, size), found), 1))
+    return as_int_value(found)
 
 
 NAN_IN_TUPLES = "an order of tuples among which is a NaN"

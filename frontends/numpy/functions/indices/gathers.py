@@ -175,8 +175,17 @@ def indices_into_base(loops: Loops, at: Advanced, picked: Sequence[Dim], bring: 
             continue
         size = loops.size(at.base.shape[axis])
         index = loops.body.cast(loops.read(axes[axis], at.place, picked), I64)
-        found.append(bring(loops.body, index, size, axis))
+        if is_within(loops.r, axes[axis], at.base.shape[axis]):
+            found.append(loops.body.add(arith.IndexCast.of(index, INDEX)))
+        else:
+            found.append(bring(loops.body, index, size, axis))
     return found
+
+
+def is_within(r: Recorder, numbers: ArrayRef, size: Dim) -> bool:
+    """Whether numbers are indices within an axis by their dtype: table[image] of uint8, of a table of 256."""
+    dtype = numbers.dtype
+    return dtype.kind == "u" and dtype.itemsize < 8 and bool(r.facts.nonneg(sub(size, 2 ** (8 * dtype.itemsize))))
 
 
 def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> Bring:

@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_strict_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
-from tracebuf.frontends.numpy.functions.indices.gathers import Loops, Stored, gathered
+from tracebuf.frontends.numpy.functions.indices.gathers import Loops, Stored, gathered, is_within
 from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced
 from tracebuf.frontends.numpy.functions.reductions.reduce import Fold, fold, reduce
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
@@ -89,7 +89,7 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
     if (least := as_strict_int(r, minlength)) is None:
         raise Raises(TypeError(f"'{name_of(minlength)}' object cannot be interpreted as an integer"))
     r.require_nonneg(least, "ValueError", "'minlength' must not be negative")
-    length = dim_max(largest(r, numbers), least)
+    length = least if is_within(r, numbers, least) else dim_max(largest(r, numbers), least)
     if weights is None or numbers.shape[0] == 0:
         counts = filled(r, (length,), I64, 0)
         add_at_numbers(r, counts, numbers)

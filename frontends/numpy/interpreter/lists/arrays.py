@@ -57,7 +57,20 @@ def may_be_empty(i: Evaluator, x: Record) -> bool:
 def may_differ(i: Evaluator, x: Record) -> bool:
     """Whether the array of a list is another one, of float64 and one axis, if the list is empty, which it may be."""
     form = form_in(x)
-    return form != FLOAT_OR_INT and (not isinstance(form, Kind) or form.element is not F64) and may_be_empty(i, x)
+    return form != FLOAT_OR_INT and (not isinstance(form, Kind) or form.element is not F64) and is_open(i, x)
+
+
+def is_open(i: Evaluator, x: Record) -> bool:
+    """Whether a list may be empty, unless it is assumed to have items: then the program refuses what has none."""
+    if not may_be_empty(i, x):
+        return False
+    if i.r.growth.assumes_items:
+        some = i.compared(ast.Pass(), "GtE", x.fields[LENGTH], 1)
+        if isinstance(some, PyBool):
+            i.r.check(some.value, UnsupportedError, "the array of an empty list is of another type than that of items")
+        return some is False
+    i.r.growth.forked = True
+    return True
 
 
 def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None) -> tuple[Any, tuple[Any, ...]]:
@@ -163,7 +176,7 @@ def array(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
         return i.call(node, np.empty, [0], {})
     make, parts = maker(i, node, x, dtype)
     if not isinstance(form_in(x), Kind):
-        differs = may_be_empty(i, x)
+        differs = is_open(i, x)
     else:
         differs = dtype is None and may_differ(i, x)
     if differs:

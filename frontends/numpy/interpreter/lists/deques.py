@@ -12,10 +12,10 @@ from typing import Any
 
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.lists import growing, order
+from tracebuf.frontends.numpy.interpreter.lists import growing, order, references
 from tracebuf.frontends.numpy.interpreter.lists.items import common
 from tracebuf.frontends.numpy.numbers.python_ints import int_expr
-from tracebuf.frontends.numpy.record.growing import NOTHING, Regrow, form_in, is_growing
+from tracebuf.frontends.numpy.record.growing import NOTHING, Regrow, form_in, is_growing, is_inner
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import call_as
 from tracebuf.ir.dims import sub
@@ -27,8 +27,12 @@ def make(i: Evaluator, node: ast.AST, iterable: Any = (), maxlen: Any = None) ->
     most = None if maxlen is None else int_expr(maxlen)
     if maxlen is not None and (most is None or not i.r.entry_only(most) or not i.r.ask_nonneg(sub(most, 1))):
         raise i.refuse(node, "a deque whose maxlen is 0, or computed", "use an int above 0")
-    if is_growing(iterable):
-        raise i.refuse(node, "a deque of a list of run-time length", "append its items one by one")
+    if is_growing(iterable) or is_inner(iterable):
+        with i.r.at(place):
+            found = references.listing(i, node, iterable)
+            made = growing.begin(i, form_in(found), [], growth.class_of(form_in(found), deque, most))
+            i.append_all(node, made, found)
+            return made
     items = i.iterate_static(node, iterable)
     if place not in growth.known:
         if items and growth.note(place, items):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.functions.formulas import hashing
@@ -20,7 +21,9 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.iteration import Items
 from tracebuf.frontends.numpy.record.growing import (
     NOTHING,
+    Dicts,
     Elements,
+    Lists,
     Regrow,
     Several,
     columns,
@@ -40,8 +43,9 @@ def begin(i: Evaluator, node: ast.AST, label: Location) -> Record:
     """defaultdict(list); what is appended to its lists is known from earlier tracings."""
     growth, made = i.r.growth, Record(Groups)
     form = common(i.r, growth.known[label]) if label in growth.known else NOTHING
-    if not isinstance(form, Several) or any(isinstance(k, Elements) for k in parts_of(form)):
-        raise i.refuse(node, "a defaultdict(list) of anything but numbers, or tuples of such, of one type", keyed.DICTS)
+    held = label in i.r.growth.rolled  # its lists become items of others
+    if held or not isinstance(form, Several) or any(isinstance(k, (Elements, Lists, Dicts)) for k in parts_of(form)):
+        return keyed.begin_with_default(i, node, replace(label, text="lists"), list)
     i.r.heap.own(made, i.r)
     i.r.heap.known[made].label = label
     if form is NOTHING:

@@ -66,7 +66,7 @@ from tracebuf.frontends.numpy.record.values import (
     Scalar,
     kind_of,
 )
-from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.dims import Dim, add, sub
 from tracebuf.ir.types import UI64
 from tracebuf.ops.scalars import arith
 
@@ -74,6 +74,8 @@ PYTHONS = ((INT, "iu"), (FLOAT, "f"), (COMPLEX, "c"), (BOOL, "b"))
 """The kinds of Python's numbers, with those of the dtypes whose elements they hold."""
 NUMBERS = (Kind, OneOf)
 """The forms of numbers."""
+LONGEST = 2**40
+"""Of the lists that any memory holds."""
 FIRST = 16
 """The number of elements that there is room for at first."""
 
@@ -161,6 +163,23 @@ def of_array(i: Evaluator, node: ast.AST, a: ArrayRef, python: bool) -> Record:
 def length(x: Record) -> Any:
     """The length: an int."""
     return x.fields[LENGTH]
+
+
+def length_in_memory(i: Evaluator, x: Record) -> Any:
+    """The length, of which is known that so many items are in memory: nothing that is computed of it overflows."""
+    n, facts = size(x), i.r.facts
+    facts.assume_nonneg(n)
+    facts.assume_nonneg(sub(LONGEST, n))
+    for column in columns(x):
+        facts.assume_nonneg(sub(column.shape[0], n))
+    return length(x)
+
+
+def with_room(i: Evaluator, column: ArrayRef, n: Any) -> ArrayRef:
+    """A column of n elements that has room for one more."""
+    made = on_column(i, prelude.with_room, column, n)
+    i.r.facts.assume_nonneg(sub(made.shape[0], add(n.expr if isinstance(n, PyInt) else int(n), 1)))
+    return made  # type: ignore[no-any-return]
 
 
 def set_parts(i: Evaluator, x: Record, held: Sequence[Any], n: Any) -> None:
@@ -337,12 +356,14 @@ def iterator(i: Evaluator, x: Any) -> Any:
 def append(i: Evaluator, node: ast.AST, x: Record, item: Any, /) -> None:
     """x.append(item)."""
     new = parts(i, node, x, item)
-    n, held, most = length(x), change(i, node, x), x.kind.most  # type: ignore[attr-defined]
+    n, held, most = length_in_memory(i, x), change(i, node, x), x.kind.most  # type: ignore[attr-defined]
     if most is not None:
         limit = as_int_value(most)
         found = [on_column(i, prelude.appended_last, c, n, value, limit) for c, value in zip(held, new)]
         return set_parts(i, x, found, i.call_function(prelude.at_most, [i.operate("Add", n, 1), limit], {}))
-    found = [on_column(i, prelude.appended, c, n, value) for c, value in zip(held, new)]
+    found = [with_room(i, c, n) for c in held]
+    for column, value in zip(found, new):
+        on_column(i, prelude.replaced, column, n, value)
     set_parts(i, x, found, i.operate("Add", n, 1))
 
 
@@ -399,10 +420,9 @@ def remove(i: Evaluator, node: ast.AST, x: Record, value: Any, /) -> None:
 
 def insert(i: Evaluator, node: ast.AST, x: Record, index: Any, value: Any, /) -> None:
     """x.insert(index, value)."""
-    new, n = parts(i, node, x, value), length(x)
+    new, n = parts(i, node, x, value), length_in_memory(i, x)
     k = i.call_function(prelude.place_among, [n, whole(i, node, x, index)], {})
-    held = change(i, node, x)
-    held = [on_column(i, prelude.appended, c, n, part) for c, part in zip(held, new)]
+    held = [with_room(i, c, n) for c in change(i, node, x)]
     found = [on_column(i, prelude.inserted, c, n, k, part) for c, part in zip(held, new)]
     set_parts(i, x, found, i.operate("Add", n, 1))
 

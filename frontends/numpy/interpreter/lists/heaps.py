@@ -1,8 +1,9 @@
-"""heapq: its functions in Python (functions/formulas/heaps), on lists; the first items in order."""
+"""heapq: its functions in Python (functions/formulas/heaps), on lists; the first items in order. So is bisect."""
 
 from __future__ import annotations
 
 import ast
+import bisect
 import heapq
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,23 @@ IN_PYTHON: dict[Any, Callable[..., Any]] = {
 """By function of heapq: what is traced in its place."""
 
 
+BISECT: dict[Any, tuple[Callable[..., Any], bool]] = {
+    bisect.bisect_left: (prelude.place_left, False), bisect.bisect_right: (prelude.place_right, False),
+    bisect.insort_left: (prelude.place_left, True), bisect.insort_right: (prelude.place_right, True),
+}  # fmt: skip
+"""By function of bisect: what finds the place, and whether the item is put there."""
+
+
+def bisected(
+    i: Evaluator, node: ast.AST, by: Callable[..., Any], inserts: bool, a: Any, x: Any, lo: Any = 0, hi: Any = None, *,
+    key: Any = None,
+) -> Any:  # fmt: skip
+    """A function of bisect."""
+    wanted = i.call(node, key, [x], {}) if inserts and key is not None else x
+    place = i.call_function(by, [a, wanted, lo, hi, key], {})
+    return i.call(node, i.attribute(node, a, "insert"), [place, x], {}) if inserts else place
+
+
 def greatest(i: Evaluator, node: ast.AST, high: bool, n: Any, iterable: Any, key: Any = None) -> Any:
     """heapq.nlargest (`high`) or nsmallest."""
     given = {} if key is None else {"key": key}
@@ -31,15 +49,20 @@ def greatest(i: Evaluator, node: ast.AST, high: bool, n: Any, iterable: Any, key
     return i.subscript(node, found, slice(None, i.call_function(prelude.at_least_0, [n], {})))
 
 
+TAKEN = (*IN_PYTHON, *BISECT, heapq.nlargest, heapq.nsmallest)
+
+
 def takes(function: Any) -> bool:
-    """Whether a function is one of heapq's."""
-    return any(function is of for of in (*IN_PYTHON, heapq.nlargest, heapq.nsmallest))
+    """Whether a function is one of heapq's or bisect's."""
+    return any(function is of for of in TAKEN)
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A call of a function of heapq; NotImplemented for any other."""
+    """A call of a function of heapq or bisect; NotImplemented for any other."""
     if not takes(function):
         return NotImplemented
+    if function in BISECT:
+        return call_as(function, bisected, (i, node, *BISECT[function]), args, kwargs)
     if function not in IN_PYTHON:
         return call_as(function, greatest, (i, node, function is heapq.nlargest), args, kwargs)
     if kwargs or len(args) != IN_PYTHON[function].__code__.co_argcount:

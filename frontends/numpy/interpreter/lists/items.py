@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.record.growing import (
     Form,
     Lists,
     OneOf,
+    Regrow,
     Several,
     Texts,
     Unfilled,
@@ -31,7 +32,7 @@ from tracebuf.frontends.numpy.record.growing import (
     one_of,
     parts_of,
 )
-from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.heap import GroupRef, Record
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
@@ -160,8 +161,12 @@ def check_item(i: Evaluator, node: ast.AST, item: Any) -> Form:
     """The form of an item; refuses what such a list does not hold."""
     if (found := i.r.growth.form_of(item)) is None:
         for x in parts_in(item):
+            if isinstance(x, GroupRef):  # its dict is one of lists in lists in the next tracing
+                i.r.growth.long.add(i.r.heap.known[x.of].label)
+                raise Regrow
             check_one_type(i.r, x)
-        reason = f"a list whose length is only known at run time gets a {name_of(item)}"
+        odd = next((x for x in parts_in(item) if i.r.growth.form_of(x) is None), item)
+        reason = f"a list or dict whose length is only known at run time gets a {name_of(odd)}"
         instead = "append numbers or arrays (in C order) of one type, or store into an array that is made before"
         raise i.refuse(node, reason, instead)
     return found
@@ -185,8 +190,8 @@ def values_in(item: Any, form: Form) -> Iterator[Any]:
         yield item
 
 
-def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
-    """An item as what the columns hold of it."""
+def into_columns(i: Evaluator, item: Any, form: Form, in_dict: bool = False) -> list[Any]:
+    """An item as what the columns hold of it: those of a list, or of a dict by run-time keys (`in_dict`)."""
     found: list[Any] = []
     for x, kind in zip(values_in(item, form), parts_of(form)):
         if isinstance(kind, (Lists, Dicts)):
@@ -196,7 +201,7 @@ def into_columns(i: Evaluator, item: Any, form: Form) -> list[Any]:
             assert i.r.held is not None
             if i.r.maps is not None:
                 raise i.r.refuse("a list of arrays of run-time length beside a memmap", "pass np.asarray(x)")
-            i.r.held.note_held(i.r, x)
+            i.r.held.note_held(i.r, x, in_dict)
             found.append(x)
             continue
         if isinstance(kind, Texts):

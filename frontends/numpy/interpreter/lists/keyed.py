@@ -11,6 +11,7 @@ of a set's items decides is refused.
 from __future__ import annotations
 
 import ast
+import types
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -28,11 +29,11 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.identity import container_identity
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Watched, reversed_of
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
     NOTHING,
     TABLE,
-    Elements,
     Form,
     Regrow,
     Several,
@@ -51,15 +52,17 @@ from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import is_number
 from tracebuf.frontends.numpy.record.values import EITHER, INT, ArrayRef, Env, Kind, NpScalar, PyBool, PyInt, is_traced
-from tracebuf.ir.dims import Dim
+from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import F64, I64, UI64
 from tracebuf.location import Location
 
 MISSING = object()
 """Stands for an argument that is not given."""
-DICTS = "make the keys ints, texts or tuples of such, and the values numbers or tuples of numbers, of one type each"
+DICTS = "make the keys ints, texts or tuples of such, the values numbers, arrays or tuples of such, of one type each"
 ORDERLESS = (set, frozenset, sorted, len, sum, min, max, any, all)
 """Functions of a set whose results do not depend on the order of its items, which are ints."""
+SIMPLE = (int, float, bool)
+"""What makes the missing items of a defaultdict, and may do so where there is one."""
 ITERATING = (enumerate, zip, map, filter, iter)
 """Those that take items in turn, later."""
 
@@ -101,9 +104,8 @@ def check_forms(i: Evaluator, node: ast.AST, form: Several) -> None:
     tuples = isinstance(key, Several) and (key.of is not tuple or any(isinstance(p, Several) for p in key.parts))
     if tuples or not all(map(is_key, parts_of(key))):
         raise i.refuse(node, f"a dict or set whose keys are {key.words}, known at run time only", DICTS)
-    values = [k for p in form.parts[1:] for k in parts_of(p)]
-    if any(isinstance(k, Elements) for k in values) or any(growing_lists(p) for p in form.parts[1:]):
-        i.r.growth.found_nested |= not any(isinstance(k, Elements) for k in values)
+    if any(growing_lists(p) for p in form.parts[1:]):
+        i.r.growth.found_nested = True
         raise i.refuse(node, f"a dict by run-time keys whose values are {form.parts[1].words}", DICTS)
 
 
@@ -150,6 +152,18 @@ def begin(
     for item in given:
         put(i, node, made, item)
     return made
+
+
+def begin_with_default(i: Evaluator, node: ast.AST, label: Location, default: Any) -> Record:
+    """defaultdict(default)."""
+    made = isinstance(default, (NestedFunction, types.FunctionType)) or any(default is f for f in (*SIMPLE, list))
+    if not made:
+        reason = "a defaultdict of anything but int, float, bool, list and functions that are traced"
+        raise i.refuse(node, reason, "d.get(key, default)")
+    if default is list and not i.r.growth.nested:
+        i.r.growth.found_nested = True
+        raise Regrow
+    return begin(i, node, defaultdict, label, (), default)
 
 
 def empty(i: Evaluator, node: ast.AST, form: Several, python: type, default: Any = None) -> Record:
@@ -239,10 +253,11 @@ def put(i: Evaluator, node: ast.AST, x: Record, item: tuple[Any, ...], replaces:
     if form_in(x) is NOTHING:
         note_item(i, node, x, item)
     new = parts(i, node, x, item)
-    key, n, count = hashed(i, node, x, item[0]), growing.length(x), len(key_form(x).types)
+    key, n, count = hashed(i, node, x, item[0]), growing.length_in_memory(i, x), len(key_form(x).types)
     held = growing.change(i, node, x)
     table, x.fields[TABLE] = x.fields[TABLE], None
-    held = [growing.on_column(i, hashing.with_room, c, n) for c in held]
+    i.r.facts.assume_nonneg(sub(4 * growing.LONGEST, table.shape[0]))
+    held = [growing.with_room(i, c, n) for c in held]
     keys = key_columns(x, held)
     table = growing.on_column(i, hashing.table_with_room, table, keys, n)
     given = [held[:count], keys, held[count:], table, n, key, new[:count], new[count:], replaces]
@@ -257,7 +272,7 @@ def parts(i: Evaluator, node: ast.AST, x: Record, item: tuple[Any, ...]) -> list
     if unify_forms(i.r, form, found) != form:
         note_item(i, node, x, item)
         raise i.refuse(node, f"a dict or set of items that are {form.words} gets {found.words}", DICTS)
-    return into_columns(i, item, form)
+    return into_columns(i, item, form, in_dict=True)
 
 
 def note_item(i: Evaluator, node: ast.AST, x: Record, item: tuple[Any, ...]) -> None:
@@ -306,8 +321,10 @@ def read(i: Evaluator, node: ast.AST, x: Record, key: Any) -> Any:
         raise Raises(TypeError("'set' object is not subscriptable"))
     if python_of(x) is Counter:
         return get(i, node, x, key, 0)
-    if default is not None:
-        put(i, node, x, (key, i.call(node, default, [], {})), replaces=False)
+    if any(default is f for f in SIMPLE):
+        put(i, node, x, (key, default()), replaces=False)
+    elif default is not None:
+        i.call_function(hashing.made_if_missing, [x, key, default], {})
     return value_at(i, x, number_to_read(i, node, x, key))
 
 
@@ -413,11 +430,7 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     place = i.at(node)
     label = label_of(place)
     if function is defaultdict and args and not kwargs and len(args) == 1:
-        if args[0] is list:
-            return NotImplemented
-        if not any(args[0] is f for f in (int, float, bool)):
-            raise i.refuse(node, "a defaultdict of anything but int, float, bool and list", "d.get(key, default)")
-        return begin(i, node, defaultdict, label, (), args[0])
+        return NotImplemented if args[0] is list else begin_with_default(i, node, label, args[0])
     if kwargs or len(args) > 1 or (function is dict and not args) or function is defaultdict:
         return NotImplemented
     if not args:
@@ -502,12 +515,25 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     of_same = getattr(by, "name", "") == "get" and first is not None and getattr(by, "of", None) is first[0]
     if of_same and first is not None and first[1] == "keys":  # each of them is there
         kwargs = {**kwargs, "key": type(by)(first[0], "__getitem__")}  # type: ignore[misc]
+    of_items = function is sorted and isinstance(args[0], DictView) and args[0].sort == "items"
+    if of_items and not kwargs.keys() - {"reverse"}:
+        return in_order(i, node, args[0].of, **kwargs)
     before = [(of, size(of), columns(of)) for x in args if (view := view_in(x)) is not None for of in view[:1]]
     given = [x if (view := view_in(x)) is None else listing(i, *view) for x in args]
     result = i.call(node, function, given, kwargs)
     if any(size(x) != n or any(a is not b for a, b in zip(held, columns(x))) for x, n, held in before):
         raise i.refuse(node, "a dict changes while a function goes through it", "use a copy: list(d)")
     return result
+
+
+def in_order(i: Evaluator, node: ast.AST, x: Record, reverse: Any = False) -> Any:
+    """sorted(x.items()): by the keys, of which no two are equal."""
+    if form_in(x) is NOTHING:
+        return i.own([])
+    order.check_direction(i, node, reverse)
+    made = growing.copy(i, node, listing(i, x, "items"))
+    order.by_keys(i, node, made, listing(i, x, "keys"), bool(reverse))
+    return made
 
 
 # -- methods

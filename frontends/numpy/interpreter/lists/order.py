@@ -17,6 +17,7 @@ from tracebuf.frontends.numpy.record.growing import (
     NOTHING,
     Dicts,
     Elements,
+    Form,
     Lists,
     OneOf,
     Texts,
@@ -27,7 +28,7 @@ from tracebuf.frontends.numpy.record.growing import (
     parts_of,
 )
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.raises import NO_ITEMS
+from tracebuf.frontends.numpy.record.raises import NO_ITEMS, ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, Kind, PyBool, is_traced
 
 
@@ -48,12 +49,35 @@ FEW = 64
 """The most items of a list of known length that are sorted."""
 
 
-def of_known_length(i: Evaluator, node: ast.AST, items: Sequence[Any], reverse: Any = False) -> Any:
-    """sorted(items) of numbers, or tuples of such, that only the run time knows: a list of as many."""
-    forms = frozenset(map(i.r.growth.form_of, items)) if any(map(is_traced, i.flat(items))) else frozenset()
+def sorted_by(i: Evaluator, node: ast.AST, items: Any, /, *, key: Any, reverse: Any = False) -> Any:
+    """sorted(items, key=...) of a known number of items."""
+    found = i.iterate_static(node, items)
+    by = found if key is None else [i.call(node, key, [x], {}) for x in found]
+    if not any(map(is_traced, i.flat([*by, reverse]))):
+        order = ask(sorted, range(len(found)), key=by.__getitem__, reverse=reverse)
+        return i.own([found[k] for k in order])
+    forms = [plain_form(i, x) for x in (found, by)]
+    if None in forms or not isinstance(reverse, (bool, int)):
+        i.note_growth(items)
+        raise i.refuse(node, "sorted() by keys that are only known at run time", "np.sort or np.argsort of an array")
+    made, keys_of = (growing.begin(i, form, x) for form, x in zip(forms, (found, by)))  # type: ignore[arg-type]
+    by_keys(i, node, made, keys_of, bool(reverse))
+    held = columns(made)
+    return i.own([growing.at(i, made, held, k) for k in range(len(found))])
+
+
+def plain_form(i: Evaluator, items: Sequence[Any]) -> Form | None:
+    """The form of some items, few numbers and texts or tuples of such; None of others."""
+    forms = frozenset(map(i.r.growth.form_of, items))
     form = common(i.r, forms) if forms and None not in forms and len(items) <= FEW else None  # type: ignore[arg-type]
     plain = all(isinstance(k, Kind) or (isinstance(k, Texts) and k.known) for k in parts_of(form or NOTHING))
-    if form is None or not plain:
+    return form if plain else None
+
+
+def of_known_length(i: Evaluator, node: ast.AST, items: Sequence[Any], reverse: Any = False) -> Any:
+    """sorted(items) of numbers, or tuples of such, that only the run time knows: a list of as many."""
+    form = plain_form(i, items) if any(map(is_traced, i.flat(items))) else None
+    if form is None:
         return NotImplemented
     found = ordered(i, node, growing.begin(i, form, items), reverse=reverse)
     held = columns(found)
