@@ -538,7 +538,8 @@ def test_parts_of_lists_are_replaced() -> None:
 # -- what is refused
 REFUSED = {
     "changes in a loop over it": "for v in out:\n    if v > 1:\n        out.append(0.0 * v)\nreturn out",
-    "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n    chosen.append(v)",
+    "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n"
+    "    kept = (chosen, 1)\n    chosen.append(v)",
     "operator on a list": "return out * 2.5",
     "np.block of a list": "return np.block([out[k:] for k in range(2)] if len(x) < 0 else out)",
     "a part of a list": "return [int(v) for v in out if v > 0].index(1, 2)",

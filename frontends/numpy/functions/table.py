@@ -23,6 +23,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.functions import inspection, namespaces, whole_arrays
 from tracebuf.frontends.numpy.functions.formulas import (
     as_written,
+    bits,
     joining,
     logic,
     lookup,
@@ -91,7 +92,7 @@ from tracebuf.ir.dims import Dim, mul
 MODULES = (
     as_strided, complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft,
     left_to_numpy, linalg, scipys, sorting, histograms, declared, convolutions, einsum, matmul, vectors, builtins,
-    cmath_functions, math_functions, types, whole_arrays, as_written, joining, logic, lookup, mapping, padding,
+    cmath_functions, math_functions, types, whole_arrays, as_written, bits, joining, logic, lookup, mapping, padding,
     primitives, formula_histograms, formula_products, formula_vectors, sequences, statistics, transforms, inspection,
     namespaces,
 )  # fmt: skip

@@ -8,7 +8,7 @@ import math
 import operator
 import threading
 import types
-from collections import defaultdict, deque
+from collections import defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import cache, partial
@@ -961,6 +961,8 @@ class Expressions(Comprehensions):
         args, kwargs = array_likes.given(self, node, function, args, kwargs)
         if not hands_on(function):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
+        if function is namedtuple:
+            return records.define_tuple(self, node, args, kwargs)
         if function is deque:
             return deques.call(self, node, args, kwargs)
         for call in (heaps.call, keyed.make):

@@ -16,6 +16,7 @@ import random
 import re
 import types
 from abc import ABCMeta
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from enum import EnumMeta
 from functools import partial
@@ -352,6 +353,8 @@ def is_frozen(kind: type) -> bool:
 # guard is about it, and none of its objects, nor itself, leaves the function.
 LOCAL = "__tracebuf_local__"
 """What such a class holds, and others do not."""
+LOCAL_TUPLE = "__tracebuf_local_tuple__"
+"""What such a class of named tuples holds."""
 DECORATORS = (property, staticmethod, classmethod)
 """Those that a method may have."""
 BY_CPYTHON = ("__new__", "__init_subclass__", "__class_getitem__", "__slots__", "__set_name__", "__getattribute__")
@@ -361,6 +364,17 @@ BY_CPYTHON = ("__new__", "__init_subclass__", "__class_getitem__", "__slots__", 
 def is_local(kind: Any) -> bool:
     """Whether a class is one that the function being traced has defined."""
     return isinstance(kind, type) and LOCAL in vars(kind)
+
+
+def define_tuple(i: Evaluator, node: ast.AST, args: Sequence[Any], kwargs: dict[str, Any]) -> type:
+    """collections.namedtuple(...) in the function: of names that are known."""
+    if any(map(is_traced, i.flat([*args, *kwargs.values()]))):
+        raise i.refuse(node, "a namedtuple with defaults that only the run time knows", "pass them where it is made")
+    key = i.at(node), repr((args, kwargs))
+    if key not in i.r.growth.named_tuples:
+        made = i.r.growth.named_tuples[key] = ask(namedtuple, *args, **{"module": "__main__", **kwargs})
+        setattr(made, LOCAL_TUPLE, True)
+    return i.r.growth.named_tuples[key]
 
 
 def define_class(i: Evaluator, node: ast.ClassDef, env: Env) -> type:

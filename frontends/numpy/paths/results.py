@@ -150,7 +150,7 @@ class Results:
         if isinstance(x, Buffer):
             return ResultLeaf("argument", x.leaf)
         check_dtype(self.r, x, "a dtype is returned")
-        if isinstance(x, type) and "__tracebuf_local__" in vars(x):
+        if isinstance(x, type) and {"__tracebuf_local__", "__tracebuf_local_tuple__"} & vars(x).keys():
             raise self.r.refuse("a class of the function is returned", "return what its objects hold")
         if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type, ModuleType, Enum)):
             return ResultLeaf("const", value=x)
@@ -204,6 +204,8 @@ class Results:
         if (x, found) not in containers:
             if is_generator(x):
                 raise self.r.refuse("a generator of Python's `random` is returned or kept", "return its draws")
+            if hasattr(type(x), "__tracebuf_local_tuple__"):
+                raise self.r.refuse("a named tuple of a class of the function is returned", "return tuple(x)")
             if isinstance(x, Record) and "__tracebuf_local__" in vars(x.kind):
                 raise self.r.refuse("an object of a class of the function is returned", "return its attributes")
             if is_groups(x):

@@ -392,6 +392,8 @@ class Growth:
         self.found: dict[Location, frozenset[Form]] = {}
         """What is known from the next tracing on."""
         self.classes: dict[tuple[Form, type, Dim | None, Any], type[GrowingList]] = {}
+        self.named_tuples: dict[tuple[Location, str], type] = {}
+        """The classes of named tuples that the function makes, by where and of what: each is one in all tracings."""
         self.inner_classes: dict[Form | Unfilled, type[InnerList]] = {}
         self.bindings: Mapping[Sym, Any] = {}
         """What each symbol of a size is at a call."""
