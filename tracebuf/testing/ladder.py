@@ -512,7 +512,7 @@ def native(
 def spare_allocations(traced: Traced) -> int:
     """The allocations beyond eager's that path-dependent results and containers may cost (see `native`)."""
     plans = [traced.plan, *(item for w in traced.writes for item in w.items)]
-    return sum(map(choices, plans)) + placeholders(traced.func)
+    return sum(map(choices, plans)) + placeholders(traced.func) + traced.masks
 
 
 def placeholders(func: Func) -> int:

@@ -73,6 +73,8 @@ class Traced(CallPlan):
     loops: Loops = Loops()
     lists_grow: bool = False
     """Whether there are lists whose length only the run time knows."""
+    masks: int = 0
+    """How many masks are made of numbers whose places are looked for, which eager does without (rule S2)."""
     order_is_open: bool = False
     """Whether arrays are joined whose order of axes hangs on a size that only the run time knows: whether a mask leaves
     no row, one or more. It is that of more than one (rule C1)."""
@@ -322,7 +324,7 @@ def finish(
     return Traced(
         guards=under.guards, bindings=under.bindings, captures=under.captures, taken=under.taken,
         arguments=tuple(entry.arguments), stored=tuple(stored), plan=plan, writes=writes, func=entry.func,
-        loops=Loops(loops), lists_grow=r.growth.made, order_is_open=r.order_is_open,
+        loops=Loops(loops), lists_grow=r.growth.made, order_is_open=r.order_is_open, masks=len(r.masks),
     )  # fmt: skip
 
 

@@ -35,6 +35,7 @@ from tracebuf.ir.dims import Dim, Sym, add, mul, sub, sym
 from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, ScalarType, TensorType
+from tracebuf.location import Location
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.arrays.recast import Recast as RecastOp
 from tracebuf.ops.arrays.windows import ExtractWindows
@@ -79,6 +80,8 @@ class Recorder(Sizes):
         """The options of each `with np.printoptions(...)` that is being traced."""
         self.maps: Any = None
         """Which arguments are memmaps (arrays/memmaps); None where none is."""
+        self.masks: set[Location] = set()
+        """Where a mask is made of numbers (`Traced.masks`)."""
         self.order_is_open = False
         """Whether only the run time knows the order in memory of an array that was joined (`Traced.order_is_open`)."""
         self.warns = False

@@ -30,7 +30,7 @@ from tracebuf.frontends.numpy.functions.indices.gathers import (
     wrapped,
 )
 from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced, advanced_index, is_advanced
-from tracebuf.frontends.numpy.functions.indices.masks import count_of, nonzero, truth, without_masks
+from tracebuf.frontends.numpy.functions.indices.masks import count_of, mask_of_numbers, nonzero, truth, without_masks
 from tracebuf.frontends.numpy.functions.indices.subscripts import arrays_in, store
 from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
 from tracebuf.frontends.numpy.numbers.bodies import Body
@@ -253,7 +253,7 @@ def nonzero_function(r: Recorder, a: Any) -> tuple[ArrayRef, ...]:
         )
     if ref.ndim == 1:
         return nonzero(r, ref)
-    found = index_matrix(r, truth(r, ref), (0, 1))
+    found = index_matrix(r, mask_of_numbers(r, ref), (0, 1))
     return tuple(last_column(found, axis) for axis in range(ref.ndim))
 
 
@@ -266,7 +266,7 @@ def flatnonzero(r: Recorder, a: Any) -> ArrayRef:
 @traces(np.argwhere)
 def argwhere(r: Recorder, a: Any) -> ArrayRef:
     """np.argwhere: the transpose of a fresh array with a row for each axis."""
-    return index_matrix(r, truth(r, asarray(r, a)), (1, 0))
+    return index_matrix(r, mask_of_numbers(r, asarray(r, a)), (1, 0))
 
 
 def index_matrix(r: Recorder, mask: ArrayRef, order: tuple[int, int]) -> ArrayRef:
