@@ -347,6 +347,28 @@ def test_s11_a_store_to_one_of_the_arrays_that_a_loop_has_exchanged(f):
     assert (seen.native.allocations, seen.native.copies) == (4, 0)
 
 
+def parts_in_a_while(u, n):
+    a, b, c, k = u * 1, u * 2, u * 3, 0
+    while k < n:
+        c[1:-1] = 0.5 * (a[:-2] + b[2:])
+        a, b, c = b, c, a
+        k += 1
+    return a + 2 * b + 3 * c
+
+
+def test_s11_parts_of_arrays_that_a_while_has_exchanged():
+    """What is stored to a part of one was computed into an array of its own in each iteration."""
+    g = tracebuf.bufferize(parts_in_a_while)
+    for n in range(5):
+        agree(g, np.random.default_rng(0).random(6), n)
+    assert not any(e.in_loop for e in g.explain(np.ones(6), 3).entries)
+
+
+@pytest.mark.slow
+def test_s11_parts_of_arrays_that_a_while_has_exchanged_on_every_rung():
+    climb(parts_in_a_while, (np.random.default_rng(0).random(6), 4), again=[(np.random.default_rng(1).random(3), 2)])
+
+
 @pytest.mark.slow
 def test_s11_arrays_that_a_loop_has_exchanged_on_every_rung():
     climb(in_a_while, ([np.ones(4), np.zeros(4)], np.arange(4.0)), again=[([np.ones(3), np.zeros(3)], np.ones(3))])

@@ -338,3 +338,99 @@ def entropy(p):
     q = p.copy()  # A
     q /= q.sum()
     return -(q * np.log(q + 1e-300)).sum()
+
+
+@bufferize
+def relaxed_while(u0, tol):
+    u = u0.copy()
+    err = 1.0
+    while err > tol:
+        new = u.copy()  # A
+        new[1:-1] = 0.5 * (u[:-2] + u[2:])
+        err = np.abs(new - u).max()
+        u = new
+    return u
+
+
+@bufferize
+def stat_then_update(x, y):
+    t = x.copy()  # A
+    x *= 2  # W
+    y += 1
+    s = t.mean()  # R
+    m = t.max()
+    return s * m + x.sum()
+
+
+@bufferize
+def zscore_inplace(x):
+    mean = x.mean()
+    d = x - mean  # A
+    s = np.sqrt((d * d).mean())  # R
+    x[:] = d / (s + 1e-12)
+
+
+@bufferize
+def rows3way(a, i, j, k):
+    t = a[i].copy()  # A
+    a[i] = a[j]  # W
+    a[j] = a[k]
+    a[k] = t  # R
+
+
+@bufferize
+def swap_cols(a, i, j):
+    tmp = a[:, i].copy()  # A
+    a[:, i] = a[:, j]  # W
+    a[:, j] = tmp  # R
+
+
+@bufferize
+def eliminated(a, b):
+    n = len(b)
+    for k in range(n):
+        row = a[k].copy()  # A
+        for i in range(k + 1, n):
+            f = a[i, k] / row[k]
+            a[i] -= f * row
+            b[i] -= f * b[k]
+    return b
+
+
+@bufferize
+def richardson(a, b, x, w, n):
+    for _ in range(n):
+        x += w * (b - a @ x)  # A W R
+    return x
+
+
+@bufferize
+def roll_shift(u, n):
+    for _ in range(n):
+        w = np.roll(u, 1)  # A
+        u[:] = 0.5 * (u + w)  # R
+    return u
+
+
+@bufferize
+def logistic(x, y, w, rate, n):
+    for _ in range(n):
+        p = 1 / (1 + np.exp(-(x @ w)))
+        w -= rate * (x.T @ (p - y)) / len(y)  # A
+    return w
+
+
+@bufferize
+def rms_filter(x, w):
+    sq = x * x
+    c = np.cumsum(sq)  # A
+    m = (c[w:] - c[:-w]) / w  # R
+    return np.sqrt(m)
+
+
+@bufferize
+def cumulative_returns(p):
+    rtn = p[1:] / p[:-1] - 1
+    acc = np.cumprod(1 + rtn)  # A
+    peak = np.maximum.accumulate(acc)  # R
+    return (acc / peak - 1).min()

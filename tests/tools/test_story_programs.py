@@ -116,6 +116,17 @@ CASES: list[tuple[str, Callable[[int, int], Given], str | None]] = [
     ("residual_history", lambda k, n: (r(0, k, k), r(1, k), r(2, k), n), "allocate once"),
     ("blur_rows", lambda k, n: (r(0, k, n + 1), n), "allocate once"),
     ("entropy", one, "donate"),
+    ("relaxed_while", lambda k, n: (r(0, k), 0.01), "take turns"),
+    ("stat_then_update", two, "move"),
+    ("zscore_inplace", one, "store early"),
+    ("rows3way", lambda k, n: (r(0, k, 5), 0, k // 2, k - 1), None),
+    ("swap_cols", lambda k, n: (r(0, 5, k), 0, k - 1), None),
+    ("eliminated", lambda k, n: (definite(k), r(1, k)), "allocate once"),
+    ("richardson", lambda k, n: (r(0, k, k), r(1, k), r(2, k), 0.01, n), "allocate once"),
+    ("roll_shift", rounds, "allocate once"),
+    ("logistic", lambda k, n: (r(0, k, n + 1), r(1, k), r(2, n + 1), 0.1, n), "allocate once"),
+    ("rms_filter", rounds, "donate"),
+    ("cumulative_returns", lambda k, n: (r(0, k) + 1,), None),
 ]  # fmt: skip
 """Arguments by the two sizes, and the kind of edit that removes what is marked; None where nothing does, "" where there
 is nothing left."""

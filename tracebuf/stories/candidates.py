@@ -44,7 +44,7 @@ def proposed(
 ) -> Iterator[Edit]:
     """All edits, those first that leave out a copy in lines that are `told`, then those that touch such lines, the
     small ones first; `arrays` are the parameters that may be donated, `shapes` what arrays the lines of loops make."""
-    found = [*copies_left_out(source), *returns_before(source), *moves(source), *parts_before(source)]
+    found = [*copies_left_out(source), *returns_before(source), *moves(source), *parts_before(source), *stored_early(source)]
     found += made_once(source, arrays, shapes)
     yield from sorted(found, key=lambda e: order_of(e, {*told}))
     yield from donations(source, arrays)
@@ -95,6 +95,47 @@ def moves(source: Source) -> Iterator[Edit]:
                         taken.insert(0, j)
                     else:
                         break
+        yield from moves_down(source, block)
+
+
+def moves_down(source: Source, block: Sequence[ast.stmt]) -> Iterator[Edit]:
+    """A statement that stores, behind several later ones: those go before it together."""
+    for j, s in enumerate(block):
+        if not written(s) or isinstance(s, COMPOUND):
+            continue
+        for k in range(j + 1, min(len(block), j + 1 + MOST_MOVED)):
+            if not passes(s, block[k]):
+                break
+            if k > j + 1 and (edit := moved(source, block, list(range(j + 1, k + 1)), j)) is not None:
+                yield edit
+
+
+def stored_early(source: Source) -> Iterator[Edit]:
+    """`d = expr`, where all of `x` is stored to later in the block: it is computed into `x`, of which `d` is a name."""
+    for block in blocks(source.node):
+        for k, s in enumerate(block):
+            if not (isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and len(s.targets) == 1):
+                continue
+            name, value = s.targets[0].id, source.text(s.value)
+            if value is None or not isinstance(s.value, ast.BinOp | ast.Call | ast.UnaryOp):
+                continue
+            for x in dict.fromkeys(n for later in block[k + 1 :] if (n := stored_whole(later)) is not None):
+                texts = f"{x}[:] = {value}", f"{name} = {x}"
+                new = cut(s, (f"\n{' ' * s.col_offset}" if source.begins_line(s) else "; ").join(texts))
+                if x == name or new is None:
+                    continue
+                said = f"put `{texts[0]}` and `{texts[1]}` into line {s.lineno}"
+                yield Edit("store early", said, source.file, changed(source, [new]))
+
+
+def stored_whole(s: ast.stmt) -> str | None:
+    """The array that a statement stores to as a whole: `x[:] = ...`."""
+    target = s.targets[0] if isinstance(s, ast.Assign) and len(s.targets) == 1 else None
+    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+        return None
+    index = target.slice
+    whole = isinstance(index, ast.Slice) and (index.lower, index.upper, index.step) == (None, None, None)
+    return target.value.id if whole or isinstance(index, ast.Constant) and index.value is ... else None
 
 
 def moved(source: Source, block: Sequence[ast.stmt], taken: Sequence[int], j: int) -> Edit | None:

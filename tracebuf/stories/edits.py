@@ -43,7 +43,7 @@ class Edit:
     """
 
     kind: str
-    """"move", "leave out a copy", "compute before", "allocate once", "take turns" or "donate"."""
+    """"move", "leave out a copy", "compute before", "store early", "allocate once", "take turns" or "donate"."""
     text: str
     file: str
     changes: tuple[Change, ...] = ()

@@ -115,6 +115,12 @@ def kept(
         made = [text for text in [empty_like(of, bound)] if text is not None]
     for text in [*made, *shapes] if fills else []:
         yield from before(source, loop, s, f"{name} = {text}", fills)
+    for part in (n for n in ast.walk(s.value) if n is not s.value and isinstance(n, ast.expr)):
+        first, new = out_into(source, part, name), cut(part, name)
+        if (is_product(part) or named_out(part)) and first is not None and new is not None:
+            rest = spliced_value(source, s, new).partition("=")[2].strip()
+            for text in shapes:
+                yield from before(source, loop, s, f"{name} = {text}", [first, f"{name}[...] = {rest}"])
 
 
 def into_the_old(source: Source, s: ast.Assign, fills: Sequence[str]) -> Iterator[Edit]:

@@ -318,7 +318,7 @@ def reads_only_its_own_elements(chain: Chain, known: ChainFacts) -> bool:
 
 def in_other_memory(value: Value, dest: Value, storages: Storages) -> bool:
     """A branch or a loop makes one value of both, here or later, but they are in different arrays here."""
-    return storages.apart(value, dest) or storages.is_newer(dest, value)
+    return storages.apart(value, dest) or storages.is_newer(dest, value) or storages.disjoint(value, dest)
 
 
 def reads_own_element(use: Use, chain: Chain) -> bool:
