@@ -44,8 +44,8 @@ def proposed(
 ) -> Iterator[Edit]:
     """All edits, those first that leave out a copy in lines that are `told`, then those that touch such lines, the
     small ones first; `arrays` are the parameters that may be donated, `shapes` what arrays the lines of loops make."""
-    found = [*copies_left_out(source), *returns_before(source), *moves(source), *parts_before(source), *stored_early(source)]
-    found += made_once(source, arrays, shapes)
+    found = [*copies_left_out(source), *returns_before(source), *moves(source), *parts_before(source)]
+    found += [*stored_early(source), *made_once(source, arrays, shapes)]
     yield from sorted(found, key=lambda e: order_of(e, {*told}))
     yield from donations(source, arrays)
     yield from joined(found, {*told})
