@@ -68,6 +68,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     `TracedCall` of ops/control/func.py, bufferize/callees.py;
                                     tests/language/test_recursion.py
     Python's `random`               frontends/numpy/functions/formulas/twister.py; tests/language/test_pythons_random.py
+    medians of short rows           lower/networks.py (which elements are compared), backend/llvm/host_calls.py;
+                                    tests/native/test_medians.py
+    indices compared by blocks      backend/llvm/loops.py (`_checked_first`); tests/native/test_checked_indices.py
+    x ** 2 of a float               backend/llvm/texts/squares.py; tests/native/test_squares.py
     masks by words, counts by 64    backend/llvm/scatters.py (`_by_words`), loops.py (`_number_of`);
                                     tests/functions/test_masks.py (`test_runs_of_a_mask`)
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py;
