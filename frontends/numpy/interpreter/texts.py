@@ -176,9 +176,11 @@ def is_short(x: Scalar) -> bool:
     return isinstance(x, NpScalar) and x.element.dtype.name in ("float16", "float32", "complex64")
 
 
-def number_value(r: Recorder, x: Scalar) -> Value:
+def number_value(r: Recorder, x: Scalar | int) -> Value:
     """A number as an SSA value."""
-    return r.index(x.expr) if isinstance(x, PyInt) else x.value  # type: ignore[attr-defined]
+    if isinstance(x, (PyInt, int)):
+        return r.index(x.expr if isinstance(x, PyInt) else x)
+    return x.value  # type: ignore[attr-defined, no-any-return]
 
 
 def text_of_list(i: Evaluator, node: ast.AST, x: Record) -> Text:
