@@ -282,8 +282,8 @@ def rotated(column: Any, n: int, by: int) -> Any:
     return column
 
 
-def place_left(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
-    """bisect.bisect_left."""
+def place_in_order(items: Any, x: Any, lo: Any, hi: Any, key: Any, left: bool) -> Any:
+    """bisect.bisect_left (`left`) or bisect_right."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
     if hi is None:
@@ -293,28 +293,11 @@ def place_left(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
         y = items[middle]
         if key is not None:
             y = key(y)
-        if y < x:
+        before = y < x if left else not x < y
+        if before:
             lo = middle + 1
         else:
             hi = middle
-    return lo
-
-
-def place_right(items: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
-    """bisect.bisect_right."""
-    if lo < 0:
-        raise ValueError("lo must be non-negative")
-    if hi is None:
-        hi = len(items)
-    while lo < hi:
-        middle = (lo + hi) // 2
-        y = items[middle]
-        if key is not None:
-            y = key(y)
-        if x < y:
-            hi = middle
-        else:
-            lo = middle + 1
     return lo
 
 

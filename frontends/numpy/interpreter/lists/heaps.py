@@ -22,20 +22,20 @@ IN_PYTHON: dict[Any, Callable[..., Any]] = {
 """By function of heapq: what is traced in its place."""
 
 
-BISECT: dict[Any, tuple[Callable[..., Any], bool]] = {
-    bisect.bisect_left: (prelude.place_left, False), bisect.bisect_right: (prelude.place_right, False),
-    bisect.insort_left: (prelude.place_left, True), bisect.insort_right: (prelude.place_right, True),
+BISECT: dict[Any, tuple[bool, bool]] = {
+    bisect.bisect_left: (True, False), bisect.bisect_right: (False, False),
+    bisect.insort_left: (True, True), bisect.insort_right: (False, True),
 }  # fmt: skip
-"""By function of bisect: what finds the place, and whether the item is put there."""
+"""By function of bisect: whether it is the place before equal items, and whether the item is put there."""
 
 
 def bisected(
-    i: Evaluator, node: ast.AST, by: Callable[..., Any], inserts: bool, a: Any, x: Any, lo: Any = 0, hi: Any = None, *,
+    i: Evaluator, node: ast.AST, left: bool, inserts: bool, a: Any, x: Any, lo: Any = 0, hi: Any = None, *,
     key: Any = None,
 ) -> Any:  # fmt: skip
     """A function of bisect."""
     wanted = i.call(node, key, [x], {}) if inserts and key is not None else x
-    place = i.call_function(by, [a, wanted, lo, hi, key], {})
+    place = i.call_function(prelude.place_in_order, [a, wanted, lo, hi, key, left], {})
     return i.call(node, i.attribute(node, a, "insert"), [place, x], {}) if inserts else place
 
 
