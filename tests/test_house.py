@@ -81,11 +81,13 @@ ROOMS: dict[str, Rooms] = {
             "backend": BASE | {"lower", "cache"},
         },
         free=frozenset({
-            "", "__main__", "api", "commands", "extend", "stages", "native_calls", "c_calls", "designs", "pipeline",
-            "module_pipeline", "measure", "measuring", "mlir", "njit", "opt", "passes", "persist", "pictures",
-            "stories", "suggest", "support", "testing",
+            "", "__main__", "api", "commands", "dask", "extend", "stages", "native_calls", "c_calls", "designs",
+            "pipeline", "module_pipeline", "measure", "measuring", "mlir", "njit", "opt", "passes", "persist",
+            "pictures", "stories", "suggest", "support", "testing",
         }),
-        but=dict.fromkeys(("stages", "pipeline", "module_pipeline", "stories", "pictures"), frozenset({"", "api"})),
+        but=dict.fromkeys(
+            ("stages", "pipeline", "module_pipeline", "stories", "pictures", "dask"), frozenset({"", "api"})
+        ),
     ),
     "tracebuf.ops": Rooms(("memory", frozenset({"control", "scalars"}), "arrays", "")),
     "tracebuf.analysis": Rooms(("one_shot", "cost", "modules"), beside={"flow": frozenset()}),

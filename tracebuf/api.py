@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
     from tracebuf.backend.runtime.entries import NativeCalls, OriginalEntry, ProgramEntry
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
+    from tracebuf.dask.cut import Cut
     from tracebuf.explain.report import Explanation
     from tracebuf.frontends.numpy.interpreter.trace import Traced
     from tracebuf.frontends.numpy.source.locks import Holding
@@ -835,6 +836,26 @@ class BufferizedFunction(NativeCallable):
                 spec.made, spec.sizes = stages.bufferized(traced, self.options), traced.bindings
         env = {} if named is not None else {s: b.value(values) for s, b in (spec.sizes or spec.traced.bindings).items()}
         return explain(spec.program.func, env)
+
+    @hides_frames(UnsupportedError)
+    def cut(self, *args: Any, **kwargs: Any) -> Cut:
+        """How a call with these arguments may be cut into parts: of each argument, result and argument that is stored
+        to, by axis: independent, with a halo, reduced, or whole, with the line and the access that decides
+        (docs/dask.md). Nothing is run; `tracebuf.spec` may stand for arguments.
+
+        Returns a `Cut`: as text a table, by `to_dict()` data. Raises what `lower` raises; UnsupportedError with the
+        reason where no axis may be cut.
+
+        >>> found = bufferize(lambda a: a[2:] - 2 * a[1:-1] + a[:-2]).cut(np.ones(9))
+        >>> str(found.arguments["a"][0])
+        'halo (1, 1)'
+        """
+        with stages.importing():
+            from tracebuf.dask.cut import cut
+        try:
+            return cut(self, args, kwargs)
+        except RunOriginal as reason:
+            raise original_runs(str(reason)) from None
 
     @hides_frames(UnsupportedError)
     def stories(self, *args: Any, **kwargs: Any) -> Stories:

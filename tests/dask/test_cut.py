@@ -1,0 +1,89 @@
+"""`f.cut`: what it says of each axis is what the function does."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.dask.functions import CASES, arrays
+from tests.support.params import one_in
+from tests.support.perturb import check_cut
+from tracebuf import bufferize
+from tracebuf.errors import UnsupportedError
+
+
+@pytest.mark.parametrize("name", one_in(6, CASES))
+def test_what_lies_outside_of_a_halo_does_not_matter_and_each_rim_does(name: str) -> None:
+    f, args = CASES[name]
+    check_cut(bufferize(f), copy.deepcopy(args))
+
+
+def kinds(name: str) -> dict[str, list[str]]:
+    f, args = CASES[name]
+    found = bufferize(f).cut(*copy.deepcopy(args))
+    return {k: [str(a) for a in axes] for k, axes in found.arguments.items()}
+
+
+def test_kinds_of_axes() -> None:
+    assert kinds("chain") == {"a": ["independent"] * 2, "b": ["independent"] * 2}
+    assert kinds("columns") == {"a": ["reduced by add", "independent"]}
+    assert kinds("largest")["a"] == ["reduced by maximum and minimum"] * 2
+    assert kinds("product") == {"a": ["independent", "reduced by add"], "b": ["reduced by add", "independent"]}
+    assert kinds("wave") == {"u": ["halo (1, 1), reduced by maximum"] * 2, "v": ["reduced by maximum"] * 2}
+    assert kinds("twice") == {"a": ["halo (2, 2)"]}
+    assert kinds("one_sided") == {"a": ["halo (0, 3)"]}
+    assert kinds("rolled") == {"u": ["halo (1, 1) around the end", "halo (2, 0) around the end"]}
+    assert kinds("wave_steps")["u"] == ["halo (T, T)"]
+    assert kinds("insulated") == {"u": ["halo (T + 1, T + 1)"]}
+    assert kinds("three_times") == {"u": ["halo (6, 0)"]}
+
+
+def test_lines_and_accesses_that_decide() -> None:
+    f, args = CASES["with_its_transpose"]
+    axis = bufferize(f).cut(*args).arguments["x"][0]
+    assert axis.kind == "whole" and "along axis 1" in axis.access
+    assert axis.line == f.__code__.co_firstlineno + 1
+
+
+def test_where_nothing_can_be_cut_the_reason_is_raised() -> None:
+    @bufferize
+    def sums(x: np.ndarray) -> np.ndarray:
+        return np.cumsum(x)
+
+    with pytest.raises(UnsupportedError, match="sums cannot be cut along any axis: .*those before it") as error:
+        sums.cut(*arrays((9,)))
+    where = error.value.location
+    assert where is not None and where.line == sums.__wrapped__.__code__.co_firstlineno + 2
+
+
+def test_specs_stand_for_arguments_and_the_cut_is_data() -> None:
+    f = bufferize(CASES["laplace"][0])
+    found = f.cut(tracebuf.spec("f8[n,m]")).to_dict()
+    axis = found["arguments"]["u"][0]
+    assert (axis["kind"], axis["low"], axis["high"]) == ("halo", 1, 1)
+    assert found["pairs"][0]["along"] == [0, 1]
+    assert found["results"]["result"][0] == {"kind": "independent", "line": 0, "access": "", "margin": [1, 1]}
+
+
+def test_a_recurrence_in_place_is_no_stencil() -> None:
+    @bufferize
+    def seidel(u: np.ndarray) -> None:
+        for i in range(1, len(u) - 1):
+            u[i] = (u[i - 1] + u[i + 1]) / 2
+
+    with pytest.raises(UnsupportedError, match="hangs on the size"):
+        seidel.cut(*arrays((9,)))
+
+
+def test_a_border_after_a_roll_is_not_cut() -> None:
+    @bufferize
+    def held(u: np.ndarray) -> np.ndarray:
+        v = np.roll(u, 1)
+        v[0] = 0
+        return v
+
+    with pytest.raises(UnsupportedError, match="around the end"):
+        held.cut(*arrays((9,)))

@@ -1,0 +1,291 @@
+"""`f.cut(...)`: how a call may be cut, by argument, result and axis, with the access that decides.
+
+An output (a result, or an argument that is stored to) is looked at beside each argument that it is computed from
+(`Pair`); what holds of an argument's axis in all pairs is its `AxisCut`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from tracebuf.dask.program import Program, program_of
+from tracebuf.dask.reach import Margin, Reach, Why, greater, hull
+from tracebuf.errors import UnsupportedError
+from tracebuf.frozen import frozen
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, sub, to_python
+from tracebuf.ir.types import ShapedType
+from tracebuf.location import UNKNOWN, Location
+from tracebuf.process.display import aligned, displayed
+
+Kind = Literal["independent", "halo", "reduced", "whole"]
+
+
+@frozen(slots=False)
+class AxisCut:
+    """How one axis may be cut.
+
+    `kind` "independent": place by place; "halo": an element is computed from `low` places before it to `high` behind it
+    (numbers, or formulas of integer arguments as text); "reduced": parts are combined `by` a ufunc (with `low` and
+    `high` where other outputs have a halo); "whole": not.
+    `around`: places are counted around the end. `margin`: how many places at either end the function itself treats in
+    another way. `line` and `access` say what decides.
+    """
+
+    kind: Kind
+    low: int | str = 0
+    high: int | str = 0
+    by: str = ""
+    around: bool = False
+    margin: tuple[int | str, int | str] = (0, 0)
+    line: int = 0
+    access: str = ""
+    bounds: tuple[Dim, Dim] = (0, 0)
+    """`low` and `high` as symbolic sizes."""
+
+    def __str__(self) -> str:
+        halo = f"halo ({self.low}, {self.high}){' around the end' if self.around else ''}"
+        if self.kind == "reduced":
+            return f"{halo}, reduced by {self.by}" if (self.low, self.high) != (0, 0) else f"reduced by {self.by}"
+        return halo if self.kind == "halo" else self.kind
+
+    def to_dict(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"kind": self.kind, "line": self.line, "access": self.access}
+        if self.kind == "halo" or (self.low, self.high) != (0, 0):
+            found |= {"low": self.low, "high": self.high, "around": self.around}
+        if self.kind == "reduced":
+            found["by"] = self.by
+        if self.margin != (0, 0):
+            found["margin"] = list(self.margin)
+        return found
+
+
+@frozen(slots=False)
+class Pair:
+    """What one output reads of one argument: for each axis of the argument, how, and the output's axis along which it
+    lies (None: along none)."""
+
+    output: str
+    argument: str
+    axes: tuple[AxisCut, ...]
+    along: tuple[int | None, ...]
+    begins: tuple[int, ...] = ()
+    """The place of the argument's axis at which the output's first element lies."""
+
+
+@frozen(slots=False)
+@displayed
+class Cut:
+    """How a call may be cut: `arguments`, `results` and `stored` by name, each the cuts of its axes; `pairs`: what each
+    output reads of each argument."""
+
+    name: str
+    arguments: Mapping[str, tuple[AxisCut, ...]]
+    results: Mapping[str, tuple[AxisCut, ...]]
+    stored: Mapping[str, tuple[AxisCut, ...]]
+    pairs: tuple[Pair, ...]
+
+    def pair(self, output: str, argument: str) -> Pair | None:
+        """What an output reads of an argument; None where it reads nothing."""
+        return next((p for p in self.pairs if (p.output, p.argument) == (output, argument)), None)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = [("", "axis", "cut", "line", "by")]
+        groups = ((self.arguments, ""), (self.results, ""), (self.stored, " (stored to)"))
+        for group, note in groups:
+            for name, axes in group.items():
+                for k, axis in enumerate(axes):
+                    line = str(axis.line) if axis.line else ""
+                    rows.append((f"{name}{note}", str(k), str(axis), line, axis.access))
+        return rows
+
+    def __str__(self) -> str:
+        return f"{self.name}\n{aligned(self.rows())}"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as data: lists, dicts, texts and numbers."""
+
+        def of(group: Mapping[str, tuple[AxisCut, ...]]) -> dict[str, Any]:
+            return {name: [a.to_dict() for a in axes] for name, axes in group.items()}
+
+        pairs = [
+            {"output": p.output, "argument": p.argument, "axes": [a.to_dict() for a in p.axes], "along": list(p.along)}
+            for p in self.pairs
+        ]
+        return {
+            "name": self.name, "arguments": of(self.arguments), "results": of(self.results), "stored": of(self.stored),
+            "pairs": pairs,
+        }  # fmt: skip
+
+
+def cut(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Cut:
+    """The cut of a call; UnsupportedError where no axis of any argument may be cut."""
+    program = program_of(f, args, kwargs)
+    found = cut_of(program)
+    axes = [a for group in (found.arguments, found.results) for cuts in group.values() for a in cuts]
+    if axes and all(a.kind == "whole" for a in axes):
+        first = next((a for cuts in found.arguments.values() for a in cuts), axes[0])
+        raise UnsupportedError(
+            f"{program.name} cannot be cut along any axis: {first.access}",
+            instead="call it on whole arrays, or take what needs them out of it",
+            location=line_of(program, first),
+        )
+    return found
+
+
+def line_of(program: Program, axis: AxisCut) -> Location:
+    loc = program.func.loc
+    return Location(loc.file, axis.line or loc.line, function=loc.function) if loc.file else UNKNOWN
+
+
+def cut_of(program: Program) -> Cut:
+    """What the analysis of a program says."""
+    names, args = program.names, program.func.args
+    outputs = program.outputs()
+    n_results = len(program.returned)
+    pairs: list[Pair] = []
+    results: dict[str, tuple[AxisCut, ...]] = {}
+    stored: dict[str, tuple[AxisCut, ...]] = {}
+    for k, (name, value) in enumerate(outputs):
+        state = program.state(value)
+        shape = sizes(value)
+        begins = [begin_of(program, value, axis) for axis in range(len(shape))]
+        for n, reaches in state.reaches.items():
+            if n < len(args) and sizes(args[n]):
+                cuts = [axis_cut(r, m, begins) for r, m in zip(reaches, margins_of(state, reaches))]
+                along = tuple(r.near[0].axis if r.near and c.kind in ("independent", "halo") else None
+                              for r, c in zip(reaches, cuts))  # fmt: skip
+                places = tuple(0 if a is None else begins[a] for a in along)
+                pairs.append(Pair(name, names[n], tuple(cuts), along, places))
+        axes = tuple(output_axis(program, value, axis, pairs, name) for axis in range(len(shape)))
+        (results if k < n_results else stored)[name] = axes
+    arguments = {}
+    for n, v in enumerate(args):
+        if shape := sizes(v):
+            mine = [p for p in pairs if p.argument == names[n]]
+            arguments[names[n]] = tuple(merged([p.axes[k] for p in mine]) for k in range(len(shape)))
+    return Cut(program.name, arguments, results, stored, tuple(pairs))
+
+
+def sizes(v: Value) -> tuple[Dim, ...]:
+    return v.type.shape if isinstance(v.type, ShapedType) else ()
+
+
+def margins_of(state: Any, reaches: Sequence[Reach]) -> list[Margin]:
+    """For each axis of an argument, the margin of the output's axis along which it lies."""
+    return [state.margins[r.near[0].axis] if r.near and state.margins else Margin() for r in reaches]
+
+
+def begin_of(program: Program, value: Value, axis: int) -> int:
+    """The place of its arguments at which the first element of an output's axis lies: a result that is shorter than
+    they are (a stencil without its border) lies in the middle of what it reads."""
+    state, size = program.state(value), sizes(value)[axis]
+    lows: list[int] = []
+    highs: list[int] = []
+    shorter = 0
+    for n, reaches in state.reaches.items():
+        for k, r in enumerate(reaches):
+            if not r.near or r.near[0].axis != axis or n >= len(program.func.args):
+                continue
+            found = hull(r.near)
+            of = sizes(program.func.args[n])
+            d = sub(of[k], size) if k < len(of) else 0
+            if not found or isinstance(found, Why) or not isinstance(d, int):
+                return 0
+            if not isinstance(found.low, int) or not isinstance(found.high, int):
+                return 0
+            lows.append(found.low)
+            highs.append(found.high)
+            shorter = max(shorter, d)
+    if not lows or shorter <= 0:
+        return 0
+    return min(max((min(lows) + max(highs)) // 2, 0), shorter)
+
+
+def axis_cut(reach: Reach, margin: Margin, begins: Sequence[int]) -> AxisCut:
+    """One axis of an argument, as one output reads it."""
+    if reach.whole is not None:
+        return AxisCut("whole", line=reach.whole.loc.line, access=reach.whole.text)
+    near = hull(reach.near)
+    if isinstance(near, Why):
+        return AxisCut("whole", line=near.loc.line, access=near.text)
+    if reach.at is not None:
+        reason = reach.at_why or Why("it is read at one place")
+        return AxisCut("whole", line=reason.loc.line, access=reason.text)
+    if near is not None and margin.whole is not None:
+        return AxisCut("whole", line=margin.whole.loc.line, access=margin.whole.text)
+    if near is not None and near.around and (margin.low != 0 or margin.high != 0):
+        reason = margin.low_why or margin.high_why or near.low_why
+        return AxisCut("whole", line=reason.loc.line, access=f"{reason.text}, and it is read around the end")
+    if reach.reduced:
+        by, reason = " and ".join(dict.fromkeys(o for o, _ in reach.reduced)), reach.reduced[0][1]
+        return AxisCut("reduced", by=by, line=reason.loc.line, access=reason.text)
+    if near is None:
+        return AxisCut("independent", access="not read")
+    begin = begins[near.axis]
+    low, high = dim_or_0(sub(begin, near.low)), dim_or_0(sub(near.high, begin))
+    kind: Kind = "independent" if low == 0 and high == 0 else "halo"
+    reason = near.low_why if low != 0 else near.high_why
+    ends = shown(margin.low), shown(margin.high)
+    return AxisCut(kind, shown(low), shown(high), "", near.around, ends, reason.loc.line, reason.text, (low, high))
+
+
+def dim_or_0(d: Dim) -> Dim:
+    return max(d, 0) if isinstance(d, int) else d
+
+
+def shown(d: Dim) -> int | str:
+    return d if isinstance(d, int) else to_python(d, lambda s: s.name)
+
+
+def output_axis(program: Program, value: Value, axis: int, pairs: Sequence[Pair], name: str) -> AxisCut:
+    """One axis of an output: cut as long as no argument's axis along it is whole."""
+    state = program.state(value)
+    margin = state.margins[axis] if state.margins else Margin()
+    if margin.whole is not None:
+        return AxisCut("whole", line=margin.whole.loc.line, access=margin.whole.text)
+    ends = shown(margin.low), shown(margin.high)
+    for n, reaches in state.reaches.items():
+        mine = next((p for p in pairs if p.output == name and p.argument == name_of(program, n)), None)
+        for k, r in enumerate(reaches):
+            if mine is not None and mine.axes[k].kind == "whole" and any(x.axis == axis for x in r.near):
+                return mine.axes[k]
+    return AxisCut("independent", margin=ends, access="")
+
+
+def name_of(program: Program, n: int) -> str:
+    names = program.names
+    return names[n] if n < len(names) else ""
+
+
+ORDER: tuple[Kind, ...] = ("independent", "halo", "reduced", "whole")
+
+
+def merged(cuts: Sequence[AxisCut]) -> AxisCut:
+    """What holds of an argument's axis for all outputs."""
+    read = [c for c in cuts if c.access != "not read"]
+    if not read:
+        return AxisCut("independent", access="not read")
+    worst = max(read, key=lambda c: ORDER.index(c.kind))
+    near = [c for c in read if c.kind in ("independent", "halo")]
+    if worst.kind == "whole":
+        return worst
+    low, high = (dim_or_0(widest([c.bounds[end] for c in near or read])) for end in (0, 1))
+    first = max(near or read, key=lambda c: (c.bounds[0] == low) + (c.bounds[1] == high))
+    decides = worst if worst.kind == "reduced" else first
+    around = any(c.around for c in near)
+    ends = shown(low), shown(high)
+    by = " and ".join(dict.fromkeys(o for c in read for o in c.by.split(" and ") if o))
+    return AxisCut(worst.kind, *ends, by, around, first.margin, decides.line, decides.access, (low, high))
+
+
+def widest(found: Sequence[Dim]) -> Dim:
+    """The greatest of numbers and formulas of integer arguments."""
+    most = found[0]
+    for d in found[1:]:
+        most = most if (new := greater(most, d)) is None else new
+    return most

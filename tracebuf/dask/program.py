@@ -1,0 +1,69 @@
+"""One call's tensor program as the analysis looks at it: the function after the tensor passes, its arguments by name,
+what it returns and stores to, and the states of these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tracebuf import pipeline
+from tracebuf.dask.flow import Flow
+from tracebuf.dask.reach import State
+from tracebuf.frozen import cached_property, frozen
+from tracebuf.ir.core import Value
+from tracebuf.ir.func import Func
+from tracebuf.ops.arrays import bufferization
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.call.call import Call
+    from tracebuf.frontends.numpy.interpreter.trace import Traced
+
+
+@frozen(slots=False)
+class Program:
+    """The tensor program of one call."""
+
+    name: str
+    call: Call
+    traced: Traced
+    func: Func
+
+    @cached_property
+    def flow(self) -> Flow:
+        flow = Flow(self.func)
+        flow.run(self.func.block)
+        return flow
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the program's arguments."""
+        return [v.name or f"argument {k}" for k, v in enumerate(self.func.args)]
+
+    @property
+    def stored(self) -> dict[int, Value]:
+        """What is stored back to an argument, by its number: the value that it has in the end."""
+        found: dict[int, Value] = {}
+        for op in self.func.block.ops:
+            if isinstance(op, bufferization.MaterializeInDestination):
+                found[self.func.args.index(op.operand(1))] = op.operand(0)
+        return found
+
+    @property
+    def returned(self) -> list[Value]:
+        return list(self.func.block.terminator.operands)
+
+    def outputs(self) -> list[tuple[str, Value]]:
+        """What a call gives: results, then what it stores to arguments, each by its name."""
+        results = self.returned
+        named = [("result" if len(results) == 1 else f"result {k}", v) for k, v in enumerate(results)]
+        return named + [(self.names[n], v) for n, v in self.stored.items()]
+
+    def state(self, v: Value) -> State:
+        return self.flow.state(v)
+
+
+def program_of(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+    """The program of a call with these arguments; `tracebuf.spec` may stand for arguments. Raises what `f.lower`
+    raises."""
+    call, traced = f.trace(*args, **kwargs)
+    pipeline.optimize_tensors(traced.func, f.options)
+    return Program(getattr(f, "__name__", "f"), call, traced, traced.func)
