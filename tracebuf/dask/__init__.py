@@ -4,6 +4,25 @@
     tracebuf.dask.distribute(step)(u, v, dt)   # the same call on dask arrays
 
 `reach` is the lattice, `rules` what each op reads, `flow` the analysis of a tensor program, `program` what a call's
-program is to it, `cut` its answer in words. May import: every room, but not `api`. dask itself is imported when
-something is distributed.
+program is to it, `cut` its answer in words. `split` makes stages of a program, `grid` lays out their windows, `graph`
+builds the tasks that `worker` runs, `model` says how many steps are run between exchanges; `calls` is the door.
+May import: every room, but not `api`. dask itself is imported when something is distributed.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracebuf.dask.calls import distribute
+
+__all__ = ["distribute"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from tracebuf.dask import calls as module
+
+        globals()[name] = found = getattr(module, name)
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

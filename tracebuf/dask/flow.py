@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from tracebuf.dask.reach import (
     Margin,
@@ -68,15 +69,30 @@ def start(number: int, v: Value) -> State:
 class Flow:
     """The states of a program's values. `inputs` are the values that are arguments, by number."""
 
-    def __init__(self, func: Func, inputs: Sequence[Value] | None = None) -> None:
+    def __init__(
+        self, func: Func, inputs: Sequence[Value] | None = None, same: Mapping[Sym, Dim] = MappingProxyType({})
+    ) -> None:
+        """`same`: sizes in terms of others that they equal."""
         self.states: dict[Value, State] = {}
-        self.sizes: dict[Value, Dim] = {v: s.expr for s, v in func.symbols.items()}
+        self.sizes: dict[Value, Dim] = {v: substitute(s.expr, same) for s, v in func.symbols.items()}
         self.trips: list[Trips] = []
-        self.loops: dict[Op, Trips] = {}
+        self.once: dict[Op, tuple[list[int], list[State]]] = {}
+        """Of each loop: the numbers of its carried values, as if they were arguments, and what one iteration makes."""
+        self.walked: dict[Op, set[Dim]] = {}
+        """Of each loop: the sizes of the axes along which its counter says places."""
+        self.counts: dict[Op, int] = {}
+        """How often loops run, where that is said from outside."""
+        self.shapes: dict[int, tuple[Dim, ...]] = {}
+        """Of arguments by number."""
         self.next = 0
         for v in func.args if inputs is None else inputs:
-            self.states[v] = start(self.next, v)
-            self.next += 1
+            self.enter(v)
+
+    def enter(self, v: Value) -> int:
+        """Makes a value an argument; its number."""
+        self.states[v], self.shapes[self.next] = start(self.next, v), shape_of(v)
+        self.next += 1
+        return self.next - 1
 
     # -- sizes
     def __call__(self, value: Mixed) -> Dim | None:
@@ -144,6 +160,8 @@ class Flow:
             self.step(op)
 
     def step(self, op: Op) -> None:
+        if self.trips:
+            self.note_places(op)
         if isinstance(op, scf.For):
             self.loop(op)
         elif isinstance(op, scf.If):
@@ -155,6 +173,20 @@ class Flow:
         elif op.results:
             for result, reads in zip(op.results, reads_of(op, self)):
                 self.states[result] = self.after(op, result, reads)
+
+    def note_places(self, op: Op) -> None:
+        """Notes the axes along which counters of loops say places."""
+        places: list[Mixed] = []
+        if isinstance(op, tensor.SliceOp):
+            places, base = list(op.slice.offsets), op.operand(op.leading - 1)
+        elif isinstance(op, (tensor.Extract, tensor.Insert)):
+            first = 1 if isinstance(op, tensor.Extract) else 2
+            places, base = list(op.operands[first:]), op.operand(first - 1)
+        for place, size in zip(places, shape_of(base) if places else ()):
+            d = self.size(place)
+            for t in self.trips:
+                if d is not None and t.counter in symbols(d):
+                    self.walked.setdefault(t.op, set()).add(size)
 
     def after(self, op: Op, result: Value, reads: Reads) -> State:
         """The state of a result: what it reads of operands, of which is known what they read of arguments."""
@@ -198,11 +230,8 @@ class Flow:
         return found
 
     def argument_size(self, number: int, axis: int) -> Dim | None:
-        for v, s in self.states.items():
-            if number in s.reaches and v.defining_op is None and s.reaches.keys() == {number}:
-                shape = shape_of(v)
-                return shape[axis] if axis < len(shape) else None
-        return None
+        shape = self.shapes.get(number, ())
+        return shape[axis] if axis < len(shape) else None
 
     def opaque(self, op: Op) -> None:
         """An op with regions of which nothing is known: all that it and its regions use, as a whole."""
@@ -236,16 +265,11 @@ class Flow:
         count = None
         if first is not None and last is not None and isinstance(step, int) and step > 0:
             count = sub(last, first) if step == 1 else floordiv(add(sub(last, first), step - 1), step)
-        trips = Trips(counter, first, last, count, op, self.next)
-        self.states[op.body.args[0]] = start(self.next, op.body.args[0])
-        self.next += 1
-        self.loops[op] = trips
+        count = self.counts.get(op, count)
+        trips = Trips(counter, first, last, count, op, self.enter(op.body.args[0]))
         self.sizes[op.body.args[0]] = counter.expr
-        numbers = list(range(self.next, self.next + len(op.args)))
-        self.next += len(op.args)
         inits = [self.state(u.value) for u in op.inits]
-        for n, arg in zip(numbers, op.args):
-            self.states[arg] = start(n, arg)
+        numbers = [self.enter(arg) for arg in op.args]
         bounds: Reaches = {}
         for v in op.operands[:3]:
             bounds = join_reaches(bounds, self.state(v).reaches)
@@ -253,6 +277,7 @@ class Flow:
         self.run(op.body)
         once = [self.out_of_loop(self.state(u.value), trips) for u in op.passed]
         self.trips.pop()
+        self.once[op] = numbers, once
         shapes = [shape_of(a) for a in op.args]
 
         def again(states: list[State]) -> list[State]:

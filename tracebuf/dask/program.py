@@ -3,6 +3,8 @@ what it returns and stores to, and the states of these."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tracebuf import pipeline
@@ -10,11 +12,14 @@ from tracebuf.dask.flow import Flow
 from tracebuf.dask.reach import State
 from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, Sym, add, neg, sub, substitute, symbols
 from tracebuf.ir.func import Func
+from tracebuf.ir.types import TensorType
 from tracebuf.ops.arrays import bufferization
 
 if TYPE_CHECKING:
     from tracebuf.frontends.numpy.call.call import Call
+    from tracebuf.frontends.numpy.call.conditions import Guard
     from tracebuf.frontends.numpy.interpreter.trace import Traced
 
 
@@ -26,10 +31,12 @@ class Program:
     call: Call
     traced: Traced
     func: Func
+    same: Mapping[Sym, Dim]
+    """Sizes in terms of those that they equal, but for a constant."""
 
     @cached_property
     def flow(self) -> Flow:
-        flow = Flow(self.func)
+        flow = Flow(self.func, same=self.same)
         flow.run(self.func.block)
         return flow
 
@@ -66,4 +73,28 @@ def program_of(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program
     raises."""
     call, traced = f.trace(*args, **kwargs)
     pipeline.optimize_tensors(traced.func, f.options)
-    return Program(getattr(f, "__name__", "f"), call, traced, traced.func)
+    same = equal_sizes(traced.guards)
+    if same:
+        for v in traced.func.values():
+            if isinstance(t := v.type, TensorType):
+                v.type = replace(t, shape=tuple(substitute(n, same) for n in t.shape))
+    return Program(getattr(f, "__name__", "f"), call, traced, traced.func, same)
+
+
+def equal_sizes(guards: Iterable[Guard]) -> dict[Sym, Dim]:
+    """Sizes in terms of others, as guards say that these are equal, but for a constant."""
+    found: dict[Sym, Dim] = {}
+    for g in guards:
+        if g.kind != "zero":
+            continue
+        d = substitute(g.expr, found)
+        plus = [s for s in symbols(d) if s.kind == "dim" and not symbols(sub(d, s.expr)) & {s}]
+        minus = [s for s in symbols(d) if s.kind == "dim" and not symbols(add(d, s.expr)) & {s}]
+        if len(symbols(d)) == 2 and len(plus) == len(minus) == 1:
+            a, b = plus[0], minus[0]  # a - b + c is 0
+            late, early = (a, b) if a.serial > b.serial else (b, a)
+            rest = sub(d, late.expr) if late is a else add(d, late.expr)
+            made = neg(rest) if late is a else rest
+            if symbols(made) == {early}:
+                found = {s: substitute(e, {late: made}) for s, e in found.items()} | {late: made}
+    return found

@@ -192,6 +192,32 @@ def structured(op: linalg.DestinationOp, spec: Spec) -> list[Reads]:
     return found
 
 
+def iteration_of(op: Op) -> tuple[list[tuple[int, tuple[Reach, ...]]], tuple[Dim, ...]]:
+    """What the iterations of a structured op read of its inputs, as if each made an element: its loops are axes; and
+    the sizes of these."""
+    assert isinstance(op, linalg.DestinationOp)
+    spec = op.spec([v.type for v in op.operands])
+    assert spec is not None
+    sizes: dict[int, Dim] = {}
+    for use in op.uses:
+        for d, size in zip(spec.maps[use.index].results, sizes_of(use.value)):
+            if d is not None:
+                sizes.setdefault(d, size)
+    found = []
+    for use in op.in_uses:
+        map_, reaches = spec.maps[use.index], []
+        for k, size in enumerate(sizes_of(use.value)):
+            d = None if map_.whole else map_.results[k]
+            if map_.whole:
+                reaches.append(whole_of(why(op, "elements are read at indices that the data decide")))
+            elif d is None:
+                reaches.append(Reach(at=(0, 0), at_why=why(op, f"axis {k} has one element")))
+            else:
+                reaches.append(near(d, 0, why(op, "element by element"), size))
+        found.append((use.index, tuple(reaches)))
+    return found, tuple(sizes[d] for d in range(len(spec.iterators)))
+
+
 def as_whole(reach: Reach, reason: Why) -> Reach:
     return whole_of(reason) if reach.reduced else reach
 

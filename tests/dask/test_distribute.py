@@ -1,0 +1,182 @@
+"""`tracebuf.dask.distribute`: dask arrays give what arrays give."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.dask.functions import CASES
+from tests.support.params import one_in
+from tracebuf import bufferize
+from tracebuf.errors import UnsupportedError
+
+da = pytest.importorskip("dask.array")
+dask = pytest.importorskip("dask")
+
+from tracebuf.dask import distribute  # noqa: E402
+
+SUMS = {"total", "columns", "rows_mean", "standard", "softmax", "product", "matvec", "gram", "stencil_total", "norm"}
+"""Whose sums are combined from parts."""
+REFUSED = {"sorted_rows": "sort", "backwards": "step of -1", "numbered": "depends on the place", "gathered": "indices"}
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Any:
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def larger(a: Any) -> Any:
+    """An array three times as long along each axis."""
+    if not isinstance(a, np.ndarray) or a.dtype.kind not in "fc":
+        return a
+    rng = np.random.default_rng(a.size)
+    made = rng.random(tuple(3 * n for n in a.shape)) + 0.1
+    return made + 1j * made[::-1] if a.dtype.kind == "c" else made
+
+
+def arguments(name: str) -> list[Any]:
+    args = [larger(a) for a in CASES[name][1]]
+    if name == "staggered":
+        args[0] = np.resize(args[0], len(args[1]) + 1)
+    return args
+
+
+def given(args: list[Any], chunks: Any = 11) -> list[Any]:
+    return [da.from_array(a, chunks=chunks) if isinstance(a, np.ndarray) else a for a in copy.deepcopy(args)]
+
+
+def listed(result: Any) -> list[Any]:
+    return [] if result is None else list(result) if isinstance(result, tuple) else [result]
+
+
+def agree(f: Any, args: list[Any], close: bool = False, chunks: Any = 11, steps: int | None = None) -> list[Any]:
+    """Results and arguments afterwards, on dask arrays, which are compared with those on arrays."""
+    eager, lazy = copy.deepcopy(args), given(args, chunks)
+    expected = listed(bufferize(f)(*eager)) + [a for a in eager if isinstance(a, np.ndarray)]
+    found = listed(distribute(bufferize(f), steps=steps)(*lazy)) + [a for a in lazy if isinstance(a, da.Array)]
+    for e, x in zip(expected, found, strict=True):
+        assert x.dtype == np.asarray(e).dtype and x.shape == np.shape(e)
+        value = x.compute()
+        assert np.shape(value) == np.shape(e)
+        if close:
+            np.testing.assert_allclose(value, e, rtol=1e-13 if np.asarray(e).dtype.itemsize > 4 else 1e-5)
+        else:
+            np.testing.assert_array_equal(value, e)
+    return found
+
+
+@pytest.mark.parametrize("name", one_in(6, [n for n in CASES if n not in REFUSED]))
+def test_chunks_give_the_bits_of_the_function(name: str) -> None:
+    agree(CASES[name][0], arguments(name), close=name in SUMS)
+
+
+@pytest.mark.parametrize("name", one_in(6, ["wave", "heat", "driven", "turning", "insulated", "wave_steps"]))
+@pytest.mark.parametrize("steps", [1, 2])
+def test_steps_between_exchanges_do_not_matter(name: str, steps: int) -> None:
+    agree(CASES[name][0], arguments(name), steps=steps)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_cut_is_refused_with_the_reason(name: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"(?s)cannot be cut as its arguments are: .*{REFUSED[name]}"):
+        distribute(bufferize(CASES[name][0]))(*given(arguments(name), 5))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_of_one_chunk_everything_runs(name: str) -> None:
+    agree(CASES[name][0], arguments(name), chunks=-1)
+
+
+def test_chunks_stay_as_they_are_where_they_can() -> None:
+    f, args = CASES["laplace"]
+    found = agree(f, [larger(args[0])], chunks=(10, 21))[0]
+    assert found.chunks == ((10, 10, 13), (21, 21)) or found.chunks == ((10, 10, 10, 3), (21, 21))
+
+
+def test_windows_are_put_together_once_and_no_chunk_is_changed() -> None:
+    def bump(u: np.ndarray) -> None:
+        u[1:-1] += u[2:] + u[:-2]
+
+    source = np.arange(40.0)
+    x = da.from_array(source, chunks=10)
+    before = x + 0
+    distribute(bump)(x)
+    np.testing.assert_array_equal(before.compute(), np.arange(40.0))
+    np.testing.assert_array_equal(source, np.arange(40.0))
+    bump(source)
+    np.testing.assert_array_equal(x.compute(), source)
+
+
+def test_a_stored_argument_that_is_no_dask_array_is_refused() -> None:
+    def double(u: np.ndarray) -> None:
+        u *= 2
+
+    with pytest.raises(UnsupportedError, match="u is stored to and is no dask array"):
+        distribute(double)(np.ones(4))
+
+
+def test_sizes_that_the_data_decide_are_refused() -> None:
+    def selected(x: np.ndarray) -> Any:
+        return x[x > 0.5]
+
+    with pytest.raises(UnsupportedError, match="cannot be cut|whose size the data decide"):
+        distribute(selected)(da.ones(40, chunks=10))
+    with pytest.raises(UnsupportedError, match="whose size the data decide"):
+        distribute(selected)(da.ones(40, chunks=40))
+
+
+def test_large_arrays_are_traced_as_small_ones() -> None:
+    """Nothing is allocated until something is computed."""
+
+    def scaled(x: np.ndarray, y: np.ndarray) -> Any:
+        return (x[1:] - x[:-1]) * y
+
+    x = da.ones((10**6, 10**6), chunks=(10**5, 10**5))
+    y = da.ones((10**6 - 1, 10**6), chunks=(10**5, 10**5))
+    found = distribute(scaled)(x, y)
+    assert found.shape == y.shape and found.numblocks == (10, 10)
+
+
+def test_numbers_of_several_kinds() -> None:
+    def mixed(x: np.ndarray, k: int, flag: bool, name: str) -> Any:
+        return (x * k if flag else x), x.shape[0], {"a": x + 1}["a"], name
+
+    x = np.arange(12.0)
+    y, n, z, name = distribute(mixed)(da.from_array(x, chunks=5), 3, True, "v")
+    np.testing.assert_array_equal(y.compute(), x * 3)
+    np.testing.assert_array_equal(z.compute(), x + 1)
+    assert (n, name) == (12, "v")
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4", "i8", "u1", "?"])
+def test_dtypes(dtype: str) -> None:
+    def several(x: np.ndarray) -> Any:
+        return x[1:] + x[:-1], x.max(), x.min()
+
+    x = (np.random.default_rng(1).random(41) * 2).astype(dtype)
+    agree(several, [x])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_short_axes(n: int) -> None:
+    def smooth(u: np.ndarray) -> Any:
+        out = u.copy()
+        out[1:-1] = u[2:] + u[:-2]
+        return out, u.sum()
+
+    agree(smooth, [np.arange(float(n))], chunks=2)
+
+
+def test_uneven_chunks_and_one_array_twice() -> None:
+    def f(x: np.ndarray, y: np.ndarray) -> Any:
+        return x[2:] * y[:-2]
+
+    x = np.random.default_rng(1).random(50)
+    a = da.from_array(x, chunks=((3, 17, 1, 20, 9),))
+    np.testing.assert_array_equal(distribute(f)(a, a).compute(), f(x, x))
+    b = da.from_array(x, chunks=7)
+    np.testing.assert_array_equal(distribute(f)(a, b).compute(), f(x, x))

@@ -1,0 +1,406 @@
+"""`tracebuf.dask.distribute(f)`: a bufferized function on dask arrays.
+
+The function is traced on small stand-ins for the arrays, cut into stages (`split.py`) whose windows are laid out
+(`grid.py`), and built as a graph (`graph.py`). Axes that cannot be cut are rechunked to one chunk; where the function
+itself cannot be run so, UnsupportedError says why.
+"""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.dask.flow import shape_of
+from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten
+from tracebuf.dask.grid import Grid, needs_of
+from tracebuf.dask.program import Program, program_of
+from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Sym, evaluate, symbols
+from tracebuf.ir.types import ScalarType
+
+LARGE = 1024
+"""Sizes above it are traced as smaller ones."""
+CLOSE = 64
+"""Sizes that differ by less keep their difference."""
+
+
+def distribute(f: Any, *, steps: int | None = None) -> Callable[..., Any]:
+    """A bufferized function that takes dask arrays and returns dask arrays, computed chunk by chunk when they are asked
+    for. An argument that the function stores to is from then on the array with what is stored, as after
+    `x[...] = y` of dask; nobody sees it half done. Elementwise functions and stencils give the bits of the function
+    itself; sums are combined from parts.
+
+    Args:
+        f: a bufferized function, or one to bufferize.
+        steps: how many iterations of a loop over time are run between exchanges of halos; by default what a model of
+            the costs says.
+
+    Raises (the function that is returned) what `f.lower` raises; UnsupportedError for what cannot be run so.
+
+    >>> import dask.array as da, tracebuf
+    >>> mean = distribute(tracebuf.bufferize(lambda a: a - a.mean()))
+    >>> x = mean(da.ones((4, 4), chunks=2))
+    >>> x.chunks, float(x.sum().compute())
+    (((2, 2), (2, 2)), 0.0)
+    """
+    if not hasattr(f, "trace"):
+        from tracebuf import bufferize
+
+        f = bufferize(f)
+
+    @functools.wraps(f)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return Distributed(f, args, kwargs, steps).result()
+
+    return run
+
+
+class Distributed:
+    """One call on dask arrays."""
+
+    def __init__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], steps: int | None) -> None:
+        import dask.array as da
+
+        self.da: Any = da
+        self.f, self.steps = f, steps
+        given = [*args, *kwargs.values()]
+        self.arrays: dict[int, Any] = {}
+        """By the identity of what stands for it in the trace: each array."""
+        self.turned: set[int] = set()
+        """Those that are arrays of NumPy's."""
+        sizes = small_sizes([a.shape for a in given if isinstance(a, (da.Array, np.ndarray))])
+        self.program = self.trace(given, args, kwargs, sizes)
+        if not self.holds():
+            self.program = self.trace(given, args, kwargs, None)
+        self.leaves = [self.given(k) for k in range(len(self.program.func.args))]
+        self.env = {s: b.value(self.values) for s, b in self.program.traced.bindings.items()}
+        for n in self.program.stored:
+            if not isinstance(self.leaves[n], da.Array) or id(self.leaves[n]) in self.turned:
+                name = self.program.names[n]
+                raise UnsupportedError(
+                    f"{name} is stored to and is no dask array", instead=f"pass dask.array.from_array({name})"
+                )
+
+    def trace(
+        self, given: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any], sizes: Mapping[int, int] | None
+    ) -> Program:
+        """The program for stand-ins of the arrays; what each stands for is kept."""
+        da = self.da
+        self.arrays = {}
+        self.keep: list[Any] = []
+
+        def stand_in(a: Any) -> Any:
+            if isinstance(a, da.Array) and any(np.isnan(n) for n in a.shape):
+                raise UnsupportedError(
+                    "a dask array has axes of unknown size", instead="call compute_chunk_sizes() of it before"
+                )
+            if not isinstance(a, (da.Array, np.memmap)):
+                if isinstance(a, (list, tuple, dict)) and any(isinstance(x, da.Array) for x in flat(a)):
+                    raise UnsupportedError(
+                        "dask arrays in lists, tuples or dicts", instead="pass each as an argument of its own"
+                    )
+                if isinstance(a, np.ndarray) and a.ndim:
+                    self.arrays[id(a)] = made = da.from_array(a, chunks=-1)
+                    self.turned.add(id(made))
+                return a
+            shape = tuple(a.shape) if sizes is None else tuple(sizes[n] for n in a.shape)
+            made = np.empty(shape, a.dtype)
+            made.fill(0) if sizes is not None else None
+            self.arrays[id(made)] = lazy = a if isinstance(a, da.Array) else da.from_array(a)
+            if lazy is not a:
+                self.turned.add(id(lazy))
+            self.keep.append(made)
+            return made
+
+        done: dict[int, Any] = {}
+        for a in given:
+            if id(a) not in done:
+                done[id(a)] = stand_in(a)
+        numpy_too = {n: done[id(a)] for n, a in enumerate(given)}
+        if sizes is not None and any(
+            isinstance(a, np.ndarray) and a.ndim and not isinstance(a, np.memmap)
+            and tuple(sizes[n] for n in a.shape) != a.shape for a in given
+        ):  # fmt: skip
+            return self.trace(given, args, kwargs, None)
+        new_args = tuple(numpy_too[n] for n in range(len(args)))
+        new_kwargs = {k: numpy_too[len(args) + n] for n, k in enumerate(kwargs)}
+        return program_of(self.f, new_args, new_kwargs)
+
+    @property
+    def values(self) -> list[Any]:
+        """The leaves of the call, with the dask arrays themselves."""
+        return [self.arrays.get(id(v), v) for v in self.program.call.values]
+
+    def given(self, k: int) -> Any:
+        return self.values[self.program.traced.arguments[k]]
+
+    def holds(self) -> bool:
+        """Whether what tracing assumed of sizes is so for the real ones."""
+        traced = self.program.traced
+        env = {s: b.value(self.values) for s, b in traced.bindings.items()}
+        return guards_hold(traced.guards, env)
+
+    # -- chunks
+    def chunked(self) -> dict[Sym, set[int]]:
+        """Of each symbol the places at which some array is cut."""
+        found: dict[Sym, set[int]] = {}
+        for v, a in zip(self.program.func.args, self.leaves):
+            for axis, size in enumerate(shape_of(v)):
+                if (s := symbol_of(size)) is not None and isinstance(a, self.da.Array):
+                    ends = np.cumsum(a.chunks[axis])[:-1]
+                    found.setdefault(s, set()).update(int(e) for e in ends if 0 < e < self.env[s])
+        return found
+
+    def plan(self) -> tuple[list[Stage], dict[Sym, Grid]]:
+        """The stages, and the chunks of what is cut: as the arrays are, where that can be."""
+        ends = self.chunked()
+        cut = frozenset(s for s, e in ends.items() if e)
+        self.reasons: dict[Sym, Uncut] = {}
+        while True:
+            try:
+                stages = stages_of(self.program, cut)
+                grids = {s: Grid(self.env[s], (*sorted(ends[s]), self.env[s])) for s in cut}
+                begins: Any = {}
+                low, high = dict.fromkeys(cut, 0), dict.fromkeys(cut, 0)
+                for stage in stages:
+                    needs = needs_of(self.program, stage, cut, begins, 1 if stage.loop is not None else None)
+                    begins.update(needs.begins)
+                    for s, h in needs.halos.items():
+                        low[s], high[s] = max(low[s], h.low), max(high[s], h.high)
+                for s in cut:
+                    self.widen(grids, s, low[s], high[s])
+                if not grids and any(r.reason for r in self.reasons.values()):
+                    raise self.uncut()
+                return stages, grids
+            except Uncut as reason:
+                self.reasons.update(dict.fromkeys(reason.syms & cut, reason))
+                if not reason.syms & cut:
+                    raise UnsupportedError(reason.reason, location=reason.loc) from None
+                cut -= reason.syms
+
+    def uncut(self) -> UnsupportedError:
+        """Nothing of what is in chunks can be computed in chunks."""
+        reason = next(r for r in self.reasons.values() if r.reason)
+        return UnsupportedError(
+            f"{self.program.name} cannot be cut as its arguments are: {reason.reason}",
+            instead="rechunk them to one chunk, x.rechunk(-1), and it runs on these, or cut along other axes",
+            location=reason.loc if reason.loc.file else self.program.func.loc,
+        )
+
+    def widen(self, grids: dict[Sym, Grid], s: Sym, low: int, high: int) -> None:
+        """Chunks that are narrower than their halos are joined with others."""
+        least, grid = low + high + 4, grids[s]
+        if low == high == 0 and self.fits(s, 1):
+            return
+        while least < grid.n and not self.fits(s, least):
+            least *= 2
+        ends, last = [], 0
+        for e in grid.ends:
+            if e - last >= least or e == grid.n:
+                ends.append(e)
+                last = e
+        if len(ends) > 1 and grid.n - ends[-2] < least:
+            del ends[-2]
+        if len(ends) == 1:
+            raise Uncut({s}, self.program.func.loc, "")  # too short to be worth it
+        grids[s] = Grid(grid.n, tuple(ends))
+
+    def fits(self, s: Sym, size: int) -> bool:
+        """Whether what tracing assumed of sizes is so for chunks of that size."""
+        env = {**self.env, s: size}
+        env |= {other: evaluate(d, env) for other, d in self.program.same.items()}
+        return guards_hold(self.program.traced.guards, env)
+
+    # -- the call
+    def result(self) -> Any:
+        stages, grids = self.plan()
+        try:
+            return self.built(stages, grids)
+        except Unwritten as unwritten:
+            raise UnsupportedError(
+                f"{self.program.name} has several stages, of which one cannot be sent to workers: {unwritten}",
+                instead="split it into functions", location=self.program.func.loc,
+            ) from None  # fmt: skip
+
+    def built(self, stages: Sequence[Stage], grids: Mapping[Sym, Grid]) -> Any:
+        cut = frozenset(grids)
+        call = self.call() if len(stages) == 1 else None
+        graph = Graph(self.program, cut, grids, self.env, uuid.uuid4().hex[:12], call)
+        sources = []
+        for v, a in zip(self.program.func.args, self.leaves):
+            if isinstance(v.type, ScalarType) or not isinstance(a, self.da.Array):
+                graph.blocks[v] = Blocks(lambda _: None, literal(a, v))
+                continue
+            a = a.rechunk(tuple(self.chunks(v, axis, n, grids) for axis, n in enumerate(a.shape)))
+            sources.append(a)
+            graph.blocks[v] = Blocks(lambda index, name=a.name: (name, *index))  # type: ignore[misc]
+        steps = {s.loop: self.steps_of(s, grids) for s in stages if s.loop is not None}
+        for stage in stages:
+            graph.stage(stage, steps)
+        made: dict[Value, Any] = {}
+
+        def array(v: Value) -> Any:
+            if v not in made:
+                made[v] = self.array(v, graph, sources)
+            return made[v]
+
+        results = [array(v) for v in self.program.returned]
+        for n, v in self.program.stored.items():
+            new, old = array(v), self.leaves[n]
+            old.dask, old._name, old._chunks = new.dask, new._name, new._chunks
+            old._meta = new._meta
+        return self.build(self.program.traced.plan, results)
+
+    def call(self) -> Call:
+        """The call itself, to be made on windows."""
+        call = self.program.call
+        if call.tree is not None or call.extra or call.out:
+            raise UnsupportedError("containers, *args and out= on dask arrays", instead="pass each array by its name")
+        places = dict(enumerate(self.program.traced.arguments))
+        return Call(self.f, call.values, call.names, places, self.numbers_of_results())
+
+    def numbers_of_results(self) -> dict[int, int]:
+        """Where among the arrays and numbers that the function returns each result of the program stands."""
+        found: dict[int, int] = {}
+        count = 0
+
+        def walk(plan: Any) -> None:
+            nonlocal count
+            if isinstance(plan, NewContainer):
+                for p in plan.items:
+                    walk(p)
+                return
+            if isinstance(plan, ResultLeaf) and plan.kind not in ("const", "argument", "container"):
+                found.setdefault(plan.index, count)
+            count += 1
+
+        walk(self.program.traced.plan)
+        return found
+
+    def steps_of(self, stage: Stage, grids: Mapping[Sym, Grid]) -> int:
+        """How many iterations of a loop are run between exchanges."""
+        from tracebuf.dask.model import best_steps
+
+        assert stage.loop is not None
+        one = needs_of(self.program, stage, frozenset(grids), {}, 1)
+        least = {s: min(b - a for a, b in grids[s].chunks) for s in grids}
+        most = min([(least[s] - 4) // max(h.low + h.high, 1) for s, h in one.halos.items() if h.low + h.high] or [1])
+        if self.steps is not None:
+            return max(1, min(self.steps, most))
+        width = {s: h.low + h.high for s, h in one.halos.items()}
+        size = [sorted(b - a for a, b in grids[s].chunks)[len(grids[s].ends) // 2] for s in width]
+        n_arrays = sum(1 for v in stage.inputs if shape_of(v))
+        return max(1, min(best_steps(size, list(width.values()), n_arrays), most))
+
+    def chunks(self, v: Value, axis: int, n: int, grids: Mapping[Sym, Grid]) -> tuple[int, ...]:
+        size = shape_of(v)[axis]
+        if (s := symbol_of(size)) not in grids or s is None:
+            return (n,)
+        parts = [grids[s].own(k, 0, delta_of(size)) for k in range(len(grids[s].ends))]
+        return tuple(b - a for a, b in parts)
+
+    def array(self, v: Value, graph: Graph, sources: Sequence[Any]) -> Any:
+        """A value as a dask array; a number as one of no axes."""
+        from dask._task_spec import Alias, Task, TaskRef
+        from dask.highlevelgraph import HighLevelGraph
+
+        blocks = graph.blocks.get(v)
+        if blocks is None or (blocks.literal is not None):
+            return blocks.literal if blocks is not None else self.constant(v)
+        shape, begins = shape_of(v), graph.begins.get(v)
+        if any(s not in self.env for n in shape if not isinstance(n, int) for s in symbols(n)):
+            raise UnsupportedError(
+                f"{self.program.name} gives an array whose size the data decide, which has no chunks",
+                instead="return a mask, or what is computed from the selected elements",
+                location=v.defining_op.loc if v.defining_op is not None else None,
+            )
+        chunks = []
+        for axis, size in enumerate(shape):
+            s = symbol_of(size)
+            if s in graph.grids and s is not None:
+                grid, begin = graph.grids[s], (begins or (0,) * len(shape))[axis]
+                own = [grid.own(k, begin, delta_of(size)) for k in range(len(grid.ends))]
+                chunks.append(tuple(b - a for a, b in own))
+            else:
+                chunks.append((evaluate(size, self.env),))
+        name = graph.name("tracebuf")
+        tasks = dict(graph.tasks)
+        for index in np.ndindex(*(len(c) for c in chunks)):
+            key = (name, *index)
+            source = blocks.keys(tuple(index))
+            tasks[key] = Alias(key, source) if shape else Task(key, np.asarray, TaskRef(source))
+        layered = HighLevelGraph.from_collections(name, tasks, dependencies=sources)
+        dtype = v.tensor_type.element.dtype if v.is_tensor else v.type.dtype  # type: ignore[union-attr]
+        return self.da.Array(layered, name, tuple(chunks), dtype=dtype)
+
+    def constant(self, v: Value) -> Any:
+        if (size := self.program.flow.size(v)) is not None:
+            return evaluate(size, self.env)
+        op = v.defining_op
+        if op is not None and op.name == "arith.constant":
+            return v.type.dtype.type(op.attrs["value"])  # type: ignore[union-attr]
+        raise UnsupportedError("a result that is no array and no number")
+
+    def build(self, plan: Any, results: Sequence[Any]) -> Any:
+        """What the function returns."""
+        if isinstance(plan, ResultLeaf):
+            if plan.kind == "const":
+                return plan.value
+            if plan.kind == "argument":
+                return self.values[plan.index]
+            if plan.kind != "container":
+                return results[plan.index]
+        if isinstance(plan, NewContainer) and plan.kind in (tuple, list, dict):
+            items = [self.build(p, results) for p in plan.items]
+            return dict(zip(plan.keys or (), items)) if plan.kind is dict else plan.kind(items)
+        raise UnsupportedError(
+            f"{self.program.name} returns what is no array, number, tuple, list or dict of these",
+            instead="return the arrays",
+        )
+
+
+def flat(a: Any) -> list[Any]:
+    if isinstance(a, dict):
+        a = list(a.values())
+    return [y for x in a for y in flat(x)] if isinstance(a, (list, tuple)) else [a]
+
+
+def literal(a: Any, v: Value) -> Any:
+    """An argument that is a number or a small array, as it is."""
+    if isinstance(v.type, ScalarType):
+        return a
+    return np.asarray(a)
+
+
+def guards_hold(guards: Sequence[Any], env: Mapping[Sym, int]) -> bool:
+    """Whether conditions on sizes hold."""
+    for g in guards:
+        try:
+            value = evaluate(g.expr, env)
+        except ZeroDivisionError:
+            return False
+        if not {"nonneg": value >= 0, "zero": value == 0, "nonzero": value != 0}[g.kind]:
+            return False
+    return True
+
+
+def small_sizes(shapes: Sequence[tuple[int, ...]]) -> dict[int, int]:
+    """A smaller size for each large one: equal for equal ones, and as different where they differ little."""
+    found: dict[int, int] = {}
+    base = stand = 0
+    for n in sorted({n for shape in shapes for n in shape}):
+        if n < LARGE:
+            found[n] = n
+        elif base and n - base < CLOSE:
+            found[n] = stand + n - base
+        else:
+            base, stand = n, (stand or LARGE) + 2 * CLOSE
+            found[n] = stand
+    return found

@@ -1,0 +1,332 @@
+"""A call's stages as a graph of dask: windows put together out of blocks, stages run on them, parts combined."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from operator import getitem
+from typing import Any
+
+import numpy as np
+
+from tracebuf.dask import worker
+from tracebuf.dask.flow import shape_of
+from tracebuf.dask.grid import Begins, Grid, Halo, Needs, needs_of
+from tracebuf.dask.program import Program
+from tracebuf.dask.split import Builder, Stage, Text, delta_of, symbol_of
+from tracebuf.errors import TracebufError
+from tracebuf.frozen import plain
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
+from tracebuf.ir.types import ScalarType, ShapedType
+
+Index = tuple[int, ...]
+TREE = 8
+"""How many parts of a reduction are combined at once."""
+
+
+@plain()
+class Blocks:
+    """A value as blocks: the key of each, by the numbers of the chunks of its axes. A number of Python's is a `literal`
+    of its own."""
+
+    keys: Callable[[Index], Any]
+    literal: Any = None
+
+
+@plain()
+class Call:
+    """The call of the function itself: its values, names, the value that each argument of the program is, and where
+    each result of the program stands in what it returns."""
+
+    function: Any
+    values: tuple[Any, ...]
+    names: tuple[str, ...]
+    places: Mapping[int, int]
+    results: Mapping[int, int]
+
+
+class Unwritten(Exception):
+    """A stage has no text that a worker could read."""
+
+
+@plain()
+class Graph:
+    """What is built: tasks by key."""
+
+    program: Program
+    cut: frozenset[Sym]
+    grids: Mapping[Sym, Grid]
+    env: Mapping[Sym, int]
+    token: str
+    call: Call | None
+    tasks: dict[Any, Any] = field(default_factory=dict)
+    blocks: dict[Value, Blocks] = field(default_factory=dict)
+    begins: Begins = field(default_factory=dict)
+    serial: Any = field(default_factory=itertools.count)
+
+    def name(self, what: str) -> str:
+        return f"{what}-{self.token}-{next(self.serial)}"
+
+    def symbols_of(self, v: Value) -> list[Sym | None]:
+        """Of each axis the symbol, where it is cut."""
+        return [s if (s := symbol_of(n)) in self.cut else None for n in shape_of(v)]
+
+    # -- stages
+    def stage(self, stage: Stage, steps: Mapping[Any, int]) -> None:
+        """Adds the tasks of a stage. `steps`: how many iterations of a loop are run between exchanges."""
+        if stage.loop is None:
+            self.once(stage, needs_of(self.program, stage, self.cut, self.begins), ())
+            return
+        loop = stage.loop
+        first, last, step = (self.number(self.program.flow.size(v)) for v in loop.operands[:3])
+        total = max(0, -(-(last - first) // step))
+        if total == 0:
+            for init, result in zip(loop.inits, loop.results):
+                self.blocks[result] = self.blocks[init.value]
+                self.begins[result] = self.begins.get(init.value, (0,) * len(shape_of(result)))
+            return
+        k = max(1, min(steps.get(loop, total), total))
+        kept = dict(self.blocks)
+        done = 0
+        texts: dict[int, tuple[Needs, Text]] = {}
+        while done < total:
+            now = min(k, total - done)
+            needs = needs_of(self.program, stage, self.cut, self.begins, now) if now not in texts else texts[now][0]
+            texts[now] = needs, self.once(stage, needs, (first + done * step, first + (done + now) * step),
+                                          texts.get(now, (needs, None))[1])  # fmt: skip
+            done += now
+            results = [self.blocks[r] for r in loop.results]
+            self.blocks.update(kept)
+            for init, blocks in zip(loop.inits, results):
+                self.blocks[init.value] = blocks
+        self.blocks.update(kept)
+        for result, blocks in zip(loop.results, results):
+            self.blocks[result] = blocks
+
+    def number(self, d: Dim | None) -> int:
+        assert d is not None
+        return evaluate(d, self.env)
+
+    def once(self, stage: Stage, needs: Needs, bounds: tuple[int, ...], text: Text | None = None) -> Text:
+        from dask._task_spec import DataNode, List, Task, TaskRef
+
+        axes = self.axes_of(stage)
+        halos = {s: needs.halos.get(s, Halo()) for s in axes}
+        owned = self.owned(stage, halos)
+        program: worker.StageProgram | worker.FunctionProgram
+        if text is None:
+            text = Builder(self.program, stage, self.cut, owned).text()
+        program = worker.StageProgram(text.name, text.text, tuple(map(dtype_of, stage.outputs)))
+        try:
+            if not self.cut and self.call is not None:
+                raise Unwritten
+            program.program()
+        except (TracebufError, NotImplementedError, Unwritten) as reason:
+            found = self.by_function(stage, text, owned)
+            if found is None:
+                raise Unwritten(str(reason)) from reason
+            program = found
+        program_key = self.name(f"program-{text.name}")
+        self.tasks[program_key] = DataNode(program_key, program)
+        name = self.name(text.name)
+        self.begins.update(needs.begins)
+        made: dict[Index, Any] = {}
+        for index in itertools.product(*(range(len(self.grids[s].ends)) for s in axes)):
+            at = dict(zip(axes, index))
+            windows = {s: self.grids[s].window(k, halos[s]) for s, k in at.items()}
+            inputs, specs = [], []
+            for v in stage.inputs:
+                window, parts = self.window(v, windows, at, halos)
+                specs.append(window)
+                if window is None:
+                    inputs.append(parts)
+                else:
+                    inputs.append(List(*parts))
+            job = worker.Job(
+                tuple(specs),
+                self.numbers(text, stage, needs, windows, at) + bounds,
+                tuple(self.trim(stage, v, needs, windows, at) for v in stage.outputs),
+            )
+            key = (name, *index)
+            self.tasks[key] = Task(key, worker.run, TaskRef(program_key), DataNode(None, job), List(*inputs))
+            made[index] = key
+        self.give(stage, axes, made, name)
+        return text
+
+    def by_function(self, stage: Stage, text: Text, owned: frozenset[int]) -> worker.FunctionProgram | None:
+        """The function itself as a stage, where that is all there is to do."""
+        call, args = self.call, self.program.func.args
+        if call is None or text.globals or text.trims or stage.loop is not None:
+            return None
+        if any(v not in args for v in stage.inputs):
+            return None
+        inputs = tuple(call.places[args.index(v)] for v in stage.inputs)
+        stored = {v: call.places[n] for n, v in self.program.stored.items()}
+        returned = {v: call.results[n] for n, v in enumerate(self.program.returned) if n in call.results}
+        outputs = tuple(-1 - stored[v] if v in stored else returned.get(v, 0) for v in stage.outputs)
+        constants = tuple(None if isinstance(v, np.ndarray) and v.ndim else v for v in call.values)
+        text.locals.clear()
+        return worker.FunctionProgram(
+            call.function, inputs, constants, (), tuple(stored.values()), outputs,
+            tuple(k in owned for k in range(len(inputs))),
+        )  # fmt: skip
+
+    def axes_of(self, stage: Stage) -> list[Sym]:
+        """The symbols along which a stage is cut."""
+        values = [*stage.inputs, *stage.outputs]
+        found = dict.fromkeys(s for v in values for s in self.symbols_of(v) if s is not None)
+        for fold in stage.folds:
+            found.update(dict.fromkeys(s for _, s in fold.loops))
+        return list(found)
+
+    def owned(self, stage: Stage, halos: Mapping[Sym, Halo]) -> frozenset[int]:
+        """The inputs whose windows are put together for the stage alone."""
+        found = set()
+        for k, v in enumerate(stage.inputs):
+            for s in self.symbols_of(v):
+                if s is not None and halos[s] != Halo() and len(self.grids[s].ends) > 1:
+                    found.add(k)
+        return frozenset(found)
+
+    def numbers(
+        self, text: Text, stage: Stage, needs: Needs, windows: Mapping[Sym, tuple[int, int]], at: Mapping[Sym, int]
+    ) -> tuple[int, ...]:
+        """The indices that a stage is passed for a window."""
+        local = dict(self.env) | {s: w1 - w0 for s, (w0, w1) in windows.items()}
+        found = [evaluate(d, local) for d in text.locals] + [evaluate(d, self.env) for d in text.globals]
+        for op, d in text.trims:
+            s = next(s for f in stage.folds if f.op is op for loop, s in f.loops if loop == d)
+            begin, delta = needs.folds[op, d]
+            a, b = self.grids[s].own(at[s], begin, delta)
+            found += [a - windows[s][0], max(b - a, 0)]
+        return tuple(found)
+
+    def trim(
+        self, stage: Stage, v: Value, needs: Needs, windows: Mapping[Sym, tuple[int, int]], at: Mapping[Sym, int]
+    ) -> worker.Bounds | None:
+        """What of a stage's output is the chunk's own."""
+        shape = shape_of(v)
+        if not shape:
+            return None
+        begins = needs.begins.get(v, (0,) * len(shape))
+        bounds = []
+        for axis, size in enumerate(shape):
+            s = symbol_of(size)
+            if s is not None and s in windows:
+                a, b = self.grids[s].own(at[s], begins[axis], delta_of(size))
+                bounds.append((a - windows[s][0], b - windows[s][0]))
+            elif any(x not in self.env for x in symbols(size)):
+                return None
+            else:
+                bounds.append((0, evaluate(size, self.env)))
+        return tuple(bounds)
+
+    # -- windows
+    def window(
+        self, v: Value, windows: Mapping[Sym, tuple[int, int]], at: Mapping[Sym, int], halos: Mapping[Sym, Halo]
+    ) -> tuple[worker.Window | None, Any]:
+        """An input's window, and the keys of its parts."""
+        from dask._task_spec import Task, TaskRef
+
+        blocks = self.blocks[v]
+        if not isinstance(v.type, ShapedType):
+            return None, blocks.literal if blocks.literal is not None else TaskRef(blocks.keys(()))
+        shape = shape_of(v)
+        axes = []
+        for axis, size in enumerate(shape):
+            axes.append(self.pieces(v, axis, size, windows))
+        sizes = tuple(sum(p[2][1] - p[2][0] for p in axis) for axis in axes)
+        parts, bounds = [], []
+        whole = True
+        for combination in itertools.product(*axes):
+            index = tuple(p[0] for p in combination)
+            inside = tuple(p[1] for p in combination)
+            full = all(p[3] for p in combination)
+            key = blocks.keys(index)
+            if not full:
+                name = ("part", self.token, key, inside)
+                if name not in self.tasks:
+                    self.tasks[name] = Task(name, worker.part, TaskRef(key), inside)
+                key = name
+                whole = False
+            parts.append(TaskRef(key))
+            bounds.append(tuple(p[2] for p in combination))
+        if len(parts) == 1 and whole:
+            return worker.Window(sizes, None), parts
+        return worker.Window(sizes, tuple(bounds)), parts
+
+    def pieces(
+        self, v: Value, axis: int, size: Dim, windows: Mapping[Sym, tuple[int, int]]
+    ) -> list[tuple[int, tuple[int, int], tuple[int, int], bool]]:
+        """Of one axis the blocks that a window touches: the number of the block, where in it, where in the window, and
+        whether that is all of the block."""
+        s = symbol_of(size)
+        if s not in self.cut or s is None:
+            n = evaluate(size, self.env)
+            return [(0, (0, n), (0, n), True)]
+        grid, delta = self.grids[s], delta_of(size)
+        w0, w1 = windows.get(s, (0, grid.n))
+        w1 += delta
+        n = grid.n + delta
+        begin = (self.begins.get(v) or (0,) * (axis + 1))[axis]
+        found = []
+        for turn in (-1, 0, 1) if w0 < 0 or w1 > n else (0,):
+            for k in range(len(grid.ends)):
+                a, b = grid.own(k, begin, delta)
+                low, high = max(a + turn * n, w0), min(b + turn * n, w1)
+                if low < high:
+                    inside = low - a - turn * n, high - a - turn * n
+                    found.append((k, inside, (low - w0, high - w0), inside == (0, b - a)))
+        return sorted(found, key=lambda p: p[2])
+
+    # -- what a stage gives
+    def give(self, stage: Stage, axes: Sequence[Sym], made: Mapping[Index, Any], name: str) -> None:
+        """The blocks of a stage's outputs."""
+        from dask._task_spec import Task, TaskRef
+
+        folds = {f.op.results[f.number]: f for f in stage.folds}
+        for k, v in enumerate(stage.outputs):
+            own = [s for s in self.symbols_of(v) if s is not None]
+            fold = folds.get(v)
+            over = list(dict.fromkeys(s for _, s in fold.loops)) if fold is not None else []
+            base = f"{name}-{k}"
+            keys: dict[Index, Any] = {}
+            groups: dict[Index, list[Any]] = {}
+            for index, key in made.items():
+                at = dict(zip(axes, index))
+                if any(at[s] != 0 for s in axes if s not in own and s not in over):
+                    continue
+                mine = tuple(at[s] if s is not None else 0 for s in self.symbols_of(v))
+                part = (base, *index)
+                self.tasks[part] = Task(part, getitem, TaskRef(key), k)
+                groups.setdefault(mine, []).append(part)
+            for mine, parts in groups.items():
+                keys[mine] = parts[0] if fold is None else self.tree(fold.ufunc, parts, f"{base}-tree")
+            self.blocks[v] = Blocks(keys.__getitem__)
+
+    def tree(self, ufunc: str, parts: list[Any], name: str) -> Any:
+        """The key of what a reduction gives, whose parts are combined a few at a time."""
+        from dask._task_spec import List, Task, TaskRef
+
+        level = 0
+        while len(parts) > 1:
+            level += 1
+            new = []
+            for k in range(0, len(parts), TREE):
+                key = (name, level, parts[k], next(self.serial))
+                group = [TaskRef(p) for p in parts[k : k + TREE]]
+                self.tasks[key] = Task(key, worker.combine, ufunc, List(*group))
+                new.append(key)
+            parts = new
+        return parts[0]
+
+
+def dtype_of(v: Value) -> np.dtype:
+    """The dtype of a value."""
+    type_ = v.type
+    assert isinstance(type_, (ScalarType, ShapedType))
+    return type_.dtype if isinstance(type_, ScalarType) else type_.element.dtype
+
+

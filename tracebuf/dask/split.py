@@ -1,0 +1,414 @@
+"""A tensor program in stages: what can be done chunk by chunk before all chunks of something are needed.
+
+A reduction along an axis that is cut ends a stage: its parts are combined, and what needs them is of a later stage. A
+loop whose iterations read of their neighbours is a stage of its own, of which a few iterations are run at a time. Ops
+that take no elements (constants, sizes, new arrays) are in each stage that needs them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from tracebuf.dask.flow import Flow, shape_of
+from tracebuf.dask.program import Program
+from tracebuf.dask.rules import NAMES
+from tracebuf.errors import UnsupportedError
+from tracebuf.frozen import plain
+from tracebuf.ir.clone import clone_op
+from tracebuf.ir.core import Mixed, Op, Value
+from tracebuf.ir.dims import Dim, Sym, constant_part, sub, symbols
+from tracebuf.ir.func import Func
+from tracebuf.ir.print_generic import print_generic
+from tracebuf.ir.slices import Slice
+from tracebuf.ir.types import INDEX, ShapedType, TensorType, unnamed
+from tracebuf.location import UNKNOWN, Location
+from tracebuf.ops.arrays import bufferization, linalg, tensor
+from tracebuf.ops.control import scf
+from tracebuf.ops.control.func import Return
+from tracebuf.ops.scalars import arith
+
+NUMERIC = (arith.IndexCast, arith.CmpI)
+"""Ops that take an index as a number: of the whole arrays' sizes."""
+
+
+@plain()
+class Fold:
+    """A reduction whose parts are combined: the op, its result's number, the ufunc, the loops that are cut, with their
+    symbols."""
+
+    op: linalg.Generic
+    number: int
+    ufunc: str
+    loops: tuple[tuple[int, Sym], ...]
+
+
+@plain()
+class Stage:
+    """Some of a program's ops in order, what they take and what they give to others. `loop`: the one op, which is a
+    loop that is run a few iterations at a time."""
+
+    number: int
+    ops: list[Op] = field(default_factory=list)
+    inputs: list[Value] = field(default_factory=list)
+    outputs: list[Value] = field(default_factory=list)
+    folds: list[Fold] = field(default_factory=list)
+    loop: scf.For | None = None
+
+
+def symbol_of(d: Dim) -> Sym | None:
+    """The one symbol that a size is, but for a constant."""
+    found = symbols(d)
+    if len(found) != 1:
+        return None
+    (s,) = found
+    return s if isinstance(sub(d, s.expr), int) else None
+
+
+def delta_of(d: Dim) -> int:
+    return constant_part(d)
+
+
+def uses_of(op: Op) -> list[Value]:
+    """All values that an op uses, also in its regions, that are defined outside of these."""
+    inside = {r for o in op.walk() for r in o.results}
+    for o in (op, *op.walk()):
+        for region in o.regions:
+            inside |= {a for b in region.blocks for a in b.args}
+    values = list(op.operands)
+    for o in op.walk():
+        values += o.operands
+    return [v for v in dict.fromkeys(values) if v not in inside]
+
+
+def is_cheap(op: Op, flow: Flow) -> bool:
+    """Whether an op takes no elements, so that each stage may have it."""
+    if isinstance(op, (arith.Constant, tensor.Empty, tensor.Dim)):
+        return True
+    if isinstance(op, linalg.Fill):
+        source = op.operand(0).defining_op
+        return isinstance(source, arith.Constant) and isinstance(op.operand(1).defining_op, tensor.Empty)
+    return bool(op.results) and all(r.type is INDEX and flow.size(r) is not None for r in op.results)
+
+
+def fold_of(op: Op, cut: frozenset[Sym]) -> list[Fold] | None:
+    """The folds of a reduction over axes that are cut, one for each result; None for another op. Raises Uncut where
+    parts cannot be combined."""
+    if not isinstance(op, linalg.DestinationOp) or not op.results:
+        return None
+    spec = op.spec([v.type for v in op.operands])
+    if spec is None or spec.all_parallel:
+        return None
+    loops: dict[int, Sym] = {}
+    for use in op.uses:
+        map_ = spec.maps[use.index]
+        if map_.whole or not isinstance(use.value.type, ShapedType):
+            continue
+        for k, d in enumerate(map_.results):
+            if d is not None and spec.iterators[d] == "reduction" and (s := symbol_of(shape_of(use.value)[k])) in cut:
+                loops[d] = s
+    if not loops:
+        return None
+    found = []
+    for out in op.out_uses:
+        if isinstance(op, linalg.Generic):
+            combined = op.combiner(out)
+            name = NAMES.get(type(combined[0])) if combined is not None and not spec.ordered else None
+        else:
+            name = "add" if isinstance(op, linalg.Contraction) and not op.negative else None
+        if name is None or any(d in spec.maps[out.index].results for d in loops) or not is_neutral(out.value, name):
+            raise Uncut(set(loops.values()), op.loc, "what is reduced cannot be combined from parts")
+        found.append(Fold(op, out.index - op.n_ins, name, tuple(loops.items())))  # type: ignore[arg-type]
+    return found
+
+
+def is_neutral(v: Value, ufunc: str) -> bool:
+    """Whether a reduction begins with what changes nothing."""
+    op = v.defining_op
+    source = op.operand(0).defining_op if isinstance(op, linalg.Fill) else None
+    if not isinstance(source, arith.Constant):
+        return False
+    value, element = source.attrs["value"], v.tensor_type.element
+    if ufunc == "add":
+        return bool(value == 0)
+    if ufunc == "multiply":
+        return bool(value == 1)
+    if ufunc == "bitwise_or" or ufunc == "bitwise_xor":
+        return bool(value == 0)
+    if ufunc == "bitwise_and":
+        return bool(value == (True if element.name == "i1" else -1))
+    if element.is_float:
+        return bool(value == (float("-inf") if ufunc in ("maximum", "fmax") else float("inf")) or value != value)
+    low, high = element.bounds if element.is_integer or element.name == "i1" else (None, None)
+    return bool(value == (low if ufunc == "maximum" else high))
+
+
+class Uncut(Exception):
+    """Axes of these sizes cannot be cut."""
+
+    def __init__(self, syms: set[Sym], loc: Location, reason: str) -> None:
+        self.syms, self.loc, self.reason = syms, loc, reason
+        super().__init__(reason)
+
+
+def stages_of(program: Program, cut: frozenset[Sym]) -> list[Stage]:
+    """The stages of a program whose axes of these symbols are cut. Raises Uncut for axes that are not to be."""
+    flow, func = program.flow, program.func
+    levels: dict[Value, int] = dict.fromkeys(func.args, 0)
+    home: dict[Op, int] = {}
+    alone: dict[Op, bool] = {}
+    folds: dict[Op, list[Fold]] = {}
+    for op in func.block.ops:
+        if op is func.block.terminator or isinstance(op, bufferization.MaterializeInDestination):
+            continue
+        if is_cheap(op, flow):
+            levels.update(dict.fromkeys(op.results, 0))
+            continue
+        level = max((levels.get(v, 0) for v in uses_of(op)), default=0)
+        after = level
+        if isinstance(op, scf.For) and exchanges(op, flow, cut):
+            alone[op] = True
+            after = level + 1
+        elif (found := fold_of(op, cut)) is not None:
+            folds[op] = found
+            after = level + 1
+        home[op] = level
+        levels.update(dict.fromkeys(op.results, after))
+        check_numbers(op, flow, cut)
+    stages: list[Stage] = []
+    for level in sorted({*home.values(), 0}):
+        stage = Stage(len(stages))
+        stage.ops = [op for op, n in home.items() if n == level and op not in alone]
+        stage.folds = [f for op in stage.ops for f in folds.get(op, ())]
+        stages.append(stage)
+        for op, n in home.items():
+            if n == level and op in alone:
+                assert isinstance(op, scf.For)
+                stages.append(Stage(len(stages), [op], loop=op))
+    wanted = {*program.returned, *program.stored.values()}
+    for k, stage in enumerate(stages):
+        made = {r for op in stage.ops for r in op.results}
+        needed = dict.fromkeys(v for op in stage.ops for v in needs(op, flow) if v not in made)
+        stage.inputs = [v for v in needed if not (v.defining_op is not None and is_cheap(v.defining_op, flow))]
+        later = {v for s in stages if s is not stage for op in s.ops for v in needs(op, flow)}
+        stage.outputs = [r for op in stage.ops for r in op.results if r in later or r in wanted]
+        if stage.loop is not None:
+            stage.outputs = list(stage.loop.results)
+        stage.number = k
+    return [s for s in stages if s.outputs or any(not op.results for op in s.ops)]
+
+
+def needs(op: Op, flow: Flow) -> list[Value]:
+    """What an op uses, with what the cheap ops do that it is computed by; indices are sizes, and known otherwise."""
+    found: list[Value] = []
+    todo = uses_of(op)
+    while todo:
+        v = todo.pop(0)
+        if v.type is INDEX and flow.size(v) is not None:
+            continue
+        found.append(v)
+        if v.defining_op is not None and is_cheap(v.defining_op, flow):
+            todo += [o for o in v.defining_op.operands if o not in found]
+    return found
+
+
+def exchanges(op: scf.For, flow: Flow, cut: frozenset[Sym]) -> bool:
+    """Whether an iteration of a loop reads neighbours, along an axis that is cut, of what the one before has made."""
+    once = flow.once.get(op)
+    if once is None:
+        return False
+    numbers, states = once
+    if any(symbols(d) & cut for d in flow.walked.get(op, ())):
+        return False
+    if any((d := flow.size(v)) is None or symbols(d) & cut for v in op.operands[:3]):
+        return False
+    shapes = [shape_of(a) for a in op.args]
+    for state in states:
+        for n, shape in zip(numbers, shapes):
+            for reach, size in zip(state.reaches.get(n, ()), shape):
+                if symbol_of(size) in cut and any(p.low != 0 or p.high != 0 for p in reach.near):
+                    return True
+    return False
+
+
+def check_numbers(op: Op, flow: Flow, cut: frozenset[Sym]) -> None:
+    """Uncut where the size of an axis that is cut is taken as a number by an op inside of another one, out of what is
+    computed there."""
+    for inner in op.walk():
+        if isinstance(inner, NUMERIC):
+            for v in inner.operands:
+                if v.type is INDEX and v.block is not None and inner_value(v, op):
+                    size = flow.size(v)
+                    if size is not None and symbols(size) & cut:
+                        raise Uncut(set(symbols(size) & cut), inner.loc, "a size is computed with inside of a loop")
+
+
+def inner_value(v: Value, op: Op) -> bool:
+    block = v.block
+    while block is not None and block.region is not None and block.region.op is not None:
+        if block.region.op is op:
+            return True
+        block = block.region.op.block  # type: ignore[assignment]
+    return False
+
+
+@plain()
+class Text:
+    """A stage as a function: its text; its arguments beside the inputs, in order: sizes that are local, numbers that
+    are the whole arrays', and for each loop of a fold that is cut, where the chunk's own begins and how long it is."""
+
+    name: str
+    text: str
+    locals: list[Dim]
+    globals: list[Dim]
+    trims: list[tuple[Op, int]]
+    bounds: bool
+
+
+class Builder:
+    """Writes a stage as a function of its own."""
+
+    def __init__(self, program: Program, stage: Stage, cut: frozenset[Sym], owned: frozenset[int]) -> None:
+        """`owned`: the inputs whose windows are the stage's own, to be overwritten."""
+        self.owned = owned
+        self.flow, self.stage, self.cut = program.flow, stage, cut
+        self.locals: list[Dim] = []
+        self.globals: list[Dim] = []
+        self.trims: list[tuple[Op, int]] = []
+        self.name = f"{program.name if program.name.isidentifier() else 'f'}_{stage.number}"
+
+    def text(self) -> Text:
+        """First what indices there are, then the function."""
+        stage = self.stage
+        for op in stage.ops:
+            self.collect(op)
+        for fold in stage.folds:
+            for d, _ in fold.loops:
+                if (fold.op, d) not in self.trims:
+                    self.trims.append((fold.op, d))
+        bounds = 2 if stage.loop is not None else 0
+        n_index = len(self.locals) + len(self.globals) + 2 * len(self.trims) + bounds
+        func = Func(self.name, [v.type for v in stage.inputs] + [INDEX] * n_index)
+        for k in range(len(stage.inputs)):
+            func.arg_attrs[k]["bufferization.writable"] = k in self.owned
+        self.mapping = dict(zip(stage.inputs, func.args))
+        rest = func.args[len(stage.inputs) :]
+        self.local = dict(zip(self.locals, rest))
+        rest = rest[len(self.locals) :]
+        self.whole = dict(zip(self.globals, rest))
+        rest = rest[len(self.globals) :]
+        self.own = {t: (rest[2 * k], rest[2 * k + 1]) for k, t in enumerate(self.trims)}
+        rest = rest[2 * len(self.trims) :]
+        self.block = func.block
+        self.constants: dict[int, Value] = {}
+        for op in stage.ops:
+            self.add(op)
+        if stage.loop is not None:
+            loop = self.mapping[stage.loop.results[0]].defining_op
+            assert loop is not None
+            loop.uses[0].set(rest[0])
+            loop.uses[1].set(rest[1])
+        func.block.append(Return.of([self.mapping[v] for v in stage.outputs]))
+        return Text(self.name, print_generic(func), self.locals, self.globals, self.trims, bool(bounds))
+
+    def collect(self, op: Op) -> None:
+        for o in (op, *op.walk()):
+            for v in o.operands:
+                self.note(v, o)
+                todo = [v]
+                while todo:
+                    made = todo.pop().defining_op
+                    if made is not None and v.type is not INDEX and is_cheap(made, self.flow):
+                        for x in made.operands:
+                            self.note(x, made)
+                        todo += [x for x in made.operands if x.type is not INDEX]
+
+    def note(self, v: Value, op: Op) -> None:
+        size = self.flow.size(v) if v.type is INDEX and self.is_outer(v) else None
+        if size is None or isinstance(size, int):
+            return
+        into = self.globals if isinstance(op, NUMERIC) else self.locals
+        if size not in into:
+            into.append(size)
+
+    def is_outer(self, v: Value) -> bool:
+        return not any(inner_value(v, op) for op in self.stage.ops)
+
+    def value(self, v: Value, op: Op) -> Value:
+        """What stands for a value in the stage."""
+        if v.type is INDEX and self.is_outer(v) and (size := self.flow.size(v)) is not None:
+            if isinstance(size, int):
+                return self.constant(size)
+            return self.whole[size] if isinstance(op, NUMERIC) else self.local[size]
+        if v not in self.mapping:
+            made = v.defining_op
+            if made is None or not is_cheap(made, self.flow):
+                raise UnsupportedError(f"{op.name} uses a value that its stage has not")
+            self.add(made)
+        return self.mapping[v]
+
+    def constant(self, n: int) -> Value:
+        if n not in self.constants:
+            made = arith.Constant([], [INDEX], UNKNOWN, {"value": n})
+            self.block.append(made)
+            self.constants[n] = made.result
+        return self.constants[n]
+
+    def add(self, op: Op) -> None:
+        for o in (op, *op.walk()):
+            for v in o.operands:
+                if not any(inner_value(v, s) for s in (op,)):
+                    self.mapping[v] = self.value(v, o)
+        trimmed = {d: self.own[op, d] for o, d in self.trims if o is op}
+        made: list[Op] = []
+
+        def keep(new: Op) -> Op:
+            made.append(new)
+            return new
+
+        clone_op(op, self.mapping, keep)
+        new = made[0]
+        self.fix_numbers(op, new)
+        if trimmed:
+            self.trim(new, trimmed)
+        self.block.append(new)
+
+    def fix_numbers(self, op: Op, new: Op) -> None:
+        """Where an index is used both as a size and as a number, each use gets its own."""
+        for old, fresh in zip((op, *op.walk()), (new, *new.walk())):
+            for use, now in zip(old.uses, fresh.uses):
+                v = use.value
+                if v.type is INDEX and self.is_outer(v) and self.flow.size(v) is not None:
+                    now.set(self.value(v, old))
+
+    def trim(self, op: Op, own: dict[int, tuple[Value, Value]]) -> None:
+        """A reduction over the chunk's own part of its window."""
+        assert isinstance(op, linalg.DestinationOp)
+        spec = op.spec([v.type for v in op.operands])
+        assert spec is not None
+        for use in op.in_uses:
+            map_ = spec.maps[use.index]
+            t = use.value.type
+            if not isinstance(t, TensorType) or not any(d in own for d in map_.results if d is not None):
+                continue
+            offsets: list[Mixed] = []
+            sizes: list[Mixed] = []
+            shape: list[Dim] = []
+            for k, d in enumerate(map_.results):
+                if d is not None and d in own:
+                    offsets.append(own[d][0])
+                    sizes.append(own[d][1])
+                    shape.append(unnamed())
+                else:
+                    n = t.shape[k]
+                    offsets.append(0)
+                    sizes.append(n if isinstance(n, int) else self.dim(use.value, k))
+                    shape.append(n)
+            s = Slice(tuple(offsets), tuple(sizes), (1,) * len(shape), tuple(range(len(shape))))
+            cut = tensor.ExtractSlice.of(use.value, s, TensorType(tuple(shape), t.element), op.loc)
+            self.block.append(cut)
+            use.set(cut.result)
+
+    def dim(self, v: Value, k: int) -> Value:
+        made = tensor.Dim.of(v, k)
+        self.block.append(made)
+        return made.result

@@ -1,0 +1,156 @@
+"""What runs on a worker: one stage of a call on one chunk, by the compiled program.
+
+A stage travels as text (MLIR, which pickles as it is) and is compiled once in a process; machine code comes from the
+cache on disk where another process has compiled it. The stage sees its arrays as windows: a chunk with what it needs of
+its neighbours, put together here out of their parts; what it gives is trimmed to the chunk itself.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf import mlir
+from tracebuf.frozen import frozen
+
+Bounds = tuple[tuple[int, int], ...]
+"""Of each axis, where a part begins and ends."""
+
+_programs: dict[str, mlir.Program] = {}
+_lock = threading.Lock()
+
+
+@frozen(slots=False)
+class StageProgram:
+    """A stage as it is sent: its name and text, and the dtypes of its outputs. In MLIR integers have no sign: arrays
+    of unsigned ones are looked at as others."""
+
+    name: str
+    text: str
+    dtypes: tuple[np.dtype, ...]
+
+    def program(self) -> mlir.Program:
+        """The program, compiled once in a process."""
+        with _lock:
+            if self.text not in _programs:
+                made = mlir.program(mlir.read(self.text), self.name)
+                made.kernel  # noqa: B018
+                _programs[self.text] = made
+            return _programs[self.text]
+
+
+@frozen(slots=False)
+class FunctionProgram:
+    """A whole call as a stage: the function itself. `inputs`: which of its arguments each input is, `constants` the
+    others; `outputs`: which result each output is (by number), or the argument that holds it (-1 - number)."""
+
+    function: Any
+    inputs: tuple[int, ...]
+    constants: tuple[Any, ...]
+    names: tuple[str, ...]
+    stored: tuple[int, ...]
+    outputs: tuple[int, ...]
+    owned: tuple[bool, ...]
+
+    def program(self) -> Callable[..., list[Any]]:
+        def call(*given: Any) -> list[Any]:
+            args = list(self.constants)
+            for k, (place, x) in enumerate(zip(self.inputs, given)):
+                args[place] = x.copy() if place in self.stored and not self.owned[k] else x
+            n = len(args) - len(self.names)
+            result = self.function(*args[:n], **dict(zip(self.names, args[n:])))
+            results = flat(result)
+            return [results[k] if k >= 0 else args[-1 - k] for k in self.outputs]
+
+        return call
+
+
+def flat(result: Any) -> list[Any]:
+    """The arrays and numbers of a result."""
+    if isinstance(result, dict):
+        result = tuple(result.values())
+    return [y for x in result for y in flat(x)] if isinstance(result, (list, tuple)) else [result]
+
+
+@frozen(slots=False)
+class Window:
+    """How an array's window is put together: its shape, and where each of the parts that are passed goes; None for
+    one part that is the window."""
+
+    shape: tuple[int, ...]
+    parts: tuple[Bounds, ...] | None
+
+    def build(self, parts: Sequence[np.ndarray]) -> np.ndarray:
+        if self.parts is None:
+            return np.asarray(parts[0])
+        made = np.empty(self.shape, parts[0].dtype)
+        for bounds, part in zip(self.parts, parts):
+            made[tuple(slice(a, b) for a, b in bounds)] = part
+        return made
+
+
+@frozen(slots=False)
+class Job:
+    """One chunk of one stage: the windows of its array inputs (None: a number), sizes and numbers by position, and of
+    each output what is the chunk's own (None: all of it)."""
+
+    windows: tuple[Window | None, ...]
+    numbers: tuple[int, ...]
+    trims: tuple[Bounds | None, ...]
+
+
+def run(stage: StageProgram | FunctionProgram, job: Job, inputs: Sequence[Any]) -> list[Any]:
+    """The outputs of a stage for one chunk. Nothing that it is passed is changed: what the program stores to is in
+    windows of its own."""
+    args: list[Any] = []
+    for window, given in zip(job.windows, inputs):
+        args.append(given if window is None else window.build(given))
+    for k, a in enumerate(args):
+        if isinstance(a, np.ndarray):
+            if any(b is a or np.may_share_memory(a, b) for b in args[:k] if isinstance(b, np.ndarray)):
+                args[k] = a.copy()
+    if isinstance(stage, StageProgram):
+        args = [signless(a) for a in args]
+    outputs = stage.program()(*args, *job.numbers)
+    if isinstance(stage, StageProgram):
+        outputs = [of_dtype(x, d) for x, d in zip(outputs, stage.dtypes, strict=True)]
+    del args
+    found = []
+    for k, trim in enumerate(job.trims):
+        out = outputs[k]
+        outputs[k] = None
+        if trim is not None:
+            part = out[tuple(slice(a, b) for a, b in trim)]
+            out = part if part.shape == out.shape else part.copy()
+        found.append(out)
+    return found
+
+
+def signless(a: Any) -> Any:
+    if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind == "u":
+        return a.view(f"i{a.dtype.itemsize}")
+    return a
+
+
+def of_dtype(x: Any, dtype: np.dtype) -> Any:
+    """A result with its sign."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return x.view(dtype) if x.dtype != dtype and dtype.kind == "u" else x
+    return dtype.type(x)
+
+
+def part(block: np.ndarray, bounds: Bounds) -> np.ndarray:
+    """A part of a neighbour, alone: nothing else of it is sent."""
+    return block[tuple(slice(a, b) for a, b in bounds)].copy()
+
+
+def combine(ufunc: str, parts: Sequence[Any]) -> Any:
+    """Results of parts, combined by the ufunc of their reduction."""
+    found = parts[0]
+    f = getattr(np, ufunc)
+    for p in parts[1:]:
+        found = f(found, p)
+    return found
