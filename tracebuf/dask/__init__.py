@@ -5,8 +5,8 @@
 
 `reach` is the lattice, `rules` what each op reads, `flow` the analysis of a tensor program, `program` what a call's
 program is to it, `cut` its answer in words. `split` makes stages of a program, `grid` lays out their windows, `graph`
-builds the tasks that `worker` runs, `model` says how many steps are run between exchanges; `calls` is the door.
-May import: every room, but not `api`. dask itself is imported when something is distributed.
+builds the tasks that `worker` runs, `model` says how many steps are run between exchanges, `memory` what a chunk takes;
+`calls` is the door. May import: every room, but not `api`. dask itself is imported when something is distributed.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracebuf.dask.calls import distribute
+    from tracebuf.dask.memory import suggest_chunks
 
-__all__ = ["distribute"]
+__all__ = ["distribute", "suggest_chunks"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from tracebuf.dask import calls as module
+        from tracebuf.dask import calls, memory
 
-        globals()[name] = found = getattr(module, name)
+        globals()[name] = found = getattr(calls if name == "distribute" else memory, name)
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

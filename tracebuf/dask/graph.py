@@ -47,6 +47,19 @@ class Call:
     results: Mapping[int, int]
 
 
+@plain()
+class Rims:
+    """What a chunk needs of its neighbours, by their blocks: keys and parts."""
+
+    parts: dict[Index, list[tuple[Any, worker.Bounds]]] = field(default_factory=dict)
+
+    def place(self, index: Index, key: Any, inside: worker.Bounds) -> tuple[int, int]:
+        """The number of the neighbour, and of the part among those that are taken of it."""
+        found = self.parts.setdefault(index, [])
+        found.append((key, inside))
+        return list(self.parts).index(index), len(found) - 1
+
+
 class Unwritten(Exception):
     """A stage has no text that a worker could read."""
 
@@ -137,8 +150,9 @@ class Graph:
             at = dict(zip(axes, index))
             windows = {s: self.grids[s].window(k, halos[s]) for s, k in at.items()}
             inputs, specs = [], []
+            rims = Rims()
             for v in stage.inputs:
-                window, parts = self.window(v, windows, at, halos)
+                window, parts = self.window(v, windows, rims)
                 specs.append(window)
                 if window is None:
                     inputs.append(parts)
@@ -150,7 +164,10 @@ class Graph:
                 tuple(self.trim(stage, v, needs, windows, at) for v in stage.outputs),
             )
             key = (name, *index)
-            self.tasks[key] = Task(key, worker.run, TaskRef(program_key), DataNode(None, job), List(*inputs))
+            neighbours = [self.rim(r, index, k) for k, r in enumerate(rims.parts.values())]
+            self.tasks[key] = Task(
+                key, worker.run, TaskRef(program_key), DataNode(None, job), List(*inputs), List(*neighbours)
+            )
             made[index] = key
         self.give(stage, axes, made, name)
         return text
@@ -224,11 +241,20 @@ class Graph:
         return tuple(bounds)
 
     # -- windows
+    def rim(self, parts: Sequence[tuple[Any, worker.Bounds]], index: Index, k: int) -> Any:
+        """The task that takes what a chunk needs of a neighbour."""
+        from dask._task_spec import DataNode, Task, TaskRef
+
+        key: Any = (self.name("rim"), *index, k)
+        bounds = tuple(inside for _, inside in parts)
+        self.tasks[key] = Task(key, worker.rim, DataNode(None, bounds), *(TaskRef(block) for block, _ in parts))
+        return TaskRef(key)
+
     def window(
-        self, v: Value, windows: Mapping[Sym, tuple[int, int]], at: Mapping[Sym, int], halos: Mapping[Sym, Halo]
+        self, v: Value, windows: Mapping[Sym, tuple[int, int]], rims: Rims
     ) -> tuple[worker.Window | None, Any]:
-        """An input's window, and the keys of its parts."""
-        from dask._task_spec import Task, TaskRef
+        """An input's window, and the keys of the blocks that are in it as a whole."""
+        from dask._task_spec import TaskRef
 
         blocks = self.blocks[v]
         if not isinstance(v.type, ShapedType):
@@ -238,24 +264,19 @@ class Graph:
         for axis, size in enumerate(shape):
             axes.append(self.pieces(v, axis, size, windows))
         sizes = tuple(sum(p[2][1] - p[2][0] for p in axis) for axis in axes)
-        parts, bounds = [], []
-        whole = True
+        parts, bounds, taken = [], [], list[tuple[int, int] | None]()
         for combination in itertools.product(*axes):
             index = tuple(p[0] for p in combination)
             inside = tuple(p[1] for p in combination)
             full = all(p[3] for p in combination)
             key = blocks.keys(index)
-            if not full:
-                name = ("part", self.token, key, inside)
-                if name not in self.tasks:
-                    self.tasks[name] = Task(name, worker.part, TaskRef(key), inside)
-                key = name
-                whole = False
-            parts.append(TaskRef(key))
+            taken.append(None if full else rims.place(index, key, inside))
+            if full:
+                parts.append(TaskRef(key))
             bounds.append(tuple(p[2] for p in combination))
-        if len(parts) == 1 and whole:
+        if len(bounds) == len(parts) == 1:
             return worker.Window(sizes, None), parts
-        return worker.Window(sizes, tuple(bounds)), parts
+        return worker.Window(sizes, tuple(bounds), tuple(taken)), parts
 
     def pieces(
         self, v: Value, axis: int, size: Dim, windows: Mapping[Sym, tuple[int, int]]

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 PER_TASK = 1e-3
 """Seconds that a scheduler takes for a task, and a worker to fetch and put together what it needs (docs/dask.md)."""
-PER_ELEMENT = 1e-9
+PER_ELEMENT = 6e-10
 """Seconds that an iteration takes for an element of one array."""
+PER_PLACE = 1e-9
+"""Seconds that it takes to put an element of a window together."""
 MOST = 64
 
 
@@ -21,7 +23,10 @@ def cost(steps: int, chunk: Sequence[int], width: Sequence[int], arrays: int) ->
             cells *= n + w * (steps - done)
         work += cells * arrays * PER_ELEMENT
     parts = float(3 ** sum(1 for w in width if w))
-    return (work + PER_TASK * (1 + arrays * (parts - 1) * 0.25)) / steps
+    cells = 1.0
+    for n, w in zip(chunk, width):
+        cells *= n + w * steps
+    return (work + cells * arrays * PER_PLACE + PER_TASK * (1 + (parts - 1) * 0.5)) / steps
 
 
 def best_steps(chunk: Sequence[int], width: Sequence[int], arrays: int) -> int:

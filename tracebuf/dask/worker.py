@@ -7,7 +7,9 @@ its neighbours, put together here out of their parts; what it gives is trimmed t
 
 from __future__ import annotations
 
+import math
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,11 +18,41 @@ import numpy as np
 from tracebuf import mlir
 from tracebuf.frozen import frozen
 
+SLACK = 1.1
+"""A chunk stays in its window where that takes so much memory at most; else it is copied out of it."""
 Bounds = tuple[tuple[int, int], ...]
 """Of each axis, where a part begins and ends."""
 
 _programs: dict[str, mlir.Program] = {}
 _lock = threading.Lock()
+
+
+KEPT = 4
+"""How many windows' memory a process keeps for the next ones: fresh memory takes as long as copying into it."""
+_kept: list[np.ndarray] = []
+
+
+class _Held(np.ndarray):
+    """What all views of a window lead back to."""
+
+
+def memory(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array of undefined contents, whose memory is kept for the next one of its size when nobody has it any more."""
+    n_bytes = math.prod(shape) * dtype.itemsize
+    if n_bytes < 1 << 20:
+        return np.empty(shape, dtype)
+    with _lock:
+        found = next((k for k, m in enumerate(_kept) if m.nbytes >= n_bytes >= m.nbytes * 0.9), None)
+        raw = np.empty(n_bytes, np.uint8) if found is None else _kept.pop(found)
+    held = raw.view(_Held)
+    weakref.finalize(held, give_back, raw).atexit = False
+    return held[:n_bytes].view(np.ndarray).view(dtype).reshape(shape)
+
+
+def give_back(raw: np.ndarray) -> None:
+    """Keeps a window's memory for the next ones; the oldest goes."""
+    _kept.append(raw)
+    del _kept[:-KEPT]
 
 
 @frozen(slots=False)
@@ -77,16 +109,20 @@ def flat(result: Any) -> list[Any]:
 
 @frozen(slots=False)
 class Window:
-    """How an array's window is put together: its shape, and where each of the parts that are passed goes; None for
-    one part that is the window."""
+    """How an array's window is put together: its shape, and where each part goes; None for one part that is the
+    window. A part is one of the blocks that are passed, in order, or one of the parts of a neighbour: its `rims` say
+    the number of the neighbour and which of its parts."""
 
     shape: tuple[int, ...]
     parts: tuple[Bounds, ...] | None
+    rims: tuple[tuple[int, int] | None, ...] = ()
 
-    def build(self, parts: Sequence[np.ndarray]) -> np.ndarray:
+    def build(self, blocks: Sequence[np.ndarray], neighbours: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
         if self.parts is None:
-            return np.asarray(parts[0])
-        made = np.empty(self.shape, parts[0].dtype)
+            return np.asarray(blocks[0])
+        whole = iter(blocks)
+        parts = [next(whole) if r is None else neighbours[r[0]][r[1]] for r in self.rims]
+        made = memory(self.shape, parts[0].dtype)
         for bounds, part in zip(self.parts, parts):
             made[tuple(slice(a, b) for a, b in bounds)] = part
         return made
@@ -102,12 +138,14 @@ class Job:
     trims: tuple[Bounds | None, ...]
 
 
-def run(stage: StageProgram | FunctionProgram, job: Job, inputs: Sequence[Any]) -> list[Any]:
+def run(
+    stage: StageProgram | FunctionProgram, job: Job, inputs: Sequence[Any], neighbours: Sequence[Sequence[np.ndarray]]
+) -> list[Any]:
     """The outputs of a stage for one chunk. Nothing that it is passed is changed: what the program stores to is in
     windows of its own."""
     args: list[Any] = []
     for window, given in zip(job.windows, inputs):
-        args.append(given if window is None else window.build(given))
+        args.append(given if window is None else window.build(given, neighbours))
     for k, a in enumerate(args):
         if isinstance(a, np.ndarray):
             if any(b is a or np.may_share_memory(a, b) for b in args[:k] if isinstance(b, np.ndarray)):
@@ -124,7 +162,7 @@ def run(stage: StageProgram | FunctionProgram, job: Job, inputs: Sequence[Any]) 
         outputs[k] = None
         if trim is not None:
             part = out[tuple(slice(a, b) for a, b in trim)]
-            out = part if part.shape == out.shape else part.copy()
+            out = part if out.nbytes <= part.nbytes * SLACK else part.copy()
         found.append(out)
     return found
 
@@ -142,9 +180,9 @@ def of_dtype(x: Any, dtype: np.dtype) -> Any:
     return dtype.type(x)
 
 
-def part(block: np.ndarray, bounds: Bounds) -> np.ndarray:
-    """A part of a neighbour, alone: nothing else of it is sent."""
-    return block[tuple(slice(a, b) for a, b in bounds)].copy()
+def rim(bounds: Sequence[Bounds], *blocks: np.ndarray) -> list[np.ndarray]:
+    """What a chunk needs of a neighbour, a part of each of its arrays: nothing else of it is sent."""
+    return [b[tuple(slice(a, e) for a, e in bound)].copy() for b, bound in zip(blocks, bounds)]
 
 
 def combine(ufunc: str, parts: Sequence[Any]) -> Any:
