@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -335,7 +336,10 @@ class Distributed:
         for index in np.ndindex(*(len(c) for c in chunks)):
             key = (name, *index)
             source = blocks.keys(tuple(index))
-            tasks[key] = Alias(key, source) if shape else Task(key, np.asarray, TaskRef(source))
+            if blocks.item is not None:
+                tasks[key] = Task(key, getitem, TaskRef(source), blocks.item)
+            else:
+                tasks[key] = Alias(key, source) if shape else Task(key, np.asarray, TaskRef(source))
         layered = HighLevelGraph.from_collections(name, tasks, dependencies=sources)
         dtype = v.tensor_type.element.dtype if v.is_tensor else v.type.dtype  # type: ignore[union-attr]
         return self.da.Array(layered, name, tuple(chunks), dtype=dtype)

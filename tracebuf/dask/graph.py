@@ -28,11 +28,12 @@ TREE = 8
 
 @plain()
 class Blocks:
-    """A value as blocks: the key of each, by the numbers of the chunks of its axes. A number of Python's is a `literal`
-    of its own."""
+    """A value as blocks: the key of each, by the numbers of the chunks of its axes. What the key stands for may be all
+    that a stage gives, of which it is an `item`. A number of Python's is a `literal` of its own."""
 
     keys: Callable[[Index], Any]
     literal: Any = None
+    item: int | None = None
 
 
 @plain()
@@ -47,17 +48,22 @@ class Call:
     results: Mapping[int, int]
 
 
+Part = tuple[Any, int | None, worker.Bounds]
+"""Of a block by its key: the item, and where."""
+
+
 @plain()
 class Rims:
-    """What a chunk needs of its neighbours, by their blocks: keys and parts."""
+    """What chunks need of their neighbours, by the index of these: parts, numbered."""
 
-    parts: dict[Index, list[tuple[Any, worker.Bounds]]] = field(default_factory=dict)
+    parts: dict[Index, dict[Part, int]] = field(default_factory=dict)
 
-    def place(self, index: Index, key: Any, inside: worker.Bounds) -> tuple[int, int]:
-        """The number of the neighbour, and of the part among those that are taken of it."""
-        found = self.parts.setdefault(index, [])
-        found.append((key, inside))
-        return list(self.parts).index(index), len(found) - 1
+    def place(self, index: Index, part: Part, near: list[Index]) -> tuple[int, int]:
+        """The number of the neighbour among those that a chunk has, and of the part among those taken of it."""
+        found = self.parts.setdefault(index, {})
+        if index not in near:
+            near.append(index)
+        return near.index(index), found.setdefault(part, len(found))
 
 
 class Unwritten(Exception):
@@ -146,13 +152,15 @@ class Graph:
         name = self.name(text.name)
         self.begins.update(needs.begins)
         made: dict[Index, Any] = {}
+        rims = Rims()
+        takers: list[tuple[Any, worker.Job, Any, list[Index]]] = []
         for index in itertools.product(*(range(len(self.grids[s].ends)) for s in axes)):
             at = dict(zip(axes, index))
             windows = {s: self.grids[s].window(k, halos[s]) for s, k in at.items()}
             inputs, specs = [], []
-            rims = Rims()
+            near: list[Index] = []
             for v in stage.inputs:
-                window, parts = self.window(v, windows, rims)
+                window, parts = self.window(v, windows, rims, near)
                 specs.append(window)
                 if window is None:
                     inputs.append(parts)
@@ -164,11 +172,12 @@ class Graph:
                 tuple(self.trim(stage, v, needs, windows, at) for v in stage.outputs),
             )
             key = (name, *index)
-            neighbours = [self.rim(r, index, k) for k, r in enumerate(rims.parts.values())]
-            self.tasks[key] = Task(
-                key, worker.run, TaskRef(program_key), DataNode(None, job), List(*inputs), List(*neighbours)
-            )
+            takers.append((key, job, List(*inputs), near))
             made[index] = key
+        refs = {index: self.rim(parts, f"rim-{name}", index) for index, parts in rims.parts.items()}
+        for key, job, given, near in takers:
+            neighbours = List(*(refs[index] for index in near))
+            self.tasks[key] = Task(key, worker.run, TaskRef(program_key), DataNode(None, job), given, neighbours)
         self.give(stage, axes, made, name)
         return text
 
@@ -241,17 +250,18 @@ class Graph:
         return tuple(bounds)
 
     # -- windows
-    def rim(self, parts: Sequence[tuple[Any, worker.Bounds]], index: Index, k: int) -> Any:
-        """The task that takes what a chunk needs of a neighbour."""
+    def rim(self, parts: Mapping[Part, int], name: str, index: Index) -> Any:
+        """The task that takes of a chunk what its neighbours need: one for all of them, for tasks cost more."""
         from dask._task_spec import DataNode, Task, TaskRef
 
-        key: Any = (self.name("rim"), *index, k)
-        bounds = tuple(inside for _, inside in parts)
-        self.tasks[key] = Task(key, worker.rim, DataNode(None, bounds), *(TaskRef(block) for block, _ in parts))
+        key: Any = (name, *index)
+        blocks = list(dict.fromkeys(block for block, _, _ in parts))
+        taken = tuple((blocks.index(block), item, inside) for block, item, inside in parts)
+        self.tasks[key] = Task(key, worker.rim, DataNode(None, taken), *(TaskRef(block) for block in blocks))
         return TaskRef(key)
 
     def window(
-        self, v: Value, windows: Mapping[Sym, tuple[int, int]], rims: Rims
+        self, v: Value, windows: Mapping[Sym, tuple[int, int]], rims: Rims, near: list[Index]
     ) -> tuple[worker.Window | None, Any]:
         """An input's window, and the keys of the blocks that are in it as a whole."""
         from dask._task_spec import TaskRef
@@ -270,13 +280,13 @@ class Graph:
             inside = tuple(p[1] for p in combination)
             full = all(p[3] for p in combination)
             key = blocks.keys(index)
-            taken.append(None if full else rims.place(index, key, inside))
+            taken.append(None if full else rims.place(index, (key, blocks.item, inside), near))
             if full:
                 parts.append(TaskRef(key))
             bounds.append(tuple(p[2] for p in combination))
         if len(bounds) == len(parts) == 1:
-            return worker.Window(sizes, None), parts
-        return worker.Window(sizes, tuple(bounds), tuple(taken)), parts
+            return worker.Window(sizes, None, (), blocks.item), parts
+        return worker.Window(sizes, tuple(bounds), tuple(taken), blocks.item), parts
 
     def pieces(
         self, v: Value, axis: int, size: Dim, windows: Mapping[Sym, tuple[int, int]]
@@ -314,18 +324,20 @@ class Graph:
             over = list(dict.fromkeys(s for _, s in fold.loops)) if fold is not None else []
             base = f"{name}-{k}"
             keys: dict[Index, Any] = {}
+            item = k if fold is None and own else None
             groups: dict[Index, list[Any]] = {}
             for index, key in made.items():
                 at = dict(zip(axes, index))
                 if any(at[s] != 0 for s in axes if s not in own and s not in over):
                     continue
                 mine = tuple(at[s] if s is not None else 0 for s in self.symbols_of(v))
-                part = (base, *index)
-                self.tasks[part] = Task(part, getitem, TaskRef(key), k)
+                part = key if item is not None else (base, *index)
+                if item is None:
+                    self.tasks[part] = Task(part, getitem, TaskRef(key), k)
                 groups.setdefault(mine, []).append(part)
             for mine, parts in groups.items():
                 keys[mine] = parts[0] if fold is None else self.tree(fold.ufunc, parts, f"{base}-tree")
-            self.blocks[v] = Blocks(keys.__getitem__)
+            self.blocks[v] = Blocks(keys.__getitem__, None, item)
 
     def tree(self, ufunc: str, parts: list[Any], name: str) -> Any:
         """The key of what a reduction gives, whose parts are combined a few at a time."""

@@ -111,13 +111,16 @@ def flat(result: Any) -> list[Any]:
 class Window:
     """How an array's window is put together: its shape, and where each part goes; None for one part that is the
     window. A part is one of the blocks that are passed, in order, or one of the parts of a neighbour: its `rims` say
-    the number of the neighbour and which of its parts."""
+    the number of the neighbour and which of its parts. Blocks that are all that a stage gives hold it as `item`."""
 
     shape: tuple[int, ...]
     parts: tuple[Bounds, ...] | None
     rims: tuple[tuple[int, int] | None, ...] = ()
+    item: int | None = None
 
     def build(self, blocks: Sequence[np.ndarray], neighbours: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
+        if self.item is not None:
+            blocks = [b[self.item] for b in blocks]
         if self.parts is None:
             return np.asarray(blocks[0])
         whole = iter(blocks)
@@ -180,9 +183,14 @@ def of_dtype(x: Any, dtype: np.dtype) -> Any:
     return dtype.type(x)
 
 
-def rim(bounds: Sequence[Bounds], *blocks: np.ndarray) -> list[np.ndarray]:
-    """What a chunk needs of a neighbour, a part of each of its arrays: nothing else of it is sent."""
-    return [b[tuple(slice(a, e) for a, e in bound)].copy() for b, bound in zip(blocks, bounds)]
+def rim(parts: Sequence[tuple[int, int | None, Bounds]], *blocks: Any) -> list[np.ndarray]:
+    """What the neighbours of a chunk need of it: parts of its blocks (the number of the block, the item where it is all
+    that a stage gives, and where). Nothing else of it is sent."""
+    found = []
+    for k, item, bounds in parts:
+        block = blocks[k] if item is None else blocks[k][item]
+        found.append(block[tuple(slice(a, b) for a, b in bounds)].copy())
+    return found
 
 
 def combine(ufunc: str, parts: Sequence[Any]) -> Any:
