@@ -184,7 +184,7 @@ class Graph:
     def by_function(self, stage: Stage, text: Text, owned: frozenset[int]) -> worker.FunctionProgram | None:
         """The function itself as a stage, where that is all there is to do."""
         call, args = self.call, self.program.func.args
-        if call is None or text.globals or text.trims or stage.loop is not None:
+        if call is None or text.trims or stage.loop is not None or (text.globals and self.cut):
             return None
         if any(v not in args for v in stage.inputs):
             return None
@@ -194,6 +194,7 @@ class Graph:
         outputs = tuple(-1 - stored[v] if v in stored else returned.get(v, 0) for v in stage.outputs)
         constants = tuple(None if isinstance(v, np.ndarray) and v.ndim else v for v in call.values)
         text.locals.clear()
+        text.globals.clear()
         return worker.FunctionProgram(
             call.function, inputs, constants, (), tuple(stored.values()), outputs,
             tuple(k in owned for k in range(len(inputs))),

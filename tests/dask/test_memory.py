@@ -1,0 +1,68 @@
+"""Chunks for a given memory: they fit, and what a chunk takes is what was said at most."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.dask.functions import CASES
+from tracebuf import bufferize
+from tracebuf.dask import suggest_chunks
+from tracebuf.dask.memory import SHARE, bytes_of
+from tracebuf.errors import UnsupportedError
+
+
+def test_amounts() -> None:
+    assert [bytes_of(x) for x in ("1GB", "500 MiB", "7", 12)] == [10**9, 500 * 2**20, 7, 12]
+    with pytest.raises(ValueError, match="no amount of memory"):
+        bytes_of("much")
+
+
+def test_what_is_small_is_not_cut_and_whole_axes_stay_whole() -> None:
+    f = bufferize(CASES["laplace"][0])
+    assert suggest_chunks(f, [(300, 200)]) == {"u": (300, 200)}
+    running = bufferize(CASES["running"][0])
+    assert suggest_chunks(running, [(10_000, 10_000)], memory="400MB")["x"][0] == 10_000
+
+
+def test_more_memory_gives_larger_chunks() -> None:
+    f = bufferize(CASES["wave"][0])
+    sizes = [
+        np.prod(suggest_chunks(f, [(20_000, 20_000), (20_000, 20_000), 0.1], memory=m)["u"])
+        for m in ("100MB", "1GB", "10GB")
+    ]
+    assert sizes == sorted(sizes) and sizes[0] < sizes[2]
+
+
+def test_what_can_never_fit_is_refused() -> None:
+    f = bufferize(CASES["running"][0])
+    with pytest.raises(UnsupportedError, match="whatever its chunks"):
+        suggest_chunks(f, [(10**9, 4)], memory="1GB")
+
+
+@pytest.mark.parametrize("name", ["wave", "laplace", "chain"])
+def test_a_chunk_takes_at_most_what_was_said(name: str) -> None:
+    """Measured: the arrays that are made while all chunks are computed, one after the other, and thrown away."""
+    da, dask = pytest.importorskip("dask.array"), pytest.importorskip("dask")
+    from tracebuf.dask import distribute
+
+    f = bufferize(CASES[name][0])
+    square = (900, 900)
+    shapes: dict[str, list[Any]] = {"wave": [square, square, 0.1], "laplace": [square], "chain": [square, square]}
+    memory = 16_000_000
+    chunks = next(iter(suggest_chunks(f, shapes[name], memory=memory).values()))
+    args = [da.zeros(s, chunks=chunks) if isinstance(s, tuple) else s for s in shapes[name]]
+    assert args[0].npartitions > 1
+    result = distribute(f)(*args)
+    changed = [result, *(a for a in args if isinstance(a, da.Array))] if name == "wave" else [result]
+    with dask.config.set(scheduler="synchronous"):
+        dask.compute(*(x.sum() for x in changed))
+        tracemalloc.start()
+        dask.compute(*(x.sum() for x in changed))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    held = 3 * 8 * chunks[0] * 900 * len(changed)  # rows of chunks that wait for their neighbours
+    assert peak < memory / SHARE + held
