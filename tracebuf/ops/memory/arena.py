@@ -37,6 +37,16 @@ class Extent:
         return Extent(tuple(_added(s, size, count) for s in self.sums))
 
     @staticmethod
+    def sum(parts: Iterable[tuple[Dim, int]]) -> Extent:
+        """The sum of so many times each size."""
+        total: dict[Dim, int] = {}
+        for size, count in parts:
+            size, count = (LINE, count * rounded(size) // LINE) if isinstance(size, int) else (size, count)
+            if count:
+                total[size] = total.get(size, 0) + count
+        return Extent((tuple(total.items()),))
+
+    @staticmethod
     def greatest(extents: Iterable[Extent]) -> Extent:
         """The least that is above all of them, or little more; that of none is 0."""
         found = list(dict.fromkeys(s for e in extents for s in e.sums))

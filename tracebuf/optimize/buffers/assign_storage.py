@@ -434,11 +434,10 @@ class _Storage:
 
     def _together(self, group: Group, floating: list[Group]) -> Extent:
         """A floating buffer and those that are alive where it is made."""
-        total = Extent()
-        for g in floating:
-            if g.size is not None and g.span.first <= group.span.first <= g.span.last:
-                total = total.plus(g.size, g.turns)
-        return total
+        first = group.span.first
+        return Extent.sum(
+            (g.size, g.turns) for g in floating if g.size is not None and g.span.first <= first <= g.span.last
+        )
 
     def _in_use(
         self,
