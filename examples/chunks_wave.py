@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         small, energy = da.compute(u[::step, ::step], (v * v).sum())
         most = max(client.run(peak).values())
     print(f"{'size':>10}{'chunks':>16}{'workers':>9}{'steps':>7}{'seconds':>9}{'most of a worker':>18}{'kinetic':>12}")
-    print(f"{n:10}{v.numblocks!s:>16}{args.workers:9}{args.steps:7}{seconds:9.2f}{most / 1e6:15.0f} MB{energy:12.4f}")
+    print(f"{n:10}{v.numblocks!s:>16}{args.workers:9}{args.steps:7}{seconds:9.2f}{most / 1e6:15.0f} MB{energy:12.3e}")
     if args.out is not None:
         low, high = float(small.min()), float(small.max())
         write_png(args.out, (small - low) / (high - low or 1) * 255)

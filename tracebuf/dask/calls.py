@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from operator import getitem
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 from tracebuf.dask.flow import shape_of
 from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten
 from tracebuf.dask.grid import Grid, needs_of
+from tracebuf.dask.memory import chunk_bytes, small_sizes
 from tracebuf.dask.program import Program, program_of
 from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
 from tracebuf.errors import UnsupportedError
@@ -26,13 +28,8 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Sym, evaluate, symbols
 from tracebuf.ir.types import ScalarType
 
-LARGE = 1024
-"""Sizes above it are traced as smaller ones."""
-CLOSE = 64
-"""Sizes that differ by less keep their difference."""
 
-
-def distribute(f: Any, *, steps: int | None = None) -> Callable[..., Any]:
+def distribute(f: Any, *, steps: int | None = None, resource: str | None = None) -> Callable[..., Any]:
     """A bufferized function that takes dask arrays and returns dask arrays, computed chunk by chunk when they are asked
     for. An argument that the function stores to is from then on the array with what is stored, as after
     `x[...] = y` of dask; nobody sees it half done. Elementwise functions and stencils give the bits of the function
@@ -42,6 +39,8 @@ def distribute(f: Any, *, steps: int | None = None) -> Callable[..., Any]:
         f: a bufferized function, or one to bufferize.
         steps: how many iterations of a loop over time are run between exchanges of halos; by default what a model of
             the costs says.
+        resource: the name under which workers of `distributed` declare their memory in bytes (`--resources
+            "memory=1e9"`): each task asks the scheduler for what a chunk takes. Workers without it get no tasks.
 
     Raises (the function that is returned) what `f.lower` raises; UnsupportedError for what cannot be run so.
 
@@ -58,7 +57,7 @@ def distribute(f: Any, *, steps: int | None = None) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:
-        return Distributed(f, args, kwargs, steps).result()
+        return Distributed(f, args, kwargs, steps, resource).result()
 
     return run
 
@@ -66,11 +65,14 @@ def distribute(f: Any, *, steps: int | None = None) -> Callable[..., Any]:
 class Distributed:
     """One call on dask arrays."""
 
-    def __init__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], steps: int | None) -> None:
+    def __init__(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], steps: int | None, resource: str | None = None
+    ) -> None:
         import dask.array as da
 
         self.da: Any = da
-        self.f, self.steps = f, steps
+        self.f, self.steps, self.resource = f, steps, resource
+        self.claimed = 0
         given = [*args, *kwargs.values()]
         self.arrays: dict[int, Any] = {}
         """By the identity of what stands for it in the trace: each array."""
@@ -242,6 +244,9 @@ class Distributed:
             a = a.rechunk(tuple(self.chunks(v, axis, n, grids) for axis, n in enumerate(a.shape)))
             sources.append(a)
             graph.blocks[v] = Blocks(lambda index, name=a.name: (name, *index))  # type: ignore[misc]
+        if self.resource is not None:
+            local = {**self.env, **{s: max(b - a for a, b in g.chunks) for s, g in grids.items()}}
+            self.claimed = max(chunk_bytes(self.program, s, local, cut) for s in stages)
         steps = {s.loop: self.steps_of(s, grids) for s in stages if s.loop is not None}
         for stage in stages:
             graph.stage(stage, steps)
@@ -309,6 +314,7 @@ class Distributed:
 
     def array(self, v: Value, graph: Graph, sources: Sequence[Any]) -> Any:
         """A value as a dask array; a number as one of no axes."""
+        import dask
         from dask._task_spec import Alias, Task, TaskRef
         from dask.highlevelgraph import HighLevelGraph
 
@@ -340,7 +346,11 @@ class Distributed:
                 tasks[key] = Task(key, getitem, TaskRef(source), blocks.item)
             else:
                 tasks[key] = Alias(key, source) if shape else Task(key, np.asarray, TaskRef(source))
-        layered = HighLevelGraph.from_collections(name, tasks, dependencies=sources)
+        claims: Any = nullcontext()
+        if self.resource is not None:
+            claims = dask.annotate(resources={self.resource: self.claimed})  # type: ignore[attr-defined]
+        with claims:
+            layered = HighLevelGraph.from_collections(name, tasks, dependencies=sources)
         dtype = v.tensor_type.element.dtype if v.is_tensor else v.type.dtype  # type: ignore[union-attr]
         return self.da.Array(layered, name, tuple(chunks), dtype=dtype)
 
@@ -393,18 +403,3 @@ def guards_hold(guards: Sequence[Any], env: Mapping[Sym, int]) -> bool:
         if not {"nonneg": value >= 0, "zero": value == 0, "nonzero": value != 0}[g.kind]:
             return False
     return True
-
-
-def small_sizes(shapes: Sequence[tuple[int, ...]]) -> dict[int, int]:
-    """A smaller size for each large one: equal for equal ones, and as different where they differ little."""
-    found: dict[int, int] = {}
-    base = stand = 0
-    for n in sorted({n for shape in shapes for n in shape}):
-        if n < LARGE:
-            found[n] = n
-        elif base and n - base < CLOSE:
-            found[n] = stand + n - base
-        else:
-            base, stand = n, (stand or LARGE) + 2 * CLOSE
-            found[n] = stand
-    return found

@@ -20,6 +20,10 @@ from tracebuf.ops.arrays import tensor
 
 UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30,
          "tib": 2**40}  # fmt: skip
+LARGE = 1024
+"""Sizes above it are traced as smaller ones."""
+CLOSE = 64
+"""Sizes that differ by less keep their difference."""
 SHARE = 8
 """Which part of a worker's memory the work on one chunk takes at most: the rest holds other chunks, what is sent and
 received, and the process itself; dask begins to write to disk at 60 %."""
@@ -92,8 +96,6 @@ def suggest_chunks(
     >>> suggest_chunks(tracebuf.bufferize(lambda a, b: a + b), [(10_000, 10_000)] * 2, memory="80MB")
     {'a': (512, 512), 'b': (512, 512)}
     """
-    from tracebuf.dask.calls import small_sizes
-
     shaped = [np.broadcast_to(np.float64(0), a) if is_shape(a) else a for a in args]
     shapes = [tuple(a.shape) for a in shaped if hasattr(a, "shape")]
     sizes = small_sizes(shapes)
@@ -145,3 +147,18 @@ def cuttable(program: Program, cut: frozenset[Sym]) -> tuple[list[Stage], frozen
             if not reason.syms & cut:
                 raise UnsupportedError(reason.reason, location=reason.loc) from None
             cut -= reason.syms
+
+
+def small_sizes(shapes: Sequence[tuple[int, ...]]) -> dict[int, int]:
+    """A smaller size for each large one: equal for equal ones, and as different where they differ little."""
+    found: dict[int, int] = {}
+    base = stand = 0
+    for n in sorted({n for shape in shapes for n in shape}):
+        if n < LARGE:
+            found[n] = n
+        elif base and n - base < CLOSE:
+            found[n] = stand + n - base
+        else:
+            base, stand = n, (stand or LARGE) + 2 * CLOSE
+            found[n] = stand
+    return found
