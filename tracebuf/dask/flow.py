@@ -7,7 +7,7 @@ counterpart; the affine maps are those that fusion uses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -70,11 +70,13 @@ class Flow:
     """The states of a program's values. `inputs` are the values that are arguments, by number."""
 
     def __init__(
-        self, func: Func, inputs: Sequence[Value] | None = None, same: Mapping[Sym, Dim] = MappingProxyType({})
-    ) -> None:
-        """`same`: sizes in terms of others that they equal."""
+        self, func: Func, inputs: Sequence[Value] | None = None, same: Mapping[Sym, Dim] = MappingProxyType({}),
+        bound: Iterable[Sym] = (),
+    ) -> None:  # fmt: skip
+        """`same`: sizes in terms of others that they equal; `bound`: the symbols that a call is given."""
         self.states: dict[Value, State] = {}
         self.sizes: dict[Value, Dim] = {v: substitute(s.expr, same) for s, v in func.symbols.items()}
+        self.bound = frozenset(bound)
         self.trips: list[Trips] = []
         self.once: dict[Op, tuple[list[int], list[State]]] = {}
         """Of each loop: the numbers of its carried values, as if they were arguments, and what one iteration makes."""
@@ -122,6 +124,11 @@ class Flow:
         if found is not None:
             self.sizes[value] = found
         return found
+
+    def given(self, value: Mixed) -> Dim | None:
+        """The symbolic size that an index is, where the sizes and numbers that a call is given say it."""
+        size = self.size(value)
+        return size if size is not None and symbols(size) <= self.bound else None
 
     def _computed(self, value: Value) -> Dim | None:
         op = value.defining_op

@@ -36,7 +36,7 @@ class Program:
 
     @cached_property
     def flow(self) -> Flow:
-        flow = Flow(self.func, same=self.same)
+        flow = Flow(self.func, same=self.same, bound=self.traced.bindings)
         flow.run(self.func.block)
         return flow
 

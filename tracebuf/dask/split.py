@@ -87,7 +87,7 @@ def is_cheap(op: Op, flow: Flow) -> bool:
     if isinstance(op, linalg.Fill):
         source = op.operand(0).defining_op
         return isinstance(source, arith.Constant) and isinstance(op.operand(1).defining_op, tensor.Empty)
-    return bool(op.results) and all(r.type is INDEX and flow.size(r) is not None for r in op.results)
+    return bool(op.results) and all(r.type is INDEX and flow.given(r) is not None for r in op.results)
 
 
 def fold_of(op: Op, cut: frozenset[Sym]) -> list[Fold] | None:
@@ -203,7 +203,7 @@ def needs(op: Op, flow: Flow) -> list[Value]:
     todo = uses_of(op)
     while todo:
         v = todo.pop(0)
-        if v.type is INDEX and flow.size(v) is not None:
+        if v.type is INDEX and flow.given(v) is not None:
             continue
         found.append(v)
         if v.defining_op is not None and is_cheap(v.defining_op, flow):
@@ -219,7 +219,7 @@ def exchanges(op: scf.For, flow: Flow, cut: frozenset[Sym]) -> bool:
     numbers, states = once
     if any(symbols(d) & cut for d in flow.walked.get(op, ())):
         return False
-    if any((d := flow.size(v)) is None or symbols(d) & cut for v in op.operands[:3]):
+    if any((d := flow.given(v)) is None or symbols(d) & cut for v in op.operands[:3]):
         return False
     shapes = [shape_of(a) for a in op.args]
     for state in states:
@@ -323,7 +323,7 @@ class Builder:
                         todo += [x for x in made.operands if x.type is not INDEX]
 
     def note(self, v: Value, op: Op) -> None:
-        size = self.flow.size(v) if v.type is INDEX and self.is_outer(v) else None
+        size = self.flow.given(v) if v.type is INDEX and self.is_outer(v) else None
         if size is None or isinstance(size, int):
             return
         into = self.globals if isinstance(op, NUMERIC) else self.locals
@@ -335,7 +335,7 @@ class Builder:
 
     def value(self, v: Value, op: Op) -> Value:
         """What stands for a value in the stage."""
-        if v.type is INDEX and self.is_outer(v) and (size := self.flow.size(v)) is not None:
+        if v.type is INDEX and self.is_outer(v) and (size := self.flow.given(v)) is not None:
             if isinstance(size, int):
                 return self.constant(size)
             return self.whole[size] if isinstance(op, NUMERIC) else self.local[size]
@@ -377,7 +377,7 @@ class Builder:
         for old, fresh in zip((op, *op.walk()), (new, *new.walk())):
             for use, now in zip(old.uses, fresh.uses):
                 v = use.value
-                if v.type is INDEX and self.is_outer(v) and self.flow.size(v) is not None:
+                if v.type is INDEX and self.is_outer(v) and self.flow.given(v) is not None:
                     now.set(self.value(v, old))
 
     def trim(self, op: Op, own: dict[int, tuple[Value, Value]]) -> None:
