@@ -148,6 +148,10 @@ def difference(a):
     return a[1:] - a[:-1]
 
 
+def shifted(a):
+    return a[3:] * 2, a[:-2] + 1
+
+
 def np_diff(a):
     return np.diff(a, axis=0)
 
@@ -305,7 +309,40 @@ def three_times(u):
         u[2:] = u[2:] - u[:-2] / 2
 
 
+def by_speed(u, T):
+    t = 0.0
+    for _ in range(T):
+        dt = 0.2 / np.abs(u).max()
+        u[1:-1] += dt * (u[2:] - 2 * u[1:-1] + u[:-2])
+        t += dt
+    return t
+
+
+def conjugate(b, T):
+    x, r = np.zeros_like(b), b.copy()
+    p, rs = r.copy(), (r * r).sum()
+    for _ in range(T):
+        q = 2.1 * p
+        q[1:] -= p[:-1]
+        q[:-1] -= p[1:]
+        step = rs / (p * q).sum()
+        x += step * p
+        r -= step * q
+        new = (r * r).sum()
+        p = r + new / rs * p
+        rs = new
+    return x
+
+
 # -- what is not cut
+
+
+def squared(a, x):
+    return a @ (a @ x)
+
+
+def with_outer(x):
+    return x[:, None] * x[None, :], x + 1
 
 
 def sorted_rows(x):
@@ -349,12 +386,15 @@ CASES: dict[str, Case] = {
         (columns, (_u,)), (rows_mean, (_u,)), (largest, (_u, _v)), (standard, (_u,)), (softmax, (_u,)),
         (product, arrays((9, 10), (10, 11))), (matvec, arrays((9, 10), (10,))), (gram, (_u,)), (any_above, (_u,)),
         (counted, (_u,)), (norm, (_x,)), (rows_less_means, (_u,)), (second_difference, (_x,)), (difference, (_x,)),
-        (np_diff, (_u,)), (laplace, (_u,)), (wave, (_u, _v, 0.1)), (twice, (_x,)), (upwind, (_x, 0.3)), (wide, (_x,)),
+        (shifted, (_x,)), (np_diff, (_u,)), (laplace, (_u,)), (wave, (_u, _v, 0.1)), (twice, (_x,)),
+        (upwind, (_x, 0.3)), (wide, (_x,)),
         (one_sided, (_x,)), (two_kinds, (_x, _y)), (staggered, arrays((14,), (13,))), (blurred, (_u,)), (padded, (_x,)),
         (padded_2d, (_u,)), (by_loop, (_x,)), (by_loops, (_u,)), (rolled, (_u,)), (rolled_1d, (_x,)), (windows, (_x,)),
         (gradient, (_x,)), (volume, (_w,)), (stencil_total, (_u,)), (smooth_rows, (_u,)), (heat, (_u, 3)),
         (wave_steps, (_x, _y, 0.1, 3)), (insulated, (_x, 3)), (driven, (_x, 3)), (turning, (_x, 2)),
-        (two_loops, (_x, 3)), (three_times, (_x,)), (sorted_rows, (_u,)), (running, (_u,)), (backwards, (_x, _y)),
+        (two_loops, (_x, 3)), (three_times, (_x,)),
+        (by_speed, (_x, 3)), (conjugate, (_x, 3)), (squared, (*arrays((9, 9)), *arrays((9,)))), (with_outer, (_x,)),
+        (sorted_rows, (_u,)), (running, (_u,)), (backwards, (_x, _y)),
         (with_its_transpose, (*arrays((9, 9)), _u)), (recurrence, (_x, _y)), (numbered, (_x,)),
         (gathered, (_x, np.array([3, 0, 5, 7]))),
     )

@@ -22,6 +22,7 @@ from tracebuf.dask.grid import Grid, needs_of
 from tracebuf.dask.memory import chunk_bytes, small_sizes
 from tracebuf.dask.program import Program, program_of
 from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
+from tracebuf.dask.unroll import unrolled
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
 from tracebuf.ir.core import Value
@@ -183,6 +184,9 @@ class Distributed:
                     raise self.uncut()
                 return stages, grids
             except Uncut as reason:
+                if (written := unrolled(self.program, self.env, cut)) is not None:
+                    self.program = written
+                    continue
                 self.reasons.update(dict.fromkeys(reason.syms & cut, reason))
                 if not reason.syms & cut:
                     raise UnsupportedError(reason.reason, location=reason.loc) from None

@@ -72,11 +72,10 @@ def needs_of(program: Program, stage: Stage, cut: frozenset[Sym], begins: Begins
     flow.sizes = {v: d for v, d in program.flow.sizes.items() if all(s.kind != "iv" for s in symbols(d))}
     if stage.loop is not None and count is not None:
         flow.counts[stage.loop] = count
+    mine = set(stage.ops)
     for op in program.func.block.ops:
-        if is_cheap(op, program.flow):
+        if op in mine or is_cheap(op, program.flow):
             flow.step(op)
-    for op in stage.ops:
-        flow.step(op)
     targets = [Target(flow.state(v), shape_of(v), v) for v in stage.outputs]
     folded = {f.op for f in stage.folds}
     targets = [t for t in targets if t.value is None or t.value.defining_op not in folded]
@@ -164,7 +163,7 @@ def one_target(found: Needs, t: Target, stage: Stage, cut: frozenset[Sym], begin
         for p in mine:
             low, high = max(low, begin - p.low), max(high, p.high - begin - p.delta)
             around = around or p.around
-        high = max(high, -delta - begin, 0)
+        low, high = max(low, begin, 0), max(high, -delta - begin, 0)  # its own places are in the window
         old = found.halos.get(s, Halo())
         found.halos[s] = Halo(max(old.low, low), max(old.high, high), old.around or around)
     if t.value is not None:

@@ -153,6 +153,7 @@ class Uncut(Exception):
 def stages_of(program: Program, cut: frozenset[Sym]) -> list[Stage]:
     """The stages of a program whose axes of these symbols are cut. Raises Uncut for axes that are not to be."""
     flow, func = program.flow, program.func
+    check_axes(func, cut)
     levels: dict[Value, int] = dict.fromkeys(func.args, 0)
     home: dict[Op, int] = {}
     alone: dict[Op, bool] = {}
@@ -195,6 +196,20 @@ def stages_of(program: Program, cut: frozenset[Sym]) -> list[Stage]:
             stage.outputs = list(stage.loop.results)
         stage.number = k
     return [s for s in stages if s.outputs or any(not op.results for op in s.ops)]
+
+
+def check_axes(func: Func, cut: frozenset[Sym]) -> None:
+    """Uncut where two axes of one array have a size of one symbol that is cut: there is one chunk for both."""
+    for v in func.values():
+        found: set[Sym] = set()
+        for size in shape_of(v):
+            s = symbol_of(size)
+            if s in found:
+                op = v.defining_op
+                where = op.loc if op is not None else func.loc
+                raise Uncut({s}, where, f"two axes of an array are as long as {s.name}")
+            if s is not None and s in cut:
+                found.add(s)
 
 
 def needs(op: Op, flow: Flow) -> list[Value]:
@@ -274,7 +289,7 @@ class Builder:
         self.locals: list[Dim] = []
         self.globals: list[Dim] = []
         self.trims: list[tuple[Op, int]] = []
-        self.name = f"{program.name if program.name.isidentifier() else 'f'}_{stage.number}"
+        self.name = f"stage_of_{program.name}" if program.name.isidentifier() else "stage"  # alike stages are one text
 
     def text(self) -> Text:
         """First what indices there are, then the function."""
