@@ -153,6 +153,32 @@ def test_caches_that_are_refused(body: str) -> None:
     assert REFUSED[body] in refused(program(source, cache=cache, lru_cache=lru_cache), A).reason
 
 
+@lru_cache(maxsize=1)
+def zeros(n: int) -> Any:
+    return np.zeros(n)
+
+
+def asks_for_two(n):
+    a = zeros(n)
+    a += 1
+    return zeros(n + 1), zeros(n)
+
+
+def asks_for_one(n):
+    a = zeros(n)
+    a += 1
+    return zeros(n) is a, zeros(n)
+
+
+def test_a_cache_from_outside_that_drops_results() -> None:
+    """Eager makes anew what was dropped; called once for each call, it would be the one that was changed."""
+    assert "for 1 results is asked for 2" in refused(asks_for_two, 2).reason
+    for f in (asks_for_one, tracebuf.bufferize(asks_for_one)):
+        zeros.cache_clear()
+        same, found = f(2)
+        assert same and found.tolist() == [1, 1]
+
+
 SCALE = [2.0]
 
 

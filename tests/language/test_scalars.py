@@ -224,6 +224,24 @@ def test_n3_powers_of_numpy_scalars() -> None:
             agree(f, x, y)
 
 
+@pytest.mark.parametrize("whole", [np.int64(10), np.uint8(10), np.int16(-3), np.int32(15)])
+@pytest.mark.parametrize("other", [2.5, -0.5, 0.1, np.float32(2.5), np.float64(2.5)])
+def test_n3_powers_of_numpys_ints_and_floats(whole: Any, other: Any) -> None:
+    """By the ufunc, unless a NumPy scalar is of the result's type: their last bits are others."""
+    f = bufferize(program("def f(x, y): return x ** y, y ** x"))
+    agree(f, whole, other)
+    agree(program("def f(x, y): return np.array([x])[0] ** y"), whole, other)
+
+
+@pytest.mark.parametrize("n", [-1, 0, 1, 2, 3])
+def test_n3_short_cuts_of_an_exponent_that_is_an_argument(n: int) -> None:
+    f = bufferize(program("def f(a, n): return a ** n"))
+    for a in (np.array([1 + 0j, 1j, -1, complex(0, -0.0)]), np.array([2.5 + 1j], np.complex64)):
+        agree(f, a, n)
+    if n >= 0:
+        agree(f, np.array([True, False]), n)
+
+
 @pytest.mark.slow
 def test_n3_int_arrays_to_the_powers_in_arrays() -> None:
     f = bufferize(program("def f(a, b): return a ** b"))

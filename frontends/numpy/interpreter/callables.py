@@ -263,6 +263,11 @@ def from_cache(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwar
 
     args, kwargs = [known(x) for x in args], {name: known(x) for name, x in kwargs.items()}
     if all(map(stays, (*args, *kwargs.values()))):
+        met = i.cached.setdefault(function, set())
+        met.add(repr((args, kwargs)))
+        if (most := ask(function.cache_parameters)["maxsize"]) is not None and len(met) > most:
+            reason = f"a cache of functools.lru_cache for {most} results is asked for {len(met)}, and drops some"
+            raise i.refuse(node, reason, "give it a larger maxsize")
         fetch = Called(function, args, kwargs)
         name = f"{function.__name__}({', '.join([*map(repr, args), *(f'{k}={x!r}' for k, x in kwargs.items())])})"
         return i.capture(name, fetch, ask(fetch), function)

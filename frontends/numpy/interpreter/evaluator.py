@@ -107,6 +107,8 @@ class Evaluator(ABC):
     was found: a plain key, which identifies hidden arguments from trace to trace."""
     taken: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
     """The same of what modules of NumPy's hold (`Conditions.taken`)."""
+    cached: ByIdentity[Any, set[str]]
+    """By function of functools.lru_cache from outside: the arguments that it is called with."""
     constants: ByIdentity[Any, None]
     """Objects that are part of the key."""
     plans: dict[tuple[Any, ...], LoopPlan]

@@ -83,6 +83,7 @@ class Interpreter(Statements):
         self.hidden = {} if hidden is None else hidden
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.taken: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
+        self.cached: ByIdentity[Any, set[str]] = ByIdentity()
         self.scopes: list[Scope] = []
         self.inlined = 0
         """How many calls are inlined of functions that call themselves, and cannot be functions of the program."""

@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyFloat, PyInt
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import F16, F32, F64, scalar_type
+from tracebuf.ir.types import F16, F32, F64, I1, scalar_type
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.libm import Libm
 
@@ -84,13 +84,15 @@ def float_power(r: Recorder, base: Value, exponent: Value, python: Value | None 
 
 
 def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
-    """A power with a NumPy scalar: floats by the C library, as in NumPy's scalar arithmetic; ints by the ufunc."""
+    """A power with a NumPy scalar: by the C library, as in NumPy's scalar arithmetic, where the result is a float of
+    the type of one of them; else by the ufunc."""
     unsure = check_maybe_python((a, b), r.loc)
     dtype = loop_dtypes(np.power, (weak_type(a), weak_type(b)))[-1]
     if unsure and isinstance(a, NpScalar) and a.python is not None and a.python.kind == "float" and is_whole(b):
         found = float_power(r, scalar_value(r, a, F64), scalar_value(r, b, F64), a.python.flag)
         return NpScalar(found.value, F64, a.python)
-    if dtype.kind != "f" or unsure:
+    of_its_type = any(isinstance(x, (NpScalar, np.generic)) and weak_type(x) == dtype for x in (a, b))
+    if dtype.kind != "f" or unsure or not of_its_type:
         return elementwise(r, np.power, [a, b])
     element = scalar_type(dtype)
     body, loop = Body(r.frame.block, r.loc), F32 if element is F16 else element  # a half's power is float32's
@@ -106,6 +108,8 @@ def is_whole(x: Operand) -> bool:
 def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Operand]]:
     """The ufunc that array ** x runs: a scalar exponent with a fast path takes it (rule N3; array_power in NumPy's
     number.c)."""
+    if isinstance(b, PyInt) and (a.element.is_complex or a.element is I1):
+        b = next((n for n in (-1, 2) if r.ask_equal(b.expr, n)), b)
     plain = isinstance(b, (int, float)) and not isinstance(b, (bool, np.generic))
     if a.element.is_complex:
         quick = {(int, -1): np.reciprocal, (int, 2): np.square, (float, 0.5): np.sqrt}.get((type(b), b))  # type: ignore[arg-type]

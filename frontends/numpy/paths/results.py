@@ -36,6 +36,7 @@ from tracebuf.frontends.numpy.call.talk import texts_of
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, same_value
 from tracebuf.frontends.numpy.numbers.longlongs import check_dtype, check_number
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, select_truth
+from tracebuf.frontends.numpy.paths.joins import plain
 from tracebuf.frontends.numpy.paths.leaving import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
@@ -365,8 +366,8 @@ class Results:
     def read_where(self, x: ArrayRef, taken: ArmPath) -> Value:
         """The elements of an array on a path; on any other path a placeholder."""
         r = self.r
-        sizes_known = all(r.entry_only(d) for d in deep_parameters(x.view))
-        if not taken or (x.storage.arg is not None and sizes_known):  # a view of what is there on any path
+        there = plain(x) and x.storage.arg is not None and all(r.entry_only(d) for d in deep_parameters(x.view))
+        if not taken or there:  # a view of what is there on any path
             return r.read(x)
         (condition, wanted), more = taken[0], taken[1:]
 
