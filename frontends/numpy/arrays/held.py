@@ -117,8 +117,8 @@ class HeldArrays:
 
     def forget(self, mark: tuple[int, ...]) -> None:
         """Drops what an attempt has noted that is given up."""
-        for found, n in zip((self.held, self.stores, self.read, self.waiting), mark):
-            del found[n:]
+        held, stores, read, waiting = mark
+        del self.held[held:], self.stores[stores:], self.read[read:], self.waiting[waiting:]
 
     def origins(self, storage: Storage) -> list[Event] | None:
         """Where the storages were made that one may be; None where it may be any: at the head of a loop that is being

@@ -156,12 +156,12 @@ class Comprehensions(Evaluator):
     # -- generator functions
     def made_generator(self, scope: Scope) -> Generator:
         """What a call of a generator function gives: nothing of it runs yet."""
-        if (odd := odd_yield(scope.source.node)) is not None:
-            with self.within(scope):
-                reason = "a `yield` whose value is used, or in a `try` or `with`, is not supported in a traced function"
-                raise self.refuse(odd, reason, "yield by a statement of its own")
 
         def run(emit: Callable[[Any], None], consumer: Any) -> None:
+            if (odd := odd_yield(scope.source.node)) is not None:
+                with self.within(scope):
+                    reason = "a `yield` whose value is used, or in a `try` or `with`, is not supported in a traced"
+                    raise self.refuse(odd, f"{reason} function", "yield by a statement of its own")
             if consumer is None:
                 self.run_scope(replace(scope, emit=emit))
                 return
@@ -172,7 +172,7 @@ class Comprehensions(Evaluator):
             assert found is not None
             self.run_scope(replace(scope, source=found[0], env={CONSUMER: consumer, **scope.env}, emit=emit))
 
-        return Generator(scope.name, run, self.r.frame)
+        return Generator(scope.name, run, self.r.frame, scope=scope)
 
     def consume(self, node: ast.AST, x: Generator, emit: Callable[[Any], None], consumer: Any = None) -> None:
         """Runs a generator function to its end, or to where its consumer leaves its loop."""
