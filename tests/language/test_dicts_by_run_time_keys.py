@@ -380,3 +380,18 @@ def test_an_ordered_dict_that_is_returned_is_a_sound_one() -> None:
     assert type(kept) is OrderedDict
     kept.move_to_end(next(iter(kept)))
     assert list(reversed(kept)) == list(kept)[::-1] and len(kept) == 3
+
+
+def groups_in_order(keys, values):
+    groups = defaultdict(list)
+    for k, v in zip(keys.tolist(), values):
+        groups[k].append(v)
+    out = []
+    for k, members in sorted(groups.items()):
+        out.append((k, max(members)))
+    return {k: sum(v) / len(v) for k, v in sorted(groups.items())}, out
+
+
+@pytest.mark.parametrize("keys", [[3, 1, 2, 3, 1], []])
+def test_the_lists_of_a_defaultdict_in_the_order_of_their_keys(keys: list[int]) -> None:
+    agree(groups_in_order, np.array(keys, int), np.arange(float(len(keys))))

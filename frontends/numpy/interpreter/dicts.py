@@ -339,7 +339,8 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
         return ROW if is_row(x) else references.METHODS
     if is_keyed(x):
         python = python_of(x)
-        return {set: keyed.SET, Counter: keyed.COUNTER, OrderedDict: keyed.ORDERED}.get(python, keyed.DICT)
+        by_class: dict[type, dict[str, Callable[..., Any]]] = {set: keyed.SET, Counter: keyed.COUNTER}
+        return by_class.get(python, keyed.ORDERED if python is OrderedDict else keyed.DICT)
     if is_growing(x):
         python = python_of(x)
         return list_calls.METHODS if python is list else deques.METHODS if python is deque else growing.OF_TUPLES

@@ -1127,7 +1127,7 @@ class Expressions(Comprehensions):
         wide = self.r.in_this_call(a.shape[-1]) if known else None
         if wide is None or wide * len(rows) > MOST_LISTED:
             return self.own([self.to_list(node, row) for row in rows])
-        item = lambda x: self.call(node, self.attribute(node, x, "item"), [], {})  # noqa: E731
+        item: Callable[[Any], Any] = lambda x: self.call(node, self.attribute(node, x, "item"), [], {})  # noqa: E731
         items = [[item(x) for x in self.iterate_static(node, row)] for row in rows]
         with self.r.at(replace(self.r.loc, text="rows")):  # not where the list of them is made
             lists = [self.own(of_one) for of_one in items]
