@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, refused
+from tracebuf.testing.ladder import climb
 
 
 @contextmanager
@@ -248,6 +249,12 @@ CONTEXTS = (returns, returns_on_a_path, raises, raises_and_catches, nested, two_
 @pytest.mark.parametrize("args", [(np.arange(12.0), 13.0), (np.arange(6.0), 2.0), (np.arange(6.0), 100.0)])
 def test_contexts(f: Any, args: Any) -> None:
     agree(f, *args)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", [returns_on_a_path, nested, in_a_loop_over_data])
+def test_on_every_rung(f: Any) -> None:
+    climb(f, (np.arange(6.0), 100.0), tolerance=1e-12)
 
 
 @pytest.mark.parametrize("f", [looks_at_what_is_raised, catches_what_is_raised])
