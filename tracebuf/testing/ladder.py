@@ -768,7 +768,7 @@ def rebound(
     return copy
 
 
-BY_GENERATOR = contextmanager(lambda: None).__code__  # type: ignore[arg-type, return-value, attr-defined]
+BY_GENERATOR = contextmanager(lambda: None).__code__  # type: ignore[arg-type, return-value]
 """The code of what it makes of a function."""
 
 
@@ -815,7 +815,7 @@ def _copy_first(function: types.FunctionType, made: dict[types.FunctionType, typ
     new.__defaults__, new.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     made[function] = made[new] = new
     for name in function.__code__.co_names:
-        found = names.get(name)
+        found: Any = names.get(name)
         if makes_context(found):
             names[name] = contextmanager(_copy_first(found.__wrapped__, made))
             continue

@@ -156,7 +156,8 @@ def generate(draw: random.Random) -> Program:
     if kind == "tuples":
         begin.append(f"p = {draw.choice(('[]', '[]', '[(1, v[0])]'))}")
     if kind == "arrays":
-        begin += [f"z, u = v * 2, {draw.choice(('w * 1', 'w', 'v - 1'))}", f"h = {draw.choice(('[]', '[]', '[w.copy()]', '[z]', '[v]'))}"]
+        begin.append(f"z, u = v * 2, {draw.choice(('w * 1', 'w', 'v - 1'))}")
+        begin += [f"h = {draw.choice(('[]', '[]', '[w.copy()]', '[z]', '[v]'))}"]
     if kind == "tables":
         begin += ["row = [v[0], w[1]]", f"g = {draw.choice(TABLE_BEGIN)}"]
     if kind == "records":
@@ -169,7 +170,8 @@ def generate(draw: random.Random) -> Program:
     result = filled(draw.choice(results)) if results and draw.random() < 0.7 else draw.choice(RESULTS).format()
     lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {result}"]
     head = "import bisect\nimport contextlib\nimport functools\n" + HEADER
-    text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, CONTEXT, "def program(v, w, n):\n    " + "\n    ".join(lines)]
+    program = "def program(v, w, n):\n    " + "\n    ".join(lines)
+    text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, CONTEXT, program]
     for name, seed in (("arguments", 0), ("arguments_again", 5)):
         made = ", ".join(f'array("float64", ({SMALL},), {seed + k}, "C")' for k in range(2))
         text.append(f"def {name}():\n    return {made}, {4 + seed}")
