@@ -109,7 +109,8 @@ SEEN = """<script>
 const press = name => [...document.querySelectorAll('#tabs button')].find(b => b.textContent === name).click();
 const boxes = () => [...document.querySelectorAll('svg text')].map(t => [t.textContent, t.getBoundingClientRect()]);
 const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
-const over = found => found.flatMap(([s, a], k) => found.slice(k + 1).filter(([, b]) => meet(a, b)).map(([t]) => s + '|' + t));
+const over = found => found.flatMap(([s, a], k) => found.slice(k + 1).filter(([, b]) => meet(a, b)).map(
+  ([t]) => s + '|' + t));
 press('Conflicts');
 const left = Math.min(...boxes().filter(([t]) => t.includes('u')).map(([, b]) => b.left)), here = over(boxes());
 press('Lifetimes');

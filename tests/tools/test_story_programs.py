@@ -127,6 +127,15 @@ CASES: list[tuple[str, Callable[[int, int], Given], str | None]] = [
     ("logistic", lambda k, n: (r(0, k, n + 1), r(1, k), r(2, n + 1), 0.1, n), "allocate once"),
     ("rms_filter", rounds, "donate"),
     ("cumulative_returns", lambda k, n: (r(0, k) + 1,), None),
+    ("smoothed", rounds, "take turns"),
+    ("powers_of", lambda k, n: (r(0, k, k), r(1, k), n), "take turns"),
+    ("stationary", lambda k, n: (r(0, k, k), r(1, k), n), "allocate once"),
+    ("normalised_twice", rounds, "take turns"),
+    ("ramps", lambda k, n: (k,), "allocate once"),
+    ("heads", one, "allocate once"),
+    ("tails", rounds, "allocate once"),
+    ("reset", lambda k, n: (r(0, k), np.arange(min(k, n))), "compute before"),
+    ("rows_reversed", lambda k, n: (r(0, k, n),), "allocate once"),
 ]  # fmt: skip
 """Arguments by the two sizes, and the kind of edit that removes what is marked; None where nothing does, "" where there
 is nothing left."""
