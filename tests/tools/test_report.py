@@ -18,6 +18,7 @@ import pytest
 
 from tests.support import story_functions, story_programs
 from tracebuf import bufferize
+from tracebuf.commands.report import main as report_command
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = next((p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None)
@@ -75,6 +76,22 @@ def test_the_command(tmp_path: Path) -> None:
     assert "fresh: memory" in out.read_text()
     ran = subprocess.run([*command[:4], "nothing"], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 2 and "MODULE:FUNCTION" in ran.stderr
+
+
+def test_the_command_takes_plain_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plain_solver.py").write_text("def doubled(u):\n    return u * 2\n\n\nDT = 0.1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert report_command(["plain_solver:doubled", "f8[5]", "-o", str(tmp_path / "plain.html")]) == 0
+    assert "doubled: memory" in (tmp_path / "plain.html").read_text()
+    assert report_command(["plain_solver:DT", "f8[5]"]) == 2
+
+
+@pytest.mark.slow
+def test_a_pipe_that_is_closed_is_no_error() -> None:
+    """`| head` ended in a traceback."""
+    command = f"{sys.executable} -m tracebuf measure numpy:sort 'f8[9]' --repeat 1 | true"
+    ran = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ran.stderr == ""
 
 
 @pytest.mark.slow
