@@ -438,3 +438,19 @@ def reset(x, at):
 def rows_reversed(m):
     for i in range(len(m)):
         m[i] = m[i, ::-1].copy()  # A W R
+
+
+@bufferize
+def folded(x):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        part = x[: len(x) - i].copy()  # A
+        part += part[::-1]
+        out[i] = part.sum()
+    return out
+
+
+@bufferize
+def rows_smoothed(m):
+    for i in range(len(m)):
+        m[i] = np.roll(m[i], 1) + m[i]  # A

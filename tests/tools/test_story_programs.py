@@ -136,6 +136,8 @@ CASES: list[tuple[str, Callable[[int, int], Given], str | None]] = [
     ("tails", rounds, "allocate once"),
     ("reset", lambda k, n: (r(0, k), np.arange(min(k, n))), "compute before"),
     ("rows_reversed", lambda k, n: (r(0, k, n),), "allocate once"),
+    ("folded", one, "allocate once"),
+    ("rows_smoothed", lambda k, n: (r(0, k, n),), "allocate once"),
 ]  # fmt: skip
 """Arguments by the two sizes, and the kind of edit that removes what is marked; None where nothing does, "" where there
 is nothing left."""

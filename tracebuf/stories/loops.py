@@ -76,12 +76,12 @@ def in_rooms(
     source: Source, loop: Loop, s: ast.Assign, name: str, found: Sequence[tuple[Room, str]], fresh: str
 ) -> Iterator[Edit]:
     """`w = expr`, of a size that the loop counts: `w` is the first part of an array from before the loop."""
-    fills = computed_into(source, s.value, name)
-    if name in reads(s.value) or occurrences(source.node, name) != occurrences(loop, name) or not fills:
+    ways = [[]] if filled_with(s.value) == "" else ways_into(source, s.value, name)
+    if name in reads(s.value) or occurrences(source.node, name) != occurrences(loop, name):
         return
     for room, large in found:
-        part = f"{name} = {fresh}[:{room.size}]"
-        yield from before(source, loop, s, f"{fresh} = {large}", [part, *(f for f in fills if f != f"{name}[...] = ")])
+        for fills in ways:
+            yield from before(source, loop, s, f"{fresh} = {large}", [f"{name} = {fresh}[:{room.size}]", *fills])
 
 
 def parts_once(
@@ -269,4 +269,5 @@ def through(
     place, value = source.text(target), source.text(copied(s.value) or s.value)
     like = empty_like(target, bound)
     if place is not None and value is not None and like is not None and reads(target.value) & reads(s.value):
-        yield from before(source, loop, s, f"{name} = {like}", [f"{name}[...] = {value}", f"{place} = {name}"])
+        for fills in [[f"{name}[...] = {value}"], *ways_into(source, s.value, name)[1:]]:
+            yield from before(source, loop, s, f"{name} = {like}", [*fills, f"{place} = {name}"])

@@ -114,9 +114,10 @@ class Parts:
     def reaches(self, a: Part, d: int, end: Dim | None) -> bool:
         """Whether, along an axis, all of a part is before an end."""
         first, size, step = self.dim(a.offsets[d]), self.dim(a.sizes[d]), a.strides[d]
-        if first is None or size is None or end is None or not isinstance(step, int) or step < 1:
+        if first is None or size is None or end is None or not isinstance(step, int):
             return False
-        return self.facts.nonneg(sub(sub(sub(end, 1), first), mul(sub(size, 1), step)))
+        last = first if step < 1 else add(first, mul(sub(size, 1), step))
+        return self.facts.nonneg(sub(sub(end, 1), last))
 
     def apart(self, a: Part, b: Part, d: int) -> bool:
         """Whether, along an axis, all of `a` is before `b`, or lies between its elements."""
