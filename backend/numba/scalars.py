@@ -197,7 +197,7 @@ def as_unsigned(x: Expr, element: ScalarType) -> Expr:
     if element is INDEX:
         return call("unsigned", x)
     made = hard(x, element)
-    if made.text.isidentifier():  # Numba asks for a number that the line makes
+    if not made.text.startswith("np."):  # Numba asks for a number that the line makes
         made = call(dtype_name(element), made)
     return Expr(f"{made.at(ATOM)}.view(np.uint{element.bits})", reads=x.reads)
 
@@ -300,7 +300,7 @@ def expression(op: Scalar, args: Sequence[Expr]) -> Expr:
             side = ', "right"' if op.attrs["right"] else ""
             return Expr(f"int(np.searchsorted({args[0]}, {args[1]}{side}))", soft=True, reads=True)
         case libm.Libm():
-            return call(libm_name(op), *args)
+            return call(libm_name(op), *args, soft=True)  # one of Python's, where it stands for the C library's
     if _kind(op, _ARITHMETIC) in _ARITHMETIC:
         return arithmetic(op, element, args)
     if _kind(op, _FUNCTIONS) in _FUNCTIONS:

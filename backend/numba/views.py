@@ -25,7 +25,11 @@ def sliced(base: Expr, s: Slice, before: MemRefType, after: MemRefType, size: Si
         for d in range(before.rank)
     ]  # fmt: skip
     text = base.at(ATOM)
-    if not real and before.rank:
+    new = [d is None for d in s.dims]
+    if not real and before.rank and new:  # a new axis of one element, of which Numba compiles a range alone
+        parts[-1] = _range(s.offsets[-1], 1, 1, before.shape[-1], 1, size)
+        new[-1] = False
+    elif not real and before.rank:
         parts.append("...")
     elif parts and all(p == ":" for p in parts):
         parts = []
@@ -38,8 +42,8 @@ def sliced(base: Expr, s: Slice, before: MemRefType, after: MemRefType, size: Si
     if real != sorted(real):
         order = [sorted(real).index(d) for d in real]
         text += ".T" if order == [1, 0] else f".transpose({', '.join(map(str, order))})"
-    if None in s.dims:
-        kept = ["None" if d is None else ":" for d in s.dims]
+    if any(new):
+        kept = ["None" if n else ":" for n in new]
         text += f"[{', '.join(kept)}]" if ":" in kept else f"[{', '.join(kept)}, ...]"
     return Expr(text)
 

@@ -481,3 +481,24 @@ def test_what_was_missing_comes() -> None:
     for change in changes:
         change()
         agree(f, x, y)
+
+
+SETTINGS: dict[str, Any] = {}
+
+
+def set_and_raises(a: Any, b: Any) -> None:
+    SETTINGS["n"] = 1
+    a[...] = b.sum()
+    raise KeyError(a[0])
+
+
+def test_a_call_that_raises_on_each_path_changes_what_eager_changes() -> None:
+    """Which one of two exceptions only the run tells: a sum that is NaN is no int."""
+    for _ in range(2):
+        SETTINGS.clear()
+        agree(set_and_raises, np.zeros(3, int), np.ones(3))
+        SETTINGS.clear()
+        f = bufferize(set_and_raises)
+        with pytest.raises(KeyError):
+            f(np.zeros(3, int), np.ones(3))
+        assert SETTINGS == {"n": 1}

@@ -1082,3 +1082,26 @@ def test_a_list_that_a_loop_changes_within_a_container_that_it_binds_again(f):
     """The container came to the loop without the list's items: IndexError. (Found by fuzzing.)"""
     for n in (1, 3, 0):
         climb(f, (line(), [1.0], n))
+
+
+def test_a_key_that_is_deleted_and_set_again_in_a_loop_over_its_dict() -> None:
+    """RuntimeError in Python where its turn is over; where it is not, it comes again."""
+
+    def over(v: Any) -> Any:
+        m = {1: v}
+        for k in m:
+            m.pop(k)
+            m[k] = v
+        return m
+
+    def not_yet(v: Any) -> Any:
+        m, met = {1: v, 2: v + 1}, []
+        for k in m:
+            met.append(k)
+            if k == 1:
+                m.pop(2)
+                m[2] = v
+        return m, met
+
+    assert "change in a loop over it" in str(refused(over, np.ones(3)))
+    agree(not_yet, np.ones(3))

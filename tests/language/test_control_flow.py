@@ -13,6 +13,7 @@ from tests.support.agreement import agree
 from tests.support.arrays import vector
 from tests.support.params import one_in
 from tracebuf.frontends.numpy.interpreter import trace as interpreter_trace
+from tracebuf.testing.ladder import climb
 
 Program = Callable[..., Any]
 SCALE = 3.0
@@ -416,3 +417,14 @@ def test_a_program_too_large_for_its_source_is_refused(monkeypatch: pytest.Monke
     monkeypatch.setattr(interpreter_trace, "MOST_A_LINE", 20)
     with pytest.raises(tracebuf.UnsupportedError, match=r"lines become \d+ operations.*limits: 100 operations, and 20"):
         tracebuf.bufferize(unrolled)(*args)
+
+
+def test_a_size_of_a_branch_that_is_known_late_not_to_be_taken() -> None:
+    """The size symbol of what a mask leaves went on to name a value that was no longer in the function."""
+
+    def program(a, b):
+        t1 = np.ones_like(a)
+        while np.sum(b[2::-1, :2]) and ~t1:
+            b[np.arange(b.shape[0]) > -3] = b[np.arange(b.shape[0]) > -3]
+
+    climb(program, (np.array(True), np.arange(12).reshape(4, 3)))

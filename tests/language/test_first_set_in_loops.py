@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -101,3 +102,25 @@ def test_loops_of_which_only_the_run_knows_whether_they_begin() -> None:
         return a
 
     refused(f, np.zeros(2))
+
+
+def test_what_was_none_becomes_a_number_that_no_iteration_changes() -> None:
+    """The number is carried as an attribute of the object, and found to be steady, while what becomes it is not."""
+
+    def read(x: float, n: int) -> Any:
+        s = SimpleNamespace(x=x * 2, last=None)
+        for i in range(n):
+            if x > i:
+                s.last = s.x
+        return s.last
+
+    def counted(x: float, n: int) -> Any:
+        s, k = SimpleNamespace(x=x, last=None), 0
+        while k < n:
+            k += 1
+            s.last = s.x
+        return s
+
+    for n in (0, 1, 3):
+        agree(read, 1.5, n)
+        climb(counted, (1.5, n))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tracebuf
+from tests.support.arrays import floats
 from tests.support.corpus import PROGRAMS
 from tests.support.params import slow_but
 from tracebuf.options import Options
@@ -113,3 +114,20 @@ def test_programs(name: str) -> None:
     function, arguments = PROGRAMS[name]
     random = np.random.default_rng(1)
     alike(function, arguments(lambda *shape: random.random(shape), 6))
+
+
+def test_an_element_that_is_an_array_of_its_own_and_bits_of_one_that_is_read() -> None:
+    """Numba compiles neither `a[0, k, ...][None]` nor `a[i].view(...)`."""
+
+    def last(a: Any, h: Any, m: int) -> Any:
+        row = a.reshape(1, -1)
+        while m > 0:
+            h[2:3] = np.abs(row[:, -1])
+            m -= 1
+        return h[0]
+
+    def fewest(h: Any, n: int) -> Any:
+        h[:] = np.bincount(np.array([1, 0]) % n).min()
+
+    alike(last, (floats(1, 5), floats(4), 2), (floats(2, 3), floats(4), 2))
+    alike(fewest, (floats(4), 4))

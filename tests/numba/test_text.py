@@ -181,3 +181,14 @@ def test_lines_that_are_too_long_are_broken_at_their_items() -> None:
     long = fitted('    raise ValueError("' + "word " * 30 + '")')
     assert all(len(line) <= 88 for line in long) and eval("(" + "".join(long[1:-1]) + ")")[0] == "word " * 30
     assert fitted("    # " + "w" * 100)[0].endswith(" ...")
+
+
+def power_of_none(x: float) -> Any:
+    return np.reciprocal((0 * x) ** 2)
+
+
+def test_what_stands_for_the_c_library_gives_numbers_of_pythons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1.0 by such a 0.0 raised ZeroDivisionError."""
+    monkeypatch.setattr(ladder, "python_module", ladder.module_of)
+    monkeypatch.setattr(ladder, "native", lambda *args: None)
+    ladder.climb(power_of_none, (2.0,), strategies=(Options(),))

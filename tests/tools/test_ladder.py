@@ -66,6 +66,15 @@ def test_equal_outcomes() -> None:
     assert not difference(Outcome([], np.zeros((1, 3))), Outcome([], np.zeros((3, 1)).T))
 
 
+def test_complex_numbers_that_are_not_finite() -> None:
+    """NumPy's product of such hangs on strides; within a tolerance they are one."""
+    a, b = np.array([1 + 1j, complex(np.nan, -np.inf)]), np.array([1 + 1j, complex(-np.inf, -np.inf)])
+    assert difference(Outcome([], a), Outcome([], b))
+    assert not difference(Outcome([], a), Outcome([], b), tolerance=1e-9)
+    assert difference(Outcome([], a), Outcome([], np.array([1 + 1j, 3])), tolerance=1e-9)
+    assert difference(Outcome([], a), Outcome([], np.array([2 + 2j, b[1]])), tolerance=1e-9)
+
+
 def test_sharing_and_identity() -> None:
     a, b = A.copy(), A.copy()
     assert "one object" in difference(Outcome([a], a), Outcome([b], b[:]))

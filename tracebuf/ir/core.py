@@ -449,7 +449,10 @@ class Block:
         self._order = None
 
     def replace_ops(self, ops: list[Op]) -> None:
-        """Sets the whole list at once (for passes that insert many ops)."""
+        """Sets the whole list at once (for passes that insert many ops); an op that is left out is in no block."""
+        for op in self.ops:
+            if op.block is self:
+                op.block = None
         self.ops = ops
         for op in ops:
             op.block = self

@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.numbers.operands import INT, Operand, on_all_paths
 from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -181,20 +182,31 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
 
 
 def shape_of(r: Recorder, items: Any) -> tuple[Dim, ...]:
-    """The shape of nested lists and tuples; ValueError where they differ."""
-    message = "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+    """The shape of nested lists and tuples; ValueError where they differ, with NumPy's text."""
+    shapes = list(dict.fromkeys(shapes_in(r, items)))
+    shape = shapes[0]
+    for axis in range(max(map(len, shapes))):
+        known, values = shape_text([shape[:axis]], ", ")
+        message = (
+            "setting an array element with a sequence. The requested array has an inhomogeneous shape after "
+            f"{axis} dimensions. The detected shape was {known} + inhomogeneous part."
+        )
+        for other in shapes[1:]:
+            if len(shape) <= axis or len(other) <= axis:
+                r.fail("ValueError", message, values)
+            r.require_equal(shape[axis], other[axis], "ValueError", message, values)
+    return shape
+
+
+def shapes_in(r: Recorder, items: Any) -> list[tuple[Dim, ...]]:
+    """The shapes that nested lists and tuples would have by each item in them; they have one if these are alike."""
     if isinstance(items, (list, tuple)):
-        inner = [shape_of(r, i) for i in items]
-        for other in inner[1:]:
-            if len(other) != len(inner[0]):
-                raise Raises(ValueError(message))
-            for m, n in zip(inner[0], other):
-                r.require_equal(m, n, "ValueError", message)
-        return (len(items), *(inner[0] if inner else ()))
+        inner = dict.fromkeys(shape for item in items for shape in shapes_in(r, item))
+        return [(len(items), *shape) for shape in inner or [()]]
     if isinstance(items, ArrayRef):
-        return items.shape
+        return [items.shape]
     if isinstance(items, (Scalar, *NUMBERS)):
-        return ()
+        return [()]
     raise r.refuse(f"a {name_of(items)} among an array's items", "use numbers")
 
 

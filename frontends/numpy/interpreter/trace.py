@@ -210,6 +210,7 @@ def trace_once(
     static = [v for v, key in zip(call.values, call.keys) if isinstance(key, StaticKey)]
     interpreter.constants = distinct(constants_in(static))
     try:
+        returns = True
         try:
             args = [*positional, *tops[len(parameters) : rest]]
             if late_handler(function) is not None:  # of SciPy's, called as in a traced function
@@ -223,12 +224,12 @@ def trace_once(
         except DeadEnd as end:  # no path reaches a return: each raises when it is run
             if early and end.error is not None and not r.doubts:
                 raise Raises(end.error, True) from None
-            result = None
+            result, returns = None, False
         if r.doubts:
             raise r.doubts[0]
         r.at(interpreter.returned_at)
         with cycles_refused(r):
-            return finish(entry, r, interpreter, given, result, call.donated)
+            return finish(entry, r, interpreter, given, result, returns, call.donated)
     except RunOriginal as reason:
         reason.under = assumed(entry, r, interpreter)
         raise
@@ -283,11 +284,14 @@ def finish(
     interpreter: Interpreter,
     given: Sequence[Any],
     result: Any,
+    returns: bool,
     donated: Sequence[Leaf],
 ) -> Traced:
-    """Materialises stored arguments, returns the results, and forgets discarded regions."""
+    """Materialises stored arguments, returns the results, and forgets discarded regions. `returns`: some path does."""
     results = Results(r, r.heap, given, partial(talk.keep, interpreter), interpreter.pools)
     changes = results.changes()
+    if changes and not returns:
+        raise RunOriginal("it raises on each path, and changes objects before")
     returned_or_written = leaves((result, *(w.items for w in changes)))
     arrays = distinct(x for leaf in returned_or_written if isinstance(leaf, ArrayRef) for x in ends(leaf))
     results.held = counted(o for x in arrays for o in objects(x))

@@ -112,18 +112,29 @@ class LiveItems(list[Any]):
     def of_dict(r: Recorder, of: dict[Any, Any], sort: str) -> LiveItems:
         """The keys, values or items of a dict, whose size may not change meanwhile (RuntimeError); nor may its keys, of
         which CPython meets some."""
-        keys = list(of)
+        keys, met = list(of), iter(of)
 
         def at(k: int) -> tuple[Any, ...]:
+            nonlocal met
             if len(of) != len(keys):
                 raise Raises(RuntimeError("dictionary changed size during iteration"))
+            met = iter(of) if k == 0 else met
+            if list(of) != keys or key_is_back(met):
+                raise r.refuse("the keys of a dict change in a loop over it", "loop over a copy: for k in list(d)")
             if k == len(keys):
                 return ()
-            if list(of) != keys:
-                raise r.refuse("the keys of a dict change in a loop over it", "loop over a copy: for k in list(d)")
             return (keys[k] if sort == "keys" else of[keys[k]] if sort == "values" else (keys[k], of[keys[k]]),)
 
         return LiveItems(at)
+
+
+def key_is_back(met: Iterator[Any]) -> bool:
+    """Whether the next key of a dict is one that was deleted and set again after its turn (RuntimeError in Python)."""
+    try:
+        next(met, None)
+    except RuntimeError:
+        return True
+    return False
 
 
 Iterable = list[Any] | Range | Items | Iterator[Any]

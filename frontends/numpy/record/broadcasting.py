@@ -33,7 +33,7 @@ def broadcast(
     return tuple(result)
 
 
-def shape_text(shapes: Sequence[tuple[Dim, ...]]) -> tuple[str, list[Dim]]:
+def shape_text(shapes: Sequence[tuple[Dim, ...]], comma: str = ",") -> tuple[str, list[Dim]]:
     """Shapes as part of a message, with a {} for each symbolic size, and those sizes."""
     values: list[Dim] = []
     parts = []
@@ -43,7 +43,7 @@ def shape_text(shapes: Sequence[tuple[Dim, ...]]) -> tuple[str, list[Dim]]:
             inner.append(str(d) if isinstance(d, int) else "{}")
             if not isinstance(d, int):
                 values.append(d)
-        parts.append("(" + ",".join(inner) + ("," if len(inner) == 1 else "") + ")")
+        parts.append("(" + comma.join(inner) + ("," if len(inner) == 1 else "") + ")")
     return " ".join(parts), values
 
 

@@ -37,11 +37,22 @@ class Extent:
         return Extent(tuple(_added(s, size, count) for s in self.sums))
 
     @staticmethod
+    def sum(parts: Iterable[tuple[Dim, int]]) -> Extent:
+        """The sum of so many times each size."""
+        total: dict[Dim, int] = {}
+        for size, count in parts:
+            size, count = (LINE, count * rounded(size) // LINE) if isinstance(size, int) else (size, count)
+            if count:
+                total[size] = total.get(size, 0) + count
+        return Extent((tuple(total.items()),))
+
+    @staticmethod
     def greatest(extents: Iterable[Extent]) -> Extent:
         """The least that is above all of them, or little more; that of none is 0."""
-        found = list(dict.fromkeys(s for e in extents for s in e.sums))
-        kept = [s for k, s in enumerate(found) if not any(_below(s, o) and (k > i or not _below(o, s))
-                                                          for i, o in enumerate(found) if i != k)]  # fmt: skip
+        kept: list[Sum] = []
+        for s in reversed({id(s): s for e in extents for s in e.sums}.values()):  # the last are mostly the largest
+            if not any(_below(s, other) for other in kept):
+                kept = [s, *(other for other in kept if not _below(other, s))]
         if len(kept) > MOST_SUMS:
             most: dict[Dim, int] = {}
             for s in kept:

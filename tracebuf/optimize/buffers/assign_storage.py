@@ -126,6 +126,7 @@ class _Storage:
         self.shapes = {s for shape in shapes for d in shape for s in symbols(d) if d == s.expr}
         """The symbols that are sizes of the function's arguments."""
         self._sizes: dict[memref.Alloc, Dim] = {}
+        self._ends: dict[Group, Extent] = {}
         self._found: dict[Value, frozenset[memref.Alloc]] = {}
         self.held = held
         """By buffer the values that may be it."""
@@ -434,11 +435,10 @@ class _Storage:
 
     def _together(self, group: Group, floating: list[Group]) -> Extent:
         """A floating buffer and those that are alive where it is made."""
-        total = Extent()
-        for g in floating:
-            if g.size is not None and g.span.first <= group.span.first <= g.span.last:
-                total = total.plus(g.size, g.turns)
-        return total
+        first = group.span.first
+        return Extent.sum(
+            (g.size, g.turns) for g in floating if g.size is not None and g.span.first <= first <= g.span.last
+        )
 
     def _in_use(
         self,
@@ -450,15 +450,22 @@ class _Storage:
         """Of the first block what is in use that is alive with a buffer that floats; what it is below."""
         beside, ends = list[Range](), list[Extent]()
         for _, groups, phase in begun:
-            near = [plan.places[g.allocs[0]] for g in groups if items[g] in items[group].beside]
+            near = [g for g in groups if items[g] in items[group].beside]
             if phase.floats and near:
                 beside.append(Range(phase))
-                ends.append(Extent.greatest([phase.above]).plus(*sized(groups[0])))
+                ends.append(self._end(near[0], phase.above))
             elif phase.block == 0 and near:
-                ranges = [(p.offset, p.offset.plus(p.size, p.turns)) for p in near]
+                offsets = [plan.places[g.allocs[0]].offset for g in near]
+                ranges = [(offset, self._end(g, offset)) for g, offset in zip(near, offsets)]
                 beside += [Range(phase, *r) for r in joined(ranges)]
                 ends += [end for _, end in ranges]
         return tuple(beside), Extent.greatest(ends)
+
+    def _end(self, group: Group, offset: Extent) -> Extent:
+        """Where a group ends that is placed, or floats above what ends there."""
+        if group not in self._ends:
+            self._ends[group] = offset.plus(*sized(group))
+        return self._ends[group]
 
     def _next(
         self,

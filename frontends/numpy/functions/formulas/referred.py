@@ -90,7 +90,8 @@ def width_of(numbers: Any, size: Any) -> Any:
     n = size[numbers[0]]
     for r in numbers:
         if size[r] != n:
-            raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape")
+            text = "setting an array element with a sequence. The requested array has an inhomogeneous shape after"
+            raise ValueError(f"{text} 1 dimensions. The detected shape was ({len(numbers)},) + inhomogeneous part.")
     return n
 
 

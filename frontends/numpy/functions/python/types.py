@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import element_of
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, as_array_function
 from tracebuf.frontends.numpy.functions.python.cmath import to_complex
 from tracebuf.frontends.numpy.numbers import longlongs
-from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value
+from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Drawer
@@ -102,6 +102,9 @@ def cast_scalar(dtype: np.dtype, r: Recorder, x: Any = 0, *more: Any) -> Any:
     if isinstance(x, NpScalar) and x.maybe_python and x.element is not F64:
         raise unknown_origin(r.loc)
     element = scalar_type(dtype)
+    if weak_type(x) is complex and dtype.kind not in "bc":
+        kind, texts = ("float", "a string") if element.is_float else ("int", "a string, a bytes-like object")
+        raise Raises(TypeError(f"{kind}() argument must be {texts} or a real number, not 'complex'"))
     if element.is_integer and isinstance(x, (PyInt, PyFloat)):
         check_int_of(r, x, element)
     return NpScalar(scalar_value(r, x, element), element)

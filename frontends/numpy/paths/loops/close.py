@@ -85,10 +85,11 @@ class LoopClose(LoopComparison):
         for storage, phi in list(self.frame.phis.items()):
             outside = r.value(storage)
             if self.frame.values[storage] is phi:
-                self.drop(phi, outside)
+                self.steady[phi] = outside
             else:
                 self.carried[phi] = (outside, self.frame.values[storage], partial(r.set_value, storage))
-        carried = {p: (i, self.replaced_phis.get(last, last), done) for p, (i, last, done) in self.carried.items()}
+        self.drop_steady()
+        carried = {p: (i, self.steady.get(last, last), done) for p, (i, last, done) in self.carried.items()}
         results = self.record(carried)
         for phi, result in results.items():
             carried[phi][2](result)
@@ -179,8 +180,7 @@ class LoopClose(LoopComparison):
                 continue
             inits = to_values(r, item.entry, item.kind)
             if same_value(item.back, item.head):
-                for phi, init in zip(item.phis, inits):
-                    self.drop(phi, init)
+                self.steady.update(zip(item.phis, inits))
                 item.found = item.entry
                 continue
             with r.inside(self.frame):

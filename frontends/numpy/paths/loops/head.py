@@ -81,7 +81,7 @@ class LoopHead:
         self.rotation: list[Env] = []
         self.counter: Value | None = None
         self.container_objects: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
-        self.replaced_phis: dict[Value, Value] = {}
+        self.steady: dict[Value, Value] = {}
         self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()
         self.unchanged_flags: PairsByIdentity[Value] = PairsByIdentity()
         self.groups: list[OwnedGroup] = []
@@ -417,14 +417,15 @@ class LoopHead:
         with self.r.inside(self.frame):
             return make()
 
-    def drop(self, phi: Value, init: Value) -> None:
-        """Replaces a carried argument that does not change by its initial value."""
-        phi.replace_all_uses(init)
-        self.replaced_phis[phi] = init
+    def drop_steady(self) -> None:
+        """Replaces the carried arguments that do not change by their initial values, once all that may use them is
+        recorded."""
         symbols = self.r.func.symbols
-        for s in [s for s, v in symbols.items() if v is phi]:
-            symbols[s] = init
-        self.block.drop_arg(self.block.args.index(phi))
+        for phi, init in self.steady.items():
+            phi.replace_all_uses(init)
+            for s in [s for s, v in symbols.items() if v is phi]:
+                symbols[s] = init
+            self.block.drop_arg(self.block.args.index(phi))
 
     def anchored(self) -> set[Storage]:
         """Storages that names refer to which the loop does not carry."""
