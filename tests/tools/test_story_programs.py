@@ -249,6 +249,18 @@ def test_an_array_made_before_a_loop_picks_no_row() -> None:
         assert edit is not None and f" = {made}\n" in edit.apply()
 
 
+def test_an_axis_of_one_element_is_no_constant(tmp_path: Path) -> None:
+    """`np.empty((m.shape[0], 1), m.dtype)`, for `m` of one column in the call, raised for more."""
+    f = story_programs.sums_along
+    told = f.stories(r(0, 5, 1), 3)
+    for edit in told.edits:
+        x, y = r(0, 5, 4), r(0, 5, 4)
+        from_text(edit.apply(), tmp_path / f"sums_{edit.kind[:4]}.py", "sums_along").eager(x, 3)
+        f.eager(y, 3)
+        np.testing.assert_array_equal(x, y)
+    assert f.stories(r(0, 5, 4), 3)[0].edit is not None
+
+
 def test_a_proof_is_of_the_order_of_lines() -> None:
     """Values of which one may be computed before the other, and those of other iterations, are no proof."""
     for name in ("leapfrog_steps", "velocity_verlet", "gauss", "rotate_phase"):

@@ -330,6 +330,7 @@ def shapes_of(base: Variant) -> tuple[dict[int, list[str]], dict[int, list[Room]
             if isinstance(a.type, MemRefType) and a.name in params}  # fmt: skip
     found: dict[int, list[str]] = {}
     rooms: dict[int, list[Room]] = {}
+    narrow = any(1 in a.type.shape for a in base.program.args if isinstance(a.type, MemRefType))
     for op, entry in base.entries:
         if not isinstance(op, memref.Alloc) or not entry.in_loop or not op.result.memref_type.shape:
             continue
@@ -337,6 +338,8 @@ def shapes_of(base: Variant) -> tuple[dict[int, list[str]], dict[int, list[Room]
         kind = type_.element.dtype
         dtype = like.get(type_.element) or ("bool" if kind == np.bool_ else f"np.{kind}")
         rooms.setdefault(entry.location.line, []).extend(room_of(type_, dtype, {*params}))
+        if narrow and 1 in type_.shape:  # of an argument's axis, which has other sizes in other calls
+            continue
         named = [argument(s.name) for d in type_.shape for s in symbols(d)]
         if not all(m is not None and m[1] in params for m in named):
             continue
