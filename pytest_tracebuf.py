@@ -18,6 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tracebuf", "bufferized functions")
     add = group.addoption
     add("--tracebuf-validate", action="store_true", help=VALIDATE)
+    add("--tracebuf-validate-calls", type=int, metavar="N", help="that of the first N calls of each function in a test")
     add("--tracebuf-memory", nargs="?", const="", metavar="FILE", help=MEMORY)
     add("--tracebuf-baseline", metavar="FILE", help="fail when a function allocates more than this file says")
     add("--tracebuf-update-baseline", action="store_true", help="write the file of --tracebuf-baseline")
@@ -28,8 +29,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if (file := config.getoption("tracebuf_memory")) and not file.endswith(".json"):  # it may be a test's, given behind
         raise pytest.UsageError(f"--tracebuf-memory takes {file} as the file to write: name one that ends in .json, "
                                 "or write the option last")  # fmt: skip
-    options = ("tracebuf_validate", "tracebuf_memory", "tracebuf_baseline", "tracebuf_update_baseline")
-    if any(config.getoption(name) not in (None, False) for name in options):
+    names = ("validate", "validate_calls", "memory", "baseline", "update_baseline")
+    options = [f"tracebuf_{name}" for name in names]
+    if any((given := config.getoption(name)) is not None and given is not False for name in options):
         start(config)
 
 

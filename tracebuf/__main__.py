@@ -1,9 +1,10 @@
 """`python -m tracebuf opt ...`: see tracebuf.opt; `python -m tracebuf precompile ...`: see persist/precompile.py;
-`python -m tracebuf report ...`: see pictures/command.py; `python -m tracebuf export ...`: see commands/export.py;
+`python -m tracebuf report ...`: see commands/report.py; `python -m tracebuf export ...`: see commands/export.py;
 `python -m tracebuf measure ...`: see commands/measure.py; `python -m tracebuf suggest ...`: see suggest/command.py."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -18,7 +19,7 @@ def main() -> int:
 
         return precompile(sys.argv[2:])
     if len(sys.argv) > 1 and sys.argv[1] == "report":
-        from tracebuf.pictures.command import main as report
+        from tracebuf.commands.report import main as report
 
         return report(sys.argv[2:])
     if len(sys.argv) > 1 and sys.argv[1] == "export":
@@ -43,4 +44,10 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # as of `... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    sys.exit(status)

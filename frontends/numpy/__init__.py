@@ -39,8 +39,8 @@ Where is ...?
                             Over a list, tuple or dict it is unrolled: paths/iteration (`iterable_of`),
                             interpreter/statements (`unrolled`); over many alike items traced once:
                             interpreter/lists/loops. Names that exchange arrays: paths/loops/owned
-    try, with               interpreter/protected; what is raised at run time and caught: record/regions,
-                            paths/landing, paths/loops/raising
+    try, with               interpreter/protected; contexts of the user's: source/contexts; what is raised at run time
+                            and caught: record/regions, paths/landing, paths/loops/raising
     a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
     lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
                             paths/container_joins

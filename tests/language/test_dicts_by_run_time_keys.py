@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -337,3 +337,61 @@ def test_refused(reason: str) -> None:
     f = program(text + "\n".join("        " + line for line in REFUSED[reason].splitlines()), **NAMES)
     with pytest.raises(UnsupportedError, match=reason):
         tracebuf.bufferize(f)(DIGITS)
+
+
+def least_recently_used(keys, most):
+    kept, hits = OrderedDict(), 0
+    for k in keys.tolist():
+        if k in kept:
+            hits += 1
+            kept.move_to_end(k)
+        else:
+            kept[k] = 2 * k
+            if len(kept) > most:
+                kept.popitem(last=False)
+    return hits, kept
+
+
+def both_ends(keys, most):
+    kept = OrderedDict((k, n) for n, k in enumerate(keys.tolist()))
+    return kept.popitem(last=False), kept.popitem(), len(kept), list(kept.items())
+
+
+def moves_what_is_missing(keys, most):
+    kept = OrderedDict()
+    for k in keys.tolist():
+        kept[k] = 1
+    kept.move_to_end(77)
+    return kept
+
+
+@pytest.mark.parametrize("f", [least_recently_used, both_ends])
+@pytest.mark.parametrize("keys", [[3, 1, 2, 5, 3, 1, 2], [4, 4, 1], []])
+def test_ordered_dicts(f: Any, keys: list[int]) -> None:
+    agree(f, np.array(keys, int), 2)
+
+
+def test_a_key_that_is_missing_is_not_moved() -> None:
+    assert isinstance(agree(moves_what_is_missing, DIGITS, 2), KeyError)
+
+
+def test_an_ordered_dict_that_is_returned_is_a_sound_one() -> None:
+    _, kept = tracebuf.bufferize(least_recently_used)(DIGITS, 3)
+    assert type(kept) is OrderedDict
+    kept.move_to_end(next(iter(kept)))
+    assert list(reversed(kept)) == list(kept)[::-1] and len(kept) == 3
+
+
+def groups_in_order(keys, values):
+    groups = defaultdict(list)
+    for k, v in zip(keys.tolist(), values):
+        groups[k].append(v)
+    out = []
+    for k, members in sorted(groups.items()):
+        out.append((k, max(members)))
+    return {k: sum(v) / len(v) for k, v in sorted(groups.items())}, out
+
+
+@pytest.mark.parametrize("keys", [[3, 1, 2, 3, 1], []])
+def test_the_lists_of_a_defaultdict_in_the_order_of_their_keys(keys: list[int]) -> None:
+    agree(groups_in_order, np.array(keys, int), np.arange(float(len(keys))))

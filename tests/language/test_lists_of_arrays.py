@@ -213,6 +213,10 @@ STORED = {
     "    y = z\n    y[1] = 0\nz += 1\nreturn np.array(out)",
     "out of an inner loop": "for k in range(n):\n    y = x * k\n    for j in range(k):\n        out.append(y)\n"
     "        y = y * 2\n    y += 1\nreturn np.array(out)",
+    "where two change places": "x, y = x * 1, x * 2\nfor k in range(n):\n    y[1:] = x[1:] * 2\n    x, y = y, x\n"
+    "    out.append(x)\nreturn np.array(out)",
+    "after it changed places": "x, y, z = x * 1, x * 2, x * 3\nfor k in range(n):\n    z[0] = k\n    x, y = y, x\n"
+    "    z = x.copy()\n    out.append(z)\nreturn np.array(out)",
 }
 
 
@@ -222,6 +226,31 @@ def test_a_store_to_what_a_list_holds_is_refused(what: str) -> None:
     f = program("def f(x, n):\n" + "\n".join("    " + line for line in lines))
     found = refused(f, X, N)
     assert "stored to that may be an item" in found.reason, found
+
+
+EXCHANGED = {
+    "an argument": "y = x.copy()\nfor k in range(n):\n    y[1:-1] = x[:-2] + x[2:] * 0.5\n    x, y = y, x\n"
+    "    out.append(x.copy())\nreturn np.array(out), x",
+    "arrays of its own": "x, y = x * 1, np.zeros_like(x)\nfor k in range(n):\n    y[1:-1] = x[:-2] + x[2:] * 0.5\n"
+    "    x, y = y, x\n    if k % 2:\n        out.append(x.copy())\nreturn out",
+    "three": "x, y, z = x * 1, x * 0, np.empty_like(x)\nfor k in range(n):\n    z[:] = x - y * 0.5\n"
+    "    x, y, z = y, z, x\n    out.append(y.copy())\nreturn np.array(out)",
+    "in a dict": "s = {'u': x * 1, 'v': x * 0}\nfor k in range(n):\n    s['v'][1:-1] = s['u'][:-2] * 0.5\n"
+    "    s['u'], s['v'] = s['v'], s['u']\n    out.append(s['u'].copy())\nreturn np.array(out), s['u']",
+    "in an inner loop": "x = x * 1\nfor k in range(3):\n    y = np.zeros_like(x)\n    for j in range(n):\n"
+    "        y[1:] = x[:-1] * 0.5 + j\n        x, y = y, x\n    out.append(x.copy())\nreturn np.array(out)",
+    "the last stored to": "y, c = x * 1, x\nfor k in range(n):\n    y[0] = k\n    x, y = y, x * 1\n"
+    "    out.append(x.copy())\nc = y\nc[1] = 7\nreturn np.array(out), c",
+    "beside numbers": "y = x.copy()\nfor k in range(n):\n    y[1:-1] = x[:-2] + x[2:] * 0.5\n    x, y = y, x\n"
+    "    out.append(x.sum())\nreturn np.array(out), x",
+}
+
+
+@pytest.mark.parametrize("what", EXCHANGED)
+@pytest.mark.parametrize("n", [0, 1, 40])
+def test_copies_of_arrays_that_change_places(what: str, n: int) -> None:
+    f = program("def f(x, n):\n    out = []\n" + "\n".join("    " + line for line in EXCHANGED[what].splitlines()))
+    agree(f, X, n, ulp=8)
 
 
 def list_and_last(x, n):

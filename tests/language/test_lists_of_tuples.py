@@ -370,3 +370,24 @@ def convex_hull(points):
 def test_what_iterators_give_is_sorted() -> None:
     rng = np.random.default_rng(3)
     agree(convex_hull, (rng.random((20, 2)),), (np.round(rng.random((30, 2)), 1),))
+
+
+def tuples_of_rows(a):
+    points = [tuple(p) for p in a.tolist()]
+    points.sort()
+    return points, sorted(map(tuple, a.tolist())), len(set(map(tuple, a.tolist())))
+
+
+def rows_as_lists(a):
+    rows = a.tolist()
+    first = rows[:]
+    first[0][0] += 1
+    rows.append([7, 8])
+    return rows, first, [max(row) for row in rows], [list(column) for column in zip(*a.tolist())]
+
+
+@pytest.mark.parametrize("f", [tuples_of_rows, rows_as_lists])
+@pytest.mark.parametrize("dtype", [float, int])
+def test_rows_by_tolist(f: Any, dtype: type) -> None:
+    agree(f, np.array([[2, 1], [1, 3], [1, 2]], dtype))
+    agree(f, np.array([[2, 1]], dtype))

@@ -174,3 +174,24 @@ def test_beside_a_list_it_makes_a_difference_whose_number_it_is(e: str, d: objec
     """NumPy's takes a list for an array, Python's does not: the array was made whoever's it was."""
     f = bufferize(program(f"def f(a, z, d):\n    r = a\n    if d:\n        r = d\n    return {e}"))
     refused(f, 1, [1, 2], d)
+
+
+def step_size(a, tolerance, q):
+    return 0.9 * (tolerance / max(a[0], tolerance)) ** q, max(a[0], tolerance) ** 0.2
+
+
+@pytest.mark.parametrize("x", [0.5, 1e-9, np.inf])
+@pytest.mark.parametrize("q", [0.2, -0.5, 2.0])
+def test_powers_that_are_no_whole_number(x: float, q: float) -> None:
+    agree(step_size, np.array([x, 1.0]), 1e-3, q)
+
+
+def root(a, least, q):
+    return max(a[0], least) ** q
+
+
+def test_powers_that_raise_or_are_complex_where_the_number_is_pythons() -> None:
+    for x, least, q in ((-3.0, 0.0, -0.5), (0.0, -1.0, -0.5), (-3.0, -8.0, 0.5), (4.0, -8.0, 0.5)):
+        agree(root, np.array([x]), least, q)
+    with pytest.raises(UnsupportedError, match="is complex"):
+        bufferize(root)(np.array([-8.0]), -3.0, 0.5)

@@ -104,7 +104,9 @@ def test_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch:
         "func.func",
     ):
         assert expected in printed
-    lines = re.findall(r"^line \d+: allocation|`.*` \(line \d+\) stores", text, re.M)
+    story = text[text.index("```\nadvance: 1 allocation") + 4 :].partition("```")[0]
+    assert story.replace("7.6 MiB", "7.8 KiB") in printed and "    v += w\n    u *= 2\n" in printed
+    lines = re.findall(r"^line \d+: allocation|`.*` \(line \d+\) stores", text.replace(story, ""), re.M)
     assert len(lines) == 3 and all(line in printed for line in lines)
     with pytest.warns(tracebuf.TracebufWarning) as caught:
         sys.modules["readme_blocks"].noisy(np.ones(3))

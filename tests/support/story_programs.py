@@ -362,3 +362,101 @@ def edges_swapped(u, n):
         u[0, 1:-1] = u[1, 1:-1]
         u[1, 1:-1] = row
     return u
+
+
+@bufferize
+def smoothed(u, n):
+    v = u * 2
+    for _ in range(n):
+        v = np.roll(v, 1) + v  # A
+    return v
+
+
+@bufferize
+def powers_of(a, x, n):
+    for _ in range(n):
+        x = a @ x  # A
+    return x
+
+
+@bufferize
+def stationary(p, x, n):
+    for _ in range(n):
+        new = x @ p  # A
+        x = new / new.sum()
+    return x
+
+
+@bufferize
+def normalised_twice(x, n):
+    for _ in range(n):
+        y = np.roll(x, 1) + x  # A
+        y = y / np.sqrt((y * y).sum() + 1)
+        x = y
+    return x
+
+
+@bufferize
+def ramps(n):
+    total = 0.0
+    for i in range(1, n):
+        w = np.zeros(i)  # A
+        w[::2] = 1.0
+        total += np.cumsum(w)[-1]
+    return total
+
+
+@bufferize
+def heads(x):
+    best = 0.0
+    for i in range(len(x)):
+        head = x[: i + 1].copy()  # A
+        head -= head.mean()
+        best = max(best, (head * head).sum())
+    return best
+
+
+@bufferize
+def tails(x, n):
+    best = 0.0
+    for i in range(n):
+        tail = np.cumsum(x[i:])  # A
+        if len(x) > n:
+            best = max(best, tail[-1])
+    return best
+
+
+@bufferize
+def reset(x, at):
+    total = np.cumsum(x)  # A
+    x[:] = 0  # W
+    x[at] = 1
+    return total.max() - total.min()  # R
+
+
+@bufferize
+def rows_reversed(m):
+    for i in range(len(m)):
+        m[i] = m[i, ::-1].copy()  # A W R
+
+
+@bufferize
+def folded(x):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        part = x[: len(x) - i].copy()  # A
+        part += part[::-1]
+        out[i] = part.sum()
+    return out
+
+
+@bufferize
+def rows_smoothed(m):
+    for i in range(len(m)):
+        m[i] = np.roll(m[i], 1) + m[i]  # A
+
+
+@bufferize
+def sums_along(m, n):
+    for _ in range(n):
+        m[:-1] = np.cumsum(m, axis=-1)[1:]

@@ -78,6 +78,20 @@ def test_each_call_runs_beside_numpy(pytester: pytest.Pytester, monkeypatch: pyt
     result.stdout.fnmatch_lines(said)
 
 
+def test_only_the_first_calls_of_a_test_are_compared(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """142,811 calls of a package's tests took nine minutes."""
+    many = "\n\ndef test_many():\n    for k in range(9):\n        scaled(np.ones(2), k)\n"
+    pytester.makepyfile(test_suite=SUITE + many)
+    result = ran(pytester, "--tracebuf-validate", "--tracebuf-validate-calls=2", "-k", "many or scaled")
+    result.assert_outcomes(passed=2, deselected=1)
+    result.stdout.fnmatch_lines(["tracebuf: calls compared with NumPy on every rung: 3, 7 were not"])
+    monkeypatch.setattr(arith.MulF, "instruction", "fadd")
+    ran(pytester, "--tracebuf-validate-calls=2", "-k", "many").assert_outcomes(failed=1, deselected=2)
+    ran(pytester, "--tracebuf-validate-calls=0").stderr.fnmatch_lines(["*--tracebuf-validate-calls wants 1 or more"])
+
+
 def test_the_table_and_the_baseline(pytester: pytest.Pytester) -> None:
     path = pytester.makepyfile(test_suite=SUITE)
     writes = "--tracebuf-baseline=base.json", "--tracebuf-update-baseline"

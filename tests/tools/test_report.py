@@ -18,6 +18,7 @@ import pytest
 
 from tests.support import story_functions, story_programs
 from tracebuf import bufferize
+from tracebuf.commands.report import main as report_command
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = next((p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None)
@@ -77,6 +78,22 @@ def test_the_command(tmp_path: Path) -> None:
     assert ran.returncode == 2 and "MODULE:FUNCTION" in ran.stderr
 
 
+def test_the_command_takes_plain_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plain_solver.py").write_text("def doubled(u):\n    return u * 2\n\n\nDT = 0.1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert report_command(["plain_solver:doubled", "f8[5]", "-o", str(tmp_path / "plain.html")]) == 0
+    assert "doubled: memory" in (tmp_path / "plain.html").read_text()
+    assert report_command(["plain_solver:DT", "f8[5]"]) == 2
+
+
+@pytest.mark.slow
+def test_a_pipe_that_is_closed_is_no_error() -> None:
+    """`| head` ended in a traceback."""
+    command = f"{sys.executable} -m tracebuf measure numpy:sort 'f8[9]' --repeat 1 | true"
+    ran = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ran.stderr == ""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no browser")
 @pytest.mark.parametrize("width", [400, 1600])
@@ -93,23 +110,69 @@ def test_every_view_in_a_browser(width: int, tmp_path: Path) -> None:
     html = bufferize(many).report(None, np.ones(500), np.ones(500), 3).html
     page = tmp_path / "page.html"
     page.write_text(html.replace("<body>", "<body>" + BEFORE).replace("</body>", CLICKS))
+    said = said_by(page, width)
+    assert said["errors"] == [] and said["stages"] >= 3 and said["theme"] in ("light", "dark")
+
+
+def said_by(page: Path, width: int) -> Any:
+    """What a page's script leaves in its title, in a browser."""
     options = ["--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", "--dump-dom"]
     options.append("--virtual-time-budget=10000")  # programs are unpacked beside the script
     ran = subprocess.run([str(CHROMIUM), *options, str(page)], capture_output=True, text=True, timeout=120)
-    said = json.loads(re.search(r"<title>(.*?)</title>", ran.stdout)[1])  # type: ignore[index]
-    assert said["errors"] == [] and said["stages"] >= 3 and said["theme"] in ("light", "dark")
+    return json.loads(re.search(r"<title>(.*?)</title>", ran.stdout)[1])  # type: ignore[index]
+
+
+SEEN = """<script>
+const press = name => [...document.querySelectorAll('#tabs button')].find(b => b.textContent === name).click();
+const boxes = () => [...document.querySelectorAll('svg text')].map(t => [t.textContent, t.getBoundingClientRect()]);
+const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+const over = found => found.flatMap(([s, a], k) => found.slice(k + 1).filter(([, b]) => meet(a, b)).map(
+  ([t]) => s + '|' + t));
+press('Conflicts');
+const left = Math.min(...boxes().filter(([t]) => t.includes('u')).map(([, b]) => b.left)), here = over(boxes());
+press('Lifetimes');
+const high = Math.max(...[...document.querySelectorAll('svg')].at(-1).querySelectorAll('rect').values().map(
+  r => r.getBoundingClientRect().height));
+document.title = JSON.stringify({errors, left, here, there: over(boxes()), high});
+</script></body>"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no browser")
+@pytest.mark.parametrize("width", [400, 1600])
+def test_a_long_function_can_be_read(width: int, tmp_path: Path) -> None:
+    """Its source began at the right of the window, words lay over each other, and buffers were as thin as a line."""
+    lines = ["    d{k} = np.cumsum(u)", "    u[1:] = u[:-1] + d{k}[1:]", "    for _ in range(n):", "        u *= 2"]
+    made = written("many", "u, n", [line.format(k=k) for k in range(20) for line in lines])
+    html = made.report(None, np.ones(500), 3).html
+    page = tmp_path / "page.html"
+    page.write_text(html.replace("<body>", "<body>" + BEFORE).replace("</body>", SEEN))
+    said = said_by(page, width)
+    assert (said["errors"], said["here"], said["there"]) == ([], [], []) and said["left"] < 300 and said["high"] > 40
 
 
 @pytest.mark.slow
 def test_a_long_program_is_under_three_megabytes() -> None:
-    lines = "\n".join(f"    u[{k}:] = np.cumsum(u[{k}:])[::-1] + {k}" for k in range(1, 40))
-    names: dict[str, Any] = {"np": np}
-    text = f"def long(u):\n{lines}\n    return u.sum()\n"
-    linecache.cache["<long>"] = (len(text), None, text.splitlines(True), "<long>")
-    exec(compile(text, "<long>", "exec"), names)
-    made = bufferize(names["long"]).report(None, np.ones(200))
+    lines = [f"    u[{k}:] = np.cumsum(u[{k}:])[::-1] + {k}" for k in range(1, 40)]
+    made = written("long", "u", lines).report(None, np.ones(200))
     assert sum(len(s["lines"]) for s in made.data["stages"]) > 3000
     assert len(made.html) < 3_000_000
+
+
+def written(name: str, parameters: str, lines: list[str]) -> Any:
+    """A bufferized function of these lines."""
+    text = "\n".join([f"def {name}({parameters}):", *lines, "    return u.sum()\n"])
+    names: dict[str, Any] = {"np": np}
+    linecache.cache[f"<{name}>"] = (len(text), None, text.splitlines(True), f"<{name}>")
+    exec(compile(text, f"<{name}>", "exec"), names)
+    return bufferize(names[name])
+
+
+def test_what_is_too_long_to_show_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tracebuf.pictures.gather.MOST_LINES", 10)
+    made = story_functions.saved_for_later.report(None, np.ones(10), np.ones(10))
+    ends = [stage["lines"][-1] for stage in made.data["stages"] if len(stage["lines"]) > 10]
+    assert ends and all(re.fullmatch(r"// and \d+ lines more", text) and line == 0 for text, line in ends)
 
 
 def test_a_report_shows_itself_in_one_line() -> None:

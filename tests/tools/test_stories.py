@@ -51,7 +51,7 @@ CASES: list[tuple[str, tuple[Any, ...], str | None]] = [
     ("solved", (M, X), None),
     ("defensive", (U, V), ""),
     ("scaled_rows", (A, X), "allocate once"),
-    ("lagged", (U, 3), None),
+    ("lagged", (U, 3), "allocate once"),
     ("two_parts", (U, 5), "compute before"),
     ("several_lines", (U, V), "move"),
     ("on_one_line", (U, V), "move"),

@@ -127,6 +127,17 @@ CASES: list[tuple[str, Callable[[int, int], Given], str | None]] = [
     ("logistic", lambda k, n: (r(0, k, n + 1), r(1, k), r(2, n + 1), 0.1, n), "allocate once"),
     ("rms_filter", rounds, "donate"),
     ("cumulative_returns", lambda k, n: (r(0, k) + 1,), None),
+    ("smoothed", rounds, "take turns"),
+    ("powers_of", lambda k, n: (r(0, k, k), r(1, k), n), "take turns"),
+    ("stationary", lambda k, n: (r(0, k, k), r(1, k), n), "allocate once"),
+    ("normalised_twice", rounds, "take turns"),
+    ("ramps", lambda k, n: (k,), "allocate once"),
+    ("heads", one, "allocate once"),
+    ("tails", rounds, "allocate once"),
+    ("reset", lambda k, n: (r(0, k), np.arange(min(k, n))), "compute before"),
+    ("rows_reversed", lambda k, n: (r(0, k, n),), "allocate once"),
+    ("folded", one, "allocate once"),
+    ("rows_smoothed", lambda k, n: (r(0, k, n),), "allocate once"),
 ]  # fmt: skip
 """Arguments by the two sizes, and the kind of edit that removes what is marked; None where nothing does, "" where there
 is nothing left."""
@@ -236,6 +247,18 @@ def test_an_array_made_before_a_loop_picks_no_row() -> None:
                        ("edges_swapped", "np.empty(u[:, 1:-1].shape[1:], u.dtype)")):  # fmt: skip
         edit = getattr(story_programs, name).stories(r(0, 5, 4), 3)[0].edit
         assert edit is not None and f" = {made}\n" in edit.apply()
+
+
+def test_an_axis_of_one_element_is_no_constant(tmp_path: Path) -> None:
+    """`np.empty((m.shape[0], 1), m.dtype)`, for `m` of one column in the call, raised for more."""
+    f = story_programs.sums_along
+    told = f.stories(r(0, 5, 1), 3)
+    for edit in told.edits:
+        x, y = r(0, 5, 4), r(0, 5, 4)
+        from_text(edit.apply(), tmp_path / f"sums_{edit.kind[:4]}.py", "sums_along").eager(x, 3)
+        f.eager(y, 3)
+        np.testing.assert_array_equal(x, y)
+    assert f.stories(r(0, 5, 4), 3)[0].edit is not None
 
 
 def test_a_proof_is_of_the_order_of_lines() -> None:

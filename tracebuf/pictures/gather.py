@@ -35,7 +35,7 @@ from tracebuf.stories.trials import Arguments, Reading, Variant, bare, entries_o
 
 MOST_STEPS = 600
 """Of the lines that eager runs: of more, one of several is shown, that with the most bytes alive."""
-MOST_LINES = 5000
+MOST_LINES = 20_000
 """Of a stage's text."""
 _PLACE = re.compile(r' loc\((?:unknown|"(?:[^"\\]|\\.)*":(\d+):\d+)\)')
 
@@ -201,7 +201,10 @@ def programs(texts: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
     before = ""
     for name, text in texts:
         if text != before:
-            yield {"name": name, "lines": [placed(line) for line in text.splitlines()[:MOST_LINES]]}
+            lines = text.splitlines()
+            more = len(lines) - MOST_LINES
+            rest = [[f"// and {more:,} lines more", 0]] if more > 0 else []
+            yield {"name": name, "lines": [*(placed(line) for line in lines[:MOST_LINES]), *rest]}
         before = text
 
 

@@ -34,23 +34,35 @@ function source() {
   for (const s of D.stories) { const b = el('div', 'story'); b.append(el('pre', '', s.text)); b.onclick = () => choose(s.line);
     (s.small ? small : view).append(b); }
   if (few) view.append(small); }
+function lanes(spans) {  // by span its column: those that do not meet share one
+  const ends = [], found = [];
+  for (const k of [...spans.keys()].sort((i, j) => spans[i][0] - spans[j][0])) {
+    let at = ends.findIndex(e => e < spans[k][0]); if (at < 0) at = ends.length;
+    ends[at] = spans[k][1]; found[k] = at; }
+  return [found, ends.length]; }
 function conflicts() {
   const shown = D.stories.filter(s => s.written !== null || s.read !== null), first = D.source[0].line, h = 21;
   if (!shown.length) { view.append(el('p', '', 'No write here meets a read of what was there before.')); return; }
-  const w = 70 + 26 * shown.length, long = Math.max(...D.source.map(s => s.text.length));
-  const wide = el('div', 'wide'), s = svg('svg', {width: w + 60 + long * 8, height: D.source.length * h + 10, style: 'max-width:none'});
-  const y = line => (line - first) * h + 15;
-  for (const row of D.source) { const t = svg('text', {x: w + 40, y: y(row.line) + 4, style: 'font:13px ui-monospace,monospace'});
+  const roles = [['definition', 'defined'], ['write', 'written'], ['read', 'read']], words = new Map();
+  const ends = shown.map(c => roles.filter(r => c[r[1]] !== null).map(([what, field]) => [what, c[field]]));
+  for (const [what] of roles) for (const e of ends.flat()) if (e[0] === what)
+    words.set(e[1], (words.get(e[1]) || new Set()).add(what));
+  const said = [...words].map(([line, found]) => [line, [...found].join(', ')]);
+  const [lane, count] = lanes(ends.map(e => [Math.min(...e.map(x => x[1])), Math.max(...e.map(x => x[1]))]));
+  const from = 10 + 6.5 * Math.max(...said.map(s => s[1].length)), w = from + 26 * count;
+  const long = Math.max(...D.source.map(s => s.text.length));
+  const size = {width: w + 60 + long * 8, height: D.source.length * h + 10, style: 'max-width:none'};
+  const wide = el('div', 'wide'), s = svg('svg', size), y = line => (line - first) * h + 15;
+  for (const row of D.source) {
+    const t = svg('text', {x: w + 44, y: y(row.line) + 4, style: 'font:13px ui-monospace,monospace'});
     t.setAttribute('xml:space', 'preserve'); t.textContent = row.text.replace(/ /g, '\u00a0'); s.append(t,
     svg('text', {x: w + 8, y: y(row.line) + 4, opacity: .6}, row.line)); }
-  shown.forEach((c, k) => { const x = w - 18 - 26 * k, col = colour(c.line + k * 3);
-    const ends = [['definition', c.defined], ['write', c.written], ['read', c.read]].filter(e => e[1] !== null);
-    const ys = ends.map(e => y(e[1])), g = svg('g', {});
+  for (const [line, text] of said) s.append(svg('text', {x: 2, y: y(line) + 4}, text));
+  shown.forEach((c, k) => { const x = w - 18 - 26 * lane[k], col = colour(c.line + k * 3);
+    const ys = ends[k].map(e => y(e[1])), g = svg('g', {});
     g.append(svg('line', {x1: x, x2: x, y1: Math.min(...ys), y2: Math.max(...ys), stroke: col, 'stroke-width': 2}));
-    ends.forEach(([what, line]) => { const here = ends.filter(e => e[1] === line).map(e => e[0]);
-      g.append(svg('line', {x1: x, x2: w, y1: y(line), y2: y(line), stroke: col}),
-      svg('circle', {cx: x, cy: y(line), r: 4, fill: what === 'write' ? col : 'none', stroke: col, 'stroke-width': 2}),
-      svg('text', {x: 2, y: y(line) + 4}, what === here[0] ? here.join(', ') : '')); });
+    for (const [what, line] of ends[k]) g.append(svg('line', {x1: x, x2: w, y1: y(line), y2: y(line), stroke: col}),
+      svg('circle', {cx: x, cy: y(line), r: 4, fill: what === 'write' ? col : 'none', stroke: col, 'stroke-width': 2}));
     g.append(svg('title', {}, c.reason)); s.append(g); });
   wide.append(s); view.append(wide, el('p', 'note', 'Of each line down: the definition that the read should see, the ' +
     'write (filled) that would come between, the read.'));
@@ -63,23 +75,27 @@ function chart(title, peak, draw, note) {
 function box(s, x, y, w, h, line, text, strong) { const r = svg('rect', {x, y, width: Math.max(w, 1), height: Math.max(h, 1),
     fill: colour(line), 'fill-opacity': .75, stroke: 'var(--bg)', 'stroke-width': strong ? 1 : 0});
   r.dataset.line = line; r.onclick = () => choose(line); r.append(svg('title', {}, text)); s.append(r);
-  if (strong && w > 22 && h > 14) s.append(svg('text', {x: x + (w > 60 ? 4 : 1), y: y + 13}, w > 60 ? 'line ' + line : line)); }
+  const said = w > 66 ? 'line ' + line : String(line);
+  if (strong && w > 4 + 7 * said.length && h > 14) s.append(svg('text', {x: x + (w > 66 ? 4 : 1), y: y + 13}, said)); }
 function lifetimes() {
   const E = D.eager, O = D.ours, top = Math.max(0, ...E.map(e => e.live)), mine = Math.max(0, ...O.buffers.map(b => b.at + b.bytes));
-  const peak = Math.max(top, mine);
+  const peak = Math.max(top, mine), scale = mine < peak / 4 ? mine : peak;
   chart('NumPy: bytes alive after each line', peak, (s, W, H, p) => { const wide = W / E.length;
     E.forEach((e, k) => box(s, 70 + wide * k, H - H * .95 * e.live / p, wide, H * .95 * e.live / p, e.line, 'line ' + e.line + ': ' +
     bytes(e.live) + (e.times > 1 ? ' at most, ' + e.times + ' times' : ''), wide > 22));
-    E.forEach((e, k) => { if (!e.loop || (k && E[k - 1].loop === e.loop)) return;
-      let end = k; while (end < E.length && E[end].loop === e.loop) end++;
-      s.append(svg('line', {x1: 70 + wide * k + 2, x2: 70 + wide * end - 2, y1: H + 6, y2: H + 6, stroke: '#888', 'stroke-width': 2}),
-        svg('text', {x: 70 + wide * k + 2, y: H + 21}, 'loop in line ' + e.loop)); }); },
+    const begins = E.map((e, k) => k).filter(k => E[k].loop && !(k && E[k - 1].loop === E[k].loop));
+    begins.forEach((k, i) => { let end = k; while (end < E.length && E[end].loop === E[k].loop) end++;
+      const x = 72 + wide * k, room = (i + 1 < begins.length ? 70 + wide * begins[i + 1] : 70 + W) - x;
+      const text = ['loop in line ' + E[k].loop, String(E[k].loop)].find(t => 7 * t.length < room);
+      s.append(svg('line', {x1: x, x2: 68 + wide * end, y1: H + 6, y2: H + 6, stroke: '#888', 'stroke-width': 2}));
+      if (text) s.append(svg('text', {x, y: H + 21}, text)); }); },
     E.length ? 'Across: the lines as they run; of a loop one iteration, with the most of all. Temporaries within one line are ' +
     'gone when it ends.' : 'It was not run.');
-  chart('Compiled: buffers', peak, (s, W, H, p) => O.buffers.forEach(b => box(s, 70 + W * b.from / O.ops, H - H * .95 * (b.at +
+  chart('Compiled: buffers', scale, (s, W, H, p) => O.buffers.forEach(b => box(s, 70 + W * b.from / O.ops, H - H * .95 * (b.at +
     b.bytes) / p, W * (b.to - b.from) / O.ops, H * .95 * b.bytes / p, b.line, 'line ' + b.line + ': ' + b.type + ', ' +
     (b.known ? bytes(b.bytes) : b.size + ' bytes') + ' [' + b.lives + ']', true)), O.buffers.length ? 'Across: the operations of the ' +
-    'program. Buffers at one height take the same bytes of the arena, one after the other.' : 'There are none.'); }
+    'program. Buffers at one height take the same bytes of the arena, one after the other.' + (scale < peak ? ' Bytes are drawn ' +
+    Math.round(peak / scale) + ' times as high as above.' : '') : 'There are none.'); }
 let programs = null;
 async function unpacked(text) {
   const raw = Uint8Array.from(atob(text), c => c.charCodeAt(0));

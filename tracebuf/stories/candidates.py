@@ -9,6 +9,7 @@ binds; what happens in memory the comparison of meanings tells.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from heapq import nsmallest
@@ -29,6 +30,7 @@ from tracebuf.stories.lines import (
 )  # fmt: skip
 from tracebuf.stories.loops import Shapes, made_once
 from tracebuf.stories.names import binds, copied, names_of, reads, rebinds, written
+from tracebuf.stories.rooms import Rooms
 
 REACH = 12
 """A statement moves past at most so many."""
@@ -40,26 +42,31 @@ _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Assert)
 
 
 def proposed(
-    source: Source, told: Collection[int], arrays: Sequence[str], shapes: Shapes = MappingProxyType({})
-) -> Iterator[Edit]:
-    """All edits, those first that leave out a copy in lines that are `told`, then those that touch such lines, the
-    small ones first; `arrays` are the parameters that may be donated, `shapes` what arrays the lines of loops make."""
+    source: Source, told: Collection[int], arrays: Sequence[str], shapes: Shapes = MappingProxyType({}),
+    rooms: Rooms = MappingProxyType({}),
+) -> Iterator[Edit]:  # fmt: skip
+    """All edits, those first that leave out a copy in lines that are `told` or add no array, then those that touch
+    such lines, the small ones first; `arrays` are the parameters that may be donated, `shapes` and `rooms` what arrays
+    the lines of loops make."""
     found = [*copies_left_out(source), *returns_before(source), *moves(source), *parts_before(source)]
-    found += [*stored_early(source), *made_once(source, arrays, shapes)]
+    found += [*stored_early(source), *made_once(source, arrays, shapes, rooms)]
     yield from sorted(found, key=lambda e: order_of(e, {*told}))
     yield from donations(source, arrays)
     yield from joined(found, {*told})
+    yield from both_once(found, {*told})
 
 
 def order_of(edit: Edit, told: set[int]) -> tuple[int, int]:
     touched = len(lines_of(edit) & told)
-    return -3 if touched and edit.kind == "leave out a copy" else -min(2, touched), size(edit)
+    adds = any(c.last < c.first for c in edit.changes)
+    least = edit.kind == "leave out a copy" or edit.kind == "allocate once" and not adds
+    return -3 if touched and least else -min(2, touched), size(edit)
 
 
 def joined(found: Sequence[Edit], told: set[int]) -> Iterator[Edit]:
-    """A statement moves or a part of one is computed before, and a copy is left out in other lines: those pairs first
-    that touch most of what is told."""
-    kinds = ("move", "compute before"), ("leave out a copy",)
+    """A statement moves or a part of one is computed before, and in other lines a copy is left out or a value stored
+    early: those pairs first that touch most of what is told."""
+    kinds = ("move", "compute before"), ("leave out a copy", "store early")
     moving, whole = ([(e, lines_of(e), size(e)) for e in found if e.kind in ks] for ks in kinds)
     pairs = ((-min(3, len((a | b) & told)), m + n, i, j)
              for i, (_, a, m) in enumerate(moving) for j, (_, b, n) in enumerate(whole) if not a & b)  # fmt: skip
@@ -67,6 +74,26 @@ def joined(found: Sequence[Edit], told: set[int]) -> Iterator[Edit]:
         move, copy = moving[i][0], whole[j][0]
         changes = tuple(sorted((*move.changes, *copy.changes), key=lambda c: c.first))
         yield Edit(move.kind, f"{move.text}, and {copy.text}", move.file, changes)
+
+
+def both_once(found: Sequence[Edit], told: set[int]) -> Iterator[Edit]:
+    """Two arrays of a loop are made once, of which one takes the place of the other where only that one is."""
+    replaced = [(e, {c.first for c in e.changes if c.last >= c.first}) for e in found if e.kind == "allocate once"]
+    once = [(e, lines, *made_before(e)) for e, lines in replaced if len(e.changes) > len(lines)]
+    pairs = [(one, two) for (one, here, made, at), (two, there, made_, at_) in itertools.combinations(once, 2)
+             if at == at_ and not here & there and (here | there) & told and made.split()[0] != made_.split()[0]
+    ]  # fmt: skip
+    for one, two in sorted(pairs, key=lambda pair: size(pair[0]) + size(pair[1]))[:MOST_JOINED]:
+        changes = tuple(sorted((*one.changes, *two.changes), key=lambda c: c.first))
+        caveat, runs_once = "; ".join(dict.fromkeys((one.caveat, two.caveat))), one.runs_once or two.runs_once
+        text = f"{one.text}, and {two.text}"
+        yield Edit(one.kind, text, one.file, changes, caveat=caveat, runs_once=runs_once)
+
+
+def made_before(edit: Edit) -> tuple[str, int]:
+    """The line that an edit puts before a loop, and where."""
+    change = next(c for c in edit.changes if c.last < c.first)
+    return change.after[0], change.first
 
 
 def lines_of(edit: Edit) -> set[int]:

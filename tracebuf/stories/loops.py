@@ -1,13 +1,14 @@
 """Edits of loops: an array that each iteration makes is made once, before the loop.
 
 `w = expr` becomes `w[...] = expr`, or has `out=w`; a value that is stored over elements it is computed from goes
-through an array of its own; an array that takes another's place at the end of each iteration takes turns with it.
+through an array of its own. An array whose size the loop counts is a part of one that is large enough.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeGuard
 
@@ -15,11 +16,10 @@ import numpy as np
 
 from tracebuf.stories.edits import Edit
 from tracebuf.stories.lines import Cut, Source, blocks, changed, cut, put_before
-from tracebuf.stories.names import binds, copied, names_of, reads, written
+from tracebuf.stories.names import binds, copied, names_of, occurrences, reads, written
+from tracebuf.stories.rooms import Room, Rooms, large_enough
+from tracebuf.stories.turns import NOT_RUN, Loop, filled_with, in_place_of, is_a_copy, own_turns, turns
 
-Loop = ast.For | ast.While
-FILLED = {"zeros": "0", "zeros_like": "0", "ones": "1", "ones_like": "1", "empty": "", "empty_like": ""}
-"""What new arrays of NumPy's are filled with."""
 OUT = {"dot", "matmul", "cumsum", "cumprod", "take", "clip", "sum", "mean", "max", "min", "prod", "compress", "choose"}
 """Functions of NumPy with `out=` that are no ufuncs."""
 SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -28,14 +28,13 @@ UFUNCS: dict[type[ast.operator], str] = {
 COMPARES: dict[type[ast.cmpop], str] = {
     ast.Eq: "equal", ast.NotEq: "not_equal", ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater",
     ast.GtE: "greater_equal"}  # fmt: skip
-NOT_RUN = "takes an array more where the loop does not run"
-
-
 Shapes = Mapping[int, Sequence[str]]
 """By line of a loop, texts of empty arrays such as the line makes: `np.empty(len(x), x.dtype)`."""
 
 
-def made_once(source: Source, arrays: Sequence[str], shapes: Shapes = MappingProxyType({})) -> Iterator[Edit]:
+def made_once(
+    source: Source, arrays: Sequence[str], shapes: Shapes = MappingProxyType({}), rooms: Rooms = MappingProxyType({})
+) -> Iterator[Edit]:
     """All of them; `arrays` are the parameters that are arrays."""
     everywhere = names_of(source.node)
     fresh = next(n for n in ("scratch", "scratch_", "made_before") if n not in everywhere)
@@ -45,20 +44,51 @@ def made_once(source: Source, arrays: Sequence[str], shapes: Shapes = MappingPro
         bound = {n for s in loop.body for n in binds(s)} | (binds(loop.target) if isinstance(loop, ast.For) else set())
         for s in (s for block in blocks(loop) for s in block):
             made = shapes.get(s.lineno, ())
-            yield from parts_once(source, loop, s, made, fresh)
+            yield from parts_once(source, loop, s, [(text, fresh) for text in made], fresh)
+            found = [(room, large) for room in rooms.get(s.lineno, ()) if (large := large_enough(source, loop, room))]
+            yield from parts_once(source, loop, s, [(large, f"{fresh}[:{room.size}]") for room, large in found], fresh)
             if not isinstance(s, ast.Assign) or len(s.targets) != 1 or s.lineno != s.end_lineno:
                 continue
             target = s.targets[0]
             if isinstance(target, ast.Name):
                 yield from kept(source, loop, s, target.id, bound, arrays, made)
+                yield from in_rooms(source, loop, s, target.id, found, fresh)
+                if target.id in arrays and target.id not in reads(s.value):
+                    yield from argument_kept(source, loop, s, target.id)
                 if s in loop.body:
-                    yield from turns(source, loop, loop.body.index(s), target.id)
-            elif isinstance(target, ast.Subscript) and not reads(target) & bound:
-                yield from through(source, loop, s, target, fresh)
+                    ways = ways_into(source, s.value, target.id)[1:]
+                    yield from turns(source, loop, loop.body.index(s), target.id, ways)
+                    for fills in ways_into(source, s.value, fresh) if target.id in reads(s.value) else []:
+                        yield from own_turns(source, loop, s, target.id, fills, fresh)
+            elif isinstance(target, ast.Subscript):
+                yield from through(source, loop, s, target, bound, fresh)
 
 
-def parts_once(source: Source, loop: Loop, s: ast.stmt, made: Sequence[str], name: str) -> Iterator[Edit]:
-    """A product or a running sum within a statement is computed into one array."""
+def argument_kept(source: Source, loop: Loop, s: ast.Assign, name: str) -> Iterator[Edit]:
+    """`u = expr`, where `u` is an argument before: a copy of it, into which each iteration computes."""
+    stored = any(name in written(b) for b in source.node.body if b is not loop)
+    for fills in [] if stored or loop not in source.node.body else ways_into(source, s.value, name):
+        for edit in before(source, loop, s, f"{name} = {name}.copy()", fills):
+            yield replace(edit, caveat=is_a_copy(name), runs_once=True)
+
+
+def in_rooms(
+    source: Source, loop: Loop, s: ast.Assign, name: str, found: Sequence[tuple[Room, str]], fresh: str
+) -> Iterator[Edit]:
+    """`w = expr`, of a size that the loop counts: `w` is the first part of an array from before the loop."""
+    ways = [[]] if filled_with(s.value) == "" else ways_into(source, s.value, name)
+    if name in reads(s.value) or occurrences(source.node, name) != occurrences(loop, name):
+        return
+    for room, large in found:
+        for fills in ways:
+            yield from before(source, loop, s, f"{fresh} = {large}", [f"{name} = {fresh}[:{room.size}]", *fills])
+
+
+def parts_once(
+    source: Source, loop: Loop, s: ast.stmt, made: Sequence[tuple[str, str]], fresh: str
+) -> Iterator[Edit]:
+    """A product or a running sum within a statement is computed into one array, or a part of it: `made` has the texts
+    of both."""
     value = getattr(s, "value", None)
     if not made or not isinstance(s, ast.Assign | ast.AugAssign) or value is None or s.lineno != s.end_lineno:
         return
@@ -67,12 +97,10 @@ def parts_once(source: Source, loop: Loop, s: ast.stmt, made: Sequence[str], nam
             continue
         if not isinstance(part, ast.expr) or not is_product(part) and not named_out(part):
             continue
-        first, change = out_into(source, part, name), source.replaced(part, name)
-        if first is None or change is None or (new := cut(part, name)) is None:
-            continue
-        rest = spliced_value(source, s, new)
-        for text in made:
-            yield from before(source, loop, s, f"{name} = {text}", [first, rest])
+        for text, place in made:
+            first, new = out_into(source, part, place), cut(part, place)
+            if first is not None and new is not None:
+                yield from before(source, loop, s, f"{fresh} = {text}", [first, spliced_value(source, s, new)])
 
 
 def spliced_value(source: Source, s: ast.stmt, new: Cut) -> str:
@@ -94,11 +122,6 @@ def before(source: Source, loop: Loop, s: ast.stmt, made: str, instead: Sequence
     yield Edit("allocate once", text, source.file, changes, caveat=NOT_RUN)
 
 
-def in_place_of(source: Source, s: ast.stmt, instead: Sequence[str]) -> str:
-    """The text of statements that take the place of one."""
-    return (f"\n{' ' * s.col_offset}" if source.begins_line(s) else "; ").join(instead)
-
-
 def kept(
     source: Source, loop: Loop, s: ast.Assign, name: str, bound: set[str], arrays: Sequence[str],
     shapes: Sequence[str],
@@ -113,8 +136,9 @@ def kept(
     made = [f"np.empty_like({like})" for like in likes(source, loop, s, bound, arrays)]
     if (of := copied(s.value)) is not None:
         made = [text for text in [empty_like(of, bound)] if text is not None]
-    for text in [*made, *shapes] if fills else []:
-        yield from before(source, loop, s, f"{name} = {text}", fills)
+    for way in ways_into(source, s.value, name):
+        for text in [*made, *shapes]:
+            yield from before(source, loop, s, f"{name} = {text}", way)
     for part in (n for n in ast.walk(s.value) if n is not s.value and isinstance(n, ast.expr)):
         first, new = out_into(source, part, name), cut(part, name)
         if (is_product(part) or named_out(part)) and first is not None and new is not None:
@@ -167,6 +191,16 @@ def computed_into(source: Source, value: ast.expr, name: str) -> list[str]:
     return [f"{name}[...] = {filled_with(value) or text}"]
 
 
+def ways_into(source: Source, value: ast.expr, name: str) -> list[list[str]]:
+    """Ways to compute an expression into an array: `computed_into`; and what `f(x) + y` begins with, then the rest."""
+    found = [fills] if (fills := computed_into(source, value, name)) else []
+    if isinstance(value, ast.BinOp) and isinstance(value.left, ast.Call) and name not in reads(value.right):
+        left, right, sign = source.text(value.left), source.text(value.right), SIGNS.get(type(value.op))
+        if left is not None and right is not None and sign is not None and len(found[0]) == 1:
+            found.append([f"{name}[...] = {left}", f"{name} {sign}= {right}"])
+    return found
+
+
 def is_plain(node: ast.expr) -> bool:
     """Whether an expression computes no array of its own."""
     return isinstance(node, ast.Name | ast.Subscript | ast.Attribute | ast.Constant)
@@ -193,11 +227,6 @@ def picks(of: ast.expr) -> bool:
     indices = [n.slice for n in ast.walk(of) if isinstance(n, ast.Subscript)]
     parts = [part for index in indices for part in (index.elts if isinstance(index, ast.Tuple) else [index])]
     return not all(isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value in (None, ...)) for p in parts)
-
-
-def filled_with(call: ast.expr) -> str | None:
-    """What an expression fills a new array with: "" for nothing, None for what makes no new array."""
-    return FILLED.get(call.func.attr) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
 
 
 def out_into(source: Source, value: ast.expr, name: str) -> str | None:
@@ -233,50 +262,12 @@ def called_of_numpy(call: ast.expr) -> str | None:
     return f.attr if of_numpy and isinstance(f, ast.Attribute) else None
 
 
-def through(source: Source, loop: Loop, s: ast.Assign, target: ast.Subscript, name: str) -> Iterator[Edit]:
+def through(
+    source: Source, loop: Loop, s: ast.Assign, target: ast.Subscript, bound: set[str], name: str
+) -> Iterator[Edit]:
     """`x[i:j] = expr`, of elements that it overwrites: computed into one array, then stored."""
-    place, value = source.text(target), source.text(s.value)
-    if place is not None and value is not None and reads(target.value) & reads(s.value):
-        made = f"{name} = np.empty_like({place})"
-        yield from before(source, loop, s, made, [f"{name}[...] = {value}", f"{place} = {name}"])
-
-
-def turns(source: Source, loop: Loop, k: int, name: str) -> Iterator[Edit]:
-    """`new = u.copy()` (or an empty array like u, or a value), at the end of the iteration `u = new`: two arrays that
-    take turns. Two new ones where `u` is an argument, which is not to be stored to."""
-    s, last = loop.body[k], loop.body[-1]
-    assert isinstance(s, ast.Assign)
-    value = source.text(s.value)
-    other: str | None = None
-    if isinstance(last, ast.Assign) and len(last.targets) == 1 and isinstance(last.targets[0], ast.Name):
-        if isinstance(last.value, ast.Name) and last.value.id == name and last is not s:
-            other = last.targets[0].id
-    if other is None or value is None or occurrences(source.node, name) != occurrences(loop, name):
-        return
-    fill, call = f"{name}[...] = {value}", s.value
-    if (of := copied(call)) is not None:
-        fill = f"{name}[...] = {ast.unparse(of)}"
-    elif (number := filled_with(call)) is not None:
-        fill = f"{name}[...] = {number}" if number else ""
-    filled = f"`{fill}` into line {s.lineno}" if fill else f"nothing into line {s.lineno}"
-    made, caveat = [f"{name} = np.empty_like({other})"], NOT_RUN
-    swap = f"{other}, {name} = {name}, {other}"
-    argument = any(a.arg == other for a in ast.walk(source.node.args) if isinstance(a, ast.arg))
-    stored = any(other in written(b) for b in source.node.body if b is not loop)
-    if argument and (stored or loop not in source.node.body):
-        return  # where the loop does not run, that would be stored to the argument itself
-    if argument:  # which is not to be stored to
-        made.append(f"{other} = {other}.copy()")
-        caveat = f"where the loop does not run, `{other}` is a copy then, beside another array; takes an array more "
-        caveat += "where it runs once"
-    cuts = cut(s, fill), cut(last, swap)
-    if cuts[0] is None or cuts[1] is None:
-        return
-    shown = " and ".join(f"`{text}`" for text in made)
-    text = f"put {shown} before the loop in line {loop.lineno}, {filled}, and `{swap}` into line {last.lineno}"
-    changes = changed(source, [*put_before(source, loop, made), cuts[0], cuts[1]])
-    yield Edit("take turns", text, source.file, changes, caveat=caveat, runs_once=argument)
-
-
-def occurrences(node: ast.AST, name: str) -> int:
-    return sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+    place, value = source.text(target), source.text(copied(s.value) or s.value)
+    like = empty_like(target, bound)
+    if place is not None and value is not None and like is not None and reads(target.value) & reads(s.value):
+        for fills in [[f"{name}[...] = {value}"], *ways_into(source, s.value, name)[1:]]:
+            yield from before(source, loop, s, f"{name} = {like}", [*fills, f"{place} = {name}"])

@@ -271,6 +271,8 @@ class _Numbering:
         for place, k in enumerate(order):
             labels[op.args[k]] = ("other" if k == other else "carried", self.depth + 1, place, str(op.args[k].type))
         inner = self.inside(labels)
+        if isinstance(op, scf.For) and (count := self.parts.named.get(op.body.args[0])) is not None:
+            self.parts.dims.setdefault(inner.known[op.body.args[0]], count)
         effects = inner.all_met(op.regions[0].block)
         if isinstance(op, scf.While):
             inner.known.update((a, inner.known[u.value]) for a, u in zip(op.after.args, op.passed))

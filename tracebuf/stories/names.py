@@ -53,3 +53,7 @@ def copied(node: ast.AST) -> ast.expr | None:
     if of_numpy and node.func.attr in ("copy", "array") and len(node.args) == 1:
         return None if isinstance(node.args[0], (ast.List, ast.Tuple, ast.ListComp)) else node.args[0]
     return node.func.value if node.func.attr == "copy" and not node.args and not of_numpy else None
+
+
+def occurrences(node: ast.AST, name: str) -> int:
+    return sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))

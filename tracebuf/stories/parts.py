@@ -1,6 +1,6 @@
 """Parts of arrays that are stored and taken again, by the numbers of their values: a part that was stored is what was
-stored there, one that is disjoint from it is what it was before; storing what is there already is nothing; and of an
-array all of whose elements are stored nothing is left of what it was before.
+stored there, one within it a part of that, one that is disjoint from it is what it was before; storing what is there
+already is nothing; and of an array all of whose elements are stored nothing is left of what it was before.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, mul, sub
+from tracebuf.ir.facts import SizeFacts
 
 Mixed = int | tuple[str, int]
 """A constant, or a value by its number."""
@@ -46,13 +47,22 @@ class Parts:
         self.named: dict[Value, Dim] = {}
         """Those that a size of the program is the name of."""
         self.covered = 0
-        """How often all of an array was stored to, part by part."""
+        """How often all of an array was stored to, part by part, or a part taken that was stored."""
+        self.facts = SizeFacts()
 
     def taken(self, base: int, part: Part, kind: str) -> int:
         """The number of a part of an array."""
         while (made := self.stored.get(base)) is not None:
             if made.part == part and made.kind == kind:
+                self.covered += 1
                 return made.source
+            if self.within(part, made.part):
+                self.covered += 1
+                return self.taken(made.source, part, kind)
+            shape = [self.dim(size) for size in part.sizes]
+            if self.within(made.part, part) and None not in shape:
+                new = Stored(made.source, self.taken(made.dest, part, kind), made.part, made.kind)
+                return self.put(new, shape, kind)  # type: ignore[arg-type]
             if not self.disjoint(part, made.part):
                 break
             base = made.dest
@@ -92,6 +102,22 @@ class Parts:
     def disjoint(self, a: Part, b: Part) -> bool:
         """Whether no element is in both, as far as is seen."""
         return any(self.apart(a, b, d) or self.apart(b, a, d) for d in range(len(a.offsets)))
+
+    def within(self, a: Part, b: Part) -> bool:
+        """Whether all of `a` is in `b`, which begins where the array does, so that places in it are those in the
+        array."""
+        n = len(b.offsets)
+        if (b.offsets, b.strides, b.dims) != ((0,) * n, (1,) * n, tuple(range(n))):
+            return False
+        return all(self.reaches(a, d, self.dim(b.sizes[d])) for d in range(n))
+
+    def reaches(self, a: Part, d: int, end: Dim | None) -> bool:
+        """Whether, along an axis, all of a part is before an end."""
+        first, size, step = self.dim(a.offsets[d]), self.dim(a.sizes[d]), a.strides[d]
+        if first is None or size is None or end is None or not isinstance(step, int):
+            return False
+        last = first if step < 1 else add(first, mul(sub(size, 1), step))
+        return self.facts.nonneg(sub(sub(end, 1), last))
 
     def apart(self, a: Part, b: Part, d: int) -> bool:
         """Whether, along an axis, all of `a` is before `b`, or lies between its elements."""

@@ -34,6 +34,7 @@ from tracebuf.stories.candidates import proposed
 from tracebuf.stories.edits import Edit
 from tracebuf.stories.lines import Source
 from tracebuf.stories.meaning import Numbers, passes_on
+from tracebuf.stories.rooms import Room, argument, room_of
 from tracebuf.stories.saved import Saved, Step, by_line, eager_steps
 from tracebuf.stories.trials import (
     Arguments,
@@ -288,7 +289,7 @@ def found_edits(
     text = Source(source.node, source.file, linecache.getlines(source.file))
     donated = {*base.options.donate, *base.options.donate_optional}
     names = [n for n in base.arrays if n not in donated]
-    edits = list({e.text: e for e in proposed(text, told, names, shapes_of(base))}.values())
+    edits = list({e.text: e for e in proposed(text, told, names, *shapes_of(base))}.values())
     found: dict[int, Edit] = {}
     began, count = time.monotonic(), 0
     for edit in edits:
@@ -321,26 +322,33 @@ def found_edits(
     return found, count, len(edits), False
 
 
-def shapes_of(base: Variant) -> dict[int, list[str]]:
-    """By line of a loop, the empty arrays that it makes, as text; of those whose sizes arguments tell."""
+def shapes_of(base: Variant) -> tuple[dict[int, list[str]], dict[int, list[Room]]]:
+    """By line of a loop, the empty arrays that it makes, as text: of those whose sizes arguments tell; and those whose
+    sizes the loop counts."""
     params = base.function.__code__.co_varnames[: base.function.__code__.co_argcount]
     like = {a.type.element: f"{a.name}.dtype" for a in reversed(base.program.args)
             if isinstance(a.type, MemRefType) and a.name in params}  # fmt: skip
     found: dict[int, list[str]] = {}
+    rooms: dict[int, list[Room]] = {}
+    narrow = any(1 in a.type.shape for a in base.program.args if isinstance(a.type, MemRefType))
     for op, entry in base.entries:
-        if not isinstance(op, memref.Alloc) or not entry.in_loop:
+        if not isinstance(op, memref.Alloc) or not entry.in_loop or not op.result.memref_type.shape:
             continue
         type_ = op.result.memref_type
-        named = {s.name: re.match(r"(?:len\()?(\w+)", s.name) for d in type_.shape for s in symbols(d)}
-        if not type_.shape or not all(m is not None and m[1] in params for m in named.values()):
+        kind = type_.element.dtype
+        dtype = like.get(type_.element) or ("bool" if kind == np.bool_ else f"np.{kind}")
+        rooms.setdefault(entry.location.line, []).extend(room_of(type_, dtype, {*params}))
+        if narrow and 1 in type_.shape:  # of an argument's axis, which has other sizes in other calls
+            continue
+        named = [argument(s.name) for d in type_.shape for s in symbols(d)]
+        if not all(m is not None and m[1] in params for m in named):
             continue
         sizes = [re.sub(r"(\w+)\.(\d+)", r"\1.shape[\2]", str(d)) for d in type_.shape]
         sizes = [f"max({text}, 0)" if "-" in text else text for text in sizes]
         shape = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
-        kind = type_.element.dtype
-        dtype = like.get(type_.element) or ("bool" if kind == np.bool_ else f"np.{kind}")
         found.setdefault(entry.location.line, []).append(f"np.empty({shape}, {dtype})")
-    return {line: list(dict.fromkeys(texts)) for line, texts in found.items()}
+    once = {line: list(dict.fromkeys(texts)) for line, texts in found.items()}
+    return once, {line: list(dict.fromkeys(found)) for line, found in rooms.items()}
 
 
 def lines_of(entry: Entry) -> list[int]:

@@ -741,11 +741,13 @@ def rebound(
         return made[function]
 
     def swap(x: Any) -> Any:
-        inner = getattr(x, "__wrapped__", x)
+        inner = x if makes_context(x) else getattr(x, "__wrapped__", x)
         if id(x) in new:
             return new[id(x)]
         if type(x) is tuple:
             return tuple(swap(i) for i in x)
+        if makes_context(x):
+            return contextmanager(rebound(x.__wrapped__, new, made))
         if isinstance(inner, types.FunctionType) and not (inner.__module__ or "").startswith("numpy"):
             return rebound(inner, new, made)
         if isinstance(x, types.ModuleType) and any(id(v) in new for v in vars(x).values()):
@@ -764,6 +766,15 @@ def rebound(
     for cell, old in zip(cells, function.__closure__ or ()):
         cell.cell_contents = swap(old.cell_contents)
     return copy
+
+
+BY_GENERATOR = contextmanager(lambda: None).__code__  # type: ignore[arg-type, return-value]
+"""The code of what it makes of a function."""
+
+
+def makes_context(x: Any) -> bool:
+    """Whether a function is what contextlib.contextmanager makes of one."""
+    return isinstance(x, types.FunctionType) and x.__code__ is BY_GENERATOR
 
 
 def names_used(code: types.CodeType) -> set[str]:
@@ -804,7 +815,10 @@ def _copy_first(function: types.FunctionType, made: dict[types.FunctionType, typ
     new.__defaults__, new.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     made[function] = made[new] = new
     for name in function.__code__.co_names:
-        found = names.get(name)
+        found: Any = names.get(name)
+        if makes_context(found):
+            names[name] = contextmanager(_copy_first(found.__wrapped__, made))
+            continue
         ours = isinstance(found, types.FunctionType) or getattr(found, "__tracebuf__", False)
         callee = getattr(found, "__wrapped__", found) if ours else found
         if isinstance(callee, types.FunctionType) and callee.__module__ == function.__module__:

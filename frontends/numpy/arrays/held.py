@@ -3,7 +3,8 @@
 In Python an array in a list is the very object that was appended. A copy is the same as long as neither is stored to
 later, and the program does not ask which object is which. So each array that is appended is noted, and each store; a
 store that may be to an array that a list holds is refused, whichever of the two is traced first. Where paths meet,
-storages stand for others; one at the head of a loop may be any array of its element type and rank.
+storages stand for others; so does one at the head of a loop, for which others is known once the loop has been traced:
+a store to one waits until then.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class HeldArrays:
         """Whether a dict by run-time keys may."""
         self.copied = False
         """Whether arrays of one list are in another too."""
+        self.waiting: list[tuple[Event, Event]] = []
+        """What a list got, and stores that may be to it: where a storage at the head of a loop decides."""
         self.paused = 0
         self.turn = 0
 
@@ -74,7 +77,7 @@ class HeldArrays:
         if not self.paused:
             self.stores.append(now := self.event(r, storage))
             for one in self.held:
-                self.check(one, now)
+                self.check(r, one, now)
 
     def note_held(self, r: Regions, ref: ArrayRef, in_dict: bool = False) -> None:
         """Notes that a list, or a dict, gets an array; refuses one that may be stored to later."""
@@ -87,7 +90,7 @@ class HeldArrays:
                 self.shared_in_dicts |= in_dict
             self.held.append(now)
             for store in self.stores:
-                self.check(now, store)
+                self.check(r, now, store)
 
     def note_read(self, r: Regions, ref: ArrayRef) -> None:
         """Notes that a copy was read from a list."""
@@ -99,17 +102,40 @@ class HeldArrays:
         """Notes which storages one stands for where paths have met, or a loop has ended."""
         self.sources[made] = tuple(s for s in sources if s is not None)
 
+    def note_heads(self, r: Regions, heads: Iterable[tuple[Storage, Iterable[Storage]]]) -> None:
+        """Notes which storages those at the head of a loop stand for, once it has been traced: what has waited for
+        this is checked."""
+        for head, sources in heads:
+            self.note_sources(head, sources)
+        waiting, self.waiting = self.waiting, []
+        for held, store in waiting:
+            self.check(r, held, store)
+
+    def mark(self) -> tuple[int, ...]:
+        """How much has been noted."""
+        return len(self.held), len(self.stores), len(self.read), len(self.waiting)
+
+    def forget(self, mark: tuple[int, ...]) -> None:
+        """Drops what an attempt has noted that is given up."""
+        held, stores, read, waiting = mark
+        del self.held[held:], self.stores[stores:], self.read[read:], self.waiting[waiting:]
+
     def origins(self, storage: Storage) -> list[Event] | None:
-        """Where the storages were made that one may be; None where it may be any: at the head of a loop."""
-        if storage.arg is not None:
-            return [self.arguments.setdefault(storage, Event(storage, 0, None, frozenset()))]
-        if (made := self.made.get(storage)) is not None:
-            return [made]
-        found: list[Event] = []
-        for source in self.sources.get(storage, ()):
-            if (inner := self.origins(source)) is None:
+        """Where the storages were made that one may be; None where it may be any: at the head of a loop that is being
+        traced."""
+        seen, work, found = set[Storage](), [storage], list[Event]()
+        while work:
+            if (one := work.pop()) in seen:
+                continue
+            seen.add(one)
+            if one.arg is not None:
+                found.append(self.arguments.setdefault(one, Event(one, 0, None, frozenset())))
+            elif (made := self.made.get(one)) is not None:
+                found.append(made)
+            elif sources := self.sources.get(one):
+                work += sources
+            else:
                 return None
-            found += inner
         return found or None
 
     def may_be(self, held: Event, storage: Storage) -> bool:
@@ -123,11 +149,15 @@ class HeldArrays:
             return False
         return here is None or held.turn > min(one.turn for one in here)
 
-    def check(self, held: Event, store: Event) -> None:
+    def check(self, r: Regions, held: Event, store: Event) -> None:
         """Refuses a store that may reach an array after a list got it."""
         if not self.may_be(held, store.storage):
             return
         made = self.origins(store.storage)
+        if held.storage is not store.storage and (made is None or self.origins(held.storage) is None):
+            if any(f.kind == "loop" for f in r.frames()):
+                self.waiting.append((held, store))
+                return
         around = frozenset.intersection(*(one.loops for one in made)) if made is not None else frozenset()
         inside = held.loops & store.loops - around
         if held.turn < store.turn or inside:

@@ -6,7 +6,7 @@ dicts and objects is written into them after the call; if the call raises, nothi
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, NewType
 
@@ -157,6 +157,8 @@ def spread(kind: type, items: list[Any], default: Any = None) -> Any:
     `default`: a defaultdict's."""
     if kind is list:
         return items
+    if kind is OrderedDict:  # which has a list of its own
+        return OrderedDict(items)
     if issubclass(kind, dict):
         made: dict[Any, Any] = dict.__new__(kind)
         dict.update(made, items)

@@ -17,12 +17,13 @@ from typing import Any
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.interpreter import dicts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
+from tracebuf.frontends.numpy.interpreter.lists import groups
 from tracebuf.frontends.numpy.numbers.lattice import Maybe
 from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, OneShotIterator, held_by, item, length
 from tracebuf.frontends.numpy.paths.joins import bound_value
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Generator
-from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.heap import Record, is_groups
 from tracebuf.frontends.numpy.record.raises import internal_error
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.cells import (
@@ -61,17 +62,27 @@ class Comprehensions(Evaluator):
 
     def comprehended(self, node: ast.ListComp, env: Env) -> list[Any]:
         """The items of a comprehension."""
-        first = self.expr(node.generators[0].iter, env)
+        first = self.iterated(node.generators[0].iter, env)
         if isinstance(first, Generator):
             return self.comprehended_generator(node, first, env)
         return list(self.comprehension(node, self.scope, lambda: env, first))
+
+    def iterated(self, node: ast.expr, env: Env) -> Any:
+        """What a loop goes through. `sorted(d.items())` of a defaultdict(list) by run-time keys gives its lists there
+        only."""
+        match node:
+            case ast.Call(ast.Name("sorted") as by, [ast.Call(ast.Attribute(ast.Name(name), "items"), [], [])], []):
+                if is_groups(x := env.get(name)) and self.expr(by, env) is sorted:
+                    found = groups.in_order(self, node, x)
+                    return OneShotIterator("list_iterator", lambda _: found, self.r.frame)
+        return self.expr(node, env)
 
     def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
         return self.generator(node, env)
 
     def generator(self, node: ast.GeneratorExp | ast.ListComp, env: Env) -> OneShotIterator:
         """The iterator over the items of a generator expression, or of a comprehension."""
-        scope, first = self.scope, self.expr(node.generators[0].iter, env)
+        scope, first = self.scope, self.iterated(node.generators[0].iter, env)
         it = first if isinstance(first, OneShotIterator) else self.iterable(node.generators[0].iter, first)
         home = env if scope.cells or scope.env is not env else None  # a comprehension's names end with it
 
@@ -156,12 +167,12 @@ class Comprehensions(Evaluator):
     # -- generator functions
     def made_generator(self, scope: Scope) -> Generator:
         """What a call of a generator function gives: nothing of it runs yet."""
-        if (odd := odd_yield(scope.source.node)) is not None:
-            with self.within(scope):
-                reason = "a `yield` whose value is used, or in a `try` or `with`, is not supported in a traced function"
-                raise self.refuse(odd, reason, "yield by a statement of its own")
 
         def run(emit: Callable[[Any], None], consumer: Any) -> None:
+            if (odd := odd_yield(scope.source.node)) is not None:
+                with self.within(scope):
+                    reason = "a `yield` whose value is used, or in a `try` or `with`, is not supported in a traced"
+                    raise self.refuse(odd, f"{reason} function", "yield by a statement of its own")
             if consumer is None:
                 self.run_scope(replace(scope, emit=emit))
                 return
@@ -172,7 +183,7 @@ class Comprehensions(Evaluator):
             assert found is not None
             self.run_scope(replace(scope, source=found[0], env={CONSUMER: consumer, **scope.env}, emit=emit))
 
-        return Generator(scope.name, run, self.r.frame)
+        return Generator(scope.name, run, self.r.frame, scope=scope)
 
     def consume(self, node: ast.AST, x: Generator, emit: Callable[[Any], None], consumer: Any = None) -> None:
         """Runs a generator function to its end, or to where its consumer leaves its loop."""

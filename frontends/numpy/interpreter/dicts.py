@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections import Counter, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -327,7 +327,7 @@ def method(x: Any, name: str) -> ContainerMethod | None:
     return ContainerMethod(x, name) if name in methods_of(x) else None
 
 
-OF_PYTHON = (list, dict, deque, tuple, set, Counter, defaultdict)
+OF_PYTHON = (list, dict, deque, tuple, set, Counter, defaultdict, OrderedDict)
 """The classes whose methods are called."""
 
 
@@ -339,7 +339,8 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
         return ROW if is_row(x) else references.METHODS
     if is_keyed(x):
         python = python_of(x)
-        return keyed.SET if python is set else keyed.COUNTER if python is Counter else keyed.DICT
+        by_class: dict[type, dict[str, Callable[..., Any]]] = {set: keyed.SET, Counter: keyed.COUNTER}
+        return by_class.get(python, keyed.ORDERED if python is OrderedDict else keyed.DICT)
     if is_growing(x):
         python = python_of(x)
         return list_calls.METHODS if python is list else deques.METHODS if python is deque else growing.OF_TUPLES

@@ -10,6 +10,7 @@ import threading
 import types
 from collections import defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from enum import Enum
 from functools import cache, partial
 from typing import Any
@@ -119,6 +120,8 @@ EAGER: dict[type, type] = {
 
 ORDERS = {"Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge}
 """By name of a comparison that is an order: Python's function."""
+MOST_LISTED = 64
+"""The most elements of an array of two axes whose `tolist` has lists of a known length."""
 TAKES_ALL = (list, tuple, sum, sorted, max, min)
 """Functions that take all items of a generator before they do anything else."""
 LONG = (ArrayRef, Range, range, OneShotIterator, FlatIterator, Text)
@@ -1119,7 +1122,16 @@ class Expressions(Comprehensions):
         """a.tolist(): of several axes, a list for each row, of which there is a known number."""
         if a.ndim < 2:
             return growing.of_array(self, node, a, True) if a.ndim else self.call(node, Method(a, "item"), [], {})
-        return self.own([self.to_list(node, row) for row in self.iterate_static(node, a)])
+        rows = self.iterate_static(node, a)
+        known = a.ndim == 2 and self.r.entry_only(a.shape[-1]) and a.element.dtype != np.uint64
+        wide = self.r.in_this_call(a.shape[-1]) if known else None
+        if wide is None or wide * len(rows) > MOST_LISTED:
+            return self.own([self.to_list(node, row) for row in rows])
+        item: Callable[[Any], Any] = lambda x: self.call(node, self.attribute(node, x, "item"), [], {})  # noqa: E731
+        items = [[item(x) for x in self.iterate_static(node, row)] for row in rows]
+        with self.r.at(replace(self.r.loc, text="rows")):  # not where the list of them is made
+            lists = [self.own(of_one) for of_one in items]
+        return self.own(lists)
 
     def is_in_library(self) -> bool:
         """Whether the code being traced is a library's own."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import sys
+import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -25,13 +27,18 @@ from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, RETURN
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.landing import land, raise_on, raised_names, surely_raised
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Caught
+from tracebuf.frontends.numpy.record.callees import Caught, Generator
 from tracebuf.frontends.numpy.record.conditions import either
+from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, is_tracers
 from tracebuf.frontends.numpy.record.regions import LIMITS, RAISED, Kept, Site
 from tracebuf.frontends.numpy.record.values import Env, PyBool, PyInt
-from tracebuf.frontends.numpy.source.liveness import leaves_by, stored
+from tracebuf.frontends.numpy.source.binding import parameters_of
+from tracebuf.frontends.numpy.source.contexts import steps_of
+from tracebuf.frontends.numpy.source.liveness import leaves_by, loaded, stored
 from tracebuf.frontends.numpy.source.locks import dotted, held_for
+from tracebuf.frontends.numpy.source.source import read_source
+from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Op
 from tracebuf.location import Location
 from tracebuf.ops.arrays.host import HostCall
@@ -51,6 +58,8 @@ Error = tuple[BaseException, Location] | None
 Handler = tuple[Kinds, Raises | None, ast.ExceptHandler]
 """The classes that a handler catches, and what is raised where they cannot be found."""
 TRACERS = frozenset([JUMP, RETURN])
+BY_GENERATOR = contextlib.contextmanager(lambda: None).__code__  # type: ignore[arg-type, return-value]
+"""The code of what `contextlib.contextmanager` makes of a function."""
 ENTERED: dict[Any, tuple[str, ...]] = {np.errstate: ("raise", "call", "print", "log"), np.printoptions: (),
                                        warnings.catch_warnings: (), contextlib.nullcontext: ()}  # fmt: skip
 """By context that does not change what compiled code does: the words among its arguments that would."""
@@ -65,18 +74,25 @@ class Protected(Evaluator):
             raise self.refuse(node.finalbody[0], "a jump out of `finally`", "jump behind the `try`")
         if not node.finalbody:
             return self.raise_again(self.attempt(node, env))
+        every: Kinds = (BaseException,) if calls_something(node.finalbody) else ()
+        return self.finished(node, lambda e: self.attempt(node, e), lambda e: self.block(node.finalbody, e), every, env)
+
+    def finished(
+        self, node: ast.Try | ast.With, run: Callable[[Env], Error], final: Callable[[Env], None], every: Kinds,
+        env: Env,
+    ) -> None:  # fmt: skip
+        """Traces a body and what follows it in any case: after exceptions of the classes in `every` too."""
         block, error, live = self.r.frame.block, list[Error](), self.scope.source.live
         before = stops(block)
-        every: Kinds = (BaseException,) if calls_something(node.finalbody) else ()
         try:
             with self.r.catch(every, live.after[node]):
-                sites = land(self.r, env, lambda e: error.append(self.attempt(node, e)), live.after[node] | TRACERS)
+                sites = land(self.r, env, lambda e: error.append(run(e)), live.after[node] | TRACERS)
         except DeadEnd:
             raise self.unforeseen(node) from None
         inside, ends = stops(block), may_catch(block, before, (BaseException,))
         kept = {name: env.pop(name) for name in (JUMP, RETURN, *raised_names(sites)) if name in env}
         try:
-            self.block(node.finalbody, env)
+            final(env)
         finally:
             if ends and len(stops(block)) > len(inside):  # one exception may replace another
                 raise self.unforeseen(node) from None
@@ -283,28 +299,160 @@ class Protected(Evaluator):
     def with_contexts(self, node: ast.With, env: Env) -> None:
         """Enters the contexts, and traces the body."""
         suppressed: list[type[BaseException]] = []
-        for entered in node.items:
+        body: Callable[[Env], None] = lambda e: self.block(node.body, e)  # noqa: E731
+        for k, entered in enumerate(node.items):
             call = entered.context_expr
+            if (manager := self.manager_held(call, env)) is not None:
+                body = self.in_manager(node, k, manager)
+                break
             if self.holds(node, call):
                 continue
             if not isinstance(call, ast.Call):
                 raise self.refuse(node, *refusals.statement(node))
             function, args = self.expr(call.func, env), self.items(call.args, env)
-            self.enter(node, function, args, [(k.arg, self.expr(k.value, env)) for k in call.keywords], suppressed)
+            named = [(k.arg, self.expr(k.value, env)) for k in call.keywords]
+            if is_users(function) and all(name for name, _ in named):
+                if (manager := self.managing(node, call, function, args, dict(named))) is not None:
+                    body = self.in_manager(node, k, manager)
+                    break
+            self.enter(node, function, args, named, suppressed)
             if entered.optional_vars is not None:
                 if function is not contextlib.nullcontext or len(args) > 1:
                     raise self.refuse(node, *refusals.statement(node))
                 self.assign(entered.optional_vars, args[0] if args else None, env)
         if not suppressed:
-            return self.block(node.body, env)
+            return body(env)
         kinds = tuple(suppressed)
         after = self.scope.source.live.after[node]
-        error, sites = self.tried(node, kinds, lambda e: self.block(node.body, e), env, after)
+        error, sites = self.tried(node, kinds, body, env, after)
         if sites:
             return self.after_raise(node, [(kinds, None, ast.ExceptHandler(None, None, [ast.Pass()]))], sites, env)
         if error is not None and not isinstance(error[0], kinds):
             self.raise_again(error)
         return None
+
+    # -- the user's own contexts
+    def manager_held(self, x: ast.expr, env: Env) -> Manager | None:
+        """What `with` enters of an object that a name holds."""
+        found = env.get(x.id) if isinstance(x, ast.Name) else None
+        return self.manager_of(x, found) if isinstance(found, Record) and is_users(found.kind) else None
+
+    def managing(
+        self, node: ast.With, call: ast.Call, function: Any, args: list[Any], named: dict[Any, Any]
+    ) -> Manager | None:
+        """What `with` enters of a call: of a class with `__enter__`, or of a generator function."""
+        if isinstance(function, type):
+            return self.manager_of(call, self.call(call, function, args, named))
+        self.at(call)
+        made = self.call(call, function.__wrapped__, args, named)
+        steps = None if not isinstance(made, Generator) or made.scope is None else steps_of(made.scope.source.node)
+        if steps is None:
+            return None
+        made.done = True
+        return self.manager_by_steps(made.scope, *steps)
+
+    def manager_of(self, node: ast.AST, x: Any) -> Manager:
+        """What `with` enters of an object."""
+        leave = type_of(x).__exit__
+        source = read_source(leave.__code__, leave.__code__.co_filename, leave.__code__.co_firstlineno)
+        given = parameters_of(leave.__code__).all[1:]
+        asks = source is None or not {*given}.isdisjoint(loaded(source.node))
+
+        def final(env: Env) -> None:
+            found = self.call(node, self.attribute(node, x, "__exit__"), [None, None, None], {})
+            if not asks and found is not None and found is not False:
+                raise self.refuse(node, "`__exit__` that gives anything but None or False", "contextlib.suppress")
+
+        enter = lambda: self.call(node, self.attribute(node, x, "__enter__"), [], {})  # noqa: E731
+        return Manager(enter, [(final, None if asks else True)], [x])
+
+    def manager_by_steps(
+        self, scope: Any, before: Sequence[ast.stmt], given: ast.Yield, ends: Sequence[Any]
+    ) -> Manager:
+        """What `with` enters of a generator function (source/contexts)."""
+
+        def enter() -> Any:
+            with self.within(scope):
+                for s in before:
+                    if isinstance(s, ast.With) and not s.body:
+                        self.enter_all(s, scope.env)
+                    else:
+                        self.block([s], scope.env)
+                return None if given.value is None else self.expr(given.value, scope.env)
+
+        def ended(body: Sequence[ast.stmt]) -> Callable[[Env], None]:
+            def final(env: Env) -> None:
+                with self.within(scope):
+                    self.block(body, scope.env)
+
+            return final
+
+        return Manager(enter, [(ended(body), always) for body, always in ends], scope.env)
+
+    def enter_all(self, node: ast.With, env: Env) -> None:
+        """Enters contexts that compiled code need not enter, until the statement around ends."""
+        for entered in node.items:
+            call = entered.context_expr
+            function = self.expr(call.func, env) if isinstance(call, ast.Call) else None
+            if function not in ENTERED or entered.optional_vars is not None or not isinstance(call, ast.Call):
+                raise self.refuse(node, *refusals.statement(node))
+            named = [(k.arg, self.expr(k.value, env)) for k in call.keywords]
+            self.enter(node, function, self.items(call.args, env), named, [])
+
+    def in_manager(self, node: ast.With, k: int, manager: Manager) -> Callable[[Env], None]:
+        """What traces the body of a `with` whose k-th context is the user's."""
+        target, live = node.items[k].optional_vars, self.scope.source.live
+        rest = ast.copy_location(ast.With(node.items[k + 1 :], node.body), node)
+        live.after[rest] = live.after[node]
+
+        def inside(env: Env) -> None:
+            if target is not None:
+                self.assign(target, value[0], env)
+            if rest.items:
+                self.stmt_With(rest, env)
+            else:
+                self.block(node.body, env)
+
+        def wrapped(run: Callable[[Env], None], final: Callable[[Env], None], always: Any) -> Callable[[Env], None]:
+            def ended(env: Env) -> None:
+                if always is None:
+                    self.unless_raised(node, run, final, env)
+                elif not always:  # an exception skips it, a jump does not
+                    run(env)
+                    final(env)
+                else:
+                    body = lambda e: self.tried(node, (), run, e, live.after[node])[0]  # noqa: E731
+                    self.finished(node, body, final, (BaseException,), env)
+
+            return ended
+
+        value = list[Any]()
+        run: Callable[[Env], None] = inside
+        for final, always in manager.ends:
+            run = wrapped(run, final, always)
+
+        def whole(env: Env) -> None:
+            value.append(manager.enter())
+            held = [*manager.held.values()] if isinstance(manager.held, dict) else manager.held
+            with self.scope.holding([*held, value[0]]):
+                run(env)
+
+        return whole
+
+    def unless_raised(
+        self, node: ast.With, run: Callable[[Env], None], final: Callable[[Env], None], env: Env
+    ) -> None:
+        """Traces a body that must not raise, and what leaves its context."""
+        block, error = self.r.frame.block, list[Error]()
+        before = stops(block)
+        try:
+            error.append(self.tried(node, (), run, env, self.scope.source.live.after[node])[0])
+        except DeadEnd:
+            error.append(None)
+        if error[0] is not None or may_catch(block, before, (BaseException,)):
+            reason = "`with` of an `__exit__` that looks at exceptions, around what may raise"
+            raise self.refuse(node, reason, "try: ... except ValueError: ...")
+        final(env)
 
     def holds(self, node: ast.With, lock: ast.expr) -> bool:
         """Whether an operand of `with` is a lock that the call holds (source/locks)."""
@@ -357,6 +505,32 @@ class Protected(Evaluator):
         if action not in LASTING or (action == "error" and issubclass(RuntimeWarning, named.get("category", Warning))):
             raise self.refuse(node, f'`catch_warnings` with "{action}"', "enter it around the call")
         return [Filter(warnings.simplefilter, (action, *(named.get(k, d) for k, d in FILTER.items())))]
+
+
+@plain()
+class Manager:
+    """A context of the user's: what enters it, and what leaves it, innermost first, each with whether it follows an
+    exception too; what it refers to."""
+
+    enter: Callable[[], Any]
+    ends: list[tuple[Callable[[Env], None], bool | None]]
+    """None for one that looks at the exception."""
+    held: Any
+
+
+def type_of(x: Any) -> Any:
+    """The class of an object that is traced."""
+    return x.kind if isinstance(x, Record) else type(x)
+
+
+def is_users(function: Any) -> bool:
+    """Whether `with` of what this makes enters a context of the user's: a class, or a generator function."""
+    if getattr(function, "__module__", "builtins").split(".")[0] in (*sys.stdlib_module_names, "numpy"):
+        return False
+    if isinstance(function, type):
+        return all(isinstance(getattr(function, n, None), types.FunctionType) for n in ("__enter__", "__exit__"))
+    made_by = getattr(function, "__code__", None)
+    return made_by is BY_GENERATOR and isinstance(function.__wrapped__, types.FunctionType)
 
 
 def entered(function: Any, args: Sequence[Any], named: Mapping[Any, Any]) -> None:

@@ -531,7 +531,7 @@ class Statements(Expressions, Protected):
 
     # -- loops
     def stmt_For(self, node: ast.For, env: Env) -> None:
-        x = self.expr(node.iter, env)
+        x = self.iterated(node.iter, env)
         if isinstance(x, Generator):
             return self.over_generator(node, x, env)
         if isinstance(x, Progress):

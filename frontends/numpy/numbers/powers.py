@@ -43,13 +43,23 @@ def python_power(r: Recorder, a: Any, b: Any) -> PyFloat | PyInt | int:
     base = scalar_value(r, a, F64)
     positive = ia is not None and bool(r.ask_nonneg(ia))
     exponent = scalar_value(r, b, F64)
-    if not whole and not positive and not never_negative(base):
-        real = negation(r, compare_floats(r, "olt", base, 0.0))
-        if not isinstance(b, float):
-            real = either(r, real, compare_floats(r, "oeq", exponent, r.emit(arith.Floor.of(exponent))))
-        reason = "a negative number to a power that is no whole number is complex: np.float64(x) ** y is always a float"
-        r.check(real, UnsupportedError, reason)
+    if not whole and not positive:
+        check_real(r, base, None if isinstance(b, float) else exponent)
     return float_power(r, base, exponent)
+
+
+def check_real(r: Recorder, base: Value, exponent: Value | None, python: Value | None = None) -> None:
+    """Refuses a power of Python's, at run time, that is complex: of a base below 0 to an exponent that may be no whole
+    number, None for one that is none; `python`: where the base is Python's."""
+    if never_negative(base):
+        return
+    real = negation(r, compare_floats(r, "olt", base, 0.0))
+    if exponent is not None:
+        real = either(r, real, compare_floats(r, "oeq", exponent, r.emit(arith.Floor.of(exponent))))
+    if python is not None:
+        real = either(r, real, negation(r, python))
+    reason = "a negative number to a power that is no whole number is complex: np.float64(x) ** y is always a float"
+    r.check(real, UnsupportedError, reason)
 
 
 def never_negative(x: Value, depth: int = 4) -> bool:
@@ -88,9 +98,12 @@ def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
     the type of one of them; else by the ufunc."""
     unsure = check_maybe_python((a, b), r.loc)
     dtype = loop_dtypes(np.power, (weak_type(a), weak_type(b)))[-1]
-    if unsure and isinstance(a, NpScalar) and a.python is not None and a.python.kind == "float" and is_whole(b):
-        found = float_power(r, scalar_value(r, a, F64), scalar_value(r, b, F64), a.python.flag)
-        return NpScalar(found.value, F64, a.python)
+    numbers = is_whole(b) or isinstance(b, (float, PyFloat)) and not isinstance(b, np.generic)
+    if unsure and isinstance(a, NpScalar) and a.python is not None and a.python.kind == "float" and numbers:
+        base, exponent = scalar_value(r, a, F64), scalar_value(r, b, F64)
+        if not is_whole(b):
+            check_real(r, base, None if isinstance(b, float) else exponent, a.python.flag)
+        return NpScalar(float_power(r, base, exponent, a.python.flag).value, F64, a.python)
     of_its_type = any(isinstance(x, (NpScalar, np.generic)) and weak_type(x) == dtype for x in (a, b))
     if dtype.kind != "f" or unsure or not of_its_type:
         return elementwise(r, np.power, [a, b])

@@ -6,7 +6,7 @@ dicts and objects is written into them after the call; if the call raises, nothi
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -213,7 +213,7 @@ class Results:
                 number = self.new.setdefault(found, len(self.new))
                 containers[x, found] = NewContainer(defaultdict, GROUPS, number, self.groups(x, taken))
                 return containers[x, found]
-            if is_growing(x) and python_of(x) not in (list, tuple, dict, set, Counter, defaultdict):
+            if is_growing(x) and python_of(x) not in (list, tuple, dict, set, Counter, defaultdict, OrderedDict):
                 raise self.r.refuse(f"a {python_of(x).__name__} is returned", "return list(x)")
             kind, keys, items = (python_of(x), SPREAD, ()) if is_growing(x) else parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):

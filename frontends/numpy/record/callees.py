@@ -66,6 +66,8 @@ class Generator:
     run: Callable[[Callable[[Any], None], Any], None]
     frame: Any
     done: bool = False
+    scope: Any = None
+    """The scope of its function, of which nothing has run."""
 
 
 @frozen(eq=False, slots=False)

@@ -40,6 +40,7 @@ TUPLES = (
 ARRAYS = (
     "h.append(v.copy())", "h.append(w * {n})", "h.append(z)", "z = z + {n}", "z = w * t", "z[k % 7] = {n}", "h.pop()",
     "t = t + h[-1][k % 7]", "z = z + h[0]", "h = h[1:]", "h[-1] = w + {n}", "h.append(h[-1] * 0.5)", "z = sum(h, z)",
+    "z, u = u, z", "z, u = u, z", "u[1:-1] = z[:-2] * 0.5 + {n}", "h.append(z.copy())", "h.append(u.copy())",
 )  # fmt: skip
 """Statements of the list of arrays."""
 TABLES = (
@@ -83,6 +84,7 @@ BLOCKS = ("for k in range(n):", "for x in w:", "for k, x in enumerate(v):", "if 
           "while len({a}) < 12:", "while {a} and len({b}) < 20:", "for x in list({b}[:9]):",
           "for x in reversed({a}[:9]):", "for x, t in zip({b}[:5], {b}[1:]):",
           "for x, t in zip({a}[:4], {b}):",
+          "with noted({a}, {n}):", "with noted({b}, k) as s:",
           "while s:", "for k in range(n):", "for x in v:", "if x > t:", "if x > 0 and len({a}) < 9:")  # fmt: skip
 TUPLE_BLOCKS = ("for k, t in p[:9]:", "if p and p[-1][0] > k:", "while p and len({b}) < 20:", "if (k, 1) in [(1, 1)]:",
                 "for j, (k, t) in enumerate(p[:5]):")  # fmt: skip
@@ -114,6 +116,13 @@ KINDS = {
 OFTEN = {"numbers": 2, "tuples": 3, "arrays": 2, "tables": 3, "records": 3, "texts": 2, "maps": 3}
 """How often each kind is drawn, of 18."""
 HELPER = "def push(items, x):\n    if x > 0:\n        items.append(x)\n    else:\n        items.append(-x)"
+CONTEXT = """@contextlib.contextmanager
+def noted(items, x):
+    items.append(x)
+    try:
+        yield [len(items)]
+    finally:
+        items.append(-x)"""
 
 
 def generate(draw: random.Random) -> Program:
@@ -147,7 +156,8 @@ def generate(draw: random.Random) -> Program:
     if kind == "tuples":
         begin.append(f"p = {draw.choice(('[]', '[]', '[(1, v[0])]'))}")
     if kind == "arrays":
-        begin += ["z = v * 2", f"h = {draw.choice(('[]', '[]', '[w.copy()]', '[z]', '[v]'))}"]
+        begin.append(f"z, u = v * 2, {draw.choice(('w * 1', 'w', 'v - 1'))}")
+        begin += [f"h = {draw.choice(('[]', '[]', '[w.copy()]', '[z]', '[v]'))}"]
     if kind == "tables":
         begin += ["row = [v[0], w[1]]", f"g = {draw.choice(TABLE_BEGIN)}"]
     if kind == "records":
@@ -159,8 +169,9 @@ def generate(draw: random.Random) -> Program:
                   "y = np.argsort(v)[:4]", "@functools.cache", "def once(j):", "    return j * 0.5 + w[j % 7]"]
     result = filled(draw.choice(results)) if results and draw.random() < 0.7 else draw.choice(RESULTS).format()
     lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {result}"]
-    head = "import bisect\nimport functools\n" + HEADER
-    text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, "def program(v, w, n):\n    " + "\n    ".join(lines)]
+    head = "import bisect\nimport contextlib\nimport functools\n" + HEADER
+    program = "def program(v, w, n):\n    " + "\n    ".join(lines)
+    text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, CONTEXT, program]
     for name, seed in (("arguments", 0), ("arguments_again", 5)):
         made = ", ".join(f'array("float64", ({SMALL},), {seed + k}, "C")' for k in range(2))
         text.append(f"def {name}():\n    return {made}, {4 + seed}")

@@ -36,7 +36,11 @@ class Session:
                 instead = "write it with --tracebuf-update-baseline"
                 raise pytest.UsageError(f"--tracebuf-baseline={self.baseline}: {error}; {instead}") from None
         self.is_worker = hasattr(config, "workerinput")
-        self.watcher = Watcher(option("tracebuf_validate"), self.table is not None or self.baseline is not None)
+        most: int | None = option("tracebuf_validate_calls")
+        if most is not None and most < 1:
+            raise pytest.UsageError("--tracebuf-validate-calls wants 1 or more")
+        validates = option("tracebuf_validate") or most is not None
+        self.watcher = Watcher(validates, self.table is not None or self.baseline is not None, most)
         self.broken: list[str] = []
         self.written = False
 
@@ -89,7 +93,8 @@ class Session:
             for line in self.broken:
                 write.line(line, red=True)
         if self.watcher.validates:
-            write.line(f"tracebuf: calls compared with NumPy on every rung: {self.watcher.validated}")
+            rest = f", {self.watcher.passed_over} were not" if self.watcher.passed_over else ""
+            write.line(f"tracebuf: calls compared with NumPy on every rung: {self.watcher.validated}{rest}")
 
     def pytest_unconfigure(self) -> None:
         self.watcher.close()

@@ -7,6 +7,7 @@ are called by Python, which makes no other difference.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,12 +27,13 @@ __all__ = ["Watcher"]
 
 class Watcher:
     """Sees the calls of all bufferized functions while it is on: always, where a whole run is watched, or `during` a
-    test."""
+    test. Of each function no more than the `most` first calls of a test are compared."""
 
-    def __init__(self, validates: bool, counts: bool) -> None:
-        self.validates, self.counts = validates, counts
+    def __init__(self, validates: bool, counts: bool, most: int | None = None) -> None:
+        self.validates, self.counts, self.most = validates, counts, most
         self.rows: memory.Rows = {}
-        self.validated = 0
+        self.validated = self.passed_over = 0
+        self._compared = Counter[BufferizedFunction]()
         self._limits: dict[str, int] = {}
         self._asked = False
         self._failures: list[str] = []
@@ -64,6 +66,7 @@ class Watcher:
         validate = bool(asked.pop("validate", False))
         if unknown := [name for name in asked if name not in FIELDS]:
             raise TypeError(f"pytest.mark.tracebuf: no limit {unknown[0]!r}; there are {', '.join(FIELDS)}, validate")
+        self._compared.clear()
         self._limits = {FIELDS[name]: limit for name, limit in asked.items() if limit is not None}
         self._asked = validate
         off = BufferizedFunction._called is self._called
@@ -89,7 +92,7 @@ class Watcher:
         self._here.busy = True
         originals = dict(f._originals)
         try:
-            if self.validates or self._asked:
+            if self._asked or self.validates and self.is_one_of_the_first(f):
                 self.compare(f, args, kwargs)
             if self.counts or self._limits:
                 self.count(f, args, kwargs)
@@ -97,6 +100,12 @@ class Watcher:
             f._originals.clear()  # the call itself warns where it is the first one
             f._originals.update(originals)
             self._here.busy = False
+
+    def is_one_of_the_first(self, f: BufferizedFunction) -> bool:
+        self._compared[f] += 1
+        first = self.most is None or self._compared[f] <= self.most
+        self.passed_over += not first
+        return first
 
     def compare(self, f: BufferizedFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A call that is refused, or has met a bug, raises by itself, or its original runs."""

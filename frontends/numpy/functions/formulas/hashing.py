@@ -181,10 +181,10 @@ def missing(shown: Any) -> Any:
     raise KeyError(shown)
 
 
-def last_number(n: int) -> int:
+def last_number(n: int, message: str) -> int:
     """The number of the item that `popitem` takes."""
     if n == 0:
-        raise KeyError("popitem(): dictionary is empty")
+        raise KeyError(message)
     return n - 1
 
 

@@ -147,6 +147,20 @@ def items(i: Evaluator, node: ast.AST, x: Record, sort: str) -> Items | list[Any
     return Items(n, get)
 
 
+def in_order(i: Evaluator, node: ast.AST, x: Record) -> Items | list[Any]:
+    """What a loop over sorted(x.items()) goes through: by the keys, of which no two are equal."""
+    if "held" not in x.fields:
+        return []
+    found = keyed.in_order(i, node, x.fields["numbers"])
+    held = columns(found)
+
+    def get(k: Dim) -> Any:
+        key, number = growing.at(i, found, held, as_int_value(k))
+        return key, GroupRef(x, key, number)
+
+    return Items(size(found), get)
+
+
 def store(i: Evaluator, node: ast.AST, x: Record, key: Any, value: Any) -> None:
     """x[key] = value, which may be the list that is there."""
     if not (isinstance(value, GroupRef) and value.of is x and value.key is key):

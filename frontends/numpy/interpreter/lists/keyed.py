@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -425,7 +425,7 @@ def label_of(place: Location) -> Location:
 
 def make(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call that makes a dict or set of what only the run time knows; NotImplemented for any other."""
-    if not any(function is f for f in (set, dict, Counter, defaultdict)):
+    if not any(function is f for f in (set, dict, Counter, defaultdict, OrderedDict)):
         return NotImplemented
     place = i.at(node)
     label = label_of(place)
@@ -435,6 +435,10 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return NotImplemented
     if not args:
         return begin(i, node, function, label)
+    if function is OrderedDict and not is_keyed(args[0]):
+        made = begin(i, node, function, label)
+        update(i, node, made, args[0])
+        return made
     if view_in(args[0]) is not None and not is_keyed(args[0]):
         args = [listing(i, *view_in(args[0]))]  # type: ignore[misc]
     known = not (is_growing(args[0]) or (isinstance(args[0], ArrayRef) and args[0].ndim == 1))
@@ -555,9 +559,27 @@ def set_default(i: Evaluator, node: ast.AST, x: Record, key: Any, default: Any =
 
 def pop_item(i: Evaluator, node: ast.AST, x: Record, /) -> Any:
     """x.popitem()."""
-    k = i.call_function(hashing.last_number, [growing.length(x)], {})
-    if form_in(x) is NOTHING:
-        return None
+    k = i.call_function(hashing.last_number, [growing.length(x), "popitem(): dictionary is empty"], {})
+    return None if form_in(x) is NOTHING else taken_out(i, node, x, k)
+
+
+def pop_end(i: Evaluator, node: ast.AST, x: Record, /, last: Any = True) -> Any:
+    """x.popitem(last) of an OrderedDict."""
+    if not isinstance(last, (bool, int)):
+        raise i.refuse(node, "`popitem` of an end that is only known at run time", "use an if around two")
+    k = i.call_function(hashing.last_number, [growing.length(x), "dictionary is empty"], {})
+    return None if form_in(x) is NOTHING else taken_out(i, node, x, k if last else 0)
+
+
+def move_to_end(i: Evaluator, node: ast.AST, x: Record, /, key: Any, last: Any = True) -> None:
+    """x.move_to_end(key) of an OrderedDict."""
+    if last is not True:
+        raise i.refuse(node, "`move_to_end` to the front, of a dict by run-time keys", "make another dict")
+    put(i, node, x, taken_out(i, node, x, number_to_read(i, node, x, key)))
+
+
+def taken_out(i: Evaluator, node: ast.AST, x: Record, k: Any) -> Any:
+    """Item k, which is taken out."""
     found = growing.at(i, x, columns(x), k)
     remove(i, node, x, found[0], k)
     return found
@@ -712,6 +734,8 @@ def equal_dicts(i: Evaluator, node: ast.AST, a: Record, b: Record) -> Any:
             raise i.refuse(node, "an equality of dicts of anything but ints", "compare the items one by one")
     counters = [python_of(x) is Counter for x in (a, b)]
     if not all(counters):
+        if all(python_of(x) is OrderedDict for x in (a, b)):
+            raise i.refuse(node, "an equality of two of collections.OrderedDict", "compare list(d.items())")
         if any(counters) or NOTHING in (form_in(a), form_in(b)):
             raise i.refuse(node, "an equality of a Counter and a dict, or of an empty dict", "compare their items")
         return i.truth(node, i.call_function(hashing.are_equal, [listing(i, a, "items"), growing.length(a), b], {}))
@@ -745,6 +769,8 @@ DICT: dict[str, Callable[..., Any]] = {
 """By name of the method of a dict: its handler."""
 COUNTER: dict[str, Callable[..., Any]] = {**DICT, "most_common": most_common, "total": total}
 """By name of the method of a Counter: its handler."""
+ORDERED: dict[str, Callable[..., Any]] = {**DICT, "popitem": pop_end, "move_to_end": move_to_end}
+"""By name of the method of an OrderedDict: its handler."""
 SET: dict[str, Callable[..., Any]] = {
     "add": add, "remove": taken, "discard": discard, "update": update, "clear": clear, "copy": copy,
     "__contains__": contains, **{name: combining(of) for name, of in NAMED.items()},

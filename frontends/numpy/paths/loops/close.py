@@ -55,6 +55,7 @@ from tracebuf.frontends.numpy.record.values import (
     Scalar,
     Storage,
     kind_of,
+    storages_of,
     whole,
 )
 from tracebuf.ir.core import Block, Value
@@ -99,6 +100,19 @@ class LoopClose(LoopComparison):
         self.carried_containers.close()
         stored = [storage for storage, phi in self.frame.phis.items() if phi in results]
         return LoopReport(r.loc, tuple(carried_by(self.items, stored, results, self.called)), self.plan.mends)
+
+    def note_held(self) -> None:
+        """Notes which storages those at the head stand for: those of before the loop, and of the iteration before."""
+        if self.r.held is None:
+            return
+        backs = {i.path: i.back for i in self.items}
+        heads = [(c.inner, [c.entry, self.yielded(c)]) for c in self.storages.values()]
+        for group in self.groups:
+            entries = [*(s.entry for s in group.slots.values()), *(e for e, _ in group.owners.values()), *group.outer]
+            held = [*entries, *(backs[p] for p in (*group.slots, *group.owners))]
+            sources = [s for x in held for s in storages_of(x)]
+            heads += [(slot.inner, sources) for slot in group.slots.values()]
+        self.r.held.note_heads(self.r, heads)
 
     def identities_after(self) -> None:
         """Notes which objects the names hold after the loop whose identity an iteration decides."""

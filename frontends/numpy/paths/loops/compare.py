@@ -324,19 +324,24 @@ class LoopComparison(LoopHead):
             for item in moved:
                 self.carry_by_value(item, arrays)
             return
+        there = {a.storage for i in moved if not movable(i) for x in (i.head, i.back) for a in ends(x)}
+        by_itself = [movable(i) and not {i.head.storage, i.back.storage} & there for i in moved]
+        alone, exchanged = ([i for i, own in zip(moved, by_itself) if own is wanted] for wanted in (True, False))
         choices: list[ArrayRef] = []
-        for i in moved:
+        for i in exchanged:
             choices += [a for a in ends(i.head) if not any(a.same_object(c) for c in choices)]
         places: list[Path | None] = []
-        for a in (a for i in moved for a in ends(i.back)):
+        for a in (a for i in exchanged for a in ends(i.back)):
             if not any(a.same_object(c) for c in choices):
                 choices.append(a)
                 places.append(self.place_of(a))
         if None not in places and all(self.compatible(choices[0], c) for c in choices):
-            others = (*self.plan.may_take_others, *(p for p in places if p))
-            for item in moved:
+            taken = (*self.plan.may_take_others, *(p for p in places if p))
+            for item in exchanged:
                 self.mend(item.path[0], "is another of the arrays of before the loop", arrays={item.path: WHICH})
-            self.plan = replace(self.plan, may_take_others=others)
+            for item in alone:
+                self.carry_by_value(item, arrays)
+            self.plan = replace(self.plan, may_take_others=taken)
             return
         alike = [[i for i in moved if self.alike(i.entry, m.entry)] for m in moved]
         groups = [g for g, m in zip(alike, moved) if g and g[0] is m]

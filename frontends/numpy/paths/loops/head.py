@@ -64,7 +64,7 @@ class LoopHead:
     def __init__(self, r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, containers: CarriedContainers) -> None:
         self.r, self.spec, self.env, self.plan, self.carried_containers = r, spec, env, plan, containers
         self.outer = r.frame
-        self.mark, self.reported = r.mark, len(r.loops)
+        self.mark, self.reported, self.noted = r.mark, len(r.loops), r.held and r.held.mark()
         self.block = Block() if spec.exits else Block([INDEX])
         self.frame: Frame = r.frame
         self.items: list[Item] = []
@@ -404,6 +404,8 @@ class LoopHead:
         """Drops what the attempt recorded."""
         self.unwatch()
         self.r.forget(self.mark)
+        if self.r.held is not None:
+            self.r.held.forget(self.noted)
         del self.r.loops[self.reported :]
 
     def unwatch(self) -> None:

@@ -136,6 +136,8 @@ def attempt(
                 loop.trace()
             if spec.otherwise is not None and not loop.peel_for and not loop.retry:
                 loop.check_pays()
+            if not loop.peel_for and not loop.retry:
+                loop.note_held()
         except (UnsupportedError, Changed) as error:
             loop.discard()
             carried.restore()

@@ -6,13 +6,15 @@ import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
+from types import FunctionType
 
+from tracebuf.api import bufferize
 from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.call.encoding import Stale, named
 from tracebuf.persist.precompile import UsageError, arguments
 from tracebuf.persist.saved import bufferized
 
-USAGE = """Writes a report of one call of a bufferized function as an HTML file that needs nothing else.
+USAGE = """Writes a report of one call of a function, bufferized or to be, as an HTML file that needs nothing else.
 
 An argument is the text of a tracebuf.spec with the sizes of the call ("f8[1000, 1000]"), a constant (3, 0.5, "'mean'"),
 or a list, tuple or dict of these; NAME=ARGUMENT is one by keyword. Arrays are examples: the function is run on them.
@@ -39,8 +41,10 @@ def main(argv: Sequence[str]) -> int:
             raise UsageError("a function is named MODULE:FUNCTION, as in solvers:step")
         import_module(module)
         f = bufferized(found := named(module, name))
+        if f is None and isinstance(found, FunctionType):
+            f = bufferize(found)
         if f is None:
-            raise UsageError(f"a {type(found).__name__}, which is not bufferized")
+            raise UsageError(f"a {type(found).__name__}, which is no function")
         args, kwargs = arguments([*given.arguments, *given.more])
     except (UsageError, Stale, ImportError) as error:
         print(f"error: {given.target}: {error}", file=sys.stderr)
