@@ -184,7 +184,7 @@ def to_an_outer_value(f: Func, body: Block) -> None:
     [
         (to_an_outer_value, "comes from outside"),
         (lambda f, body: f.block.terminator.set_operands([body.args[0]]), "is not in scope"),
-        (lambda f, body: body.replace_ops(body.ops[1:]), "is used before it is defined"),
+        (lambda f, body: body.replace_ops(body.ops[1:]), "is not in scope"),
         (lambda f, body: setattr(body.ops[0], "block", f.block), "does not know its block"),
         (lambda f, body: setattr(body.args[0], "type", F32), "F32|f32"),
         (lambda f, body: body.args[0].uses.clear(), "use lists"),

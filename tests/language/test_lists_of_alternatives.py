@@ -174,3 +174,21 @@ def test_what_is_refused() -> None:
     refused(shuffled, X, np.random.default_rng(2))
     with pytest.raises(tracebuf.UnsupportedError, match="is of ints alone"):
         tracebuf.bufferize(as_arrays)(-abs(X), 40)
+
+
+def test_tracing_ends_where_a_list_has_a_form_that_lists_in_lists_do_not() -> None:
+    """What the list of floats gets was news in each tracing: the lists in `g` had made its form a wider one."""
+
+    def program(v, t):
+        k, a = 1, v.tolist()
+        g = [[v[0], t], [v[1], v[2]]]
+        if t > v[0]:
+            g[k % 2].append(a[k % len(a)])
+            for k, _ in enumerate(v):
+                row = g[k % 2]
+                g[1].append(len(row))
+            while len(a) < 12:
+                a.append(t)
+        return g, a
+
+    assert "a list of a float gets np.float64" in refused(program, np.arange(5.0), np.float64(3)).reason

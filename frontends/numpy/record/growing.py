@@ -518,7 +518,7 @@ class Growth:
             self.found_nested |= lists and isinstance(label, Location)
             return lists and not self.nested
         old = self.found.get(label, frozenset())
-        self.found[label] = old.union(forms)
+        self.found[label] = old.union(map(self.settled, forms))
         self.found_nested |= lists and self.found[label] == self.known.get(label)
         return self.found[label] != old or self.found_nested != self.nested
 
