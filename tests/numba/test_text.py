@@ -181,6 +181,7 @@ def test_lines_that_are_too_long_are_broken_at_their_items() -> None:
     long = fitted('    raise ValueError("' + "word " * 30 + '")')
     assert all(len(line) <= 88 for line in long) and eval("(" + "".join(long[1:-1]) + ")")[0] == "word " * 30
     assert fitted("    # " + "w" * 100)[0].endswith(" ...")
+    assert fitted(" " * 96 + "# line 14: x = y")[0].startswith(" " * 96 + "# line")  # deeper than a line is long
 
 
 def power_of_none(x: float) -> Any:

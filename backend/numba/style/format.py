@@ -23,7 +23,8 @@ def fitted(line: str) -> list[str]:
     text = line.lstrip()
     indent = line[: len(line) - len(text)]
     if text.startswith("#"):
-        return [f"{line[: WIDTH - 4].rstrip()} ..."]
+        kept = line[: max(WIDTH - 4, len(indent) + len("# line 1"))].rstrip()  # where there is no room, too
+        return [f"{kept} ..."]
     if text.startswith("def "):
         return _items(indent, text[: text.index("(") + 1], text[text.index("(") + 1 : -2].split(", "), "):")
     if text.startswith(("except ", "else:", '"""')):
