@@ -395,3 +395,23 @@ def groups_in_order(keys, values):
 @pytest.mark.parametrize("keys", [[3, 1, 2, 3, 1], []])
 def test_the_lists_of_a_defaultdict_in_the_order_of_their_keys(keys: list[int]) -> None:
     agree(groups_in_order, np.array(keys, int), np.arange(float(len(keys))))
+
+
+def test_what_a_comprehension_binds_is_not_what_a_loop_before_it_bound() -> None:
+    """The loop's `k` and `x` are dead after it: they need no value on the path without items."""
+
+    def program(v):
+        d = {}
+        for x in v:
+            k = int(x) % 3
+            if k in d:
+                d[k] += x
+            else:
+                d[k] = x
+        t = 0.0
+        for k, x in d.items():
+            t += k * x
+        return t, {k: x + 1 for k, x in d.items()}
+
+    agree(program, np.arange(7.0))
+    agree(program, np.arange(0.0))

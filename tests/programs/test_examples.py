@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import re
 import struct
+import subprocess
 import sys
 import zlib
 from pathlib import Path
@@ -133,3 +134,31 @@ def test_orbit(capsys: pytest.CaptureFixture[str]) -> None:
     load("orbit").main(["--bodies", "3", "--time", "0.5"])
     printed = capsys.readouterr().out
     assert "3 bodies" in printed and "pendulum: at" in printed
+
+
+def runs_as_a_program(name: str, picture: Path, *args: str) -> str:
+    """What an example prints that is run as users do: its workers are processes, and it imports its neighbours."""
+    pytest.importorskip("distributed")
+    command = [sys.executable, str(EXAMPLES / f"{name}.py"), *args, "--out", str(picture)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert picture.stat().st_size > 100
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_chunks_wave(tmp_path: Path) -> None:
+    args = ("--size", "200", "--chunk", "100", "--steps", "4")
+    assert "kinetic" in runs_as_a_program("chunks_wave", tmp_path / "wave.png", *args)
+
+
+@pytest.mark.slow
+def test_chunks_images(tmp_path: Path) -> None:
+    args = ("--images", "3", "--size", "60", "--chunk", "30")
+    assert "image" in runs_as_a_program("chunks_images", tmp_path / "images.png", *args)
+
+
+@pytest.mark.slow
+def test_chunks_monte_carlo(tmp_path: Path) -> None:
+    args = ("--paths", "4000", "--days", "8", "--chunk", "1000")
+    assert "price" in runs_as_a_program("chunks_monte_carlo", tmp_path / "prices.png", *args)

@@ -1,7 +1,7 @@
 """Which names are live after each `if` and loop, and which each assigns: backward data flow over one function's AST.
 
 Liveness is part of how paths are joined (rule S8): a dead temporary must not decide whether two branches can be joined.
-Names used by nested functions, lambdas and comprehensions count as live everywhere.
+Names used by nested functions, lambdas and comprehensions count as live everywhere, but for what comprehensions bind.
 """
 
 from __future__ import annotations
@@ -106,23 +106,38 @@ def analyse(function: ast.FunctionDef | ast.Lambda) -> Liveness:
     return result
 
 
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
 def is_scope(node: ast.AST) -> bool:
     """Whether a node opens a scope: a function, a lambda, a comprehension."""
     return isinstance(
         node,
-        (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.AsyncFunctionDef),
+        (ast.FunctionDef, ast.Lambda, *COMPREHENSIONS, ast.AsyncFunctionDef),
     )
 
 
 def loaded(node: ast.AST) -> set[str]:
-    """Names read anywhere in a node (an augmented assignment reads its target)."""
+    """Names read anywhere in a node (an augmented assignment reads its target); not those that are of comprehensions
+    inside."""
     names: set[str] = set()
-    for n in nodes(node):
+    work = [node]
+    while work:
+        n = work.pop()
         if isinstance(n, ast.Name):
             if isinstance(n.ctx, ast.Load):
                 names.add(n.id)
         elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
             names.add(n.target.id)
+        if isinstance(n, COMPREHENSIONS):
+            first = n.generators[0].iter  # of the names outside, all the rest of those inside
+            names |= loaded(first)
+            parts = [p for x in children(n) for p in (children(x) if isinstance(x, ast.comprehension) else [x])]
+            bound = [t for g in n.generators for t in nodes(g.target) if isinstance(t, ast.Name)]
+            own = {t.id for t in bound if isinstance(t.ctx, ast.Store)}
+            names |= {name for part in parts if part is not first for name in loaded(part)} - own
+        elif _FIELDS[n.__class__]:
+            work += children(n)
     return names
 
 
@@ -174,7 +189,7 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
         yield node
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             continue
-        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        if isinstance(node, COMPREHENSIONS):
             yield from (n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
         elif _FIELDS[node.__class__]:
             work += [node.value] if isinstance(node, ast.NamedExpr) else children(node)[::-1]
