@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree, refused
+from tests.support.agreement import agree, program, refused
 from tracebuf.testing.ladder import climb
 
 
@@ -260,3 +260,22 @@ def test_on_every_rung(f: Any) -> None:
 @pytest.mark.parametrize("f", [looks_at_what_is_raised, catches_what_is_raised])
 def test_refused(f: Any) -> None:
     assert "`with`" in refused(f, np.arange(6.0), 2.0).reason
+
+
+def test_a_context_that_is_made_where_no_module_is() -> None:
+    source = """
+@contextmanager
+def noted(items, x):
+    items.append(x)
+    yield items
+    items.append(-x)
+
+def f(a):
+    out = []
+    with noted(out, a[0]) as o:
+        o.append(a[1])
+    return out
+"""
+    f = program(source, contextmanager=contextmanager)
+    assert f.__module__ is None
+    agree(f, np.arange(3.0) + 1)

@@ -525,7 +525,8 @@ def type_of(x: Any) -> Any:
 
 def is_users(function: Any) -> bool:
     """Whether `with` of what this makes enters a context of the user's: a class, or a generator function."""
-    if getattr(function, "__module__", "builtins").split(".")[0] in (*sys.stdlib_module_names, "numpy"):
+    module = getattr(function, "__module__", "builtins") or ""  # None of what is made where no module is
+    if module.split(".")[0] in (*sys.stdlib_module_names, "numpy"):
         return False
     if isinstance(function, type):
         return all(isinstance(getattr(function, n, None), types.FunctionType) for n in ("__enter__", "__exit__"))
