@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from chunks_wave import write_png
+from image_filter import write_png
 
 import tracebuf
 from tracebuf.dask import distribute

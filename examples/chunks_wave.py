@@ -9,14 +9,13 @@ The function is an ordinary one on NumPy's arrays; how it may be cut, and with w
 from __future__ import annotations
 
 import argparse
-import struct
 import time
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from image_filter import write_png
 
 import tracebuf
 from tracebuf.dask import distribute, suggest_chunks
@@ -39,17 +38,6 @@ def drop(block: Array, size: int, block_info: Any = None) -> Array:
     i, j = np.arange(a0, a1)[:, None], np.arange(b0, b1)
     found: Array = np.exp(-((i - size / 3) ** 2 + (j - size / 2) ** 2) / (size / 30) ** 2)
     return found
-
-
-def write_png(path: Path, image: Array) -> None:
-    """A grey 8-bit PNG."""
-    pixels = np.clip(np.rint(image), 0, 255).astype(np.uint8)
-    height, width = pixels.shape
-    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
-    body = b"".join(struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in chunks)
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + body)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

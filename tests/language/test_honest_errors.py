@@ -38,9 +38,10 @@ from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.loops import trace as loop_trace
 from tracebuf.frontends.numpy.record import regions
 from tracebuf.frontends.numpy.record.heap import Changed
-from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, quiet
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, internal_error, quiet
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import PyInt
+from tracebuf.location import UNKNOWN
 
 FAULTS = (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError, RuntimeError, AssertionError,
           OverflowError, NameError, StopIteration)  # fmt: skip
@@ -521,6 +522,17 @@ def many_ways(v, w):
                 h.append(h[-1] * 0.5)
                 h.pop()
             h.append(v.copy())
+
+
+@pytest.mark.parametrize(("module", "kind"), [("paths.joins", UnsupportedError), ("numbers.rules", InternalError)])
+def test_values_of_too_many_paths_are_refused(module: str, kind: type[Exception]) -> None:
+    """What walks through what a value may be meets Python's limit of recursion; any other such fault is internal."""
+    names: dict[str, Any] = {"__name__": f"tracebuf.frontends.numpy.{module}"}
+    exec("def walk(x):\n    return walk(x)", names)
+    with pytest.raises(RecursionError) as met:
+        names["walk"](0)
+    made = internal_error(met.value, UNKNOWN)
+    assert type(made) is kind and ("too many paths" in str(made)) is (kind is UnsupportedError)
 
 
 @pytest.mark.slow
