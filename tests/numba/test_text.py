@@ -193,3 +193,22 @@ def test_what_stands_for_the_c_library_gives_numbers_of_pythons(monkeypatch: pyt
     monkeypatch.setattr(ladder, "python_module", ladder.module_of)
     monkeypatch.setattr(ladder, "native", lambda *args: None)
     ladder.climb(power_of_none, (2.0,), strategies=(Options(),))
+
+
+def swapped_once(a, b):
+    """The test of a loop is read after it."""
+    k = 0
+    while k < 1:
+        t = b.reshape(-1)
+        k += 1
+    u = b
+    for x in (t, u):
+        if not x.sum():
+            b, t = t, b
+        both = [t, a]
+    return both, 1
+
+
+def test_a_test_that_is_read_after_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladder, "NUMBA", 1)
+    ladder.climb(swapped_once, (np.ones(4), np.zeros(4)), strategies=(Options(),))
