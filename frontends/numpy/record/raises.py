@@ -287,7 +287,8 @@ def internal_error(error: Exception, loc: Location) -> TracebufError:
         return UnsupportedError(reason, instead="use a loop, with an array as the stack", location=loc)
     if came_of(error, RecursionError) and (n := calls_around()) > (limit := sys.getrecursionlimit()) - ROOM:
         reason = f"Python's stack has no room to trace this: {n} of {limit} calls (sys.getrecursionlimit()) are running"
-        return UnsupportedError(reason, instead="call it once before, where fewer are, or raise the limit", location=loc)
+        rewrite = "call it once before, where fewer are running, or raise the limit"
+        return UnsupportedError(reason, instead=rewrite, location=loc)
     if came_of(error, RecursionError) and in_paths(error) > MOST_IN_PATHS:
         reason = "what a value may be depends on too many paths, one in another"
         return UnsupportedError(reason, instead="keep such values in an array, or make the loops shorter", location=loc)
