@@ -196,6 +196,7 @@ OWN = {
     "an index, read and stored to": ("a[a] += 1", (2, 0)),
     "a part as index": ("a[a[1:]] = a[1:]", (1, 1)),
     "put": ("np.put(a, a, 1)", (1, 0)),
+    "after a store in place": ("a += i\n    np.subtract.at(a, i, a)", (1, 0)),
 }
 
 
