@@ -147,7 +147,7 @@ class Loops:
         reads: `b[b] = v`, nor where it reads none, and the input only says how many steps there are."""
         held = [whole_of(self.r, v) for v in self.values]
         read = [v is whole_of(self.r, dest) and bool(arg.uses) for v, arg in zip(held, self.block.args)]
-        inputs = [k for k, is_read in enumerate(read) if is_read and not self.maps[k].whole]
+        inputs = [k for k, is_read in enumerate(read) if is_read]
         loops = [self._known.get(("loop", d)) for d in range(len(self.shape))]
         if not inputs or all(self.maps[k].is_identity for k in inputs) and list(place) == loops:
             return
