@@ -370,9 +370,20 @@ def percent(i: Evaluator, node: ast.AST, template: str, values: Any) -> Text | s
         if not given:
             raise Raises(TypeError("not enough arguments for format string"))
         parts.append(percent_part(i, node, m, given.pop(0)))
-    if given:
+    if given and not is_mapping(values):
         raise Raises(TypeError("not all arguments converted during string formatting"))
     return joined_text([*parts, Text((template[end:],))])
+
+
+def is_mapping(x: Any) -> bool:
+    """Whether `%` takes a value for a mapping (PyMapping_Check), of which it need not use anything: arrays, NumPy's
+    numbers and lists too."""
+    if isinstance(x, (tuple, Text)):
+        return False
+    if isinstance(x, Record):
+        kind = python_of(x) if is_growing(x) else x.kind
+        return hasattr(kind, "__getitem__")
+    return isinstance(x, ArrayRef) or hasattr(stand_in(x) if isinstance(x, Scalar) else x, "__getitem__")
 
 
 def percent_part(i: Evaluator, node: ast.AST, m: re.Match[str], x: Any) -> Text:
