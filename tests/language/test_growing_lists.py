@@ -3,6 +3,7 @@ that are indexed by counters and data."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -798,3 +799,49 @@ def test_extended_by_lists_of_run_time_length(put: str) -> None:
     text = f"def f(ns, vs):\n    out = []\n    for n, v in zip(ns, vs):\n        {put}\n    return out, len(out)"
     for ns in ([1, 2, 0, 3], [0, 0], [], [-1, 4]):
         agree(program(text), np.array(ns, int), np.arange(float(len(ns))))
+
+
+def extended_by_generators(k):
+    near, seen, out = [0], np.zeros(len(k), dtype=bool), [1]
+    while near:
+        j = near.pop()
+        if not seen[j]:
+            seen[j] = True
+            near.extend(i for i in range(len(k)) if abs(k[i] - k[j]) < 2 and not seen[i])
+    fixed = [1]
+    fixed.extend(len(fixed) for _ in range(3))
+    for x in k:
+        if x > 1:
+            out.extend(len(out) + j for j in range(2))
+            out += (v for v in k if v > 2)
+    try:
+        out.extend(10 // (3 - i) for i in range(int(k[0]) + 3))
+    except ZeroDivisionError:
+        out.append(-1)
+    return seen, fixed, out
+
+
+def in_containers(k):
+    large, groups = [], defaultdict(list)
+    for i, x in enumerate(k):
+        groups[int(x)].append(i)
+        if x > 1:
+            large.append(float(x))
+    total = 0
+    for key in sorted(groups):
+        rows = groups[key]
+        total += k[rows].sum() * len(rows)
+        k[rows] = key + 1
+    found = dict(large=large, n=len(large))  # noqa: C408
+    found["large"].append(2.5)
+    return total, found, large, dict({"b": 1}, more=large)
+
+
+def test_extended_by_generators() -> None:
+    for k in ([2, 0, 1, 3, 3, 5, 9], [0, 0], [3]):
+        agree(extended_by_generators, np.array(k))
+
+
+def test_lists_that_index_and_are_named_values_of_dict() -> None:
+    for k in ([2, 0, 1, 3, 3, 5, 2], [0, 0], [3]):
+        agree(in_containers, np.array(k))
