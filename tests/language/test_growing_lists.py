@@ -845,3 +845,73 @@ def test_extended_by_generators() -> None:
 def test_lists_that_index_and_are_named_values_of_dict() -> None:
     for k in ([2, 0, 1, 3, 3, 5, 2], [0, 0], [3]):
         agree(in_containers, np.array(k))
+
+
+# -- names that are bound to new lists, in a loop or branch
+def begun_again(x):
+    runs, cur, sums, few, chunk, last = [], [0], [], [], [], [1.0, 2.0]
+    for i in range(1, len(x)):
+        if x[i] > x[i - 1]:
+            cur.append(i)
+        else:
+            runs.append(cur)
+            cur = [i]
+        few.append((i, x[i]))
+        if len(few) == 3:
+            sums.append(float(np.sum([v for _, v in few])))
+            few = []
+        if x[i] > 0:
+            chunk = []
+        chunk.append(x[i])
+        if len(last) > 3:
+            last = [last[-1], last[0]]
+        last.append(x[i])
+    if cur:
+        runs.append(cur)
+    return runs, sums, few, chunk, last
+
+
+HELD = {
+    "by another name": "best = cur",
+    "by a container": "held['k'] = cur",
+    "by an attribute of a class": "S.cur = cur",
+    "by a default": "f = lambda c=cur: len(c)",
+    "by an iterator": "it = iter(cur)",
+    "by a bound method": "add = cur.append",
+    "by an object": "s.cur = cur",
+    "by what a function gives": "get = getter(cur)",
+}
+
+
+@pytest.mark.parametrize("statement", HELD.values(), ids=HELD)
+def test_lists_that_something_else_holds(statement: str) -> None:
+    """Binding a name anew leaves what else holds the list as it is: the value is eager's, or it is refused."""
+    source = f"""
+def f(a):
+    class S:
+        cur = None
+    def getter(c):
+        def get():
+            return c
+        return get
+    s, held, best, add, it, get, f = S(), {{}}, None, None, None, None, None
+    cur = [0.0]
+    {statement}
+    for v in a:
+        if v > 0:
+            cur = []
+        cur.append(float(v))
+    shown = [list(y) for y in (best, S.cur, s.cur, get and get()) if y is not None]
+    return shown, list(it) if it else 0, f() if f else 0, len(held.get('k', ())), cur
+    """
+    f = program(source)
+    for a in (X[:6], -np.abs(X[:4]), np.abs(X[:1])):
+        try:
+            agree(f, a)
+        except (UnsupportedError, AssertionError) as error:
+            assert "UnsupportedError" in repr(error)
+
+
+def test_lists_begun_again() -> None:
+    for x in (X, X[:1], X[:2], -np.abs(X[:7])):
+        agree(begun_again, x)
