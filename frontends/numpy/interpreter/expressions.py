@@ -962,6 +962,8 @@ class Expressions(Comprehensions):
         if found is not NotImplemented:
             return found
         args, kwargs = array_likes.given(self, node, function, args, kwargs)
+        if function is next and args and isinstance(args[0], Generator):
+            return call_handler(folds.following, self, node, *args, **kwargs)
         if not hands_on(function):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
         if function is namedtuple:
