@@ -915,3 +915,40 @@ def f(a):
 def test_lists_begun_again() -> None:
     for x in (X, X[:1], X[:2], -np.abs(X[:7])):
         agree(begun_again, x)
+
+
+def stored_into_arrays(x):
+    out, n = np.zeros((3, len(x))), np.zeros(len(x), dtype=int)
+    rows, few, places = [], [], []
+    for k in range(3):
+        kept = []
+        for v in x:
+            if v > 0.3 * k:
+                kept.append(v)
+        out[k, : len(kept)] = kept
+        out[k, : len(kept)] *= kept
+        rows.append(kept)
+    for i in range(len(x)):
+        places.append(i * 50)
+        if len(few) < 2:
+            few.append((x[i], 2.0))
+    n[:] = places
+    n += places
+    out[0, : len(rows[1])] += rows[1]
+    pairs = np.zeros((len(few), 2))
+    pairs[:] = tuple(few)
+    return out, n, pairs
+
+
+def of_another_length(x):
+    out, kept = np.zeros(3), []
+    for v in x:
+        kept.append(v)
+    out[:] = kept
+    return out
+
+
+def test_lists_are_stored_into_arrays() -> None:
+    for x in (X, X[:1], X[:3], -np.abs(X[:4])):
+        agree(stored_into_arrays, x)
+        agree(of_another_length, x)

@@ -307,6 +307,9 @@ class Statements(Expressions, Protected):
 
     def store_elements(self, target: ast.Subscript, base: ArrayRef, index: Any, value: Any) -> None:
         """base[index] = value, of an array."""
+        value = groups.listing(self, target, value)
+        if is_growing(value) and python_of(value) in (list, tuple):
+            value = self.call(target, np.array, [value, base.dtype], {})
         value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
         subscripts.store(self.r, base, index, value)
 
@@ -473,6 +476,9 @@ class Statements(Expressions, Protected):
         """`old OP= right`: in place for arrays."""
         if type(old) is ArrayRef and is_plain(right) and name != "MatMult":
             return self.changed(name, old, right)
+        right = groups.listing(self, ast.Pass(), right) if isinstance(old, ArrayRef) else right
+        if isinstance(old, ArrayRef) and is_growing(right) and python_of(right) in (list, tuple):
+            right = list_arrays.beside(self, ast.Pass(), old, right)[1]
         if isinstance(old, GroupRef) and name == "Add":
             groups.extend(self, ast.Pass(), old, right)
             return old

@@ -6,10 +6,14 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
+from tracebuf.frontends.numpy.source.liveness import stored
+
 READING = frozenset((
     "len", "sum", "min", "max", "sorted", "list", "tuple", "set", "any", "all", "str", "repr", "print", "bool",
 ))  # fmt: skip
 """Functions of Python's that keep no reference to their arguments."""
+ITERATING = frozenset(("enumerate", "zip", "reversed"))
+"""Functions whose iterators keep it, which have to be in a loop's head."""
 PUTTING = frozenset(("append", "extend", "join"))
 """Methods that at most put an argument into a container."""
 
@@ -33,9 +37,11 @@ def is_own_list(function: ast.AST, name: str) -> bool:
 
 def is_plain_use(node: ast.Name, function: ast.AST, around: dict[ast.AST, ast.AST]) -> bool:
     """Whether a statement binds the name to a new list, or reads it without keeping the list."""
-    outer = around[node]
+    outer, name = around[node], node.id
     if isinstance(node.ctx, ast.Store):
         statement, values = (around[outer], outer.elts) if isinstance(outer, ast.Tuple) else (outer, [node])
+        if isinstance(statement, ast.AnnAssign):
+            return statement.value is None or isinstance(statement.value, ast.List)
         if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
             return isinstance(outer, ast.AugAssign)
         new = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
@@ -48,8 +54,12 @@ def is_plain_use(node: ast.Name, function: ast.AST, around: dict[ast.AST, ast.AS
         return isinstance(around[outer], ast.Call) and around[outer].func is outer  # type: ignore[attr-defined]
     if isinstance(outer, (ast.If, ast.While, ast.IfExp)):
         return outer.test is node
+    if isinstance(outer, ast.Assign):
+        return all(isinstance(target, ast.Subscript) for target in outer.targets)
+    if isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id in ITERATING:
+        node, outer = outer, around[outer]  # type: ignore[assignment]
     if isinstance(outer, (ast.For, ast.comprehension)):
-        return outer.iter is node
+        return outer.iter is node and name not in stored([outer])
     if isinstance(outer, ast.Return):
         return not any(isinstance(x, (ast.FunctionDef, ast.Lambda)) for x in outside(outer, function, around))
     if isinstance(outer, ast.Call) and node in outer.args:
