@@ -857,7 +857,7 @@ def begun_again(x):
             runs.append(cur)
             cur = [i]
         few.append((i, x[i]))
-        if len(few) == 3:
+        if few and len(few) == 3:
             sums.append(float(np.sum([v for _, v in few])))
             few = []
         if x[i] > 0:
@@ -952,3 +952,34 @@ def test_lists_are_stored_into_arrays() -> None:
     for x in (X, X[:1], X[:3], -np.abs(X[:4])):
         agree(stored_into_arrays, x)
         agree(of_another_length, x)
+
+
+def begun_after_the_result(x):
+    cur = [1.0]
+    for v in x:
+        cur.append(v)
+    try:
+        return cur
+    finally:
+        cur = []
+
+
+def begun_in_handlers(x):
+    cur, out = [], []
+    for v in x:
+        try:
+            cur.append(v)
+            if v > 0.5:
+                raise ValueError
+            if v < -0.5:
+                cur = []
+        except ValueError:
+            out.append(len(cur))
+            cur = [0.0]
+    return out, cur
+
+
+def test_lists_begun_again_beside_exceptions() -> None:
+    for x in (X[:9], X[:1], -np.abs(X[:4])):
+        agree(begun_after_the_result, x)
+        agree(begun_in_handlers, x)

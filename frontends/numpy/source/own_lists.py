@@ -25,11 +25,11 @@ def is_own_list(function: ast.AST, name: str) -> bool:
     """Whether a name of a function, which is no parameter, holds a list that no other name may hold."""
     around = {inner: outer for outer in ast.walk(function) for inner in ast.iter_child_nodes(outer)}
     for node in ast.walk(function):
-        if isinstance(node, ast.arg) and node.arg == name:
+        bound = [getattr(node, of, None) for of in ("arg", "name", "asname", "rest")]
+        if name in bound or (isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names):
             return False
-        if isinstance(node, (ast.Global, ast.Nonlocal, ast.alias, ast.ExceptHandler)):
-            if name in (*getattr(node, "names", ()), getattr(node, "name", None), getattr(node, "asname", None)):
-                return False
+        if isinstance(node, ast.Try) and name in stored(node.finalbody):  # what is returned may be the list of before
+            return False
         if isinstance(node, ast.Name) and node.id == name and not is_plain_use(node, function, around):
             return False
     return True
@@ -46,6 +46,10 @@ def is_plain_use(node: ast.Name, function: ast.AST, around: dict[ast.AST, ast.AS
             return isinstance(outer, ast.AugAssign)
         new = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
         return len(new) == len(values) and isinstance(new[values.index(node)], ast.List)
+    if isinstance(outer, ast.BoolOp):
+        while isinstance(outer, ast.BoolOp):
+            node, outer = outer, around[outer]  # type: ignore[assignment]
+        return isinstance(outer, (ast.If, ast.While, ast.IfExp)) and outer.test is node
     while isinstance(outer, ast.Tuple):
         node, outer = outer, around[outer]  # type: ignore[assignment]
     if isinstance(outer, (ast.Subscript, ast.UnaryOp, ast.Compare, ast.BinOp, ast.AugAssign)):
