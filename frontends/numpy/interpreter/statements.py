@@ -474,6 +474,7 @@ class Statements(Expressions, Protected):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
+        old = moved_to(self.r, old) if self.r.growth.nested else old
         if type(old) is ArrayRef and is_plain(right) and name != "MatMult":
             return self.changed(name, old, right)
         right = groups.listing(self, ast.Pass(), right) if isinstance(old, ArrayRef) else right
