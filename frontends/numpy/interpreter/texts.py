@@ -203,6 +203,8 @@ def text_of_object(i: Evaluator, node: ast.AST, x: Record, quoted: bool) -> Text
     if owner is types.SimpleNamespace:
         return called("namespace", x.known, i, node)
     if is_made_by_dataclass(owner, name):
+        if records.is_local(kind) and kind.__qualname__ == kind.__name__:
+            raise i.refuse(node, "the text of a dataclass that a function inside defines", "define it outside")
         names = [f.name for f in dataclasses.fields(kind) if f.repr]
         return called(kind.__qualname__, {n: i.attribute(node, x, n) for n in names}, i, node)
     found = i.call(node, records.special(i, node, x, name, f"has no {name}"), [], {})
