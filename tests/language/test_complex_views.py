@@ -239,3 +239,16 @@ def test_names_hold_parts(body: str) -> None:
 def test_a_part_takes_the_real_part_of_complex_values(text: str) -> None:
     """Rule S2: `b.real = b` converted all of b to an array first."""
     climb(program(f"def f(b, c):\n    {text}"), ((np.arange(5) + 1j)[::-1], np.arange(5) * (2 - 1j)))
+
+
+def filled_and_compared(a, b):
+    b[1:] = a[1]
+    b[:].real = b >= b
+
+
+def test_a_view_of_all_that_a_size_of_the_call_decides_is_stored_back_as_the_array() -> None:
+    """The whole array was copied, beside eager's array of bools."""
+    a, b = np.arange(25).reshape(5, 5), np.arange(6) + 2j
+    climb(filled_and_compared, (a, b))
+    seen = tracebuf.measure(tracebuf.bufferize(filled_and_compared), a, b, repeat=1).native
+    assert (seen.allocations, seen.copies) == (1, 0)

@@ -7,6 +7,7 @@ dropped when the loop is closed (rule S10).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from tracebuf.frontends.numpy.call.talk import Filter
@@ -236,8 +237,9 @@ class Recorder(Sizes):
             back = self._regrouped(value, inner.sizes, over.new, over.old, over.merged)
         else:
             back = self.emit(RecastOp.of(value, inner.element(storage)))
-        if not inner.is_whole(storage.shape if inner.over is None else inner.over.shape):
-            base = self._base(storage, inner)
+        base = self._base(storage, inner)
+        found, wanted = (tuple(map(self.facts.canon, v.tensor_type.shape)) for v in (back, base))
+        if found != wanted or not replace(inner, sizes=wanted).is_whole(wanted):
             back = self.emit(tensor.InsertSlice.of(back, base, self.slice(inner)))
         self._set_base(storage, inner, back)
 
