@@ -236,7 +236,8 @@ def test_lines_of_python_objects_and_of_buffers_are_told() -> None:
     assert lines[1].allocations == 0 and 630_000 <= lines[1].whole_peak_bytes <= 655_000  # a place, a float of 24 bytes
     assert lines[2].allocations == 0 and 630_000 <= lines[2].whole_peak_bytes <= 690_000  # a list has room to grow
     assert lines[3].peak_bytes == 240_000 and lines[3].whole_peak_bytes >= 240_000 + 2 * 65_536
-    assert sum(x.whole_at_peak_bytes for x in measured.lines) <= measured.eager.peak_bytes + measured.eager.buffer_bytes
+    at_peak, counts = sum(x.whole_at_peak_bytes for x in measured.lines), measured.eager
+    assert abs(at_peak - counts.peak_bytes - counts.buffer_bytes) <= 4096
     assert "in all: the most at once" in measured.text() and "kept = x.tolist()" in measured.text()
     assert "in all" not in measure(lambda a: a + a, np.ones(N), repeat=1).line_rows()[0]
 
