@@ -1277,7 +1277,7 @@ class BufferizedFunction(NativeCallable):
         sizes = {s: b.value(call.values) for s, b in traced.bindings.items()}
         named = dict(zip(call.names, call.values))
         stored = frozenset(call.names[i] for i in traced.stored)
-        more = check(program.func, self.options, stored, sizes, named)
+        more = check(program.func, self.options, stored, sizes, named, self.__wrapped__)
         guards = *traced.guards, *(Guard("nonneg", size) for size in more if isinstance(size, Expr))
         return replace(traced.call_plan, guards=guards)
 
