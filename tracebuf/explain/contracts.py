@@ -10,12 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
-from types import FunctionType
 from typing import Any
 
 from tracebuf.errors import ContractError
 from tracebuf.explain.memory import memory_of
-from tracebuf.explain.own_sizes import sizes_named
 from tracebuf.explain.report import Entry, conflicts_of, entry_of, human, known, made_by_callee
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, floordiv, mul, neg, product, sub
@@ -34,13 +32,13 @@ def check(
     stored: frozenset[str],
     sizes: Mapping[Sym, int],
     given: Mapping[str, Any],
-    function: FunctionType,
+    own: Mapping[str, ast.expr | str],
 ) -> tuple[Dim, ...]:
     """Raises ContractError where a memref program breaks a contract.
 
     `stored` are the parameters that it stores to, `sizes` the values of its symbols in this call, `given` the call's
-    arguments by parameter, `function` what it was traced from. Returns what must not be negative so that the contracts
-    hold for other sizes too.
+    arguments by parameter, `own` the sizes that the function names (`sizes_named`). Returns what must not be negative
+    so that the contracts hold for other sizes too.
     """
     found = list(entries(func, sizes))
     for kind, limit in (("allocation", options.max_allocations), ("copy", options.max_copies)):
@@ -48,10 +46,7 @@ def check(
             check_count(func, kind, limit, [e for e in found if e.kind == kind])
     for name in options.in_place:
         check_in_place(func, name, name in stored, sizes)
-    if options.max_bytes is None:
-        return ()
-    own = sizes_named(function) if isinstance(options.max_bytes, str) else {}
-    return check_bytes(func, options.max_bytes, found, sizes, given, own)
+    return () if options.max_bytes is None else check_bytes(func, options.max_bytes, found, sizes, given, own)
 
 
 def entries(func: Func, sizes: Mapping[Sym, int]) -> Iterator[Entry]:
