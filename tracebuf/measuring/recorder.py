@@ -65,9 +65,7 @@ class _Block(Block):
 
 # Field numbers in %block: 0 handler, 1 below, 2 below_capsule, 3 open, 4 log, 5 used, 6 room, 7 lost, 8 stacks,
 # 9 stack_count, 10 table, 11 base.
-_IR = (
-    memory_handler(["i64", "ptr", "i64", "i64", "i64", "ptr", "i64", "ptr", "ptr"])
-    + """
+_IR = memory_handler(["i64", "ptr", "i64", "i64", "i64", "ptr", "i64", "ptr", "ptr"]) + """
 %event = type { ptr, i64, i64, i64 }
 
 declare ptr @realloc(ptr, i64)
@@ -304,7 +302,6 @@ done:
   ret void
 }
 """
-)
 
 
 @cache

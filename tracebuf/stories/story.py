@@ -43,8 +43,10 @@ from tracebuf.stories.trials import (
     difference,
     kept_by,
     measured,
+    new_equal,
     once_is_less,
     removes,
+    shown_size,
     tried,
     variant,
 )  # fmt: skip
@@ -313,6 +315,9 @@ def found_edits(
             left[entries[0].kind] -= fewer
             if once or fewer:
                 sure = measured(base, edit, given)
+                if sure is not None and (equal := new_equal(base.guards, made.guards)):
+                    only = "only where " + " and ".join(f"{shown_size(a)} == {shown_size(b)}" for a, b in equal)
+                    sure = replace(sure, caveat="; ".join(filter(None, (sure.caveat, only))))
                 if sure is not None:
                     formula = difference(base, made)
                     axes = " and ".join(f"{name} >= 2" for name in base.axes)
@@ -367,7 +372,7 @@ def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int,
     after = read is not None and WHOLE not in entry.reason and ELSEWHERE not in entry.reason
     rule = conflict.rule if conflict is not None else "read after write" if after else rule_of(entry)
     kind = "allocation and copy" if len(group) == 2 else entry.kind
-    proof = None if edit is not None else proof_of(base, entry, (written, read, defined), *tries)
+    proof = None if edit is not None else proof_of(base, op, entry, (written, read, defined), *tries)
     return Story(
         kind, entry.location, None if as_formulas else entry.bytes, entry.size, times,
         "" if often is None else str(often), entry.reason, rule, entry.lives, written, read, defined, edit, proof,
@@ -413,7 +418,7 @@ def rule_of(entry: Entry) -> str:
 
 
 def proof_of(
-    base: Variant, entry: Entry, places: Sequence[Location | None], tried_: int, all_: int, donated: bool
+    base: Variant, op: Op, entry: Entry, places: Sequence[Location | None], tried_: int, all_: int, donated: bool
 ) -> str:
     """Why the values themselves demand it, where that is known; that no edit was found, where it is not."""
     if base.impure:
@@ -426,14 +431,36 @@ def proof_of(
         why += ", and no argument's memory may take it" if tried_ == all_ and not donated else ""
     elif entry.lives == "host call":
         why = "The called function makes its result itself"
-    elif written is not None and read is not None and written.line != read.line and not entry.in_loop and needs_both(
-        base.traced, written, read, defined
+    elif entry.in_loop and is_counted(base, op):
+        why = "Its size changes from iteration to iteration, and nothing before the loop is known to be as large"
+    elif entry.lives == "result":
+        why = "Each iteration makes an array, and the last one is returned"
+    elif (
+        written is not None
+        and read is not None
+        and written.line == read.line
+        and ("stores over elements" in entry.reason or "also overwrites" in entry.reason)
+    ):
+        why = (f"Line {written.line} stores over elements that it reads, in one statement: all its values are "
+               "computed before the first is stored")  # fmt: skip
+    elif (
+        written is not None
+        and read is not None
+        and written.line != read.line
+        and not entry.in_loop
+        and needs_both(base.traced, written, read, defined)
     ):
         why = (f"Line {read.line} reads the old values beside what line {written.line} makes of them: "
                "both are there at once in every order of these lines")  # fmt: skip
     number = f"{tried_} {'was' if tried_ == 1 else 'were'} tried" if tried_ else "there was none to try"
     number = f"in the time there was {tried_} of {all_:,} were tried" if tried_ < all_ else number
     return f"{why}; no edit was found ({number})." if why else f"No edit was found ({number})."
+
+
+def is_counted(base: Variant, op: Op) -> bool:
+    """Whether the size of an array is none of arguments, but one that a loop counts or finds."""
+    shape = op.result.memref_type.shape if isinstance(op, memref.Alloc) else ()
+    return any(s not in base.sizes for d in shape for s in symbols(d))
 
 
 def needs_both(traced: Func, written: Location, read: Location, defined: Location | None) -> bool:
