@@ -424,6 +424,16 @@ def symmetric(a):
 
 
 @bufferize
+def late(x, n):
+    for _ in range(n):
+        before = x.copy()
+        x *= 0.5
+        x += np.sqrt(before - x)
+        x -= before
+    return before.mean()
+
+
+@bufferize
 def stationary(p, x, n):
     for _ in range(n):
         new = x @ p  # A

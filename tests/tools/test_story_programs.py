@@ -284,11 +284,18 @@ def test_an_edit_for_equal_sizes_says_so() -> None:
     assert not story_programs.matrix_power.stories(r(0, 6, 5), 3).edits
 
 
+def test_loops_from_a_constant_are_counted_in_numbers() -> None:
+    """One constant may be the size of an array that is absent at first, and where a loop begins."""
+    source = story_programs.late.stories(r(0, 9), 4)
+    assert {s.how_often for s in source if s.entries[0].in_loop} == {"max(n, 0)"}
+
+
 def test_where_no_edit_was_found_the_proof_says_why() -> None:
     told = {name: getattr(story_programs, name).stories(*given)[0].proof or "" for name, given in (
         ("as_long_as_it_counts", (0.5, 4)), ("symmetric", (r(0, 5, 5),)))}  # fmt: skip
+    assert all(text.startswith("No edit was found (") for text in told.values())
     assert "nothing before the loop is known to be as large" in told["as_long_as_it_counts"]
-    assert "all its values are computed before the first is stored" in told["symmetric"]
+    assert "all of whose values are computed before the first is stored" in told["symmetric"]
 
 
 def test_a_formula_says_for_which_counts_it_is() -> None:

@@ -431,30 +431,29 @@ def proof_of(
         why += ", and no argument's memory may take it" if tried_ == all_ and not donated else ""
     elif entry.lives == "host call":
         why = "The called function makes its result itself"
-    elif entry.in_loop and is_counted(base, op):
-        why = "Its size changes from iteration to iteration, and nothing before the loop is known to be as large"
-    elif entry.lives == "result":
-        why = "Each iteration makes an array, and the last one is returned"
-    elif (
-        written is not None
-        and read is not None
-        and written.line == read.line
-        and ("stores over elements" in entry.reason or "also overwrites" in entry.reason)
-    ):
-        why = (f"Line {written.line} stores over elements that it reads, in one statement: all its values are "
-               "computed before the first is stored")  # fmt: skip
-    elif (
-        written is not None
-        and read is not None
-        and written.line != read.line
-        and not entry.in_loop
-        and needs_both(base.traced, written, read, defined)
+    elif written is not None and read is not None and written.line != read.line and not entry.in_loop and needs_both(
+        base.traced, written, read, defined
     ):
         why = (f"Line {read.line} reads the old values beside what line {written.line} makes of them: "
                "both are there at once in every order of these lines")  # fmt: skip
     number = f"{tried_} {'was' if tried_ == 1 else 'were'} tried" if tried_ else "there was none to try"
     number = f"in the time there was {tried_} of {all_:,} were tried" if tried_ < all_ else number
-    return f"{why}; no edit was found ({number})." if why else f"No edit was found ({number})."
+    if why:
+        return f"{why}; no edit was found ({number})."
+    return f"No edit was found ({number}){because(base, op, entry, written, read)}."
+
+
+def because(base: Variant, op: Op, entry: Entry, written: Location | None, read: Location | None) -> str:
+    """What stands in the way, without being a proof; behind a colon."""
+    if entry.in_loop and is_counted(base, op):
+        return ": its size changes from iteration to iteration, and nothing before the loop is known to be as large"
+    if entry.lives == "result":
+        return ": each iteration makes an array, and the last one is returned"
+    over = "stores over elements" in entry.reason or "also overwrites" in entry.reason
+    if over and written is not None and read is not None and written.line == read.line:
+        return (f": line {written.line} stores over elements that it reads, in one statement, all of whose values are "
+                "computed before the first is stored")  # fmt: skip
+    return ""
 
 
 def is_counted(base: Variant, op: Op) -> bool:
