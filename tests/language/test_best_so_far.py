@@ -424,3 +424,18 @@ def test_s11_names_that_exchange_their_arrays_on_many_paths():
     bufferized = tracebuf.bufferize(exchanged_on_many_paths)
     for n in (6, 0, 1, 3, 9):
         agree(bufferized, *arrays_to_exchange(n), n)
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0, 0), (2, 3, 0)])
+def test_arrays_without_elements_take_turns(shape: tuple[int, ...]) -> None:
+    """All of their strides are 0, so that one made like another has its axes in the same order."""
+
+    def f(a: Any, n: int) -> Any:
+        u, other = a.copy(), np.empty_like(a)
+        for _ in range(n):
+            other[...] = u * 2
+            u, other = other, u
+        return u
+
+    for n in (0, 1, 4):
+        assert bufferize(f)(np.ones(shape), n).shape == shape

@@ -424,6 +424,24 @@ def symmetric(a):
 
 
 @bufferize
+def until_it_stays(a, x, tol):
+    k, error = 0, 1.0
+    y = x.copy()
+    while k < 20 and error > tol:
+        new = a @ y  # A
+        error = np.abs(new - y).sum()
+        y = new
+        k += 1
+    return y
+
+
+@bufferize
+def added_behind(x, k, n):
+    for _ in range(n):
+        x[k:] += x[: len(x) - k]  # A
+
+
+@bufferize
 def late(x, n):
     for _ in range(n):
         before = x.copy()

@@ -48,6 +48,8 @@ def made_once(
             found = [(room, large) for room in rooms.get(s.lineno, ()) if (large := large_enough(source, loop, room))]
             found += [] if found or s.lineno not in rooms else list(parts_of(source, s, bound, arrays))
             yield from parts_once(source, loop, s, [(large, f"{fresh}[:{room.size}]") for room, large in found], fresh)
+            if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Subscript) and s.lineno == s.end_lineno:
+                yield from through(source, loop, s, s.target, bound, fresh)
             if not isinstance(s, ast.Assign) or len(s.targets) != 1 or s.lineno != s.end_lineno:
                 continue
             target = s.targets[0]
@@ -57,8 +59,9 @@ def made_once(
                 if target.id in arrays and target.id not in reads(s.value):
                     yield from argument_kept(source, loop, s, target.id)
                 if s in loop.body:
-                    ways = ways_into(source, s.value, target.id)[1:]
-                    yield from turns(source, loop, loop.body.index(s), target.id, ways)
+                    ways = ways_into(source, s.value, target.id)
+                    first = ways[:1] if is_product(s.value) else []  # which takes no array besides
+                    yield from turns(source, loop, loop.body.index(s), target.id, ways[1:], first)
                     for fills in ways_into(source, s.value, fresh) if target.id in reads(s.value) else []:
                         yield from own_turns(source, loop, s, target.id, fills, fresh)
             elif isinstance(target, ast.Subscript):
@@ -260,11 +263,15 @@ def called_of_numpy(call: ast.expr) -> str | None:
 
 
 def through(
-    source: Source, loop: Loop, s: ast.Assign, target: ast.Subscript, bound: set[str], name: str
+    source: Source, loop: Loop, s: ast.Assign | ast.AugAssign, target: ast.Subscript, bound: set[str], name: str
 ) -> Iterator[Edit]:
-    """`x[i:j] = expr`, of elements that it overwrites: computed into one array, then stored."""
+    """`x[i:j] = expr`, or `+=`, of elements that it overwrites: computed into one array, then stored."""
     place, value = source.text(target), source.text(copied(s.value) or s.value)
-    like = empty_like(target, bound)
+    like, sign = empty_like(target, bound), ""
+    if isinstance(s, ast.AugAssign):
+        if (op := SIGNS.get(type(s.op))) is None:
+            return
+        sign = op
     if place is not None and value is not None and like is not None and reads(target.value) & reads(s.value):
         for fills in [[f"{name}[...] = {value}"], *ways_into(source, s.value, name)[1:]]:
-            yield from before(source, loop, s, f"{name} = {like}", [*fills, f"{place} = {name}"])
+            yield from before(source, loop, s, f"{name} = {like}", [*fills, f"{place} {sign}= {name}"])
