@@ -438,4 +438,4 @@ def test_arrays_without_elements_take_turns(shape: tuple[int, ...]) -> None:
         return u
 
     for n in (0, 1, 4):
-        assert bufferize(f)(np.ones(shape), n).shape == shape
+        assert tracebuf.bufferize(f)(np.ones(shape), n).shape == shape

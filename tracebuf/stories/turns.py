@@ -35,8 +35,9 @@ def turns(
     source: Source, loop: Loop, k: int, name: str, ways: Sequence[Sequence[str]] = (),
     first: Sequence[Sequence[str]] = (),
 ) -> Iterator[Edit]:  # fmt: skip
-    """`new = u.copy()` (or an empty array like u, or a value), later in the iteration `u = new`: two arrays that
-    take turns. Two new ones where `u` is an argument, which is not to be stored to. `ways`: others to compute it; `first`: better ones."""
+    """`new = u.copy()` (or an empty array like u, or a value), later in the iteration `u = new`: two arrays that take
+    turns. Two new ones where `u` is an argument, which is not to be stored to. `ways`: others to compute it; `first`:
+    better ones."""
     s, last, other = loop.body[k], loop.body[-1], None
     assert isinstance(s, ast.Assign)
     value = source.text(s.value)
